@@ -23,7 +23,7 @@ export CLUSTER IMAGE_REGISTRY IMAGE_TAG FULL
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false
 # All targets but files in bin/ run each time. So do those that depend on FORCE: go build
-# itself knows what is up to date.
+# itself finds what is up to date.
 .PHONY: FORCE $(shell sed -nE 's/^([a-z][a-z0-9 -]*):($$| .*)/\1/p' $(firstword $(MAKEFILE_LIST)) hack/clusters.mk)
 
 ##@ General
@@ -61,7 +61,7 @@ bin/cluster: FORCE
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
 # Components of other projects take minutes to build, and are for one suite alone.
-IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio)
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
@@ -73,13 +73,14 @@ sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, 
 	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \
 		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json && echo "bin/sbom/$$i.spdx.json"; done
 
-generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs ## Write deep copies, CRD, RBAC, the API reference and the session protocol's code.
+generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs bin/helm-values-schema-json ## Write deep copies, CRD, RBAC, the API reference, the session protocol's code and the charts' schemas.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
 	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/... output:rbac:dir=config/rbac
 	cp config/crd/bases/*.yaml charts/loadtest-operator/crds/
 	buf generate
 	hack/docs/reference.sh
+	for c in charts/*/; do (cd $$c && helm-values-schema-json --draft 7 --indent 2 --no-additional-properties --use-helm-docs --schema-root.title "Values of $$(basename $$c)"); done
 
 docs: ## Render docs/ as static pages into bin/docs.
 	@go run ./hack/docs
@@ -116,7 +117,7 @@ test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a 
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
 	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on -timeout 20m ./...; done
-	go test -run 'Allocates?Nothing' ./loadworker/attack ./loadworker/transport/http1 # what the race detector allocates is not theirs
+	go test -run 'Allocates?Nothing|ReservedMemory|HowLate|HowLong|Stamped' ./loadworker/attack ./loadworker/assemble ./loadworker/transport/{http1,loop} # the race detector would change them
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
@@ -173,7 +174,7 @@ test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as 
 ##@ Measure
 #? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it
 
-bench-worker: ## Measure what a request and a user cost, beside wrk, vegeta, k6 and others.
+bench-worker: ## Measure what a request, a call and a user cost, beside wrk, h2load, ghz, k6 and others.
 bench-accuracy: ## Measure how true quantiles and a stall are over each protocol, and the schedule.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.

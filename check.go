@@ -23,7 +23,7 @@ import (
 )
 
 // checkTimeout is how long a check is tried again: after an install or an upgrade it takes
-// a while until a replica leads and the API server knows a policy.
+// a while until a replica leads and the API server has read a policy.
 const checkTimeout = time.Minute
 
 // good and bad are specs of LoadTests that are not stored: one that nothing is wrong with,

@@ -7,7 +7,7 @@
 //
 //	api/v1alpha1            what users write and read
 //	api/worker/v1           what operator and workers say to each other
-//	controllers/loadtest    reconciles: the only package that talks to the API server
+//	controllers/loadtest    reconciles: the only package that calls the API server
 //	controllers/lifecycle   decides what a run does next (pure)
 //	controllers/plan        expands a spec into the plan, and divides the load (pure)
 //	controllers/desired     describes the workers' Job (pure)
@@ -19,5 +19,5 @@
 //	controllers/control     the values between lifecycle and coordinator (pure)
 //	controllers/coordinator sessions with the workers, gate, live merge
 //	measure                 histograms, outcomes, merge: both sides have it
-//	loadworker              the program that sends the load; knows no Kubernetes
+//	loadworker              the program that sends the load; independent of Kubernetes
 package main

@@ -19,7 +19,7 @@ const (
 )
 
 // memoryLimit is what the garbage collector is to aim at. Without one the heap may grow
-// to twice what lives, and past the limit of the container.
+// to twice what is in use, and past the limit of the container.
 func memoryLimit(given string) int64 {
 	limit, err := strconv.ParseInt(given, 10, 64)
 	if err != nil || limit <= 0 || limit > math.MaxInt64/100 {

@@ -30,7 +30,7 @@ type scraper struct {
 	tls    *tls.Config
 }
 
-// scraper knows what the Secret says.
+// scraper trusts what the Secret says.
 func (o *operators) scraper() *scraper {
 	o.t.Helper()
 	var secret corev1.Secret

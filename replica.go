@@ -113,7 +113,7 @@ func (everywhere) NeedLeaderElection() bool { return false }
 func (r *replica) isUnready(reason string) { r.unready.Store(&reason) }
 
 // serveProbes answers the kubelet from the first moment on, be there an API server or
-// not: the process lives, and is ready or not.
+// not: the process runs, and is ready or not.
 func (r *replica) serveProbes(ctx context.Context, address string) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

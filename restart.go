@@ -19,7 +19,7 @@ const (
 
 // startOver replaces this process by a new one of the same program, which reads all
 // anew: nothing of the old one, be it a pass, a session or a write, goes on. The
-// container lives on, so that the kubelet does not delay it as it delays one that
+// container runs on, so that the kubelet does not delay it as it delays one that
 // exits again and again. It does not return.
 func startOver(ctx context.Context, reason error) {
 	log := ctrl.Log.WithName("replica")

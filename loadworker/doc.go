@@ -1,5 +1,5 @@
 // Command loadworker sends a share of a load test's traffic and measures it. It
-// knows nothing of Kubernetes: environment variables name the operator's
+// depends on nothing of Kubernetes: environment variables name the operator's
 // coordinator, and the worker carries out what that sends.
 //
 //	main ── session ─┬─ assemble ─┬─ setup ──┬─ source

@@ -14,11 +14,14 @@ var grpcStatuses = [...]struct {
 	{"INTERNAL", 500}, {"UNAVAILABLE", 503}, {"DATA_LOSS", 500}, {"UNAUTHENTICATED", 401},
 }
 
-// The statuses of gRPC that are not classified as all others are.
+// The statuses of gRPC that are not treated as all others are.
 const (
 	GRPCOK                = 0
+	GRPCCancelled         = 1
 	GRPCDeadlineExceeded  = 4
+	GRPCNotFound          = 5
 	GRPCResourceExhausted = 8
+	GRPCUnimplemented     = 12
 	// MaxGRPC is the last of them.
 	MaxGRPC = len(grpcStatuses) - 1
 )

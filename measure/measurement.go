@@ -27,6 +27,9 @@ type Measurement struct {
 	// Unsent is how many due requests were not sent; the unsent of a step that
 	// still runs may yet be sent.
 	Unsent int64
+	// UnsentWithoutRoom is how many of these found no room on the connections that arrivals
+	// share: the target was slow, or permits too few at once.
+	UnsentWithoutRoom int64
 	// Lateness is how late the generator sent requests that it was free to send:
 	// its own error, not the target's.
 	Lateness *Histogram
@@ -42,6 +45,8 @@ type Measurement struct {
 	// Handshakes are how long the TLS handshakes of those connections took that
 	// succeeded; nil: there was none, and a histogram is large.
 	Handshakes *Histogram
+	// ResumedHandshakes is how many of them resumed a TLS session.
+	ResumedHandshakes int64
 	// Reused is how many requests went over a connection which had carried one
 	// before.
 	Reused int64
@@ -116,7 +121,7 @@ type Request struct {
 	CompletedInWindow, ExpectedInWindow int64
 	// Outcomes divides Sent. What is in flight counts as Unfinished.
 	Outcomes [NumOutcomes]int64
-	// StatusCodes divides Completed. A worker that does not know of them has none.
+	// StatusCodes divides Completed. A worker that does not count them has none.
 	StatusCodes StatusCodes
 	// Response is measured from the due time, Service from the send time; both
 	// hold every outcome but Unfinished.
@@ -206,8 +211,10 @@ func (s *Measurement) Merge(o *Measurement) error {
 	}
 	s.Due += o.Due
 	s.Unsent += o.Unsent
+	s.UnsentWithoutRoom += o.UnsentWithoutRoom
 	s.ConnectionsOpened += o.ConnectionsOpened
 	s.OpenedInWindow += o.OpenedInWindow
+	s.ResumedHandshakes += o.ResumedHandshakes
 	s.Reused += o.Reused
 	s.Health.merge(o.Health)
 	s.Transport = mergeNames(s.Transport, o.Transport)

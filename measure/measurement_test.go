@@ -52,6 +52,7 @@ func randomMeasurement(seed uint64) *Measurement {
 	s.Lateness.Record(time.Duration(r.Int64N(int64(time.Second))))
 	s.ReadLateness.Record(time.Duration(r.Int64N(int64(time.Second))))
 	s.ConnectionsOpened, s.OpenedInWindow, s.Reused = r.Int64N(9), r.Int64N(9), r.Int64N(9)
+	s.ResumedHandshakes, s.UnsentWithoutRoom = r.Int64N(9), r.Int64N(9)
 	if r.IntN(2) == 0 {
 		s.Handshakes = NewHistogram()
 		s.Handshakes.Record(time.Duration(r.Int64N(int64(time.Second))))

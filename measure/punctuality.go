@@ -4,7 +4,7 @@ package measure
 // expected in time: within each of the times that the plan names, the shortest first.
 type Punctuality struct {
 	// Due is how many were due. Of all requests of a plan they add up to the due of the
-	// measurement, unless a worker does not know of them: it has 0 of each.
+	// measurement, unless a worker does not count them: it has 0 of each.
 	Due int64
 	// OnTime, by time, is how many got an expected response within it, from when they
 	// were due.

@@ -29,13 +29,26 @@ func Truncate(s string, limit int) string {
 func Clean(s string, limit int) string {
 	// A character is at most four bytes long: no more of a huge text is looked at.
 	s = Truncate(s, utf8.UTFMax*limit)
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError || isFormat(r) {
-			return -1
+	return Truncate(strings.Map(obeyed, s), limit)
+}
+
+// Lines removes from a text of lines what a terminal would obey, but the ends of its
+// lines, and what is not UTF-8.
+func Lines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
 		}
-		return r
+		return obeyed(r)
 	}, s)
-	return Truncate(s, limit)
+}
+
+// obeyed is -1 for a character that a terminal would obey, and else the character.
+func obeyed(r rune) rune {
+	if unicode.IsControl(r) || r == utf8.RuneError || isFormat(r) {
+		return -1
+	}
+	return r
 }
 
 // isFormat is true of the invisible characters that reorder what is around

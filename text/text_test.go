@@ -63,3 +63,9 @@ func TestCleanRemovesWhatATerminalObeys(t *testing.T) {
 		})
 	}
 }
+
+func TestLinesKeepsTheEndsOfLinesAlone(t *testing.T) {
+	if got, want := Lines("größe 世界\n\x1b]0;title\x07a\r\x1b[2Jb\u202ec\xff\n\n"), "größe 世界\n]0;titlea[2Jbc\n\n"; got != want {
+		t.Errorf("Lines: got %q, want %q", got, want)
+	}
+}

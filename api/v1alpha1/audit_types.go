@@ -18,7 +18,7 @@ type Audit struct {
 	// +optional
 	RateLimit *RateLimit `json:"rateLimit,omitempty"`
 
-	// stored compares a number that the target tells of itself, before the first and
+	// stored compares a number that the target reports of itself, before the first and
 	// after the last step, with the requests that it acknowledged in between. Example:
 	// {read: {path: /stats}, value: .links, requests: [create]}.
 	// +optional
@@ -33,20 +33,29 @@ type Audit struct {
 // acknowledged are the items of requests with an expected response other than 429.
 // unknown are those of requests that may or may not have been stored: outcomes
 // timeout, reset, tls, serverError, unexpectedStatus, badResponse, unfinished and
-// other, and what may be missing from the result because a worker was lost. What was
-// answered with 400 to 499, or never sent (refused, dns), is not stored.
+// other, CANCELLED of gRPC, and what may be missing from the result because a worker was
+// lost. What was answered with 400 to 499, or never sent (refused, dns), is not stored.
 //
 // A smaller change is data that was acknowledged and lost, a larger one data that was
 // stored twice or although the target refused it: both make the verdict Failed. A
 // number that cannot be read makes it Inconclusive. An item that was lost and another
 // that was stored twice are not told from none.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.read) != has(self.grpc)",message="exactly one of read and grpc must be set"
 type Stored struct {
 	// read is the request that reads the number. One worker sends it, with the target's
 	// headers; the response must have a status from 200 to 299.
-	// +required
-	Read Query `json:"read"`
+	// +optional
+	Read *Query `json:"read,omitempty"`
 
-	// value is the place of the number, a whole one, in the JSON body of the response.
+	// grpc is a call of gRPC that reads the number, instead of read. It needs what
+	// calls of spec.requests need; the reply must have the status OK. Example: {method:
+	// shop.v1.Shop/Count}.
+	// +optional
+	GRPC *Call `json:"grpc,omitempty"`
+
+	// value is the place of the number, a whole one, in the JSON body of the response, or
+	// in the reply as JSON, with fields in lowerCamelCase and those of the default value.
 	// Example: .links.
 	// +required
 	Value JSONPath `json:"value"`

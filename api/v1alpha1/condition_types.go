@@ -66,6 +66,9 @@ const (
 	// ReasonWorkerRefused surfaces when a worker refuses its share, for example
 	// because it has too few file descriptors.
 	ReasonWorkerRefused = "WorkerRefused"
+	// ReasonDescriptorsDiffer surfaces when workers would encode calls of gRPC by different
+	// descriptors, since the target's replicas gave them different ones.
+	ReasonDescriptorsDiffer = "DescriptorsDiffer"
 	// ReasonWorkerSilent surfaces while a worker is not connected although its pod
 	// runs. It measures on, and is waited for until the time limit of the step.
 	ReasonWorkerSilent = "WorkerSilent"
@@ -214,7 +217,7 @@ const (
 	ConditionStalled = "Stalled"
 )
 
-// Archived: are the results kept where the administrator wants them? Absent when they are
+// Archived: are the results kept where the administrator has them kept? Absent when they are
 // not to be, and before the first attempt.
 const (
 	// ConditionArchived is True once the results of the finished run are kept beyond the

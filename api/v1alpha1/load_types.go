@@ -170,7 +170,7 @@ const (
 	// ArrivalsEven leaves the same time between one request and the next.
 	ArrivalsEven Arrivals = "Even"
 	// ArrivalsPoisson draws the time between one request and the next from an
-	// exponential distribution, as requests of many users who know nothing of
+	// exponential distribution, as requests of many users who are independent of
 	// each other come; rates are means.
 	ArrivalsPoisson Arrivals = "Poisson"
 )

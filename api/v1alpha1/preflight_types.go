@@ -1,26 +1,56 @@
 package v1alpha1
 
-// Preflight is a request that each worker sends before anything else. It verifies
-// that the target is the one that was meant: its version, strategy, configuration.
+// Preflight is a question that each worker asks before it sends anything else. It
+// verifies that the target is the one that was meant: its version, strategy,
+// configuration; or that it is healthy.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set for a request of preflight, which is no call of gRPC"
+// +kubebuilder:validation:XValidation:rule="[has(self.request), has(self.grpc), has(self.grpcHealth)].exists_one(set, set)",message="exactly one of request, grpc and grpcHealth must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set without request: it lists status codes of HTTP; with grpc, set expect.grpcStatus"
+// +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
+// +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.replies)",message="expect.replies must not be set without grpc"
+// +kubebuilder:validation:XValidation:rule="!has(self.grpcHealth) || !has(self.expect)",message="expect must not be set with grpcHealth, which expects SERVING"
 type Preflight struct {
-	// name identifies the request in messages. Absent: its method and path.
+	// name identifies the question in messages. Absent: the method and path of request,
+	// the method of grpc, or grpcHealth and its service.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// request is what each worker sends.
-	// +required
-	Request Query `json:"request"`
+	// request is a request of HTTP. Example: {path: /version}.
+	// +optional
+	Request *Query `json:"request,omitempty"`
+
+	// grpc is a call of gRPC. It needs what calls of spec.requests need; the strings
+	// of its message are templates without columns. Example: {method: shop.v1.Shop/About}.
+	// +optional
+	GRPC *Call `json:"grpc,omitempty"`
+
+	// grpcHealth asks the target's health service (grpc.health.v1), whose descriptors the
+	// workers have. SERVING is expected; with NOT_SERVING the worker asks again until
+	// startDeadlineSeconds. It needs target.protocol HTTP/2. Example: {service:
+	// shop.v1.Cart}.
+	// +optional
+	GRPCHealth *GRPCHealth `json:"grpcHealth,omitempty"`
 
 	// expect is which response verifies the target. Any other ends the run with the
-	// verdict Error. Status 502, 503 or 504 says that the target is not ready: the
-	// worker asks again until startDeadlineSeconds. Absent: every status from 200 to
-	// 399.
+	// verdict Error; but 502, 503, 504, UNAVAILABLE and DEADLINE_EXCEEDED say that the
+	// target is not ready: the worker asks again until startDeadlineSeconds. Absent:
+	// every status from 200 to 399; OK with grpc.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
+}
+
+// GRPCHealth is a question to the health service of gRPC. The target's headers are sent
+// with it.
+type GRPCHealth struct {
+	// service is the service whose health is asked for, as the target names it. Absent:
+	// the target as a whole. Example: shop.v1.Cart.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^[-A-Za-z0-9_./]+$`
+	Service string `json:"service,omitempty"`
 }
 
 // Query is a request that asks the target about itself. The target's headers are sent

@@ -4,7 +4,7 @@ package v1alpha1
 // its namespace or the cluster has as many runs, or workers, as the administrator allows.
 type Queue struct {
 	// priorityClass is a priority class of the operator's configuration, and none of
-	// Kubernetes: pods know nothing of it. A run of a higher one is before all of lower
+	// Kubernetes: pods do not have it. A run of a higher one is before all of lower
 	// ones. Absent: the priority is 0. Example: release-gate.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

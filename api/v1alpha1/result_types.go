@@ -16,6 +16,11 @@ type StepResult struct {
 	// unsent is how many due requests were never sent, because no user or connection
 	// was free in time. In a closed loop it is 0.
 	Unsent int64 `json:"unsent"`
+	// unsentWithoutRoom is how many of unsent found no room on the connections of HTTP/2
+	// that arrivals share: the target was slow, or permits too few requests at once, or
+	// target.http2 does. It is not the generator's fault. Absent: none.
+	// +optional
+	UnsentWithoutRoom int64 `json:"unsentWithoutRoom,omitempty"`
 	// late is how many requests were sent more than 10 ms after they were due. In a
 	// closed loop, which has no schedule, it is 0.
 	Late int64 `json:"late"`
@@ -312,6 +317,10 @@ type GeneratorStatus struct {
 	// of a request's times only within the window.
 	// +optional
 	Handshakes int64 `json:"handshakes,omitempty"`
+	// resumedHandshakes is how many of the handshakes resumed the TLS session of an earlier
+	// connection, which costs the target less than a full one. Absent: none did.
+	// +optional
+	ResumedHandshakes int64 `json:"resumedHandshakes,omitempty"`
 	// handshakeP50 is the median time of a TLS handshake, such as "1.8ms". Absent with
 	// fewer than 2 samples.
 	// +optional

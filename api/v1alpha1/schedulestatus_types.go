@@ -92,7 +92,7 @@ type RunOfSchedule struct {
 // Considered is how far times of schedule have been dealt with.
 type Considered struct {
 	// schedule is schedule and timeZone as they were then. When they change, times count
-	// from the moment on at which the operator sees it.
+	// from the moment on at which the operator reads it.
 	// +required
 	// +kubebuilder:validation:MaxLength=200
 	Schedule string `json:"schedule"`

@@ -281,7 +281,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsWalked keeps the walk honest: a type that it does not look
+// TestEveryFieldIsWalked checks the walk itself: a type that it does not look
 // through would pass every rule.
 func TestEveryFieldIsWalked(t *testing.T) {
 	seen := map[string]bool{}

@@ -40,7 +40,7 @@ func TestDefaults(t *testing.T) {
 			Protocol: v1alpha1.ProtocolHTTP1,
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},
-		Preflight: []v1alpha1.Preflight{{}},
+		Preflight: []v1alpha1.Preflight{{Request: &v1alpha1.Query{}}},
 		Requests:  []v1alpha1.Request{{Name: "create", Expect: &v1alpha1.Expectation{}}},
 		Data: []v1alpha1.Data{{
 			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},

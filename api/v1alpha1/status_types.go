@@ -77,6 +77,13 @@ type LoadTestStatus struct {
 	// +optional
 	Access *TargetAccess `json:"access,omitempty"`
 
+	// descriptors is the digest of the descriptors by which all workers encode calls of
+	// gRPC: equal digests are equal services and messages. Absent until the first step, and
+	// without calls. Example: sha256:9f86d081884c7d65….
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	Descriptors string `json:"descriptors,omitempty"`
+
 	// requests are the names and types of spec.requests, in the same order, with
 	// their defaults.
 	// +optional

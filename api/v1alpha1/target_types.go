@@ -13,8 +13,6 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.proxy)",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with proxy, through which each request in flight has a connection"
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.disableKeepAlive) || !self.disableKeepAlive",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with disableKeepAlive, which gives each request a connection"
 // +kubebuilder:validation:XValidation:rule="!has(self.trace) || !has(self.headers) || self.headers.all(h, h.name.lowerAscii() != 'traceparent')",fieldPath=".headers",reason="FieldValueForbidden",message="headers must not have traceparent with trace, which sends it"
-// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || has(self.protocol) && self.protocol == 'HTTP/2'",fieldPath=".grpc",reason="FieldValueForbidden",message="grpc must not be set unless protocol is HTTP/2"
-// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.proxy)",fieldPath=".grpc",reason="FieldValueForbidden",message="grpc must not be set with proxy, through which no calls are sent"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.service)",message="exactly one of url and service must be set"
 type Target struct {
 	// url is the base of every request, without a path. The administrator decides
@@ -40,8 +38,10 @@ type Target struct {
 	// +optional
 	HTTP2 *HTTP2 `json:"http2,omitempty"`
 
-	// grpc describes the services of the target that requests call. Absent: no request has
-	// grpc. Example: {descriptorsFrom: {configMapKeyRef: {name: shop-protos, key: shop.binpb}}}.
+	// grpc describes the services of the target that calls use. It must not be set
+	// unless a request, preflight or an audit has grpc. Absent: the target's reflection
+	// describes them. Example: {descriptorsFrom: {configMapKeyRef: {name: shop-protos, key:
+	// shop.binpb}}}.
 	// +optional
 	GRPC *TargetGRPC `json:"grpc,omitempty"`
 
@@ -179,6 +179,12 @@ type TLS struct {
 	// insecureSkipVerify trusts every certificate. Default false.
 	// +optional
 	InsecureSkipVerify bool `json:"insecureSkipVerify,omitempty"`
+
+	// resume has a user who connects again resume its TLS session, and an arrival that of the
+	// connection that it takes the place of. resumedHandshakes counts what the target agreed
+	// to. Default false: every handshake is that of a client that comes for the first time.
+	// +optional
+	Resume bool `json:"resume,omitempty"`
 }
 
 // ClientCertificate is a client's certificate and key.

@@ -13,6 +13,7 @@ import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 // +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.method) && !has(self.path) && !has(self.headers) && !has(self.body) && !has(self.bodyFrom) && !has(self.targetsFrom)",message="method, path, headers, body, bodyFrom and targetsFrom must not be set with grpc, which has its own method, message and metadata"
 // +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
+// +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.replies)",message="expect.replies must not be set without grpc"
 type Request struct {
 	// name identifies the request in reports and thresholds. Absent: its method
 	// and path, the key of targetsFrom, or the method of grpc.
@@ -72,8 +73,8 @@ type Request struct {
 	// +optional
 	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
 
-	// grpc is a unary call of gRPC, instead of a request of HTTP. It needs target.grpc, and
-	// protocol HTTP/2. Example: {method: shop.v1.Cart/Add, message: {item: book}}.
+	// grpc is a call of gRPC, instead of a request of HTTP. It needs
+	// target.protocol HTTP/2. Example: {method: shop.v1.Cart/Add, message: {item: book}}.
 	// +optional
 	GRPC *Call `json:"grpc,omitempty"`
 
@@ -117,7 +118,13 @@ type Expectation struct {
 	// +kubebuilder:validation:MaxItems=17
 	GRPCStatus []GRPCStatus `json:"grpcStatus,omitempty"`
 
-	// json are values that the JSON body of a response must have, or with grpc the reply,
+	// replies is how many replies a call has whose method returns a stream. Another number,
+	// with status OK, is counted as badResponse. Absent: any number, and at least 1 with
+	// json. Example: {min: 10}.
+	// +optional
+	Replies *ReplyRange `json:"replies,omitempty"`
+
+	// json are values that the JSON body of a response must have, or with grpc each reply,
 	// with fields in lowerCamelCase and those of the default value. A body without them
 	// is counted as badResponse. Absent: any body is expected.
 	// +optional
@@ -126,8 +133,8 @@ type Expectation struct {
 	// +kubebuilder:validation:MaxItems=8
 	JSON []ExpectedValue `json:"json,omitempty"`
 
-	// maxBytes bounds the size of the body of a response. A larger one is counted as
-	// badResponse. Absent: any size.
+	// maxBytes bounds the size of the body of a response, or with grpc of all its replies,
+	// as they are transferred. A larger one is counted as badResponse. Absent: any size.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1073741824

@@ -1,6 +1,6 @@
 package v1alpha1_test
 
-// auditValidations are about numbers that the target tells of itself.
+// auditValidations are about numbers that the target reports of itself.
 var auditValidations = []validation{
 	{
 		name:    "audit of two kinds",
@@ -38,4 +38,43 @@ var auditValidations = []validation{
 		invalid: "{requests: [{name: create}], audits: [{name: links, stored: {read: {headers: [{name: A}]}, value: .links, requests: [create]}}]}",
 		want:    []string{"spec.audits[0].stored.read.headers[0]: Invalid value: exactly one of value and valueFrom must be set"},
 	},
+	{
+		name:    "an audit that reads nothing",
+		valid:   "{requests: [{name: create}], audits: [{name: links, stored: {read: {}, value: .links, requests: [create]}}]}",
+		invalid: "{requests: [{name: create}], audits: [{name: links, stored: {value: .links, requests: [create]}}]}",
+		want:    []string{"spec.audits[0].stored: Invalid value: exactly one of read and grpc must be set"},
+	},
+	{
+		name:    "an audit that reads by a call over another protocol",
+		valid:   "{target: {protocol: HTTP/2}, requests: [{name: create}], audits: [{name: links, stored: {grpc: {method: a.B/Count}, value: .links, requests: [create]}}]}",
+		invalid: "{requests: [{name: create}], audits: [{name: links, stored: {grpc: {method: a.B/Count}, value: .links, requests: [create]}}]}",
+		want:    []string{"spec.audits: Forbidden: grpc of an audit must not be set unless target.protocol is HTTP/2, without target.proxy"},
+	},
+	{
+		name:    "descriptors that no audit uses",
+		valid:   grpcTarget + ", requests: [{name: create}], audits: [{name: links, stored: {grpc: {method: a.B/Count}, value: .links, requests: [create]}}]}",
+		invalid: grpcTarget + ", requests: [{name: create}], audits: [{name: links, stored: {read: {}, value: .links, requests: [create]}}]}",
+		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: nothing else is encoded by its descriptors"},
+	},
+	{
+		name:    "an audit's metadata that follow from the call",
+		valid:   grpcAudit + "grpc: {method: a.B/Count, metadata: [{name: x, value: z}]}}}]}",
+		invalid: grpcAudit + "grpc: {method: a.B/Count, metadata: [{name: te, value: z}]}}}]}",
+		want:    []string{"spec.audits[0].stored.grpc.metadata: Invalid value: " + ofCall},
+	},
+	{
+		name:    "an audit with two kinds of messages",
+		valid:   grpcAudit + "grpc: {method: a.B/Count, messages: [{a: 1}]}}}]}",
+		invalid: grpcAudit + "grpc: {method: a.B/Count, message: {a: 1}, messages: [{a: 1}]}}}]}",
+		want:    []string{"spec.audits[0].stored.grpc: Invalid value: at most one of message and messages must be set"},
+	},
+	{
+		name:    "an audit's metadata without a value",
+		valid:   grpcAudit + "grpc: {method: a.B/Count, metadata: [{name: x, value: z}]}}}]}",
+		invalid: grpcAudit + "grpc: {method: a.B/Count, metadata: [{name: x}]}}}]}",
+		want:    []string{"spec.audits[0].stored.grpc.metadata[0]: Invalid value: exactly one of value and valueFrom must be set"},
+	},
 }
+
+// grpcAudit begins a patch with an audit that reads by a call.
+const grpcAudit = grpcTarget + ", requests: [{name: create, grpc: {method: a.B/C}}], audits: [{name: links, stored: {value: .links, requests: [create], "

@@ -352,6 +352,12 @@ var loadValidations = []validation{
 		want:    []string{"spec.worker.driver: Forbidden: driver Vegeta must not be set with target.proxy"},
 	},
 	{
+		name:    "vegeta and sessions",
+		valid:   "{target: {url: 'https://s', tls: {resume: false}}, worker: {driver: Vegeta}, steps: [{rate: 1, duration: 1s}]}",
+		invalid: "{target: {url: 'https://s', tls: {resume: true}}, worker: {driver: Vegeta}, steps: [{rate: 1, duration: 1s}]}",
+		want:    []string{"spec.worker.driver: Forbidden: driver Vegeta must not be set with target.tls.resume: its connections are of no client"},
+	},
+	{
 		name:    "values of nodeSelector",
 		valid:   "{worker: {nodeSelector: {kubernetes.io/os: linux}}}",
 		invalid: "{worker: {nodeSelector: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
@@ -394,4 +400,4 @@ var loadValidations = []validation{
 	},
 }
 
-const noUsers = "spec.worker.driver: Forbidden: driver Vegeta sends rates and knows no users: set ladder.rates, rate of steps or search.rate, or driver Auto"
+const noUsers = "spec.worker.driver: Forbidden: driver Vegeta sends rates and has no users: set ladder.rates, rate of steps or search.rate, or driver Auto"

@@ -63,4 +63,10 @@ type VersusStatus struct {
 	// the target.
 	// +optional
 	Access *TargetAccess `json:"access,omitempty"`
+
+	// descriptors is the digest of those of the control, as status.descriptors is for the
+	// target.
+	// +optional
+	// +kubebuilder:validation:MaxLength=71
+	Descriptors string `json:"descriptors,omitempty"`
 }

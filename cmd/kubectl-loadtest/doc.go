@@ -1,7 +1,7 @@
 // Command kubectl-loadtest is a kubectl plugin: with it in the PATH, kubectl
 // loadtest runs LoadTests, follows them, and prints their reports.
 //
-//	command   what a person types; talks to the API server
+//	command   what a person types; calls the API server
 //	├─ display    a block on a terminal, lines in a log
 //	├─ progress   pure: a LoadTest that runs → the lines
 //	├─ report     pure: a LoadTest → the page

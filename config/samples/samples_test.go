@@ -2,9 +2,7 @@ package samples
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,9 +11,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the generated files anew")
 
 // codes are those that `shortener seed --rows=5000` stores: i in base 62, padded
 // to six digits.
@@ -50,19 +47,7 @@ func TestGenerated(t *testing.T) {
 		want[fmt.Sprintf("seeds/003/batch-%d.json", events)] = batch(events)
 	}
 	for name, text := range want {
-		path := filepath.FromSlash(name)
-		if *update {
-			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(text, string(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		golden.Check(t, name, text)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestWhatIsCopied(t *testing.T) {
 		"at another place":            {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{100} }, nil, []v1alpha1.BaselineStep{goodput("100", 1, 1, 2), goodput("100 (2)", 1, 2, 6)}},
 		"one repetition":              {func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 1 }, nil, all},
 		"a cut step":                  {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[6].State = v1alpha1.StepCut }, all[:3]},
-		"a sick generator":            {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{} }, all[1:]},
+		"an unfit generator":          {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{} }, all[1:]},
 		"a missing worker":            {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].WorkersReporting = 0 }, all[1:]},
 		"a worker lost in the last":   {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Lost = 1 }, all[:3]},
 		"the path of a named request": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Path = "/v2/urls" }, nil, all},

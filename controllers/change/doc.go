@@ -22,5 +22,5 @@
 // Figures that were measured in pairs are compared pair by pair (pairs.go): what the two of
 // a pair have in common is not in the factor then.
 //
-// It is pure, and knows nothing of the API: it may import the standard library only.
+// It is pure, and independent of the API: it may import the standard library only.
 package change

@@ -9,7 +9,7 @@ import (
 // NoStep is the index of no step.
 const NoStep = -1
 
-// Directive is what the run wants of its workers now: a state, not a change;
+// Directive is what the workers of a run are to do now: a state, not a change;
 // directing the same twice changes nothing.
 type Directive struct {
 	// Assignments has one for each worker, by number. They must not be modified

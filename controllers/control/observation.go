@@ -61,11 +61,14 @@ type Worker struct {
 	// answered as expected.
 	Answers int32
 	// Targets is how many targets a worker that is ready has prepared; 0 from one that
-	// knows of one only.
+	// has one at most.
 	Targets int32
+	// Descriptors is the digest of the descriptors by which a worker that is ready encodes
+	// calls to the target, and ControlDescriptors of those for the control; empty: of none.
+	Descriptors, ControlDescriptors string
 	// LastSeen is when its latest message came; zero: never in this operator's life.
 	LastSeen time.Time
-	// Begun is how many steps it has begun, as far as this process knows from the
+	// Begun is how many steps it has begun, as far as this process can tell from the
 	// snapshots that it sent. A worker that is ready has sent that of the step it is in.
 	Begun int32
 	// Reported says that a snapshot of the active step is here, Final that it is
@@ -78,7 +81,7 @@ type Worker struct {
 	Due, Sent int64
 }
 
-// Reading is what a worker knows of a number of an audit.
+// Reading is what a worker has read of a number of an audit.
 type Reading struct {
 	// Read says that the latest attempt read the number, Value. Problem is why it did
 	// not.

@@ -1,7 +1,7 @@
 // Package coordinator is where workers connect: it owns their sessions, the
 // start gate and the live merge of a run.
 //
-// It decides nothing about a run. What the run wants of its workers now is
+// It decides nothing about a run. What the workers of a run are to do now is
 // directed to it; what is known of them is observed from it:
 //
 //	reconciler                     coordinator                    workers
@@ -26,6 +26,6 @@
 // notifications (notify.go) are bounded, identities are checked again (check.go), and a
 // panic ends one session (guard.go).
 //
-// It knows nothing of Kubernetes: it may not import a client or any API type but
+// It is independent of Kubernetes: it may not import a client or any API type but
 // the session protocol; of k8s.io only the clock.
 package coordinator

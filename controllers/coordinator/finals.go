@@ -12,7 +12,7 @@ import (
 type final struct {
 	// clients are the ledgers of the audit; nil: none came.
 	clients *measure.Clients
-	// series is nil from a worker that does not know of it.
+	// series is nil from a worker whose version has none.
 	series *wire.Series
 }
 

@@ -77,11 +77,14 @@ func (r *runState) observeWorkers() []control.Worker {
 			Message:   w.message,
 			Answers:   w.answers,
 			Targets:   w.targets,
-			Readings:  w.of(r.directive.AuditRound(int32(number))),
-			PodUID:    w.identity.PodUID,
-			Node:      w.identity.Node,
-			LastSeen:  w.lastSeen,
-			Begun:     w.begun,
+
+			Descriptors: w.descriptors, ControlDescriptors: w.controlDescriptors,
+
+			Readings: w.of(r.directive.AuditRound(int32(number))),
+			PodUID:   w.identity.PodUID,
+			Node:     w.identity.Node,
+			LastSeen: w.lastSeen,
+			Begun:    w.begun,
 		}
 		if r.directive.ActiveStep() != control.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]

@@ -8,7 +8,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// A session's messages come from a bucket, which an honest worker never empties: it
+// A session's messages come from a bucket, which a worker of ours never empties: it
 // sends a snapshot and a few short messages a second, and after a reconnect some more.
 const (
 	// tokensPerSecond and maxTokens are the bucket's.

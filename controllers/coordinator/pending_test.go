@@ -64,7 +64,7 @@ func TestNothingIsPendingWithoutADirectedRun(t *testing.T) {
 	(*session)(nil).wakeSender() // of a worker that is not connected
 }
 
-// A session hears where connections may go to with its assignment, and of each change.
+// A session is sent where connections may go to with its assignment, and of each change.
 func TestChangedDestinationsAreSentOnce(t *testing.T) {
 	directive := func(to ...*workerv1.Destination) *control.Directive {
 		d := &control.Directive{Assignments: assignments("a", 2)}

@@ -71,6 +71,8 @@ type readiness struct {
 	reason, message string
 	answers         int32
 	targets         int32
+	// descriptors are digests: of those for the target, and for the control.
+	descriptors, controlDescriptors string
 }
 
 // storedSnapshot is a snapshot that was accepted.
@@ -202,7 +204,7 @@ func (r *runState) store(s *session, m *workerv1.Snapshot, read measured, now ti
 	case r.forgotten || step != r.directive.ActiveStep():
 		return rejectStale, false
 	// Nothing is counted twice: the target received what the first pod sent, and a
-	// second pod that begins again does not know of it.
+	// second pod begins again without it.
 	case known && old.podUID != s.identity.PodUID:
 		return rejectOtherPod, false
 	case known && (m.GetSequence() <= old.sequence || old.final):
@@ -285,7 +287,7 @@ func readMeasurement(m *workerv1.Snapshot, a *workerv1.Assignment) (read measure
 	if read.Reading, err = wire.Read(m.GetMeasurement(), len(a.GetRequests())); err != nil {
 		return read, err
 	}
-	// A worker that does not know of journeys has sent another load.
+	// A worker whose version has no journeys has sent another load.
 	if n := len(a.GetJourneys()); read.Journeys() != n {
 		return read, fmt.Errorf("journeys: %d, the plan has %d", read.Journeys(), n)
 	}

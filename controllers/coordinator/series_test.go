@@ -77,7 +77,7 @@ func TestSeriesOfAStep(t *testing.T) {
 	first := c.Observe("a")
 	wantSeries(t, "when one is done", first, 1, 100)
 	send(1, withSeries(t, d.Assignments[1], 0, 40))
-	send(2, snapshot(t, 0, 1, true, 5)) // from a worker that knows of no series
+	send(2, snapshot(t, 0, 1, true, 5)) // from a worker whose version has no series
 	wantSeries(t, "when all are done", c.Observe("a"), 2, 140)
 	wantSeries(t, "what was observed before", first, 1, 100)
 

@@ -255,17 +255,23 @@ func (c *Coordinator) clockReply(probe *workerv1.ClockProbe) *workerv1.SessionRe
 // reasonSyntax is that of a condition's reason, which it becomes.
 var reasonSyntax = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,63})?$`)
 
+// digestSyntax is that of a digest of descriptors, which stands in a status.
+var digestSyntax = regexp.MustCompile(`^(sha256:[0-9a-f]{64})?$`)
+
 // readiness stores a worker's readiness. That all are ready is notified at once, since
-// the run waits for it; the text of one that is not changes as often as it likes.
+// the run waits for it; the text of one that is not may change at any time.
 func (c *Coordinator) readiness(s *session, m *workerv1.Readiness) error {
 	if !reasonSyntax.MatchString(m.GetReason()) {
 		return c.reject(rejectInvalid, codes.InvalidArgument, "readiness.reason: want a condition reason, for example WorkerRefused")
+	}
+	if !digestSyntax.MatchString(m.GetDescriptors()) || !digestSyntax.MatchString(m.GetControlDescriptors()) {
+		return c.reject(rejectInvalid, codes.InvalidArgument, "readiness.descriptors: want sha256: and 64 digits")
 	}
 	reason, message := m.GetReason(), text.Clean(m.GetMessage(), measure.MaxErrorBytes)
 	if m.GetReady() {
 		reason, message = "", ""
 	}
-	said := readiness{m.GetReady(), reason, message, m.GetPreflightAnswers(), m.GetTargets()}
+	said := readiness{m.GetReady(), reason, message, m.GetPreflightAnswers(), m.GetTargets(), m.GetDescriptors(), m.GetControlDescriptors()}
 	var changed, all bool
 	c.locked(func() {
 		w := s.run.worker(s.identity.Worker)

@@ -64,6 +64,12 @@ func TestInvalidMessageEndsTheSession(t *testing.T) {
 		"a reason that is none": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
 			Readiness: &workerv1.Readiness{Reason: "not a reason"},
 		}}, "readiness.reason: want a condition reason"},
+		"a digest that is none": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
+			Readiness: &workerv1.Readiness{Ready: true, Descriptors: "sha256:0"},
+		}}, "readiness.descriptors: want sha256: and 64 digits"},
+		"one of the control": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
+			Readiness: &workerv1.Readiness{Ready: true, ControlDescriptors: "secret"},
+		}}, "readiness.descriptors: want sha256: and 64 digits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newFixture(t)

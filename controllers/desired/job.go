@@ -33,7 +33,7 @@ type Config struct {
 	WorkerImage string
 	// Coordinator is the host:port that workers dial.
 	Coordinator string
-	// CA is the certificate, in PEM, by which workers know the coordinator.
+	// CA is the certificate, in PEM, by which workers verify the coordinator.
 	CA string
 }
 

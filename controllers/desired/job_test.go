@@ -1,8 +1,6 @@
 package desired
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,9 +14,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func loadTest(worker *v1alpha1.Worker) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Worker: worker}}
@@ -49,34 +46,19 @@ func TestJob(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden(t, "job-"+name, Job(lt, config))
+			check(t, "job-"+name, Job(lt, config))
 		})
 	}
 }
 
-// golden compares an object with the file of that name.
-func golden(t *testing.T, name string, object any) {
+// check compares an object with the file of that name.
+func check(t *testing.T, name string, object any) {
 	t.Helper()
 	got, err := yaml.Marshal(object)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", name+".yaml")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", name, diff)
-	}
+	golden.Check(t, filepath.Join("testdata", name+".yaml"), string(got))
 }
 
 // withFiles names keys of two ConfigMaps and two Secrets, one of them twice.

@@ -3,5 +3,5 @@ package desired
 import "testing"
 
 func TestResults(t *testing.T) {
-	golden(t, "results", Results(loadTest(nil), "shortener-reads-2-9f86d081884c7d65", []byte("packed")))
+	check(t, "results", Results(loadTest(nil), "shortener-reads-2-9f86d081884c7d65", []byte("packed")))
 }

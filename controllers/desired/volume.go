@@ -20,7 +20,7 @@ const (
 
 // volumes are what a worker reads: its token for the coordinator and, if the
 // spec names any, the files of the LoadTest's ConfigMaps and Secrets. The kubelet
-// fetches them; the operator never sees what is in them.
+// fetches them; the operator never reads what is in them.
 func volumes(spec *v1alpha1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount) {
 	token := corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
 		Audience: workerv1.Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",

@@ -9,5 +9,5 @@
 //	problem.go      why something failed, in words that hold no secret
 //
 // Where to comes from the operator's configuration and from files of its pod, never from a
-// LoadTest. It knows nothing of Kubernetes.
+// LoadTest. It is independent of Kubernetes.
 package destination

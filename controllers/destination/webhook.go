@@ -26,7 +26,7 @@ type Webhook struct {
 	Clock clock.PassiveClock
 }
 
-// Send posts a message. One that is sent again has the same id, by which a receiver knows
+// Send posts a message. One that is sent again has the same id, by which a receiver finds
 // it.
 func (w Webhook) Send(ctx context.Context, id string, message []byte) error {
 	key, err := w.key()

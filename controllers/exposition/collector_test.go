@@ -209,7 +209,7 @@ func TestStepsAddUp(t *testing.T) {
 		"loadtest_requests_sent_total{name=a}": 134, "loadtest_response_time_seconds{name=a} count": 132, "loadtest_step{name=a}": 2,
 		"loadtest_planned_requests_per_second{name=a}": 50.5,
 	})
-	// Another process knows of the ended step from the status alone.
+	// Another process has the ended step from the status alone.
 	successor := newOperator(t, lt)
 	successor.live["uid-of-a"] = report(2, 10)
 	check(t, successor.scrape(), of("a", o.scrape()))

@@ -98,7 +98,7 @@ func TestNativeBucketsCountWhatClassicOnesDo(t *testing.T) {
 }
 
 func TestHistogramWithoutSamplesIsNativeToo(t *testing.T) {
-	// By one of both Prometheus knows it for one.
+	// By one of both Prometheus takes it for one.
 	if h := responseTimes(t); h.Schema == nil || h.GetZeroThreshold() == 0 && len(h.PositiveSpan) == 0 {
 		t.Errorf("no sign of native buckets: %v", h)
 	}

@@ -64,14 +64,14 @@ func (w *simulation) readNumbers(i int, x *worker, round int32) {
 func audit(w *simulation) {
 	w.lt.Spec.Requests[0].Name = "create"
 	w.lt.Spec.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{
-		Read: v1alpha1.Query{Path: "/stats"}, Value: ".links", Requests: []string{"create"},
+		Read: &v1alpha1.Query{Path: "/stats"}, Value: ".links", Requests: []string{"create"},
 	}}}
 }
 
 // afterTheSteps is when the numbers are read for the second time.
 const afterTheSteps = 15 * time.Second
 
-// auditStories are the lives of runs whose numbers are read.
+// auditStories are runs whose numbers are read, from begin to end.
 var auditStories = map[string]func(*simulation){
 	"audit-passes":              func(*simulation) {},
 	"audit-finds-lost-writes":   func(w *simulation) { w.in(6*time.Second, func() { w.target.hidden = 7 }) },

@@ -94,7 +94,7 @@ func (c *choices) status() v1alpha1.LoadTestStatus {
 	return s
 }
 
-// observed is anything that may be seen of the workers that the status wants.
+// observed is anything that may be seen of the workers that the status has.
 func (c *choices) observed(desired int32) lifecycle.Observed {
 	seen := lifecycle.Observed{Job: lifecycle.JobState(c.of(5)), From: int32(c.of(5))}
 	if t := c.instant(); t != nil {

@@ -50,6 +50,7 @@ func (e *Effort) retryAt() time.Time {
 // longer than is waited for: one of long ago is no news.
 func (r *run) keep() {
 	k := &r.seen.Keeping
+	r.forgetFailures(k.Wanted)
 	if k.Wanted.Archived {
 		r.out.Keep.Archive = r.effort(&k.Archive, archiving)
 	}
@@ -59,9 +60,19 @@ func (r *run) keep() {
 	}
 }
 
+// forgetFailures takes back what failed and is no longer wanted: no attempt follows. What
+// was done stays.
+func (r *run) forgetFailures(wanted policy.Results) {
+	for kind, of := range map[string]bool{v1alpha1.ConditionArchived: wanted.Archived, v1alpha1.ConditionAnnounced: wanted.Announced} {
+		if !of && !wanted.Unknown && meta.IsStatusConditionFalse(r.read.Conditions, kind) {
+			meta.RemoveStatusCondition(&r.out.Status.Conditions, kind)
+		}
+	}
+}
+
 func (r *run) isOldNews() bool { return !r.now.Before(r.endedAt().Add(r.seen.Keeping.Wanted.Wait)) }
 
-// said is how a condition speaks of an effort.
+// said is how a condition describes an effort.
 type said struct{ kind, done, failed, failure string }
 
 var (

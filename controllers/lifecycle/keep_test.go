@@ -108,6 +108,34 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 	}
 }
 
+// A failure says that more attempts follow: it goes with the destination, and stays while the
+// configuration cannot be read.
+func TestFailuresGoWithTheirDestination(t *testing.T) {
+	const failed = "False X: x|False X: x"
+	for name, tc := range map[string]struct {
+		status metav1.ConditionStatus
+		wanted policy.Results
+		want   string
+	}{
+		"nothing is wanted":              {metav1.ConditionFalse, policy.Results{}, "|"},
+		"the webhook alone":              {metav1.ConditionFalse, policy.Results{Announced: true}, "|False X: x"},
+		"the store alone":                {metav1.ConditionFalse, policy.Results{Archived: true}, "False X: x|"},
+		"both":                           {metav1.ConditionFalse, both, failed},
+		"the configuration is not known": {metav1.ConditionFalse, policy.Results{Unknown: true}, failed},
+		"what was done":                  {metav1.ConditionTrue, policy.Results{}, "True X: x|True X: x"},
+	} {
+		lt := over(nil)
+		for _, kind := range []string{v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced} {
+			meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: kind, Status: tc.status, Reason: "X", Message: "x"})
+		}
+		d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Keeping: lifecycle.Keeping{Wanted: tc.wanted}}, began.Add(2*time.Hour))
+		got := said(d.Status, v1alpha1.ConditionArchived) + "|" + said(d.Status, v1alpha1.ConditionAnnounced)
+		if got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
 func TestHistoryWaitsForResults(t *testing.T) {
 	const archived, announced = v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced
 	hour := began.Add(time.Hour)

@@ -6,7 +6,7 @@ import (
 )
 
 // Look asks for the pods behind the target of a step to be read, once workers are
-// directed. The next pass sees what was found; if that was nothing, the run goes on
+// directed. The next pass reads what was found; if that was nothing, the run goes on
 // without it.
 type Look = environment.Look
 

@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// lossStories are the lives of runs that go on when a worker is lost.
+// lossStories are runs that go on when a worker is lost.
 var lossStories = map[string]func(*simulation){
 	"goes-on-without-a-worker": func(w *simulation) {
 		goesOn(w)

@@ -69,7 +69,7 @@ func (r *run) startAnew(i int) {
 }
 
 // startAfter is when step i begins: exactly at the end of a pause before it,
-// else as soon as all workers can know of it, and the store can take its end.
+// else as soon as all workers can have received it, and the store can take its end.
 func (r *run) startAfter(i int) time.Time {
 	steps, soonest := r.out.Status.Steps, r.now
 	if !steps[i].Load.IsPause() {

@@ -54,7 +54,7 @@ type Observed struct {
 	// Access is where the targets lead to; nil: it was not read, as on a machine of one's
 	// own.
 	Access *Access
-	// Place is where a run stands that wants to begin; nil: there is no queue, or it does
+	// Place is where a run stands that is to begin; nil: there is no queue, or it does
 	// not want to.
 	Place *queue.Place
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: there is

@@ -56,9 +56,10 @@ func (r *run) eligibleWorkers() []control.Worker {
 			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, questions)
 		case w.Ready && w.Targets < 2 && r.spec.Versus != nil: // it would send all load to the first
 			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
-			w.Message = "spec.versus: the worker knows of one target only; use a worker image of the operator's version"
+			w.Message = "spec.versus: the worker has one target only; use a worker image of the operator's version"
 		}
 	}
+	r.compareDescriptors(workers)
 	return workers
 }
 
@@ -88,23 +89,39 @@ func facts(questions []v1alpha1.Preflight) string {
 	}
 	list := make([]string, len(questions))
 	for i, name := range plan.PreflightNames(questions) {
-		list[i] = name + " " + fact(questions[i].Expect)
+		list[i] = name + " " + fact(&questions[i])
 	}
 	return strings.Join(list, "; ")
 }
 
-func fact(e *v1alpha1.Expectation) string {
+func fact(p *v1alpha1.Preflight) string {
+	e := p.Expect
+	if e == nil {
+		e = &v1alpha1.Expectation{}
+	}
 	switch {
-	case e == nil || len(e.Status)+len(e.JSON) == 0:
+	case p.GRPCHealth != nil:
+		return "is SERVING"
+	case len(e.JSON) > 0:
+		break
+	case len(e.GRPCStatus) > 0:
+		return "has status " + statuses(e.GRPCStatus)
+	case p.GRPC != nil:
+		return "has status OK"
+	case len(e.Status) > 0:
+		return "has status " + statuses(e.Status)
+	default:
 		return "has a status from 200 to 399"
-	case len(e.JSON) == 0:
-		return "has status " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(e.Status)), " or "), "[]")
 	}
 	values := make([]string, len(e.JSON))
 	for i, v := range e.JSON {
 		values[i] = fmt.Sprintf("%s %s", v.Path, brief(v.Text()))
 	}
 	return "has " + strings.Join(values, ", ")
+}
+
+func statuses[S int32 | v1alpha1.GRPCStatus](list []S) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), " or "), "[]")
 }
 
 // maxValue is how many bytes of a value a message shows: a version or a
@@ -134,6 +151,6 @@ func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
 	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
 	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
 		slices.ContainsFunc(spec.Preflight, func(p v1alpha1.Preflight) bool {
-			return slices.ContainsFunc(p.Request.Headers, isClient)
+			return slices.ContainsFunc(plan.QuestionHeaders(&p), isClient)
 		})
 }

@@ -27,7 +27,7 @@ func accepted(spec v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
 
 // three workers, the first of which says this.
 func three(first control.Worker) lifecycle.Observed {
-	w := there(control.Worker{Connected: true, Ready: true, Answers: 16})
+	w := there(control.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest})
 	return lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []control.Worker{there(first), w, w}}
 }
 
@@ -180,6 +180,26 @@ func TestTargetVerifiedMessage(t *testing.T) {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTargetVerifiedByCallsMessage(t *testing.T) {
+	call := &v1alpha1.Call{Method: "shop.v1.Shop/About"}
+	spec := ladder()
+	spec.Preflight = []v1alpha1.Preflight{
+		{GRPCHealth: &v1alpha1.GRPCHealth{}},
+		{GRPCHealth: &v1alpha1.GRPCHealth{Service: "shop.v1.Shop"}},
+		{Name: "alive", GRPCHealth: &v1alpha1.GRPCHealth{}},
+		{GRPC: call},
+		{GRPC: call, Expect: &v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}},
+		{Name: "no cart", GRPC: call, Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}}},
+		{GRPC: call, Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".version", Equals: v1alpha1.JSONText("4")}}}},
+	}
+	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(control.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest}), began).Status
+	want := "True PreflightPassed: grpcHealth is SERVING; grpcHealth shop.v1.Shop is SERVING; alive is SERVING; shop.v1.Shop/About has status OK; " +
+		"shop.v1.Shop/About has status OK; no cart has status OK or NOT_FOUND; shop.v1.Shop/About has .version 4."
+	if diff := cmp.Diff(want, verdictOn(&s)); diff != "" {
+		t.Errorf("condition (-want +got):\n%s", diff)
 	}
 }
 

@@ -115,8 +115,8 @@ func isConnected(w control.Worker) bool { return w.Connected }
 func hasReported(w control.Worker) bool { return w.Connected && w.Ready }
 
 // workersCondition says how many workers are lost or silent. It is said when it
-// happens: later passes know less of it, as the pod that ended is gone by then, and
-// another process does not know since when a worker is silent.
+// happens: later passes can say less of it, as the pod that ended is gone by then, and
+// another process cannot say since when a worker is silent.
 func (r *run) workersCondition() {
 	now, read := r.out.Status.Workers, r.read.Workers
 	switch {

@@ -70,7 +70,7 @@ func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
 	}
 }
 
-// Before a process has directed a run it knows nothing of sessions, and says nothing.
+// Before a process has directed a run it has no sessions of it, and says nothing.
 func TestFirstPassSaysNothingOfSessions(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Ready = 1
@@ -92,7 +92,7 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 		t.Errorf("WorkersReady is %s with %d events, want %s with one", got, len(d.Events), want)
 	}
 	lt.Status = d.Status
-	again := awaited(cutOff) // as another process sees it
+	again := awaited(cutOff) // as it is to another process
 	again.Since = began.Add(24 * time.Second)
 	d = lifecycle.Decide(lt, policy.Rules{}, again, began.Add(30*time.Second))
 	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 0 {

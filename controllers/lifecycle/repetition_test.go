@@ -13,9 +13,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
-// repetitions are the lives of a ladder of two rungs that is run twice; the second
+// repetitions are a ladder of two rungs that is run twice; the second
 // repetition begins 12.7 s after the run was taken up. Each is told in a golden
 // file, too; want is what is left of it.
 var repetitions = map[string]struct {
@@ -172,7 +173,7 @@ func TestRepetitions(t *testing.T) {
 			w := newSimulation(t, twice())
 			tc.script(w)
 			w.run()
-			golden(t, filepath.Join("testdata", "repetitions", name+".txt"), w.story.String())
+			golden.Check(t, filepath.Join("testdata", "repetitions", name+".txt"), w.story.String())
 			if diff := cmp.Diff(tc.want, remainsOf(w.lt.Status)); diff != "" {
 				t.Errorf("what is left (-want +got):\n%s", diff)
 			}

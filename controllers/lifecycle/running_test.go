@@ -115,7 +115,7 @@ func TestAReportStandsInTheStatus(t *testing.T) {
 	}
 }
 
-// A run that is ended in the pass that sees its step done goes no further.
+// A run that is ended in the pass that finds its step done goes no further.
 func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Terminate = true
@@ -130,7 +130,7 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 }
 
 // A pause ends when it says, even if another follows, unless that has passed: then
-// what follows is for all workers to know of in time.
+// what follows has to reach all workers in time.
 func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 	ended := began.Add(35 * time.Second)
 	for name, tc := range map[string]struct {

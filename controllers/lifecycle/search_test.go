@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // searching is a search of three workers for the most users.
@@ -52,7 +53,7 @@ func TestSearchStories(t *testing.T) {
 			w := newSimulation(t, searching())
 			script(w)
 			w.run()
-			golden(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
 		})
 	}
 }

@@ -160,7 +160,7 @@ func warmUp(step int) func(*v1alpha1.LoadTest) {
 // asks has a question with a header; without a name there is none.
 func asks(header string) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
-		lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.Query{Path: "/version", Headers: client(header)}}}
+		lt.Spec.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version", Headers: client(header)}}}
 	}
 }
 

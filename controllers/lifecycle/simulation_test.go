@@ -59,7 +59,7 @@ type simulation struct {
 	// step that was not begun by then.
 	since time.Time
 	from  int32
-	// targets is how many targets the workers know of, and slower by how much longer the
+	// targets is how many targets the workers have, and slower by how much longer the
 	// control takes.
 	targets int32
 	slower  time.Duration

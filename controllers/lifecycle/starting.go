@@ -16,7 +16,7 @@ import (
 // starting waits for the workers, and opens the gate when all are ready.
 func (r *run) starting() {
 	s := &r.out.Status
-	if !r.learn() {
+	if !r.prepare() {
 		return
 	}
 	r.seen.Workers = r.eligibleWorkers()
@@ -50,6 +50,7 @@ func (r *run) starting() {
 		r.fail(v1alpha1.VerdictError, wait.reason, wait.message)
 	case wait.status == metav1.ConditionTrue:
 		if r.audited(v1alpha1.AuditBefore, "") {
+			r.recordDescriptors()
 			r.startStep(0, r.now.Add(r.lead()))
 		}
 	case limited && !r.now.Before(at):
@@ -63,9 +64,9 @@ func (r *run) starting() {
 	}
 }
 
-// learn notes what is to be known before a run begins: a target's port, where its workers
+// prepare notes what has to be known before a run begins: a target's port, where its workers
 // may connect to, and the baseline. It refuses the run if one of them is not allowed.
-func (r *run) learn() (goesOn bool) {
+func (r *run) prepare() (goesOn bool) {
 	r.findTarget()
 	if !r.grantAccess() {
 		return false

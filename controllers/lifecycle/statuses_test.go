@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // TestStatusesForOtherPrograms keeps LoadTests of the stories for tests of what other
@@ -31,7 +32,7 @@ func TestStatusesForOtherPrograms(t *testing.T) {
 		}
 		w.run()
 	}
-	golden(t, filepath.Join("testdata", "statuses.yaml"), documents.String())
+	golden.Check(t, filepath.Join("testdata", "statuses.yaml"), documents.String())
 }
 
 // whole is the story whose statuses are kept with what was measured.

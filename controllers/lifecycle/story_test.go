@@ -1,9 +1,7 @@
 package lifecycle_test
 
 import (
-	"flag"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,9 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/queue"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // ladder is a small test of three workers: two rungs with a rest between them.
 func ladder() v1alpha1.LoadTestSpec {
@@ -41,10 +38,10 @@ func ladder() v1alpha1.LoadTestSpec {
 func questions() []v1alpha1.Preflight {
 	return []v1alpha1.Preflight{
 		{
-			Request: v1alpha1.Query{Path: "/version"},
+			Request: &v1alpha1.Query{Path: "/version"},
 			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
 		},
-		{Name: "healthy", Request: v1alpha1.Query{Path: "/health"}},
+		{Name: "healthy", Request: &v1alpha1.Query{Path: "/health"}},
 	}
 }
 
@@ -64,7 +61,7 @@ func rules(t *testing.T, document string) policy.Rules {
 	return p.For("default")
 }
 
-// stories are the lives that a run can have. Each is told in a golden file, to
+// stories are the courses that a run can take. Each is written down in a golden file, to
 // be read and reviewed as a text.
 var stories = map[string]func(*simulation){
 	"passes": func(*simulation) {},
@@ -185,6 +182,18 @@ var stories = map[string]func(*simulation){
 			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
 		}
 	},
+	"preflight-by-a-call-fails": func(w *simulation) {
+		w.lt.Spec.Preflight = []v1alpha1.Preflight{{Name: "cart", GRPC: &v1alpha1.Call{Method: "shop.v1.Cart/Find"}}}
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND is not expected, but OK"}
+		}
+	},
+	"preflight-without-a-health-service": func(w *simulation) {
+		w.lt.Spec.Preflight = []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}}
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
+		}
+	},
 	"preflight-waits-then-suspended": func(w *simulation) {
 		w.lt.Spec.Preflight = questions()
 		for _, x := range w.workers {
@@ -261,7 +270,7 @@ func TestStories(t *testing.T) {
 			w := newSimulation(t, ladder())
 			script(w)
 			w.run()
-			golden(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
 		})
 	}
 }
@@ -319,23 +328,4 @@ func endingOf(s v1alpha1.LoadTestStatus) *ending {
 		}
 	}
 	return e
-}
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run the tests of this package with -update and review what they write", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the story differs (-want +got):\n%s", diff)
-	}
 }

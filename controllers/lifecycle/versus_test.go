@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // comparing is a run of three workers against two targets: one rung, twice.
@@ -54,7 +55,7 @@ func TestVersusStories(t *testing.T) {
 			w.targets = 2
 			script(w)
 			w.run()
-			golden(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
 		})
 	}
 }

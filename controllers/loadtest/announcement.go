@@ -1,9 +1,11 @@
 package loadtest
 
 import (
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -26,7 +28,8 @@ type announcement struct {
 const announcementFormat = "loadtest.dev/verdict/v1"
 
 // announcementOf is about a finished run, of which the cache has no more than this. location
-// is where its results are, if they are.
+// is where its results would be kept now. It is announced if the status says that they are
+// there: they may have been kept before the configuration changed.
 func announcementOf(lt *v1alpha1.LoadTest, s *v1alpha1.LoadTestStatus, location string) announcement {
 	a := announcement{Format: announcementFormat, Namespace: lt.Namespace, Name: lt.Name, UID: lt.UID, Verdict: s.Verdict}
 	a.Reason = reasonOf(s, v1alpha1.ConditionFailed)
@@ -36,7 +39,8 @@ func announcementOf(lt *v1alpha1.LoadTest, s *v1alpha1.LoadTestStatus, location 
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished); c != nil {
 		a.Summary, a.Time = c.Message, c.LastTransitionTime.UTC()
 	}
-	if meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionArchived) {
+	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionArchived)
+	if c != nil && c.Status == metav1.ConditionTrue && strings.HasPrefix(c.Message, keptAs(location)) {
 		a.Results = location
 	}
 	return a

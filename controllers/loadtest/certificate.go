@@ -73,7 +73,7 @@ func (c *Certificates) renew(ctx context.Context) (certs.Set, error) {
 	missing := apierrors.IsNotFound(err)
 	kept := fromSecret(secret)
 	if last := c.read.Load(); last != nil && kept.Valid(c.Clock.Now()) != nil {
-		kept = last.set // deleted or spoilt, while workers know what is served
+		kept = last.set // deleted or spoilt, while workers verify what is served
 	}
 	set, _, err := kept.Renew(c.Clock.Now())
 	if err != nil {

@@ -35,7 +35,7 @@ func newReplicas(t *testing.T) *replicas {
 	}
 }
 
-// start returns a replica that knows nothing yet.
+// start returns a replica that has read nothing yet.
 func (r *replicas) start() *loadtest.Certificates {
 	return &loadtest.Certificates{Client: r.client, Clock: r.clock, Secret: r.secret}
 }
@@ -136,7 +136,7 @@ func TestCertificateIsRenewedWithoutARestart(t *testing.T) {
 	}
 }
 
-// Workers know what is served: a Secret that was deleted or spoilt is written again.
+// Workers verify what is served: a Secret that was deleted or spoilt is written again.
 func TestSecretThatIsGoneIsRestored(t *testing.T) {
 	for name, harm := range map[string]func(*replicas){
 		"deleted": func(r *replicas) {
@@ -159,7 +159,7 @@ func TestSecretThatIsGoneIsRestored(t *testing.T) {
 			restarted := r.start()
 			r.refresh(restarted)
 			if c.CA() != ca || restarted.CA() != ca {
-				t.Error("workers that run do not know the certificate any more")
+				t.Error("workers that run do not accept the certificate any more")
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func TestBrokenSecretIsReplaced(t *testing.T) {
 	}
 }
 
-// A certificate that is not kept is one that workers would not know tomorrow.
+// A certificate that is not kept is one that workers would refuse tomorrow.
 func TestCertificateThatCannotBeKeptIsNotServed(t *testing.T) {
 	for n, want := range map[int]string{1: "get Secret ", 2: "keep certificate in Secret "} {
 		calls := 0

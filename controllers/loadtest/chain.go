@@ -20,7 +20,7 @@ import (
 )
 
 // errNotFound is a pod or a Job that is not in the cache. It may be there in a moment:
-// the kubelet can know of a pod before the cache does.
+// the kubelet can have a pod before the cache does.
 var errNotFound = errors.New("not found")
 
 // workerOf follows the controllers of a pod up to its LoadTest. Labels, which anyone

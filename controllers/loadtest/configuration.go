@@ -30,7 +30,7 @@ import (
 const reasonConfigurationInvalid = "ConfigurationInvalid"
 
 // Configuration is the administrator's, as a ConfigMap of the operator's namespace has it.
-// Each replica watches it, so that one that takes over knows of a stop beforehand.
+// Each replica watches it, so that one that takes over has read a stop beforehand.
 type Configuration struct {
 	ConfigMap types.NamespacedName
 	Clock     clock.PassiveClock

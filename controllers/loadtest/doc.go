@@ -1,10 +1,10 @@
 // Package loadtest reconciles LoadTests. Beside scheduling, which creates those of
-// schedules, it is the only package that talks to the API server; what to do is decided in
+// schedules, it is the only package that calls the API server; what to do is decided in
 // package lifecycle.
 //
 //	observe ─▶ decide (lifecycle) ─▶ apply ─▶ report
 //
-// observe reads the LoadTest, its Job and pods, and what the coordinator knows
+// observe reads the LoadTest, its Job and pods, and what the coordinator has
 // of its workers. apply creates or deletes the Job and directs the coordinator,
 // both from the status as it was read. report writes the status, once, if it
 // changed, and emits events after that write succeeded.

@@ -37,7 +37,7 @@ type Own struct {
 	Addresses []netip.Addr
 }
 
-// facts reads what there is to know of a place. Nothing of it is in a cache.
+// facts reads what a place is judged by. Nothing of it is in a cache.
 func (r *Reconciler) facts(ctx context.Context, p policy.Place, now time.Time) (policy.Facts, error) {
 	read := r.hostFacts
 	if p.IsService() {
@@ -119,7 +119,7 @@ func (r *Reconciler) readPods(ctx context.Context, namespace string, selector ma
 	}, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(selector)})
 }
 
-// pages reads a list page by page, as long as each wants the next.
+// pages reads a list page by page, as long as each asks for the next.
 func (r *Reconciler) pages(ctx context.Context, list client.ObjectList, each func(client.ObjectList) (more bool), opts ...client.ListOption) error {
 	for next := ""; ; {
 		page := list.DeepCopyObject().(client.ObjectList)

@@ -29,7 +29,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-// workers stands in for the coordinator: it remembers what it was directed, and
+// workers stands in for the coordinator: it keeps what it was directed, and
 // its workers are ready at once and send ten requests each in every step.
 type workers struct {
 	mu        sync.Mutex

@@ -225,7 +225,7 @@ func forgedClaims() map[string]forgery {
 }
 
 // Each link from a token to its run can be forged. Only what the API server alone
-// knows costs it a review.
+// has read costs it a review.
 func TestEveryLinkOfAnIdentityIsChecked(t *testing.T) {
 	for reviews, forgeries := range []map[string]forgery{0: forgedClaims(), 1: forgedReviews()} {
 		check(t, forgeries, reviews)

@@ -35,9 +35,15 @@ func (r *Reconciler) keeping(lt *v1alpha1.LoadTest, inForce *policy.Policy) life
 	return k
 }
 
-// isToBeArchived says whether the results of a finished run are to be kept, and are not.
-func (r *Reconciler) isToBeArchived(lt *v1alpha1.LoadTest) bool {
-	return r.Keeper != nil && r.Policy().Results().Archived && !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionArchived)
+// concerns says whether a change of what is done with results may concern a finished run:
+// they are to be kept and are not, or an attempt has failed that may no longer be wanted.
+func (r *Reconciler) concerns(lt *v1alpha1.LoadTest) bool {
+	if r.Keeper == nil {
+		return false
+	}
+	c := lt.Status.Conditions
+	return r.Policy().Results().Archived && !meta.IsStatusConditionTrue(c, v1alpha1.ConditionArchived) ||
+		meta.IsStatusConditionFalse(c, v1alpha1.ConditionArchived) || meta.IsStatusConditionFalse(c, v1alpha1.ConditionAnnounced)
 }
 
 // keep begins what is to be done with the results of a finished run.
@@ -110,8 +116,11 @@ func (r *Reconciler) archive(ctx context.Context, name types.NamespacedName, uid
 	if err := to.Put(ctx, key, content); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The results are kept as %s, %d bytes, SHA-256 %s.", to.Location(key), content.Size, content.SHA256), nil
+	return fmt.Sprintf("%s%d bytes, SHA-256 %s.", keptAs(to.Location(key)), content.Size, content.SHA256), nil
 }
+
+// keptAs is how the sentence begins that says where results are.
+func keptAs(location string) string { return fmt.Sprintf("The results are kept as %s, ", location) }
 
 // announce sends an announcement.
 func announce(ctx context.Context, to destination.Webhook, a announcement) error {

@@ -34,7 +34,7 @@ const (
 )
 
 // Keeper makes the attempts to keep results and to announce verdicts, beside the passes.
-// What it knows can be lost: another process makes an attempt again, which changes
+// What it has in memory can be lost: another process makes an attempt again, which changes
 // nothing.
 type Keeper struct {
 	ctx    context.Context
@@ -66,7 +66,7 @@ func (k *Keeper) efforts(run types.UID) (archive, announce lifecycle.Effort) {
 	return archive, announce
 }
 
-// forget drops what is known of a run. A nil Keeper knows nothing.
+// forget drops what is known of a run. A nil Keeper has nothing.
 func (k *Keeper) forget(run types.UID) {
 	if k == nil {
 		return

@@ -102,7 +102,7 @@ func messages(lt *v1alpha1.LoadTest) (list []string) {
 	return list
 }
 
-// The worker, which alone knows what a name resolves to, is sent them.
+// The worker, which alone resolves a name, is sent them.
 func TestNoHostLeadsToTheOperator(t *testing.T) {
 	namespace, own, other := operators(t)
 	r, lt := aiming(t, "http://shop.example.com", namespace)

@@ -27,7 +27,7 @@ type note struct {
 	wakeAt time.Time
 	// conflicts counts the passes in a row whose status was of a cache that was behind.
 	conflicts int
-	// seconds is what the latest decision remembers of a step that runs.
+	// seconds is what the latest decision keeps of a step that runs.
 	seconds verdict.Seconds
 	// written is the latest write of the status.
 	written lifecycle.Written

@@ -135,6 +135,7 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 	for i := range workers {
 		if w := &workers[i]; !ours[w.PodUID] {
 			w.Connected, w.Ready, w.Reason, w.Message, w.Answers, w.Targets = false, false, "", "", 0, 0
+			w.Descriptors, w.ControlDescriptors = "", ""
 		}
 	}
 }
@@ -167,7 +168,7 @@ func podState(pod *corev1.Pod) (state control.PodState, reason, message string) 
 	return control.PodWaiting, "", ""
 }
 
-// deletion says why a pod is being deleted, as far as Kubernetes tells.
+// deletion says why a pod is being deleted, as far as Kubernetes says.
 func deletion(pod *corev1.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {

@@ -10,10 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// A change of the configuration has every run looked at that is not finished, and none
-// that is.
+// A change of the configuration has every run looked at that is not finished, and of those
+// that are the ones whose results could not be kept.
 func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -21,9 +22,11 @@ func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	}
 	over := named(types.NamespacedName{Namespace: "team", Name: "over"})
 	over.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	failed := named(types.NamespacedName{Namespace: "team", Name: "failed"})
+	failed.Status.Conditions = append([]metav1.Condition{{Type: v1alpha1.ConditionArchived, Status: metav1.ConditionFalse}}, over.Status.Conditions...)
 	runs := NewRuns()
-	r := &Reconciler{Runs: runs, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
-		named(types.NamespacedName{Namespace: "team", Name: "waits"}), over, named(types.NamespacedName{Namespace: "shop", Name: "runs"}),
+	r := &Reconciler{Runs: runs, Keeper: &Keeper{}, Policy: policy.Default, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		named(types.NamespacedName{Namespace: "team", Name: "waits"}), over, failed, named(types.NamespacedName{Namespace: "shop", Name: "runs"}),
 	).Build()}
 	if err := r.PolicyChanged(t.Context()); err != nil {
 		t.Errorf("before the controller has started: %v", err)
@@ -34,7 +37,7 @@ func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	}
 	got := queued(r.Runs)
 	slices.Sort(got)
-	if want := []string{"shop/runs", "team/waits"}; !slices.Equal(got, want) {
+	if want := []string{"shop/runs", "team/failed", "team/waits"}; !slices.Equal(got, want) {
 		t.Errorf("enqueued %v, want %v", got, want)
 	}
 }

@@ -29,7 +29,7 @@ type line struct {
 	waiting int
 }
 
-// place is where a run stands in the queue that wants to begin; nil: it does not want to.
+// place is where a run stands in the queue that is to begin; nil: it is not to begin.
 // Others that may begin are looked at as well. The policy is that of the pass: a run that one
 // policy holds has no place, and would begin without one by another.
 func (r *Reconciler) place(ctx context.Context, lt *v1alpha1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
@@ -107,7 +107,7 @@ func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run,
 	return runs, nil
 }
 
-// run is a LoadTest as the queue sees it.
+// run is what the queue reads of a LoadTest.
 func (l *line) run(lt *v1alpha1.LoadTest, rules *rules) queue.Run {
 	run := queue.Run{
 		UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: lt.CreationTimestamp.Time,
@@ -155,7 +155,7 @@ func (r *rules) of(namespace string) policy.Rules {
 	return known
 }
 
-// stateOf is what a LoadTest that has not ended wants of the queue. One that the
+// stateOf is what a LoadTest that has not ended asks of the queue. One that the
 // administrator holds keeps no other from beginning.
 func (r *rules) stateOf(lt *v1alpha1.LoadTest) queue.State {
 	switch {

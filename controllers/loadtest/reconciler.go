@@ -52,7 +52,7 @@ type Workers interface {
 	Forget(coordinator.RunID)
 }
 
-// Reconciler carries LoadTests through their lives.
+// Reconciler carries LoadTests out, from their creation to their end.
 type Reconciler struct {
 	Client client.Client
 	// Uncached reads what is not worth a cache. Default: the manager's.
@@ -125,8 +125,8 @@ func (r *Reconciler) options() controller.Options {
 	}
 }
 
-// PolicyChanged has every LoadTest reconciled that is not finished, or whose results are
-// to be kept from now on.
+// PolicyChanged has every LoadTest reconciled that is not finished, or whose results it may
+// concern.
 func (r *Reconciler) PolicyChanged(ctx context.Context) error {
 	var list v1alpha1.LoadTestList
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -134,7 +134,7 @@ func (r *Reconciler) PolicyChanged(ctx context.Context) error {
 	}
 	var names []types.NamespacedName
 	for i := range list.Items {
-		if lt := &list.Items[i]; !lifecycle.Finished(lt) || r.isToBeArchived(lt) {
+		if lt := &list.Items[i]; !lifecycle.Finished(lt) || r.concerns(lt) {
 			names = append(names, client.ObjectKeyFromObject(lt))
 		}
 	}
@@ -336,7 +336,7 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 	return fmt.Errorf("delete %s: %w", kind, err)
 }
 
-// direct tells the coordinator what the run wants of its workers. Nothing is
+// direct tells the coordinator what the workers of the run are to do. Nothing is
 // wanted before the run has been taken up and it is known where its targets lead to. To end, the workers
 // need no assignment, which a finished run in the cache does not say.
 func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive, note *note) {
@@ -347,7 +347,7 @@ func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive, note *no
 	d.Assignments = make([]*workerv1.Assignment, lt.Status.Workers.Desired)
 	if !d.Finish {
 		target, control := note.access.sent()
-		d.Assignments = r.Runs.Learn(run, lt, target, control)
+		d.Assignments = r.Runs.Note(run, lt, target, control)
 	}
 	r.Workers.Direct(run, d)
 }

@@ -104,7 +104,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	}
 	r.mustPass(lt)
 	if r.workers.forgotten != 1 {
-		t.Error("the coordinator still remembers a run without workers")
+		t.Error("the coordinator still has a run without workers")
 	}
 	r.after(10 * time.Minute)
 	r.mustPass(lt)

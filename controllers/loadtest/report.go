@@ -17,7 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 )
 
-// report writes the status if it changed, and tells of it after.
+// report writes the status if it changed, and emits events and metrics after.
 func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision, note *note, now time.Time) error {
 	if d.Delete || note.unwritable || equality.Semantic.DeepEqual(lt.Status, d.Status) {
 		return nil

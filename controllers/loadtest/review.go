@@ -92,7 +92,7 @@ func (r *reviews) isJunk(hash [sha256.Size]byte) bool {
 }
 
 // confirms says whether the API server's answer is about the pod. An answer without
-// our audience is of a server that does not know of audiences: the token may be for
+// our audience is of a server that has no audiences: the token may be for
 // anything.
 func confirms(status *authenticationv1.TokenReviewStatus, pod podRef) error {
 	extra := status.User.Extra

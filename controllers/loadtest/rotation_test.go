@@ -33,7 +33,7 @@ type worker struct {
 	address string
 	ca      string
 	now     func() time.Time
-	// shown is the serial number of the certificate that it saw last.
+	// shown is the serial number of the certificate that it was shown last.
 	shown string
 }
 
@@ -65,7 +65,7 @@ func (w *worker) connect() grpc.BidiStreamingClient[workerv1.SessionRequest, wor
 	return session
 }
 
-// probe fails unless the session lives.
+// probe fails unless the session goes on.
 func (w *worker) probe(session grpc.BidiStreamingClient[workerv1.SessionRequest, workerv1.SessionResponse]) {
 	w.t.Helper()
 	probe := &workerv1.SessionRequest{Message: &workerv1.SessionRequest_ClockProbe{ClockProbe: &workerv1.ClockProbe{SentUnixNanos: 1}}}

@@ -17,8 +17,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
-// Runs brings the coordinator's notifications, which know a run by its UID, to
-// the reconciler, which knows a LoadTest by its name. It also keeps the assignments of
+// Runs brings the coordinator's notifications, which name a run by its UID, to
+// the reconciler, which names a LoadTest by its name. It also keeps the assignments of
 // each run, which are made once.
 type Runs struct {
 	mu    sync.Mutex
@@ -43,14 +43,14 @@ func NewRuns() *Runs {
 	return &Runs{known: map[coordinator.RunID]knownRun{}}
 }
 
-// Learn remembers the run of a LoadTest that has been taken up, and returns its
+// Note records the run of a LoadTest that has been taken up, and returns its
 // assignments. It makes them once, again when the spec has changed (a run that was
 // suspended before its first step may be resumed with another one, under the same UID
 // and with another plan in status), and again when a search has appended steps or where
 // connections may go to has changed. A run is
-// learnt by one goroutine at a time; what takes long is done outside the lock, for which
+// noted by one goroutine at a time; what takes long is done outside the lock, for which
 // the coordinator waits.
-func (r *Runs) Learn(run coordinator.RunID, lt *v1alpha1.LoadTest, target, control *workerv1.Destinations) []*workerv1.Assignment {
+func (r *Runs) Note(run coordinator.RunID, lt *v1alpha1.LoadTest, target, control *workerv1.Destinations) []*workerv1.Assignment {
 	r.mu.Lock()
 	known, ok := r.known[run]
 	r.mu.Unlock()

@@ -67,7 +67,7 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 // share their target, requests, data, preflight and audits: read them, do not change them.
 func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
-	target, control := target(&lt.Spec.Target, lt.Status.TargetURL, lt.Status.Access), control(lt)
+	target, control := target(&lt.Spec, &lt.Spec.Target, lt.Status.TargetURL, lt.Status.Access), control(lt)
 	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
 	audits, journeys := audits(&lt.Spec), journeys(&lt.Spec)

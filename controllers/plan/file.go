@@ -47,10 +47,8 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 		}
 	}
 	list = append(list, targetFiles(&spec.Target)...)
-	questions := spec.Preflight
 	if v := spec.Versus; v != nil {
 		list = append(list, targetFiles(&v.Target)...)
-		questions = slices.Concat(questions, v.Preflight)
 	}
 	for i := range spec.Requests {
 		add(sourceFile(spec.Requests[i].BodyFrom))
@@ -58,19 +56,17 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 		for _, h := range spec.Requests[i].Headers {
 			add(headerFile(&h))
 		}
-		if c := spec.Requests[i].GRPC; c != nil {
-			for _, h := range c.Metadata {
-				add(headerFile(&h))
-			}
+		for _, h := range headersOf(nil, spec.Requests[i].GRPC) {
+			add(headerFile(&h))
 		}
 	}
-	for i := range questions {
-		for _, h := range questions[i].Request.Headers {
+	for _, q := range questions(spec) {
+		for _, h := range QuestionHeaders(q.Preflight) {
 			add(headerFile(&h))
 		}
 	}
 	for _, a := range spec.StoredAudits() {
-		for _, h := range a.Stored.Read.Headers {
+		for _, h := range headersOf(a.Stored.Read, a.Stored.GRPC) {
 			add(headerFile(&h))
 		}
 	}
@@ -93,7 +89,7 @@ func targetFiles(t *v1alpha1.Target) []File {
 		}
 	}
 	if t.GRPC != nil {
-		if f, ok := sourceFile(&t.GRPC.DescriptorsFrom); ok {
+		if f, ok := sourceFile(t.GRPC.DescriptorsFrom); ok {
 			list = append(list, f)
 		}
 	}

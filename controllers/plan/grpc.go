@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ func setCall(w *workerv1.Request, target *v1alpha1.Target, r *v1alpha1.Request) 
 	if r.GRPC == nil {
 		return
 	}
-	w.Call = &workerv1.Call{Method: r.GRPC.Method, Message: messageOf(r.GRPC)}
+	// A worker of a version that has no calls refuses it without a method of HTTP.
+	w.Method, w.Path = "", ""
+	w.Call = &workerv1.Call{Method: r.GRPC.Method, Messages: messagesOf(r.GRPC), Gzip: r.GRPC.Compression == v1alpha1.CompressionGzip}
 	// The call's own fields replace those of the target, as a request's headers do.
 	w.Headers = headers(slices.DeleteFunc(slices.Clone(target.Headers), isOfCall), r.GRPC.Metadata)
 	if r.Expect == nil {
@@ -25,6 +28,48 @@ func setCall(w *workerv1.Request, target *v1alpha1.Target, r *v1alpha1.Request) 
 			w.ExpectedStatus = append(w.ExpectedStatus, int32(status))
 		}
 	}
+	setReplies(w, r.Expect)
+}
+
+// setReplies sets how many replies a call has. Values are expected of one at least.
+func setReplies(w *workerv1.Request, e *v1alpha1.Expectation) {
+	if len(e.JSON) > 0 {
+		w.MinReplies = 1
+	}
+	if e.Replies == nil {
+		return
+	}
+	if e.Replies.Min != nil {
+		w.MinReplies = *e.Replies.Min
+	}
+	if e.Replies.Max != nil {
+		w.MaxReplies = *e.Replies.Max
+	}
+}
+
+// setDescriptors says where the descriptors of a target come from: from a file, or from the
+// target, which is asked with its own headers.
+func setDescriptors(w *workerv1.Target, spec *v1alpha1.LoadTestSpec, t *v1alpha1.Target) {
+	if t.GRPC != nil {
+		if f, ok := sourceFile(t.GRPC.DescriptorsFrom); ok {
+			w.DescriptorsFile = f.mounted()
+			return
+		}
+	}
+	if toTarget, toControl := HasCalls(spec); toTarget || toControl {
+		w.ReflectionHeaders = headers(slices.DeleteFunc(slices.Clone(t.Headers), isOfCall), nil)
+	}
+}
+
+// HasCalls says whether calls are sent to the target, and to the control, that are encoded
+// by their descriptors: by requests, preflights and audits.
+func HasCalls(spec *v1alpha1.LoadTestSpec) (toTarget, toControl bool) {
+	asks := func(p v1alpha1.Preflight) bool { return p.GRPC != nil }
+	mixed := slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return r.GRPC != nil })
+	audited := slices.ContainsFunc(spec.Audits, func(a v1alpha1.Audit) bool { return a.Stored != nil && a.Stored.GRPC != nil })
+	toTarget = mixed || audited || slices.ContainsFunc(spec.Preflight, asks)
+	toControl = spec.Versus != nil && (mixed || slices.ContainsFunc(ControlPreflight(spec), asks))
+	return toTarget, toControl
 }
 
 // isOfCall says whether a header follows from a call.
@@ -33,23 +78,58 @@ func isOfCall(h v1alpha1.Header) bool {
 	return name == "te" || name == "content-type" || strings.HasPrefix(name, "grpc-")
 }
 
-func messageOf(c *v1alpha1.Call) []byte {
-	if c.Message == nil {
-		return []byte("{}")
+func messagesOf(c *v1alpha1.Call) (list [][]byte) {
+	switch {
+	case c.Message != nil:
+		return [][]byte{c.Message.Raw}
+	case len(c.Messages) == 0:
+		return [][]byte{[]byte("{}")}
 	}
-	return c.Message.Raw
+	for i := range c.Messages {
+		list = append(list, c.Messages[i].Raw)
+	}
+	return list
 }
 
-// maxMessage bounds a message as the schema bounds a body.
-const maxMessage = 64 << 10
+func messagesSize(c *v1alpha1.Call) (n int) {
+	for _, m := range messagesOf(c) {
+		n += len(m)
+	}
+	return n
+}
+
+// maxMessages bounds the messages of a call as the schema bounds a body.
+const maxMessages = 64 << 10
 
 // checkCalls refuses messages that are too long: no rule of the schema can look into a field
 // that takes any JSON.
 func checkCalls(spec *v1alpha1.LoadTestSpec) *Refusal {
 	for i := range spec.Requests {
-		if c := spec.Requests[i].GRPC; c != nil && len(messageOf(c)) > maxMessage {
-			return invalid("spec.requests[%d].grpc.message: must have at most %d bytes.", i, maxMessage)
+		if refusal := checkCall(fmt.Sprintf("requests[%d]", i), spec.Requests[i].GRPC); refusal != nil {
+			return refusal
+		}
+	}
+	for _, q := range questions(spec) {
+		if refusal := checkCall(q.field, q.GRPC); refusal != nil {
+			return refusal
+		}
+	}
+	for i := range spec.Audits {
+		if s := spec.Audits[i].Stored; s != nil {
+			if refusal := checkCall(fmt.Sprintf("audits[%d].stored", i), s.GRPC); refusal != nil {
+				return refusal
+			}
 		}
 	}
 	return nil
+}
+
+func checkCall(field string, c *v1alpha1.Call) *Refusal {
+	switch {
+	case c == nil || messagesSize(c) <= maxMessages:
+		return nil
+	case c.Message != nil:
+		return invalid("spec.%s.grpc.message: must have at most %d bytes.", field, maxMessages)
+	}
+	return invalid("spec.%s.grpc.messages: must have at most %d bytes together.", field, maxMessages)
 }

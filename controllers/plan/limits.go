@@ -182,7 +182,7 @@ func bytesPerRequest(spec *v1alpha1.LoadTestSpec) float64 {
 		r := &spec.Requests[i]
 		weight, length := float64(weightIn(spec, r)), float64(len(r.Body))
 		if r.GRPC != nil {
-			length = float64(len(messageOf(r.GRPC)))
+			length = float64(messagesSize(r.GRPC))
 		}
 		sum, weights, most = sum+weight*length, weights+weight, max(most, length)
 	}

@@ -52,10 +52,10 @@ func fullModel() *v1alpha1.LoadTestSpec {
 		},
 		Preflight: []v1alpha1.Preflight{
 			{
-				Request: v1alpha1.Query{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
+				Request: &v1alpha1.Query{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
 				Expect:  &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: v1alpha1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
 			},
-			{Name: "healthy", Request: v1alpha1.Query{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
+			{Name: "healthy", Request: &v1alpha1.Query{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
 		},
 		Data: []v1alpha1.Data{
 			{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}, Format: v1alpha1.DataFormatCSV},
@@ -234,8 +234,8 @@ func TestAHeaderWithoutAValueIsEmpty(t *testing.T) {
 
 func TestTLSWithoutFiles(t *testing.T) {
 	spec := oneUser()
-	spec.Target.TLS = &v1alpha1.TLS{InsecureSkipVerify: true}
-	want := &workerv1.TLS{InsecureSkipVerify: true}
+	spec.Target.TLS = &v1alpha1.TLS{InsecureSkipVerify: true, Resume: true}
+	want := &workerv1.TLS{InsecureSkipVerify: true, Resume: true}
 	if diff := cmp.Diff(want, assignments(t, spec)[0].GetTarget().GetTls(), protocmp.Transform()); diff != "" {
 		t.Errorf("TLS (-want +got):\n%s", diff)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// OnTime are the times within which a threshold wants requests answered, ascending,
+// OnTime are the times within which a threshold asks for answers, ascending,
 // each once. Workers count the requests that are: what a histogram counts is known to a
 // tenth of a percent only.
 func OnTime(spec *v1alpha1.LoadTestSpec) []time.Duration {

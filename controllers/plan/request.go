@@ -35,13 +35,19 @@ func requestName(r *v1alpha1.Request) string {
 	if r.Name != "" {
 		return r.Name
 	}
-	name := []rune(requestMethod(r) + " " + requestPath(r))
+	name := requestMethod(r) + " " + requestPath(r)
 	if f, ok := targetsFile(r.TargetsFrom); ok {
-		name = []rune(f.Key)
+		name = f.Key
 	} else if r.GRPC != nil {
-		name = []rune(r.GRPC.Method)
+		name = r.GRPC.Method
 	}
-	return string(name[:min(len(name), maxName)])
+	return truncateName(name)
+}
+
+// truncateName cuts a name that is longer than the API allows.
+func truncateName(name string) string {
+	runes := []rune(name)
+	return string(runes[:min(len(runes), maxName)])
 }
 
 func requestType(r *v1alpha1.Request) string {
@@ -176,29 +182,4 @@ func hasHeader(list []v1alpha1.Header, name string) bool {
 		}
 	}
 	return false
-}
-
-// preflight are questions that every worker asks of a target, in their order.
-func preflight(questions []v1alpha1.Preflight, target *v1alpha1.Target) []*workerv1.Request {
-	var list []*workerv1.Request
-	for i := range questions {
-		list = append(list, request(target, question(&questions[i])))
-	}
-	return list
-}
-
-// question is a question as a request of the mix, whose defaults it shares.
-func question(p *v1alpha1.Preflight) *v1alpha1.Request {
-	return &v1alpha1.Request{
-		Name: p.Name, Method: p.Request.Method, Path: p.Request.Path, Headers: p.Request.Headers, Expect: p.Expect,
-	}
-}
-
-// PreflightNames are the names of questions by index, defaults applied.
-func PreflightNames(questions []v1alpha1.Preflight) []string {
-	names := make([]string, len(questions))
-	for i := range questions {
-		names[i] = requestName(question(&questions[i]))
-	}
-	return names
 }

@@ -11,7 +11,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-func target(t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *workerv1.Target {
+func target(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *workerv1.Target {
 	w := &workerv1.Target{
 		Url:              url,
 		TimeoutNanos:     int64(timeoutOf(t)),
@@ -27,11 +27,7 @@ func target(t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *work
 	if t.Protocol == v1alpha1.ProtocolHTTP2 {
 		w.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	}
-	if t.GRPC != nil {
-		if f, ok := sourceFile(&t.GRPC.DescriptorsFrom); ok {
-			w.DescriptorsFile = f.mounted()
-		}
-	}
+	setDescriptors(w, spec, t)
 	if h := t.HTTP2; h != nil {
 		w.Http2Connections, w.Http2Streams = orZero(h.Connections), orZero(h.StreamsPerConnection)
 	}
@@ -82,7 +78,7 @@ func targetTLS(t *v1alpha1.TLS) *workerv1.TLS {
 	if t == nil {
 		return nil
 	}
-	w := &workerv1.TLS{ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify}
+	w := &workerv1.TLS{ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify, Resume: t.Resume}
 	if f, ok := sourceFile(t.CA); ok {
 		w.CaFile = f.mounted()
 	}

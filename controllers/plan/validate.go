@@ -75,7 +75,7 @@ func checkTargets(spec *v1alpha1.LoadTestSpec, rules policy.Rules) *Refusal {
 
 // checkTarget checks the target of a field.
 func checkTarget(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
-	// What a proxy resolves the target's name to, no worker sees: behind it, this
+	// What a proxy resolves the target's name to, no worker can check: behind it, this
 	// is the only check of a target that is no Service.
 	if refusal := checkURL(field+".url", t, rules); refusal != nil {
 		return refusal
@@ -198,37 +198,29 @@ const maxEquals = 1024
 // checkExpectations refuses values that are no scalars. No rule of the schema can
 // look into a field that takes any JSON.
 func checkExpectations(spec *v1alpha1.LoadTestSpec) *Refusal {
-	check := func(field string, i int, e *v1alpha1.Expectation) *Refusal {
+	check := func(field string, e *v1alpha1.Expectation) *Refusal {
 		if e == nil {
 			return nil
 		}
 		for j := range e.JSON {
 			raw := e.JSON[j].Equals.Raw
 			if len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
-				return invalid("spec.%s[%d].expect.json[%d].equals: must be a string, a number, true, false or null; "+
-					"name a value inside an object or a list by path.", field, i, j)
+				return invalid("spec.%s.expect.json[%d].equals: must be a string, a number, true, false or null; "+
+					"name a value inside an object or a list by path.", field, j)
 			}
 			if len(raw) > maxEquals {
-				return invalid("spec.%s[%d].expect.json[%d].equals: must have at most %d bytes.", field, i, j, maxEquals)
+				return invalid("spec.%s.expect.json[%d].equals: must have at most %d bytes.", field, j, maxEquals)
 			}
 		}
 		return nil
 	}
 	for i := range spec.Requests {
-		if refusal := check("requests", i, spec.Requests[i].Expect); refusal != nil {
+		if refusal := check(fmt.Sprintf("requests[%d]", i), spec.Requests[i].Expect); refusal != nil {
 			return refusal
 		}
 	}
-	for i := range spec.Preflight {
-		if refusal := check("preflight", i, spec.Preflight[i].Expect); refusal != nil {
-			return refusal
-		}
-	}
-	if spec.Versus == nil {
-		return nil
-	}
-	for i := range spec.Versus.Preflight {
-		if refusal := check("versus.preflight", i, spec.Versus.Preflight[i].Expect); refusal != nil {
+	for _, q := range questions(spec) {
+		if refusal := check(q.field, q.Expect); refusal != nil {
 			return refusal
 		}
 	}

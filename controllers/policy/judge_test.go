@@ -12,7 +12,7 @@ import (
 
 const someRules = `
 targets:
-  never: [10.99.0.0/16]
+  never: [10.99.0.0/16, "64:ff9b::a62:0/112", "::ffff:10.97.0.0/112"] # 10.98.0.0/16 as NAT64 spells it, and 10.97.0.0/16
   rules:
     - {hosts: ["*.example.com"], cidrs: [10.20.0.0/16], ports: ["443", "8000-8999"]}
     - {namespaces: [team-a], hosts: [gateway.infra.svc]}
@@ -131,6 +131,8 @@ func TestHostsLeadToWhatTheRulesAllow(t *testing.T) {
 		"http://metadata.goog:8080":   {refusal: "a metadata service"},
 		"http://a.localhost:8080":     {refusal: "the worker itself"},
 		"http://10.99.1.1":            {refusal: "the administrator excepts"},
+		"http://10.98.1.1":            {refusal: "the administrator excepts"},
+		"http://10.97.1.1":            {refusal: "the administrator excepts"},
 		"http://8.8.8.8":              {permitted: []string{"8.8.8.8:80"}, prohibited: []string{"8.8.8.9:80"}},
 		"http://9.9.9.9":              {refusal: "not allowed"},
 		"http://169.254.169.254":      {refusal: "a link-local address, which never is a target"},

@@ -59,7 +59,7 @@ func Default() *Policy { return &Policy{} }
 func Unread() *Policy { return &Policy{badConfig: errors.New("it has not been read yet")} }
 
 // Rules are a policy as it is for one namespace. The zero value allows Services alone,
-// and knows no limits.
+// and has no limits.
 type Rules struct {
 	// Targets are where it may send load to.
 	Targets Targets

@@ -124,15 +124,15 @@ func prefixes(field string, list []string) (out []netip.Prefix, err error) {
 	return out, nil
 }
 
-// parsePrefix reads a range, or an address. Those of IPv4 that are spelled as IPv6 are of
-// IPv4.
+// parsePrefix reads a range, or an address. Those of IPv4 that are spelled as IPv6, also as
+// NAT64 does, are of IPv4, as an address is that is compared with them.
 func parsePrefix(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 		return only(a), nil
 	}
 	p, err := netip.ParsePrefix(text)
-	if a := p.Addr(); err == nil && a.Is4In6() && p.Bits() >= 96 {
-		p = netip.PrefixFrom(a.Unmap(), p.Bits()-96)
+	if a := address.Plain(p.Addr()); err == nil && a.Is4() && !p.Addr().Is4() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(a, p.Bits()-96)
 	}
 	return p.Masked(), err
 }

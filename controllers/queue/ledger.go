@@ -8,7 +8,7 @@ import (
 
 // Ledger has the runs that this process let begin and has not read back as begun: between
 // the decision and the cache that shows it, others must not take the same place. What is
-// read of the LoadTests is enough for all else, so that a process that starts anew knows
+// read of the LoadTests is enough for all else, so that a process that starts anew has
 // as much. The zero value is ready. It is for one goroutine at a time.
 type Ledger struct {
 	granted map[types.UID]bool

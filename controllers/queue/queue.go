@@ -20,15 +20,15 @@ type Run struct {
 	State   State
 }
 
-// State is what a run wants of the queue.
+// State is what a run asks of the queue.
 type State int
 
 const (
-	// Waiting wants to begin.
+	// Waiting is to begin.
 	Waiting State = iota
 	// Begun has begun: it has a place until it ends.
 	Begun
-	// Held neither has a place nor wants one: it is suspended before its start.
+	// Held neither has a place nor asks for one: it is suspended before its start.
 	Held
 )
 
@@ -52,7 +52,7 @@ const (
 	ClusterWorkers Reason = "ClusterWorkers"
 )
 
-// Place is where a run stands that wants to begin.
+// Place is where a run stands that is to begin.
 type Place struct {
 	// Begins says that it may begin now. What follows is then empty.
 	Begins bool
@@ -123,7 +123,7 @@ func (l *Line) Begin() []*Run { return l.begin }
 // Waiting is how many runs wait.
 func (l *Line) Waiting() int { return len(l.blocked) }
 
-// Place is that of a run that wants to begin; any other begins.
+// Place is that of a run that is to begin; any other begins.
 func (l *Line) Place(uid types.UID) Place {
 	at := slices.IndexFunc(l.blocked, func(b blocked) bool { return b.UID == uid })
 	if at < 0 {

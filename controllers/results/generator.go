@@ -32,7 +32,8 @@ const (
 	tolerableWait = 10
 	// tolerableUnsent is how large a part of arrivals may remain unsent: 1/200.
 	// Arrivals do not wait for replies, so whatever the target does, it is the
-	// generator that did not send them.
+	// generator that did not send them, but for those that found no room on the
+	// connections of HTTP/2 that they share.
 	tolerableUnsent = 200
 )
 
@@ -104,6 +105,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	}
 	if h := merged.Handshakes; h != nil {
 		status.Handshakes = h.Count()
+		status.ResumedHandshakes = merged.ResumedHandshakes
 		status.HandshakeP50, status.HandshakeP99 = quantile(h, 0.5), quantile(h, 0.99)
 	}
 	if health.CPU > 0 {
@@ -151,12 +153,16 @@ func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet)
 // waits for a response has good reason not to send, unless its worker could not run.
 func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
-	if waits && notRun(merged) == "" || merged.Unsent*tolerableUnsent <= merged.Due {
+	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
+	sent := merged.Due - merged.Unsent
+	if waits && notRun(merged) == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
 	}
-	sent := merged.Due - merged.Unsent
-	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, format.Percent(sent, merged.Due))
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers.enough(merged.Due, sent))
+	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, format.Percent(sent, due))
+	if merged.UnsentWithoutRoom > 0 {
+		fact += " while connections had room"
+	}
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers.enough(due, sent))
 }
 
 // lagging is why a generator was late, and what to change: it does not help to have

@@ -224,12 +224,16 @@ func TestUnsent(t *testing.T) {
 	for name, tt := range map[string]struct {
 		step    *v1alpha1.StepStatus
 		unsent  int64
+		noRoom  int64 // of unsent
 		message string
 	}{
 		"all arrivals sent":               {step: arrivals},
 		"as few unsent as is tolerated":   {step: arrivals, unsent: 5},
 		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
 		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent 0% of the requests that were due; use 6 workers or more, or give each more CPU."},
+		"none had room":                   {step: arrivals, unsent: 1000, noRoom: 1000},
+		"as few that had room":            {step: arrivals, unsent: 801, noRoom: 800},
+		"more that had room":              {step: arrivals, unsent: 802, noRoom: 800, message: "Step 1000/s sent 99% of the requests that were due while connections had room; use 4 workers or more, or give each more CPU."},
 		"users that wait for their reply": {step: paced, unsent: 900},
 		"a burst":                         {step: burst, unsent: 900},
 		"users who have thought":          {step: thinking, unsent: 6, message: "Step 10 users sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
@@ -237,6 +241,7 @@ func TestUnsent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)
 			merged.Due, merged.Unsent, merged.Window = 1000, tt.unsent, time.Second
+			merged.UnsentWithoutRoom = tt.noRoom
 			got := stepResult(t, fleetOf(3), tt.step, merged).Generator
 			if got.Message != tt.message || got.Healthy != (tt.message == "") {
 				t.Errorf("healthy %v: %q; want %q", got.Healthy, got.Message, tt.message)

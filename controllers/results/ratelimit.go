@@ -30,7 +30,7 @@ const token int64 = 1_000_000
 // by 1/1000. The kernel slews a clock by at most 500 ppm, and there are two.
 const driftParts = 1000
 
-// contract is what was promised, and how well we know the time.
+// contract is what was promised, and how exact the times are.
 type contract struct {
 	capacity int64 // tokens, in millionths
 	refill   int64 // tokens per second, in millionths

@@ -65,6 +65,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		ErrorSamples:   errorSamples(merged.Errors),
 		Traces:         traces(lt, step, merged, &total),
 	}
+	result.UnsentWithoutRoom = merged.UnsentWithoutRoom
 	result.ExpectedResponseTime, result.ExpectedServiceTime = expectedTimes(&total)
 	if total.Response.Count() > 0 {
 		if result.Histogram, err = total.Response.Encode(); err != nil {

@@ -23,6 +23,7 @@ func CountStored(a *v1alpha1.AuditStatus, items []int64, merged *measure.Measure
 				unknown += n * count
 			}
 		}
+		unknown += n * min(outcomes[measure.ClientError], merged.Requests[i].StatusCodes[measure.GRPCCancelled])
 	}
 	switch {
 	case a.Unknown == nil:
@@ -38,7 +39,8 @@ func CountStored(a *v1alpha1.AuditStatus, items []int64, merged *measure.Measure
 // A response of 4xx, 429 included, is the target's word that it was not. A 5xx is not:
 // a proxy gives it for an answer that was lost, and a target that failed may have failed
 // after it had stored. Nor is a response that is not the expected one, or none at all
-// once the request may have been sent: an alert of TLS, too, may come after it.
+// once the request may have been sent: an alert of TLS, too, may come after it. CANCELLED of
+// gRPC is a client error that says nothing of what was done before.
 func leavesOpen(o measure.Outcome) bool {
 	switch o {
 	case measure.Success, measure.RateLimited, measure.ClientError, // answered

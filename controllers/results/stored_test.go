@@ -27,6 +27,19 @@ func TestOutcomesOfStoredItems(t *testing.T) {
 	}
 }
 
+// Of calls that failed by their own fault, those that were cancelled may have been carried
+// out.
+func TestCancelledCallsLeaveOpenWhetherTheyAreStored(t *testing.T) {
+	m := measure.NewMeasurement(1)
+	m.Requests[0].Outcomes[measure.ClientError] = 7
+	m.Requests[0].StatusCodes = measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}
+	a := v1alpha1.AuditStatus{Unknown: new(int64)}
+	results.CountStored(&a, []int64{10}, m, 0)
+	if a.Acknowledged != 0 || *a.Unknown != 30 {
+		t.Errorf("%d acknowledged, %d unknown, want 0 and the 30 of 3 calls", a.Acknowledged, *a.Unknown)
+	}
+}
+
 func TestCountStored(t *testing.T) {
 	m := measure.NewMeasurement(3)
 	m.Requests[0].Outcomes[measure.Success], m.Requests[0].Outcomes[measure.Timeout] = 5, 1

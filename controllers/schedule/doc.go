@@ -8,9 +8,9 @@
 // time, or a hash of the generation or of the workload's revision. A LoadTest is created
 // under that name before the status says that it was, so that whatever is done twice, by
 // a second leader or after a restart, finds the name taken. The status moves on in the
-// pass that sees it there. A change of the template is noted in the status first, and
+// pass that finds it there. A change of the template is noted in the status first, and
 // acted on when it was read back: it has no other name.
 //
 // It is pure. It may import the standard library, apimachinery's types, the cron library
-// and the packages that know baselines and figures.
+// and the packages of baselines and figures.
 package schedule

@@ -98,7 +98,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// milestones are what a schedule needs to know of a LoadTest, whose status changes every
+// milestones are what a schedule reads of a LoadTest, whose status changes every
 // second while it runs.
 var milestones = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
@@ -177,7 +177,7 @@ func (r *Reconciler) pass(ctx context.Context, s *v1alpha1.LoadTestSchedule, not
 	return ctrl.Result{RequeueAfter: decision.RequeueAfter}, nil
 }
 
-// report writes the status if it changed, and tells of it after.
+// report writes the status if it changed, and emits events after.
 func (r *Reconciler) report(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *schedule.Decision) error {
 	if equality.Semantic.DeepEqual(s.Status, d.Status) {
 		return nil

@@ -75,7 +75,7 @@ func (h instants) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h instants) Push(any)           {}
 func (h instants) Pop() any           { return nil }
 
-// The simulated queue is the one that theory knows: with exponential times between
+// The simulated queue is the one of the theory: with exponential times between
 // requests and of service, a request waits with the probability of Erlang's C, and then
 // longer than t with exp(-(c*mu-lambda)*t).
 func TestSimulatedQueueFollowsErlang(t *testing.T) {

@@ -102,7 +102,7 @@ func (r run) undecidedAudits() string {
 	}
 	for _, a := range r.spec.StoredAudits() {
 		if !slices.ContainsFunc(r.status.Audits, func(s v1alpha1.AuditStatus) bool { return s.Name == a.Name }) {
-			return fmt.Sprintf("Audit %s was not made: the operator that took the run up did not know of such audits.", a.Name)
+			return fmt.Sprintf("Audit %s was not made: the operator that took the run up has no such audits.", a.Name)
 		}
 	}
 	return ""

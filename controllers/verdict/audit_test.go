@@ -92,7 +92,7 @@ func TestAuditsDecideTheVerdict(t *testing.T) {
 		"lost data, lost workers": {done(withAudits(fail), lost), "Failed AuditFailed: Audit a is Failed."},
 		"and a breach":            {done(withAudits(fail, fail), breached), "Failed AuditFailed: Audit a is Failed. One more audit failed. Too many failed."},
 		"a breach and a doubt":    {done(withAudits(doubt), breached), "Failed ThresholdBreached: Too many failed."},
-		"one that is not there":   {done(), "Inconclusive Inconclusive: Audit a was not made: the operator that took the run up did not know of such audits."},
+		"one that is not there":   {done(), "Inconclusive Inconclusive: Audit a was not made: the operator that took the run up has no such audits."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func dueAsSent(o *outcome) {
 	o.merged.Due = o.merged.Requests[0].Sent + o.merged.Requests[1].Sent
 }
 
-// withoutOverdue are workers that do not know what is overdue.
+// withoutOverdue are workers that do not report what is overdue.
 func withoutOverdue(o *outcome) {
 	for i := range o.merged.Requests {
 		o.merged.Requests[i].Overdue = nil

@@ -197,9 +197,9 @@ func TestBreachOfADifferenceStopsInTheLastRepetition(t *testing.T) {
 // What the generator limited, or was not carried out, is compared with nothing.
 func TestOnlyWholeStepsAreCompared(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.StepStatus){
-		"a sick generator": func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} },
-		"a cut step":       func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
-		"a missing worker": func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
+		"an unfit generator": func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} },
+		"a cut step":         func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
+		"a missing worker":   func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, status := repeated(increase("p95", "10%"), slowest(99))

@@ -62,7 +62,7 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		"a report missing in the second": {
 			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0,
 		},
-		"a sick generator in the second": {
+		"an unfit generator in the second": {
 			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) {
 				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 20 (2) was sent late."}
 			}, 10,

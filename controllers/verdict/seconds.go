@@ -53,7 +53,7 @@ func (s Seconds) next(spec *v1alpha1.LoadTestSpec, live Live) Seconds {
 	latest, err := live.Merged.EndedSince(s.last)
 	switch {
 	case err != nil || latest.Window <= 0:
-		return fresh // counts that fall: another process saw more
+		return fresh // counts that fall: another process had more
 	case latest.Due < leastEnded:
 		s.latest = nil
 		return s // with what comes next, there are enough

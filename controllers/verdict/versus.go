@@ -72,7 +72,7 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 }
 
 // failing is why a control's step is nothing to compare with: a target that answers
-// wrongly may be as fast, or as slow, as it likes. It is held to the default thresholds,
+// wrongly may be of any speed. It is held to the default thresholds,
 // or to those of the spec where they allow more.
 func failing(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType string) error {
 	for i := range defaults {

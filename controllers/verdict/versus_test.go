@@ -137,7 +137,7 @@ func TestSpoiledPairsAreNotCompared(t *testing.T) {
 			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
 		}, "the target changed in step 100 on v3 (2)"},
 		"a worker is missing":                 {func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) was not carried out with all workers"},
-		"a control by a sick generator":       {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} }, "the generator was the limit in step 100 on v3 (2)"},
+		"a control by an unfit generator":     {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} }, "the generator was the limit in step 100 on v3 (2)"},
 		"a control that is fast with 404":     {func(s *v1alpha1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
 		"a control that fails a little":       {func(s *v1alpha1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
 		"a control that fails as much as may": {func(s *v1alpha1.StepStatus) { failing(s.Result, 10) }, ""},

@@ -36,7 +36,7 @@ func objects(t *testing.T, file string) (all []*unstructured.Unstructured) {
 }
 
 // TestAPIServerTakesExamples creates what is no object of Argo's in a namespace, which
-// refuses fields that it does not know.
+// refuses unknown fields.
 func TestAPIServerTakesExamples(t *testing.T) {
 	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
 	for _, file := range []string{"hook/shop.yaml", "hook/loadtest.yaml", "waves/loadtest.yaml", "waves/released.yaml", "analysistemplate.yaml"} {

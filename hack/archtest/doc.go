@@ -6,7 +6,7 @@
 //	imports.go  the imports as they are (go list -deps), and the check
 //	modules.go  the requirements of every go.mod, and the check
 //
-// It also fails when a rule no longer speaks of any package. Imports of test
+// It also fails when a rule is about no package any more. Imports of test
 // files are free.
 //
 // It is used by its own tests only, and imports the standard library only.

@@ -20,7 +20,7 @@ type access int
 const (
 	// unprivileged is for every user.
 	unprivileged access = iota
-	// reads is for root, which sees the cluster's processes and secrets.
+	// reads is for root, which may read the cluster's processes and secrets.
 	reads
 	// changes is for root as well, one command at a time.
 	changes

@@ -3,51 +3,29 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
+	"github.com/loadtest-dev/loadtest-operator/hack/deploy/deploytest"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// fixture is a PATH in which kubectl and helm are a program that notes its calls.
+// fixture is a demo whose kubectl and helm note their calls.
 type fixture struct {
-	t          *testing.T
-	transcript string
-	answers    string
-	demo       *demo
-	out        bytes.Buffer
+	*deploytest.Programs
+	demo *demo
+	out  bytes.Buffer
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	program, err := os.ReadFile("testdata/program.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := &fixture{t: t, transcript: filepath.Join(dir, "transcript"), answers: filepath.Join(dir, "answers")}
-	for _, name := range []string{"kubectl", "helm"} {
-		if err := os.WriteFile(filepath.Join(dir, name), program, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir(s.answers, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	t.Setenv("TRANSCRIPT", s.transcript)
-	t.Setenv("ANSWERS", s.answers)
+	s := &fixture{Programs: deploytest.New(t, "kubectl", "helm")}
 	t.Chdir("../..")
 	where, err := deploy.ClusterOf(func(string) string { return "" })
 	if err != nil {
@@ -57,39 +35,11 @@ func newFixture(t *testing.T) *fixture {
 	return s
 }
 
-// stub runs a shell script for calls that begin with words.
-func (s *fixture) stub(words, script string) {
-	s.t.Helper()
-	if err := os.WriteFile(filepath.Join(s.answers, strings.NewReplacer(" ", "_", "/", ":").Replace(words)), []byte(script+"\n"), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// returnsObjects makes kubectl get return objects.
-func (s *fixture) returnsObjects(words string, objects any) {
-	s.t.Helper()
-	data, err := json.Marshal(objects)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.stub(words, "cat <<'END'\n"+string(data)+"\nEND")
-}
-
-func (s *fixture) calls() string {
-	s.t.Helper()
-	data, err := os.ReadFile(s.transcript)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return string(data)
-}
-
 // stubSuccess is a cluster on which all goes well.
 func (s *fixture) stubSuccess() {
-	s.t.Helper()
-	s.stub("helm status", "exit 1") // nothing is installed yet
+	s.Stub("helm status", "exit 1") // nothing is installed yet
 	for ns, verdict := range map[string]v1alpha1.Verdict{"limiter-hash": v1alpha1.VerdictFailed, "limiter-lua": v1alpha1.VerdictPassed} {
-		s.returnsObjects("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
+		s.Returns("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
 			"items": []any{map[string]any{"metadata": map[string]any{"name": "ratelimiter-app"}}},
 		})
 		var list v1alpha1.LoadTestList
@@ -99,40 +49,29 @@ func (s *fixture) stubSuccess() {
 			lt.Status.Steps = []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{RateLimit: &v1alpha1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
 			list.Items = append(list.Items, lt)
 		}
-		s.returnsObjects("kubectl get loadtests --namespace "+ns, list)
+		s.Returns("kubectl get loadtests --namespace "+ns, list)
 	}
-	s.returnsObjects("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
+	s.Returns("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
 }
 
 // TestPhases compares all that the demo does on a fresh cluster with what a
 // person reviewed.
 func TestPhases(t *testing.T) {
-	golden, err := filepath.Abs("testdata/fresh.txt")
+	fresh, err := filepath.Abs("testdata/fresh.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newFixture(t)
 	s.stubSuccess()
-	s.stub("kubectl loadtest run --namespace limiter-hash", "exit 1") // Failed, as it should be
+	s.Stub("kubectl loadtest run --namespace limiter-hash", "exit 1") // Failed, as it should be
 	if err := s.demo.phases(t.Context()); err != nil {
 		t.Fatalf("phases() = %v\n%s", err, s.out.String())
 	}
 	if n := len(s.demo.results); n != 6 {
 		t.Errorf("%d results, want 6", n)
 	}
-	got := s.calls()
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatalf("%v; write it with go test -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the calls (-want +got):\n%s", diff)
-	}
+	got := s.Calls()
+	golden.Check(t, fresh, got)
 	for _, part := range []string{"==> Install the operator", "done in", "STRATEGY", "make cluster-down"} {
 		if !strings.Contains(s.out.String(), part) {
 			t.Errorf("the output does not say %q:\n%s", part, s.out.String())
@@ -144,12 +83,12 @@ func TestPhases(t *testing.T) {
 func TestPhasesOnExistingCluster(t *testing.T) {
 	s := newFixture(t)
 	s.stubSuccess()
-	s.stub("helm status", "exit 0")
+	s.Stub("helm status", "exit 0")
 	if err := s.demo.phases(t.Context()); err != nil {
 		t.Fatalf("phases() = %v\n%s", err, s.out.String())
 	}
-	if n := strings.Count(s.calls(), "kubectl rollout restart deployment --namespace"); n != 3 {
-		t.Errorf("%d installations were restarted, want 3:\n%s", n, s.calls())
+	if n := strings.Count(s.Calls(), "kubectl rollout restart deployment --namespace"); n != 3 {
+		t.Errorf("%d installations were restarted, want 3:\n%s", n, s.Calls())
 	}
 }
 
@@ -172,14 +111,14 @@ func TestFailedPhasesAreDiagnosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			s.stubSuccess()
-			s.stub(test.words, "echo out of memory; exit 4")
-			s.returnsObjects("kubectl get pods --namespace="+test.namespace+" --output=json", corev1.PodList{Items: []corev1.Pod{
+			s.Stub(test.words, "echo out of memory; exit 4")
+			s.Returns("kubectl get pods --namespace="+test.namespace+" --output=json", corev1.PodList{Items: []corev1.Pod{
 				pod("good", corev1.PodRunning, corev1.ConditionTrue),
 				pod("done", corev1.PodSucceeded, corev1.ConditionFalse),
 				pod("bad", corev1.PodRunning, corev1.ConditionFalse),
 				{ObjectMeta: metav1.ObjectMeta{Name: "waiting"}},
 			}})
-			s.stub("kubectl logs --namespace="+test.namespace+" bad", "echo the last words")
+			s.Stub("kubectl logs --namespace="+test.namespace+" bad", "echo the last words")
 			err := s.demo.phases(t.Context())
 			if err == nil || err.Error() != test.wantErr {
 				t.Errorf("phases() = %v, want %s", err, test.wantErr)

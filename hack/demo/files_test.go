@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 )
 
-// TestFilesAreThere keeps the names that the demo knows true: those of charts,
+// TestFilesAreThere keeps the names that the demo has true: those of charts,
 // presets and scenarios.
 func TestFilesAreThere(t *testing.T) {
 	local, err := deploy.ClusterOf(func(string) string { return "" })

@@ -3,7 +3,6 @@ package main
 import (
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
@@ -39,13 +38,6 @@ func navigation(text []byte) []part {
 		last.Entries = append(last.Entries, entry{l.Text, path.Clean(l.Destination)})
 	}
 	return parts
-}
-
-// listed says whether a page, or its folder, is in the navigation.
-func listed(parts []part, name string) bool {
-	return name == front || slices.ContainsFunc(parts, func(p part) bool {
-		return slices.ContainsFunc(p.Entries, func(e entry) bool { return e.Path == name || e.Path == path.Dir(name) })
-	})
 }
 
 // pagesOf are the pages of docs, or of one of its folders, by path.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,4 +112,11 @@ func TestTarget(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// listed says whether a page, or its folder, is in the navigation.
+func listed(parts []part, name string) bool {
+	return name == front || slices.ContainsFunc(parts, func(p part) bool {
+		return slices.ContainsFunc(p.Entries, func(e entry) bool { return e.Path == name || e.Path == path.Dir(name) })
+	})
 }

@@ -60,7 +60,7 @@ func mutate(packages []string, workers int) error {
 }
 
 // The variables of the program in the place of the go command: the real go command, and
-// files for what it learns of the packages before the first mutant, and for how many
+// files for what it finds of the packages before the first mutant, and for how many
 // mutants timed out.
 const (
 	goVariable       = "MUTATION_GO"
@@ -124,7 +124,7 @@ func unleash(folder string, workers int) (r report, err error) {
 	file := filepath.Join(temporary, "report.json")
 	// The timeout is a multiple of what all tests took. It is never reached: the tests of
 	// a mutant have one of their own. Without --test-cpu: gremlins 0.6 passes it as one
-	// word, "-cpu 1", which no test program knows.
+	// word, "-cpu 1", which no test program has.
 	cmd := exec.Command("gremlins", "unleash", "--workers", strconv.Itoa(workers), "--timeout-coefficient", "100",
 		"--output-statuses", "lctv", "--output", file, "./"+folder)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr

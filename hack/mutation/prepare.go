@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// tested is what is learned of a package before its first mutant.
+// tested is what is found of a package before its first mutant.
 type tested struct {
 	Folder string // relative to that of the module
 	// Slow matches the tests that take long. They run only if all others passed.
@@ -34,7 +34,7 @@ type event struct {
 	Elapsed                       float64
 }
 
-// prepare runs the tests with coverage, and writes what it learned of their packages.
+// prepare runs the tests with coverage, and writes what it found of their packages.
 // It tries each package as if it were a mutant: if that is not well, each mutant would
 // count as killed.
 func prepare(args []string) error {
@@ -50,7 +50,7 @@ func prepare(args []string) error {
 	}
 	packages := map[string]tested{}
 	for name, p := range durations(events) {
-		if err := p.learn(name); err != nil {
+		if err := p.record(name); err != nil {
 			return err
 		}
 		packages[name] = p
@@ -114,8 +114,8 @@ func ofRows(events []event, test event) (seconds float64) {
 	return seconds
 }
 
-// learn adds the place of a package of the module of the working folder, and its needs.
-func (p *tested) learn(name string) error {
+// record adds the place of a package of the module of the working folder, and its needs.
+func (p *tested) record(name string) error {
 	const format = `{{if and .Module .Module.Main}}{{.Dir}}{{end}}`
 	list, err := exec.Command(os.Getenv(goVariable), "list", "-deps", "-test", "-f", format, name).Output()
 	if err != nil {

@@ -3,86 +3,49 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
+	"github.com/loadtest-dev/loadtest-operator/hack/deploy/deploytest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// fixture is a PATH in which kubectl, helm and git are a program that notes its calls,
-// and answers as a cluster on which all goes well.
+// fixture is a run whose kubectl, helm and git note their calls, and answer as those of
+// a cluster on which all goes well.
 type fixture struct {
-	t                   *testing.T
-	transcript, answers string
-	runner              *runner
-	out                 bytes.Buffer
+	*deploytest.Programs
+	t      *testing.T
+	runner *runner
+	out    bytes.Buffer
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	program, err := os.ReadFile("../demo/testdata/program.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	s := &fixture{t: t, transcript: filepath.Join(dir, "transcript"), answers: filepath.Join(dir, "answers")}
-	for _, name := range []string{"kubectl", "helm", "git"} {
-		if err := os.WriteFile(filepath.Join(dir, name), program, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Mkdir(s.answers, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	t.Setenv("TRANSCRIPT", s.transcript)
-	t.Setenv("ANSWERS", s.answers)
+	s := &fixture{Programs: deploytest.New(t, "kubectl", "helm", "git"), t: t}
 	t.Setenv("CLUSTER", "local")
 	t.Chdir("../..")
-	s.runner, err = newRunner(record.Store(filepath.Join(dir, "seeds")))
+	runner, err := newRunner(record.Store(filepath.Join(t.TempDir(), "seeds")))
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.runner = runner
 	s.runner.Tools = deploy.Tools{Out: &s.out, Err: &s.out}
 	s.runner.quiet = deploy.Tools{Out: deploy.Discard{}, Err: &s.out}
-	s.stub("helm status", "exit 1")
-	s.returns("kubectl get deployments", map[string]any{"items": []any{}})
-	s.returns("kubectl version", map[string]any{"serverVersion": map[string]any{"gitVersion": "v1.35.0"}})
-	s.stub("kubectl get nodes", "echo node/a")
-	s.stub("git describe", "echo 0123456789ab")
-	s.returns("kubectl get configmaps", map[string]any{"items": []any{map[string]any{"kind": "ConfigMap", "apiVersion": "v1"}}})
+	s.Stub("helm status", "exit 1")
+	s.Returns("kubectl get deployments", map[string]any{"items": []any{}})
+	s.Returns("kubectl version", map[string]any{"serverVersion": map[string]any{"gitVersion": "v1.35.0"}})
+	s.Stub("kubectl get nodes", "echo node/a")
+	s.Stub("git describe", "echo 0123456789ab")
+	s.Returns("kubectl get configmaps", map[string]any{"items": []any{map[string]any{"kind": "ConfigMap", "apiVersion": "v1"}}})
 	return s
-}
-
-// stub runs a shell script for calls that begin with words.
-func (s *fixture) stub(words, script string) {
-	s.t.Helper()
-	name := strings.NewReplacer(" ", "_", "/", ":").Replace(words)
-	if err := os.WriteFile(filepath.Join(s.answers, name), []byte(script+"\n"), 0o644); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *fixture) returns(words string, object any) {
-	s.t.Helper()
-	text, err := json.Marshal(object)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.stub(words, "cat <<'END'\n"+string(text)+"\nEND")
 }
 
 // has an experiment of two load tests, which end as those of recordtest.
@@ -92,7 +55,7 @@ func (s *fixture) has(name string) experiment.Experiment {
 	var documents [][]byte
 	for i := range done.LoadTests {
 		lt := &done.LoadTests[i]
-		s.returns("kubectl get loadtest "+lt.Name, lt)
+		s.Returns("kubectl get loadtest "+lt.Name, lt)
 		text, err := applied(&v1alpha1.LoadTest{TypeMeta: lt.TypeMeta, ObjectMeta: lt.ObjectMeta})
 		if err != nil {
 			s.t.Fatal(err)
@@ -101,7 +64,7 @@ func (s *fixture) has(name string) experiment.Experiment {
 	}
 	documents = append(documents, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: needed}\n"))
 	// A name may be the beginning of another.
-	s.stub("kubectl kustomize config/samples/seeds/"+name,
+	s.Stub("kubectl kustomize config/samples/seeds/"+name,
 		"case \"$call\" in */"+name+") cat <<'END'\n"+string(manifest.Text(documents...))+"END\n;; esac")
 	for _, e := range experiment.All() {
 		if e.Name == name {
@@ -112,48 +75,21 @@ func (s *fixture) has(name string) experiment.Experiment {
 	return experiment.Experiment{}
 }
 
-func (s *fixture) calls() string {
-	s.t.Helper()
-	text, err := os.ReadFile(s.transcript)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		if at := strings.Index(line, os.TempDir()); at >= 0 { // a file of a name of its own
-			line = line[:at] + filepath.Base(line)
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "")
-}
-
 // TestExperiment compares all that a run does on a fresh cluster with what a person
 // reviewed, and runs nothing the second time.
 func TestExperiment(t *testing.T) {
-	golden, err := filepath.Abs("testdata/fresh.txt")
+	fresh, err := filepath.Abs("testdata/fresh.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newFixture(t)
 	chosen := []experiment.Experiment{s.has("000-v1"), s.has("001-1-worker")}
-	s.stub("kubectl loadtest run --namespace seed-001-1-worker", "exit 1") // Failed is a result
+	s.Stub("kubectl loadtest run --namespace seed-001-1-worker", "exit 1") // Failed is a result
 	if err := s.runner.all(t.Context(), chosen, false); err != nil {
 		t.Fatalf("%v\n%s", err, s.out.String())
 	}
-	got := s.calls()
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatalf("%v; write it with go test -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the calls (-want +got):\n%s", diff)
-	}
+	got := s.Calls()
+	golden.Check(t, fresh, got)
 	all, err := s.runner.store.All()
 	if err != nil || len(all) != 2 || len(all["000-v1"].LoadTests) != 2 || len(all["000-v1"].Results) != 1 || all["000-v1"].Environment.Commit != "0123456789ab" {
 		t.Errorf("the results are %+v (%v)", all, err)
@@ -161,7 +97,7 @@ func TestExperiment(t *testing.T) {
 	if err := s.runner.all(t.Context(), chosen, false); err != nil {
 		t.Fatal(err)
 	}
-	if again := strings.TrimPrefix(s.calls(), got); strings.Contains(again, "helm") || strings.Contains(again, "run") {
+	if again := strings.TrimPrefix(s.Calls(), got); strings.Contains(again, "helm") || strings.Contains(again, "run") {
 		t.Errorf("an experiment that has a result ran again:\n%s", again)
 	}
 }
@@ -197,15 +133,7 @@ func TestCurrentLeavesOutWhatHasChanged(t *testing.T) {
 	if all, err := s.runner.current(t.Context()); err != nil || len(all) != 2 {
 		t.Errorf("current() = %v, %v, want two results", all, err)
 	}
-	stub := filepath.Join(s.answers, "kubectl_kustomize_config:samples:seeds:004-lua")
-	text, err := os.ReadFile(stub)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.Replace(string(text), "spec:", "spec:\n  repetitions: 2", 1)
-	if err := os.WriteFile(stub, []byte(changed), 0o644); err != nil || changed == string(text) {
-		t.Fatalf("nothing changed (%v) in\n%s", err, text)
-	}
+	s.Edit("kubectl kustomize config/samples/seeds/004-lua", "spec:", "spec:\n  repetitions: 2")
 	if all, err := s.runner.current(t.Context()); err != nil || len(all) != 1 || all["004-hash"] == nil {
 		t.Errorf("current() = %v, %v, want the result of 004-hash alone", all, err)
 	}
@@ -221,23 +149,18 @@ func TestFailuresLeaveNoResult(t *testing.T) {
 		want  string
 	}{
 		"no target": {func(s *fixture) {
-			s.stub("helm upgrade --install target charts/targets --namespace seed-004-hash", "exit 1")
+			s.Stub("helm upgrade --install target charts/targets --namespace seed-004-hash", "exit 1")
 		}, "004-hash: helm upgrade --install: exit status 1"},
-		"no verdict": {func(s *fixture) { s.stub("kubectl loadtest run --namespace seed-004-hash", "exit 4") }, "004-hash: kubectl loadtest run: exit status 4"},
+		"no verdict": {func(s *fixture) { s.Stub("kubectl loadtest run --namespace seed-004-hash", "exit 4") }, "004-hash: kubectl loadtest run: exit status 4"},
 		"the verdict Error": {func(s *fixture) {
-			s.returns("kubectl get loadtest single-client-burst --namespace seed-004-hash", broken)
+			s.Returns("kubectl get loadtest single-client-burst", broken)
 		}, `004-hash: single-client-burst is Ended with the verdict "Error"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			chosen := []experiment.Experiment{s.has("004-hash"), s.has("002-v01")}
-			s.returns("kubectl get pods", map[string]any{"items": []any{}})
-			if name == "the verdict Error" {
-				if err := os.Remove(filepath.Join(s.answers, "kubectl_get_loadtest_single-client-burst")); err != nil {
-					t.Fatal(err)
-				}
-			}
+			s.Returns("kubectl get pods", map[string]any{"items": []any{}})
 			test.fault(s)
 			if err := s.runner.all(t.Context(), chosen, false); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %s\n%s", err, test.want, s.out.String())
@@ -246,8 +169,8 @@ func TestFailuresLeaveNoResult(t *testing.T) {
 			if err != nil || all["004-hash"] != nil || all["002-v01"] == nil {
 				t.Errorf("the results are %v (%v), want that of 002-v01 alone", all, err)
 			}
-			if n := strings.Count(s.calls(), "kubectl delete namespace seed-004-hash"); n != 2 {
-				t.Errorf("the namespace was removed %d times, want before and after:\n%s", n, s.calls())
+			if n := strings.Count(s.Calls(), "kubectl delete namespace seed-004-hash"); n != 2 {
+				t.Errorf("the namespace was removed %d times, want before and after:\n%s", n, s.Calls())
 			}
 		})
 	}
@@ -260,7 +183,7 @@ func TestInterrupted(t *testing.T) {
 	chosen := []experiment.Experiment{s.has("004-lua"), s.has("004-hash"), s.has("002-v01")}
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	s.stub("kubectl loadtest run --namespace seed-004-hash", `kill -INT $PPID; sleep 1; exit 4`)
+	s.Stub("kubectl loadtest run --namespace seed-004-hash", `kill -INT $PPID; sleep 1; exit 4`)
 	ready := make(chan os.Signal, 1)
 	notify(t, ready, interrupt)
 	if err := s.runner.all(ctx, chosen, false); err == nil || !deploy.Interrupted(ctx) {
@@ -270,7 +193,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || all["004-lua"] == nil || len(all) != 1 {
 		t.Errorf("the results are %v (%v), want that of 004-lua alone", all, err)
 	}
-	if calls := s.calls(); !strings.HasSuffix(calls, "kubectl delete namespace seed-004-hash --ignore-not-found --wait=false\n") {
+	if calls := s.Calls(); !strings.HasSuffix(calls, "kubectl delete namespace seed-004-hash --ignore-not-found --wait=false\n") {
 		t.Errorf("the target is left:\n%s", calls)
 	}
 }
@@ -280,7 +203,7 @@ func TestPlanRunsNothing(t *testing.T) {
 	if err := s.runner.all(t.Context(), []experiment.Experiment{s.has("003-1gb")}, true); err != nil {
 		t.Fatal(err)
 	}
-	if calls := s.calls(); strings.Contains(calls, "helm") || !strings.Contains(s.out.String(), "003-1gb") {
+	if calls := s.Calls(); strings.Contains(calls, "helm") || !strings.Contains(s.out.String(), "003-1gb") {
 		t.Errorf("plan printed\n%s\nand called\n%s", s.out.String(), calls)
 	}
 }

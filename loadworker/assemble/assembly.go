@@ -1,6 +1,8 @@
 package assemble
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -66,8 +68,10 @@ type Assembly struct {
 }
 
 // New assembles what carries an assignment out, and checks all that can be
-// checked without the target. Its error is a *Refusal.
-func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
+// checked without the target. Of calls whose descriptors are not given it asks the target
+// for them; it calls notReady with the reason why it has none yet, as Prepare does. Its
+// error is a *Refusal, also when ctx ends.
+func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(error)) (*Assembly, error) {
 	x := &Assembly{toControl: map[int32]bool{}, journeys: len(a.GetJourneys()) > 0}
 	for _, s := range a.GetSteps() {
 		if err := x.AddStep(s); err != nil {
@@ -90,14 +94,18 @@ func New(a *workerv1.Assignment, c Config) (*Assembly, error) {
 		return nil, &Refusal{workerv1.ReasonWorkerRefused, err}
 	}
 	c.bodies = transport.NewBudget(memoryOfBodies(limits, held, memory))
-	if err := x.assemble(a, c, int(connections(limits, memory))); err != nil {
-		return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
+	err := x.assemble(ctx, a, c, int(connections(limits, memory)), notReady)
+	if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
+		err = &Refusal{workerv1.ReasonInvalidSpec, err}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return x, nil
 }
 
 // assemble makes all that sends requests.
-func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) error {
+func (x *Assembly) assemble(ctx context.Context, a *workerv1.Assignment, c Config, connections int, notReady func(error)) error {
 	if c.Access == nil {
 		access, err := NewAccess(a)
 		if err != nil {
@@ -106,11 +114,18 @@ func (x *Assembly) assemble(a *workerv1.Assignment, c Config, connections int) e
 		c.Access = access
 	}
 	first, _ := x.StepAfter(-1)
-	for i, of := range assignmentsOf(a) {
+	for i, each := range assignmentsOf(a) {
 		if c.policy = &c.Access.target; i > 0 {
 			c.policy = &c.Access.control
 		}
-		s, err := newSide(of, c, connections, first)
+		descriptors, err := describe(ctx, each, c, notReady)
+		if err != nil && a.GetControl() != nil {
+			return of(each.GetTarget(), err)
+		}
+		if err != nil {
+			return err
+		}
+		s, err := newSide(each, c, descriptors, connections, first)
 		if err != nil {
 			return err
 		}
@@ -184,6 +199,18 @@ func (x *Assembly) PreflightAnswers() int32 {
 
 // Targets is how many targets it sends to.
 func (x *Assembly) Targets() int32 { return int32(len(x.sides)) }
+
+// Descriptors are the digests of those by which calls to the target, and to the control, are
+// encoded; "": there are none.
+func (x *Assembly) Descriptors() (target, control string) {
+	var digests [2]string
+	for i, s := range x.sides {
+		if s.descriptors != nil {
+			digests[i] = s.descriptors.Digest()
+		}
+	}
+	return digests[0], digests[1]
+}
 
 // stepOf is a step of an assignment as a Runner takes it.
 func stepOf(s *workerv1.Step) attack.StepShare {

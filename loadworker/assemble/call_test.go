@@ -32,7 +32,7 @@ func callsTo(t *testing.T, url string, step *workerv1.Step, messages ...string) 
 	a.Requests = nil
 	for i, m := range messages {
 		a.Requests = append(a.Requests, &workerv1.Request{
-			Name: fmt.Sprint("call ", i), Type: "Call", Weight: 1, Call: &workerv1.Call{Method: workertest.UnaryCall, Message: []byte(m)},
+			Name: fmt.Sprint("call ", i), Type: "Call", Weight: 1, Call: &workerv1.Call{Method: workertest.UnaryCall, Messages: [][]byte{[]byte(m)}},
 		})
 	}
 	return a
@@ -210,7 +210,7 @@ func TestAnswerOfAnotherKindIsABadResponse(t *testing.T) {
 					return
 				}
 			}
-		}, "a second message in the response to a unary call"},
+		}, "a second message in the response to a call that has one reply"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -261,17 +261,16 @@ func TestCallsThatCannotBeSentAreRefused(t *testing.T) {
 		"HTTP/1.1":       {func(a *workerv1.Assignment) { a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP1 }, "calls of gRPC need target.protocol HTTP/2"},
 		"a proxy":        {func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://127.0.0.1:3128" }, "calls of gRPC do not go through target.proxy"},
 		"vegeta":         {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, "calls of gRPC are not sent by worker.driver Vegeta"},
-		"no descriptors": {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = "" }, "calls of gRPC need target.grpc.descriptorsFrom"},
 		"no file":        {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = "/nowhere" }, "target.grpc.descriptorsFrom: open /nowhere"},
 		"other files":    {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = file(t, "syntax") }, "is no descriptor set of protobuf"},
 		"another method": {func(a *workerv1.Assignment) { a.Requests[0].Call.Method = "a.B/C" }, `request "call 0": grpc.method: the descriptors have no service a.B`},
-		"another field":  {func(a *workerv1.Assignment) { a.Requests[0].Call.Message = []byte(`{"x": 1}`) }, `request "call 0": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`},
+		"another field":  {func(a *workerv1.Assignment) { a.Requests[0].Call.Messages[0] = []byte(`{"x": 1}`) }, `request "call 0": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := callsTo(t, "http://127.0.0.1:1", rated(2), `{}`)
 			tt.change(a)
-			if _, err := New(a, testConfig()); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := New(t.Context(), a, testConfig(), ignore); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})

@@ -56,6 +56,7 @@ func newDialer(t *workerv1.Target, c Config) (*dial.Dialer, error) {
 		Policy: c.policy,
 		Lookup: c.Lookup,
 		TLS:    secure,
+		Resume: t.GetTls().GetResume(),
 		HTTP2:  t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2,
 	})
 }
@@ -71,6 +72,9 @@ func newStepClient(a *workerv1.Assignment, c Config) (transport.Client, error) {
 	if !vegeta {
 		c.shared = sharedOf(a)
 		return newClient(t, c)
+	}
+	if t.GetTls().GetResume() {
+		return nil, errors.New("target.tls.resume: worker.driver Vegeta has no sessions that a request could resume; use driver Auto, or leave it out")
 	}
 	if t.GetProxyUrl() != "" {
 		return nil, errors.New("worker.driver: Vegeta does not go through target.proxy; use driver Auto")

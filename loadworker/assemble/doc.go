@@ -12,6 +12,6 @@
 // New checks all that can be checked without the target; Prepare sends all that comes
 // before the first step.
 //
-// It reads the files that an assignment names. It knows no coordinator, and reads no
+// It reads the files that an assignment names. It uses no coordinator, and reads no
 // environment: its callers pass a Config.
 package assemble

@@ -29,13 +29,13 @@ func file(t *testing.T, text string) string {
 // prepared is an assembly that is ready to begin.
 func prepared(t *testing.T, a *workerv1.Assignment, c Config, notReady func(error)) *Assembly {
 	t.Helper()
-	x, err := New(a, c)
+	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+	defer cancel()
+	x, err := New(ctx, a, c, notReady)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(x.Close)
-	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
-	defer cancel()
 	if err := x.Prepare(ctx, notReady); err != nil {
 		t.Fatal(err)
 	}
@@ -47,16 +47,17 @@ func ignore(error) {}
 // refusal is the first for which an assignment cannot begin.
 func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 	t.Helper()
-	x, err := New(a, c)
+	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+	defer cancel()
+	notReady := func(err error) {
+		var refusal *Refusal
+		if errors.As(err, &refusal) {
+			cancel()
+		}
+	}
+	x, err := New(ctx, a, c, notReady)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
-		defer cancel()
-		err = x.Prepare(ctx, func(err error) {
-			var refusal *Refusal
-			if errors.As(err, &refusal) {
-				cancel()
-			}
-		})
+		err = x.Prepare(ctx, notReady)
 	}
 	var refusal *Refusal
 	if !errors.As(err, &refusal) {

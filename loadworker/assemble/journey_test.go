@@ -26,7 +26,7 @@ func market(t *testing.T) *workerv1.Assignment {
 }
 
 func TestJourneysOfAnAssignment(t *testing.T) {
-	if _, err := New(market(t), testConfig()); err != nil {
+	if _, err := New(t.Context(), market(t), testConfig(), ignore); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*workerv1.Assignment){

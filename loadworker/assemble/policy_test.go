@@ -43,7 +43,7 @@ func TestNothingDialsPastThePolicy(t *testing.T) {
 				if change(a); a.Target.ProxyUrl != "" && protocol != "HTTP/1.1" {
 					t.Skip("proxies are spoken to by HTTP/1.1")
 				}
-				x, err := New(a, testConfig())
+				x, err := New(t.Context(), a, testConfig(), ignore)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +65,7 @@ func TestPreflightSetupAndAuditsKeepToThePolicy(t *testing.T) {
 	a.Preflight = []*workerv1.Request{{Name: "q", Method: "GET", Path: "/"}}
 	a.Setup = &workerv1.Setup{}
 	a.Audits = []*workerv1.Audit{{Read: &workerv1.Request{Name: "n", Method: "GET", Path: "/"}, Value: ".n"}}
-	x, err := New(a, testConfig())
+	x, err := New(t.Context(), a, testConfig(), ignore)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,12 @@ package assemble
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
 // setupPhase is what is sent before the first step is ready to begin.
@@ -79,57 +77,4 @@ func (p *setupPhase) run(ctx context.Context, notReady func(error)) error {
 		p.warmUp.Run(ctx, p.config)
 	}
 	return nil
-}
-
-// newPreflight reads an assignment's questions; nil: there are none. It shares the
-// setup's client, whose connections are no part of a step's.
-func newPreflight(a *workerv1.Assignment, c setup.Config) (*setup.Preflight, error) {
-	if len(a.GetPreflight()) == 0 {
-		return nil, nil
-	}
-	var err error
-	c.Source, err = newQuestions(a, "preflight[%d].request", a.GetPreflight())
-	return &setup.Preflight{Config: c}, err
-}
-
-// newAudit reads an assignment's audits; nil: there are none. It shares the setup's
-// client, too.
-func newAudit(a *workerv1.Assignment, c setup.Config) (*setup.Audit, error) {
-	if len(a.GetAudits()) == 0 {
-		return nil, nil
-	}
-	x := &setup.Audit{Config: c}
-	var requests []*workerv1.Request
-	for i, audit := range a.GetAudits() {
-		path, err := source.ParseJSONPath(audit.GetValue())
-		if err != nil {
-			return nil, fmt.Errorf("audits[%d].stored.value: %w", i, err)
-		}
-		x.Values, requests = append(x.Values, path), append(requests, audit.GetRead())
-	}
-	var err error
-	x.Source, err = newQuestions(a, "audits[%d].stored.read", requests)
-	return x, err
-}
-
-// newQuestions are requests that are sent one by one, outside the mix; field says where
-// the spec has them.
-func newQuestions(a *workerv1.Assignment, field string, requests []*workerv1.Request) (*source.Source, error) {
-	config := source.Config{Seed: a.GetSeed(), Workers: a.GetWorkers()}
-	var errs []error
-	for i, q := range requests {
-		question, err := toRequest(q)
-		if err == nil {
-			err = question.Check()
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf(field+" %q: %w", i, q.GetName(), err))
-		}
-		question.Weight = 1 // a source is a mix, of which each request is sent by itself
-		config.Requests = append(config.Requests, question)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
-	return source.New(config)
 }

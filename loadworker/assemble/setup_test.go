@@ -118,7 +118,7 @@ func TestWarmUpConnections(t *testing.T) {
 func TestFillWithoutAShare(t *testing.T) {
 	a := shopping("http://127.0.0.1:1", 0, workertest.Burst(0, 1, 1))
 	a.Requests[0].Path = "/"
-	if _, err := New(a, testConfig()); err != nil {
+	if _, err := New(t.Context(), a, testConfig(), ignore); err != nil {
 		t.Errorf("New = %v, want no refusal: no request takes a captured value", err)
 	}
 }

@@ -29,8 +29,9 @@ func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
 	time.AfterFunc(2*time.Second, func() { close(release) })
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	q := got.Requests[0]
-	if q.Sent != 12 || q.Outcomes[measure.Success] != 12 || server.Served() != 12 || got.Unsent != 88 {
-		t.Errorf("sent %d, %d successes, served %d, unsent %d; want 12, 12, 12, 88. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Unsent, got.Errors)
+	if q.Sent != 12 || q.Outcomes[measure.Success] != 12 || server.Served() != 12 || got.Unsent != 88 || got.UnsentWithoutRoom != 88 {
+		t.Errorf("sent %d, %d successes, served %d, unsent %d, without room %d; want 12, 12, 12, 88, 88. %v",
+			q.Sent, q.Outcomes[measure.Success], server.Served(), got.Unsent, got.UnsentWithoutRoom, got.Errors)
 	}
 	if got.ConnectionsOpened != 3 {
 		t.Errorf("%d connections, want 3", got.ConnectionsOpened)

@@ -11,6 +11,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -24,6 +25,8 @@ type side struct {
 	preflight *setup.Preflight // nil: there are no questions
 	setup     *setupPhase
 	audit     *setup.Audit // nil: there are no audits
+	// descriptors are those of the target's services; nil: there are no calls.
+	descriptors *message.Descriptors
 }
 
 // assignmentsOf is the assignment of each side: that of a control is the same but for what
@@ -42,11 +45,11 @@ func assignmentsOf(a *workerv1.Assignment) []*workerv1.Assignment {
 	return []*workerv1.Assignment{a, of}
 }
 
-// newSide makes what sends to the target of an assignment, over at most so many
-// connections. first is the first step.
-func newSide(a *workerv1.Assignment, c Config, connections int, first attack.StepShare) (*side, error) {
-	s := &side{target: a.GetTarget()}
-	requests, err := newRequestSource(a)
+// newSide makes what sends to the target of an assignment, by the descriptors of its
+// services, over at most so many connections. first is the first step.
+func newSide(a *workerv1.Assignment, c Config, d *message.Descriptors, connections int, first attack.StepShare) (*side, error) {
+	s := &side{target: a.GetTarget(), descriptors: d}
+	requests, err := newRequestSource(a, d)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +78,10 @@ func newSide(a *workerv1.Assignment, c Config, connections int, first attack.Ste
 	if s.setup, err = newSetupPhase(a, c, requests, first); err != nil {
 		return nil, err
 	}
-	if s.preflight, err = newPreflight(a, s.setup.config); err != nil {
+	if s.preflight, err = newPreflight(a, s.setup.config, requests.services); err != nil {
 		return nil, err
 	}
-	s.audit, err = newAudit(a, s.setup.config)
+	s.audit, err = newAudit(a, s.setup.config, requests.services)
 	return s, err
 }
 
@@ -120,10 +123,18 @@ func (s *side) ask(ctx context.Context) *Refusal {
 
 // of says of which target an error is, where there are two.
 func (x *Assembly) of(s *side, err error) error {
-	if err == nil || len(x.sides) == 1 || strings.Contains(err.Error(), s.target.GetUrl()) {
+	if len(x.sides) == 1 {
 		return err
 	}
-	named := fmt.Errorf("%s: %w", s.target.GetUrl(), err)
+	return of(s.target, err)
+}
+
+// of says that an error is of a target.
+func of(t *workerv1.Target, err error) error {
+	if err == nil || strings.Contains(err.Error(), t.GetUrl()) {
+		return err
+	}
+	named := fmt.Errorf("%s: %w", t.GetUrl(), err)
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return &Refusal{refusal.Reason, named}

@@ -143,7 +143,7 @@ func TestBothSidesShareTheLimits(t *testing.T) {
 	if got, want := memoryNeed(a).each, connectionMemory(a.GetTarget(), 0)+connectionMemory(a.GetControl().GetTarget(), 0); got != want {
 		t.Errorf("a user takes %d bytes, want %d", got, want)
 	}
-	_, err := New(a, Config{Limits: health.Limits{Descriptors: spareDescriptors + 20, Ports: 100}})
+	_, err := New(t.Context(), a, Config{Limits: health.Limits{Descriptors: spareDescriptors + 20, Ports: 100}}, ignore)
 	if want := "step 0 gives the worker 11 users, but it can hold 10 connections (74 file descriptors, 50 ports): set spec.parallelism to 2 or more"; err == nil || err.Error() != want {
 		t.Errorf("refusal %v, want %s", err, want)
 	}

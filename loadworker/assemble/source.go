@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
@@ -18,6 +19,7 @@ type requestSource struct {
 	source *source.Source
 	// captured is filled by setup.fill; nil: nothing is captured.
 	captured *source.Table
+	services *services
 }
 
 // takesCaptured reports whether a request takes values that the setup captures.
@@ -32,8 +34,8 @@ func (t *requestSource) takesCaptured() bool {
 
 // newRequestSource compiles the requests, and reads the files that they name. A file
 // may be secret: errors name the file, never its text.
-func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
-	t := &requestSource{}
+func newRequestSource(a *workerv1.Assignment, d *message.Descriptors) (*requestSource, error) {
+	t := &requestSource{services: &services{a.GetTarget(), d}}
 	c := source.Config{
 		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
 		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
@@ -68,7 +70,8 @@ func newRequestSource(a *workerv1.Assignment) (*requestSource, error) {
 		}
 		c.Requests = append(c.Requests, request)
 	}
-	errs = append(errs, addCalls(a, c.Requests))
+	named := func(i int) string { return fmt.Sprintf("request %q", a.GetRequests()[i].GetName()) }
+	errs = append(errs, checkCallsDriver(a), t.services.addCalls(a.GetRequests(), named, c.Requests))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -86,7 +89,9 @@ const (
 func toRequest(r *workerv1.Request) (source.Request, error) {
 	out := source.Request{
 		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
-		Expect: source.Expectation{Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes()},
+		Expect: source.Expectation{
+			Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes(), MinReplies: r.GetMinReplies(), MaxReplies: r.GetMaxReplies(),
+		},
 	}
 	for _, v := range r.GetExpectedJson() {
 		out.Expect.JSON = append(out.Expect.JSON, source.ExpectedValue{Path: v.GetPath(), Equals: v.GetEquals()})

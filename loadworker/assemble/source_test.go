@@ -15,7 +15,7 @@ import (
 // render is the first request of an assignment as one of its workers sends it.
 func render(t *testing.T, a *workerv1.Assignment, v source.Vars) *transport.Request {
 	t.Helper()
-	requests, err := newRequestSource(a)
+	requests, err := newRequestSource(a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestSourceExpects(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
 	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
-	requests, err := newRequestSource(a)
+	requests, err := newRequestSource(a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestSourceRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := workertest.Assignment("http://x")
 			tt.change(a)
-			_, err := newRequestSource(a)
+			_, err := newRequestSource(a, nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("newRequestSource = %v, want …%s…", err, tt.want)
 			}
@@ -185,7 +185,7 @@ func TestCapturedColumnsAreKnown(t *testing.T) {
 	a := workertest.Assignment("http://x")
 	a.Requests[0].Path = "/${code}"
 	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code", "id": ".id"}}}
-	requests, err := newRequestSource(a)
+	requests, err := newRequestSource(a, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

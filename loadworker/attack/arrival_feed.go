@@ -22,8 +22,8 @@ type arrivalFeed struct {
 
 // places are where the hits of arrivals go.
 type places interface {
-	// free reports whether there is one.
-	free() bool
+	// free reports whether there is one for a hit, the next one.
+	free(hit int64) bool
 	// take takes one. since is the instant at which there was one again, if there was
 	// none because all were taken.
 	take() (c *connSlot, since time.Duration)
@@ -45,7 +45,7 @@ func (a *arrivals) feed(s *scheduler) feed {
 }
 
 func (f *arrivalFeed) next() (time.Duration, bool) {
-	return f.at, f.at < f.arrivals.duration && f.places.free()
+	return f.at, f.at < f.arrivals.duration && f.places.free(f.n)
 }
 
 func (f *arrivalFeed) take() *connSlot {

@@ -78,6 +78,18 @@ func forEachDriverOfHTTP1(t *testing.T, test func(t *testing.T, d testDriver)) {
 	}
 }
 
+// forEachDriverOverTLS is for a test of TLS.
+func forEachDriverOverTLS(t *testing.T, test func(t *testing.T, d testDriver)) {
+	t.Helper()
+	for _, d := range []testDriver{goroutineTestDriver, streamGoroutineTestDriver, loopTestDriver, streamTestDriver} {
+		if d.engine == "event loops" && runtime.GOOS != "linux" {
+			continue
+		}
+		d.secured = true
+		t.Run(d.name(), func(t *testing.T) { test(t, d) })
+	}
+}
+
 // forEachArrivalsDriver runs a test of arrivals over each driver of this system.
 func forEachArrivalsDriver(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()

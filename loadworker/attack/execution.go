@@ -47,6 +47,7 @@ type Execution struct {
 	dialed   dialCounts       // before this step
 	opened   atomic.Int64     // connections before the window; negative: it has not begun
 	shaken   handshakes
+	backlogs backlogs
 	health   healthWindow
 	feeds    []*userFeed // of a step that has ended, if the mix has journeys
 

@@ -43,10 +43,10 @@ func TestIdlePoolTakesTheLastUsedFirst(t *testing.T) {
 // stubDriver adds connections that are closed.
 type stubDriver struct {
 	driver
-	dials int
+	openings *dial.Openings
 }
 
-func (d *stubDriver) opening() int { return d.dials }
+func (d *stubDriver) mayOpen() bool { return !d.openings.Full() }
 
 func (*stubDriver) add(transport.Conn) *connSlot { return &connSlot{socket: &stubConn{}} }
 
@@ -58,15 +58,19 @@ func TestArrivalFeedBoundsItsConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &stubDriver{}
-	x := &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}}
+	s := &scheduler{parts: 32, driver: d}
+	d.openings = s.openings(nil)
+	s.x = &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}}
 	a := &arrivals{dueTimes: pace.Rate(1e9), duration: time.Hour, limit: 96}
-	f := a.feed(&scheduler{x: x, parts: 32, driver: d})
+	f := a.feed(s)
+	var opened []*dial.Opening
 	take := func() *connSlot {
 		t.Helper()
 		if _, ok := f.next(); !ok {
 			t.Fatal("no connection may be opened")
 		}
-		d.dials++
+		_, opening := d.openings.Begin(t.Context())
+		opened = append(opened, opening)
 		return f.take()
 	}
 	refuses := func(why string) {
@@ -77,9 +81,11 @@ func TestArrivalFeedBoundsItsConnections(t *testing.T) {
 	}
 	first, second := take(), take()
 	refuses("a third connection may be opened while two are")
-	d.dials--
+	opened[0].End()
 	third := take()
-	d.dials = 0
+	for _, o := range opened {
+		o.End()
+	}
 	refuses("a fourth connection may be opened")
 	if first == second || second == third {
 		t.Error("a connection was taken that carries a request")

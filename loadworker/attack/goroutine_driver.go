@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -22,7 +23,9 @@ type goroutineDriver struct {
 	sched *scheduler
 	timer pace.Timer
 	conns []*goroutineConn
-	users sync.WaitGroup // the goroutines of connections
+	// openings count the connections that are being opened.
+	openings *dial.Openings
+	users    sync.WaitGroup // the goroutines of connections
 	// ready has the connections with a request to send, for vegeta's workers. It is
 	// nil if each connection has a goroutine, and a channel, of its own.
 	ready chan *goroutineConn
@@ -30,7 +33,6 @@ type goroutineDriver struct {
 	mu     sync.Mutex    // of the scheduler; not held while it waits
 	freed  *sync.Cond    // ends a wait that has no end
 	wakeAt time.Duration // the end of the wait
-	dials  int           // connections that are being opened
 }
 
 var _ driver = (*goroutineDriver)(nil)
@@ -40,7 +42,8 @@ type goroutineConn struct {
 	conn    transport.Conn
 	buffer  source.Buffer
 	ready   chan *goroutineConn // receives it when it has a request to send
-	opening bool
+	opening *dial.Opening       // nil: it is not being opened
+	dialing context.Context     // of opening
 }
 
 // awake is wakeAt while the scheduler does not wait.
@@ -49,6 +52,11 @@ const awake = time.Duration(math.MinInt64)
 func newGoroutineDriver(s *scheduler) *goroutineDriver {
 	d := &goroutineDriver{sched: s, timer: pace.NewTimer(), wakeAt: awake}
 	d.freed = sync.NewCond(&d.mu)
+	d.openings = s.openings(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.proceed()
+	})
 	return d
 }
 
@@ -81,8 +89,8 @@ func (d *goroutineDriver) add(conn transport.Conn) *connSlot {
 
 func (d *goroutineDriver) send(s *connSlot) {
 	c := d.conns[s.index]
-	if c.opening = !c.conn.IsOpen(); c.opening {
-		d.dials++
+	if !c.conn.IsOpen() {
+		c.dialing, c.opening = d.openings.Begin(d.sched.x.ctx)
 	}
 	c.ready <- c // never blocks: there is room for each connection
 }
@@ -121,8 +129,8 @@ func (d *goroutineDriver) finish(c *goroutineConn, response transport.Response, 
 func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 	x := d.sched.x
 	deadline := x.start.Add(c.hit.sent + x.timeout)
-	if c.opening {
-		err := c.conn.Open(x.ctx, deadline)
+	if c.opening != nil {
+		err := c.conn.Open(c.dialing, deadline)
 		d.mu.Lock()
 		d.opened(c)
 		d.proceed()
@@ -136,10 +144,8 @@ func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 
 // opened counts the end of an attempt to open a connection.
 func (d *goroutineDriver) opened(c *goroutineConn) {
-	if c.opening {
-		c.opening = false
-		d.dials--
-	}
+	c.opening.End()
+	c.opening, c.dialing = nil, nil
 }
 
 // proceed sends requests that had to wait, and shortens the wait of the scheduler
@@ -204,7 +210,7 @@ func (d *goroutineDriver) stopWaiting() {
 	d.wake(awake)
 }
 
-func (d *goroutineDriver) opening() int { return d.dials }
+func (d *goroutineDriver) mayOpen() bool { return !d.openings.Full() }
 
 func (d *goroutineDriver) interrupt() {
 	for _, c := range d.conns {

@@ -6,6 +6,22 @@ import (
 	"time"
 )
 
+// With resumption, a user's connection resumes the session of the one before, also that of the
+// step before. Those of other users are other clients'.
+func TestUsersResumeTheirOwnSessions(t *testing.T) {
+	forEachDriverOverTLS(t, func(t *testing.T, d testDriver) {
+		const users, each = 4, 3
+		o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
+		r := d.runner(t, setup{url: o.URL, resume: true})
+		for turn, full := range []int64{users, 0} { // of HTTP/2, a step may end before a GOAWAY comes
+			got := drive(t, r, usersStep(users, Burst{Requests: each, Limit: patience}))
+			if n := got.Handshakes.Count(); got.ResumedHandshakes != n-full || got.ResumedHandshakes == 0 {
+				t.Errorf("step %d: %d of %d handshakes resumed, want all but %d", turn+1, got.ResumedHandshakes, n, full)
+			}
+		}
+	})
+}
+
 // A connection that is opened within the window is part of the requests' times; one that
 // was opened before is not. Each over TLS has one handshake.
 func TestHandshakesAndReconnectsAreCounted(t *testing.T) {
@@ -36,8 +52,8 @@ func TestHandshakesAndReconnectsAreCounted(t *testing.T) {
 			if d.secured {
 				want = opened
 			}
-			if handshakes != want {
-				t.Errorf("%d handshakes, want %d", handshakes, want)
+			if handshakes != want || got.ResumedHandshakes != 0 {
+				t.Errorf("%d handshakes, %d of them resumed, want %d full ones", handshakes, got.ResumedHandshakes, want)
 			}
 		}
 	})

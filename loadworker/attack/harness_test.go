@@ -97,7 +97,10 @@ type setup struct {
 	journeys []source.Journey
 	tables   []*source.Table
 	bodies   *transport.Budget
-	traced   int64 // the share that is sampled, of trace.Whole; 0: there are no traces
+	resume   bool
+	// front stands before the server, and before TLS.
+	front  func(url string) (string, dial.Lookup)
+	traced int64 // the share that is sampled, of trace.Whole; 0: there are no traces
 }
 
 func get(path string) source.Request {
@@ -124,7 +127,10 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	if d.secured {
 		dialed = scripted.Secure(t, s.url)
 	}
-	dialed.Policy, dialed.Lookup, dialed.HTTP2 = address.Policy{AllowSpecial: true}, s.lookup, d.http2()
+	if s.front != nil {
+		dialed.URL, s.lookup = s.front(dialed.URL)
+	}
+	dialed.Policy, dialed.Lookup, dialed.HTTP2, dialed.Resume = address.Policy{AllowSpecial: true}, s.lookup, d.http2(), s.resume
 	dialer, err := dial.NewDialer(dialed)
 	if err != nil {
 		t.Fatal(err)

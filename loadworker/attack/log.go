@@ -34,7 +34,7 @@ func (x *Execution) log(c *connSlot, size int64, res result, err error) {
 		x.runner.config.Log.Add(r)
 		return
 	}
-	r.Code = measure.HTTPStatus(res.status) // the format knows no others
+	r.Code = measure.HTTPStatus(res.status) // the format has no others
 	switch {
 	case res.outcome == measure.BadResponse:
 		r.Error = "the body is not expected"

@@ -31,7 +31,9 @@ type loopConn struct {
 // newLoopDriver fails where the system allows no event loop.
 func newLoopDriver(s *scheduler, client *http1.Client) (d *loopDriver, err error) {
 	d = &loopDriver{sched: s}
-	d.loop, err = client.NewLoop(s.x.start, d.done)
+	if d.loop, err = client.NewLoop(s.x.start, d.done); err == nil {
+		d.loop.Openings = s.openings(d.loop.Wake)
+	}
 	return d, err
 }
 
@@ -88,7 +90,7 @@ func boundedWait(x *Execution, until time.Duration) time.Duration {
 	return until
 }
 
-func (d *loopDriver) opening() int { return d.loop.Dialing() }
+func (d *loopDriver) mayOpen() bool { return !d.loop.Openings.Full() }
 
 func (d *loopDriver) interrupt() { d.loop.Interrupt() }
 

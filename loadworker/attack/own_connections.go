@@ -7,27 +7,25 @@ import (
 )
 
 // ownConnections are connections that carry one request each at a time. A hit that
-// finds none idle opens one, up to a limit of all connections and one of those that are
-// being opened.
+// finds none idle opens one, up to a limit of all connections and one of those whose
+// opening takes processor time.
 //
-// The limit of those being opened keeps a worker that falls behind for a moment
-// from overloading itself by dialling: each late hit would find all connections
-// busy and open one, which costs more than ten requests, so that it would fall
-// further behind. A target that stalls is not affected without TLS, since its kernel
-// opens connections meanwhile. Over TLS it is: hits wait for the handshakes of others, as if
-// the worker were late.
+// The second limit keeps a worker that falls behind for a moment from overloading itself
+// by dialling: each late hit would find all connections busy and open one, which costs more
+// than ten requests, so that it would fall further behind. A connection that waits for the
+// target, to accept it or to shake hands, is not counted: of a target that stands still, as
+// many hits are sent on time as over connections that are open.
 type ownConnections struct {
-	sched   *scheduler
-	limit   int // of connections
-	opening int // limit of those that are being opened
-	added   int // connections
-	idle    idlePool
+	sched *scheduler
+	limit int // of connections
+	added int // connections
+	idle  idlePool
 }
 
 var _ places = (*ownConnections)(nil)
 
 func newOwnConnections(s *scheduler, a *arrivals) *ownConnections {
-	o := &ownConnections{sched: s, limit: int(s.count(int64(a.limit))), opening: max(1, openAtOnce/int(s.parts))}
+	o := &ownConnections{sched: s, limit: int(s.count(int64(a.limit)))}
 	for i := s.part; i < int64(len(s.x.conns)); i += s.parts {
 		o.idle.put(o.add(s.x.conns[i]))
 	}
@@ -39,10 +37,10 @@ func (o *ownConnections) add(c transport.Conn) *connSlot {
 	return o.sched.add(c)
 }
 
-func (o *ownConnections) free() bool { return o.idle.hasOpen() || o.mayOpen() }
+func (o *ownConnections) free(int64) bool { return o.idle.hasOpen() || o.mayOpen() }
 
 func (o *ownConnections) mayOpen() bool {
-	return o.sched.driver.opening() < o.opening && (len(o.idle.closed) > 0 || o.added < o.limit)
+	return o.sched.driver.mayOpen() && (len(o.idle.closed) > 0 || o.added < o.limit)
 }
 
 func (o *ownConnections) take() (*connSlot, time.Duration) {

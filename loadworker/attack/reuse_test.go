@@ -1,8 +1,6 @@
 package attack
 
 import (
-	"context"
-	"net/netip"
 	"runtime"
 	"testing"
 	"time"
@@ -10,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // The first request of each connection is not reused, in whichever step it is.
@@ -59,36 +56,6 @@ func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 		}
 		if got.Due != 20 || got.Unsent != 20-sent || got.Reused != 0 {
 			t.Errorf("due %d, unsent %d, reused %d; want 20, %d, 0", got.Due, got.Unsent, got.Reused, 20-sent)
-		}
-	})
-}
-
-// Dialling never ends here: as many connections are dialled as may be at once, and
-// the other hits wait.
-func TestArrivalsBoundConnectionsBeingOpened(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		const due = 300
-		over := make(chan struct{})
-		t.Cleanup(func() { close(over) })
-		r := d.runner(t, setup{url: "http://a.test", lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {
-			<-over
-			return nil, ctx.Err()
-		}})
-		x := r.Start(arrivalsStep(due*1e6, time.Second), time.Now())
-		loops := runtime.GOMAXPROCS(0)
-		least := int64(max(1, openAtOnce/loops) * min(loops, openAtOnce))
-		if d.http2() && d.engine == streamTestDriver.engine {
-			least = 1 // the connection that all share
-		}
-		until(t, x, func(s *measure.Measurement) bool { return s.Due == due && s.Requests[0].Sent >= least })
-		x.Cut()
-		got := finish(t, x)
-		sent := total(t, got).Sent
-		if diff := cmp.Diff(map[string]int64{"unfinished": sent}, outcomes(total(t, got))); diff != "" || sent > openAtOnce {
-			t.Errorf("sent %d, at most %d can be; outcomes (-want +got):\n%s", sent, openAtOnce, diff)
-		}
-		if got.Due != due || got.Unsent != due-sent {
-			t.Errorf("due %d, unsent %d; want %d, %d", got.Due, got.Unsent, due, due-sent)
 		}
 	})
 }

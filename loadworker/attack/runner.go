@@ -73,7 +73,8 @@ const (
 	// some 200 us of processor time here and as much in the target, which should
 	// not be overloaded before the step begins.
 	openRate = 1000
-	// openAtOnce bounds the connections that are being opened at once.
+	// openAtOnce bounds the connections that are being opened at once, within a step
+	// those whose opening takes processor time.
 	openAtOnce = 64
 )
 

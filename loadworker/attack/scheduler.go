@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -50,8 +51,9 @@ type driver interface {
 	// wait waits until an instant. It ends early when a request ends, or when the
 	// step is stopped.
 	wait(until time.Duration)
-	// opening is the number of connections that are being opened.
-	opening() int
+	// mayOpen reports whether another connection may be opened: few of those that are
+	// being opened take processor time.
+	mayOpen() bool
 	// interrupt ends the requests in flight.
 	interrupt()
 }
@@ -75,6 +77,12 @@ const (
 
 // count is how many of n numbers belong to this part.
 func (s *scheduler) count(n int64) int64 { return (n - s.part + s.parts - 1) / s.parts }
+
+// openings count the connections of this part that are being opened, and are full with its
+// share of those that may be at once.
+func (s *scheduler) openings(freed func()) *dial.Openings {
+	return dial.NewOpenings(max(1, openAtOnce/int(s.parts)), freed)
+}
 
 // run sends until all was sent and nothing is in flight.
 func (s *scheduler) run() {

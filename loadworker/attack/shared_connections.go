@@ -15,12 +15,12 @@ type sharedConnections struct {
 	turn     int // the connection that is looked at first
 	streams  int // limit on each; 0: the server's
 	limit    int // of requests in flight
-	opening  int // limit of connections that are being opened
 	inFlight int
 	idle     []*connSlot
 
-	full  bool          // there was no room
-	since time.Duration // there has been room again
+	full    bool          // there was no room
+	since   time.Duration // there has been room again
+	backlog *backlog
 }
 
 var _ places = (*sharedConnections)(nil)
@@ -28,7 +28,7 @@ var _ places = (*sharedConnections)(nil)
 func newSharedConnections(d *streamDriver, a *arrivals) *sharedConnections {
 	s := d.sched
 	p := &sharedConnections{
-		driver: d, streams: a.shared.Streams, limit: int(s.count(int64(a.limit))), opening: max(1, openAtOnce/int(s.parts)),
+		driver: d, streams: a.shared.Streams, limit: int(s.count(int64(a.limit))), backlog: s.x.backlogs.add(s),
 	}
 	for i := s.part; i < int64(len(s.x.conns)); i += s.parts {
 		p.conns = append(p.conns, d.connect(s.x.conns[i]))
@@ -36,13 +36,20 @@ func newSharedConnections(d *streamDriver, a *arrivals) *sharedConnections {
 	return p
 }
 
-func (p *sharedConnections) free() bool {
-	if p.inFlight >= p.limit || p.next() == nil {
+func (p *sharedConnections) free(hit int64) bool {
+	if p.inFlight >= p.limit {
+		return false
+	}
+	if p.next() == nil {
 		p.full = true
+		p.backlog.first.Store(hit)
 		return false
 	}
 	if p.full {
 		p.full, p.since = false, p.driver.sched.x.elapsed()
+		if p.since < p.driver.sched.x.windowEnd() {
+			p.backlog.first.Store(noHit)
+		} // else those that wait are not sent any more
 	}
 	return true
 }
@@ -62,7 +69,7 @@ func (p *sharedConnections) next() *streamConn {
 func (p *sharedConnections) hasRoom(c *streamConn) bool {
 	switch l := &c.inLoop; {
 	case l.IsClosed():
-		return p.driver.opening() < p.opening
+		return p.driver.mayOpen()
 	case l.IsOpening():
 		return false
 	default:

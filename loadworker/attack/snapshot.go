@@ -19,7 +19,7 @@ func (x *Execution) Clients() *measure.Clients {
 }
 
 // Snapshot is the measurement so far, without the ledgers and the times that only the
-// session knows: start and clock error.
+// session has: start and clock error.
 func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	ended, before := x.Ended(), x.elapsed()
 	s, err := x.rec.collect()
@@ -38,6 +38,7 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 		x.fillDue(s, before, after, whole)
 	}
 	s.Unsent = s.Due - sent
+	s.UnsentWithoutRoom = min(s.Unsent, x.withoutRoom(min(after+1, x.windowEnd())))
 	s.Window = x.window(now, ended)
 	x.fillHealth(s)
 	s.Transport = x.runner.client.Name()
@@ -134,7 +135,7 @@ func (x *Execution) fillHealth(s *measure.Measurement) {
 	if !x.Ended() {
 		x.shaken.take(x.runner.client)
 	}
-	s.Handshakes = x.shaken.all()
+	s.Handshakes, s.ResumedHandshakes = x.shaken.all()
 	s.Health = x.health.measure(x.runner.probe)
 	s.Health.DescriptorsExhausted = now.descriptors - x.dialed.descriptors
 	s.Health.PortsExhausted = now.ports - x.dialed.ports
@@ -148,15 +149,18 @@ func (x *Execution) beginWindow() {
 
 // handshakes are the times of those of a step.
 type handshakes struct {
-	mu    sync.Mutex
-	times *measure.Histogram // nil: there was none
+	mu      sync.Mutex
+	times   *measure.Histogram // nil: there was none
+	resumed int64
 }
 
 // take takes those that the client has made since they were taken last.
 func (h *handshakes) take(c transport.Client) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch more := c.Handshakes(); {
+	more, resumed := c.Handshakes()
+	h.resumed += resumed
+	switch {
 	case h.times == nil:
 		h.times = more
 	case more != nil:
@@ -164,12 +168,12 @@ func (h *handshakes) take(c transport.Client) {
 	}
 }
 
-// all is a copy of them.
-func (h *handshakes) all() *measure.Histogram {
+// all is a copy of them, and how many resumed a session.
+func (h *handshakes) all() (times *measure.Histogram, resumed int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.times == nil {
-		return nil
+		return nil, 0
 	}
-	return h.times.Clone()
+	return h.times.Clone(), h.resumed
 }

@@ -38,7 +38,9 @@ type streamSlot struct {
 // newStreamDriver fails where the system allows no event loop.
 func newStreamDriver(s *scheduler, client *http2.Client) (d *streamDriver, err error) {
 	d = &streamDriver{sched: s}
-	d.loop, err = client.NewLoop(s.x.start, d.done)
+	if d.loop, err = client.NewLoop(s.x.start, d.done); err == nil {
+		d.loop.Openings = s.openings(d.loop.Wake)
+	}
 	return d, err
 }
 
@@ -98,7 +100,7 @@ func (d *streamDriver) done(l *http2.LoopStream, r transport.Response, err error
 
 func (d *streamDriver) wait(until time.Duration) { d.loop.Wait(boundedWait(d.sched.x, until)) }
 
-func (d *streamDriver) opening() int { return d.loop.Dialing() }
+func (d *streamDriver) mayOpen() bool { return !d.loop.Openings.Full() }
 
 func (d *streamDriver) interrupt() { d.loop.Interrupt() }
 

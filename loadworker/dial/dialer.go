@@ -21,6 +21,7 @@ import (
 type Dialer struct {
 	target   Target
 	tls      *tls.Config // nil: plain
+	resume   bool
 	policy   Policy
 	resolver *resolver
 
@@ -43,6 +44,8 @@ type Config struct {
 	Lookup Lookup
 	// TLS is used for https. Absent: the system's certificates.
 	TLS *tls.Config
+	// Resume has connections with a Session resume it.
+	Resume bool
 	// HTTP2 says that connections are for HTTP/2.
 	HTTP2 bool
 }
@@ -65,7 +68,7 @@ func NewDialer(c Config) (*Dialer, error) {
 	if lookup == nil {
 		lookup = SystemLookup
 	}
-	d := &Dialer{target: target, policy: c.Policy, resolver: &resolver{host: cmp.Or(c.Name, target.Name), lookup: lookup, now: time.Now}}
+	d := &Dialer{target: target, policy: c.Policy, resume: c.Resume, resolver: &resolver{host: cmp.Or(c.Name, target.Name), lookup: lookup, now: time.Now}}
 	if d.policy == nil {
 		d.policy = address.Policy{}
 	}
@@ -119,7 +122,7 @@ func (d *Dialer) addresses(ctx context.Context) ([]netip.Addr, error) {
 }
 
 // followed returns the addresses of an answer, or, if the policy permits none of them, those
-// of the target's pods. Name servers and the operator learn of a pod that takes the place of another
+// of the target's pods. Name servers and the operator have a pod that takes the place of another
 // some seconds apart, and either may be first.
 func (d *Dialer) followed(answer []netip.Addr) []netip.Addr {
 	if slices.ContainsFunc(answer, d.permits) {
@@ -154,6 +157,9 @@ func (d *Dialer) DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) 
 		addr := addrs[(int(first)+i)%len(addrs)]
 		conn, dialErr := d.connect(ctx, addr)
 		if dialErr == nil {
+			if d.tls != nil {
+				conn = Counting(ctx, conn)
+			}
 			return d.Handshake(ctx, wrap(conn))
 		}
 		d.countExhausted(dialErr)
@@ -169,15 +175,18 @@ func (d *Dialer) DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) 
 
 // connect opens a TCP connection to an address that the policy permits.
 func (d *Dialer) connect(ctx context.Context, addr netip.Addr) (net.Conn, error) {
+	opening := openingOf(ctx)
+	defer opening.goOn()
 	// The policy is checked last, on the very address that is connected to.
 	dialer := net.Dialer{
 		KeepAlive: -1,
 		Control: func(_, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
-			if err != nil {
-				return err
+			if err == nil {
+				err = d.policy.Check(to)
 			}
-			return d.policy.Check(to)
+			opening.wait()
+			return err
 		},
 	}
 	return dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, d.target.Port).String())
@@ -189,7 +198,7 @@ func (d *Dialer) Handshake(ctx context.Context, conn net.Conn) (net.Conn, error)
 	if d.tls == nil {
 		return conn, nil
 	}
-	secured, began := tls.Client(conn, d.tls), time.Now()
+	secured, began := tls.Client(conn, d.tlsFor(ctx)), time.Now()
 	err := secured.HandshakeContext(ctx)
 	if err == nil && d.target.HTTP2 && secured.ConnectionState().NegotiatedProtocol != http2Protocol {
 		err = errors.New("the target does not offer HTTP/2 by ALPN")
@@ -198,7 +207,7 @@ func (d *Dialer) Handshake(ctx context.Context, conn net.Conn) (net.Conn, error)
 		return nil, errors.Join(&failure.Error{Phase: failure.Handshaking, Err: err}, conn.Close())
 	}
 	if !isProbing(ctx) {
-		d.shaken.record(time.Since(began))
+		d.shaken.record(time.Since(began), secured.ConnectionState().DidResume)
 	}
 	return secured, nil
 }

@@ -55,6 +55,7 @@ func (r *resolver) resolve(ctx context.Context) ([]netip.Addr, error) {
 	if a := r.fresh(); a != nil {
 		return a.addrs, a.err
 	}
+	defer Waiting(ctx)()
 	select {
 	case result := <-r.flight.DoChan("", r.refresh):
 		a := result.Val.(*answer)

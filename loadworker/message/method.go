@@ -14,12 +14,22 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 )
 
-// Method is a unary method. It is safe for concurrent use.
+// Method is a method of a service. It is safe for concurrent use.
 type Method struct {
-	name           string
-	request, reply protoreflect.MessageDescriptor
-	types          *dynamicpb.Types
+	name                       string
+	request, reply             protoreflect.MessageDescriptor
+	types                      *dynamicpb.Types
+	takesStream, returnsStream bool
 }
+
+// TakesStream reports whether a call has any number of messages, instead of one.
+func (m *Method) TakesStream() bool { return m.takesStream }
+
+// ReturnsStream reports whether a call has any number of replies, instead of one.
+func (m *Method) ReturnsStream() bool { return m.returnsStream }
+
+// Name is that of its service and its own: shop.v1.Cart/Add.
+func (m *Method) Name() string { return m.name }
 
 // Path is that of the request of HTTP/2.
 func (m *Method) Path() string { return "/" + m.name }
@@ -73,6 +83,9 @@ func (m *Method) Decode(reply []byte) ([]byte, error) {
 	message := dynamicpb.NewMessage(m.reply)
 	if (proto.UnmarshalOptions{Resolver: m.types, RecursionLimit: maxDepth}).Unmarshal(reply, message) != nil {
 		return nil, m.undecodable(reply, errors.New("its bytes are not in protobuf's format"))
+	}
+	if !fits(message, m.types) {
+		return nil, m.undecodable(reply, fmt.Errorf("as JSON it may have more than %d bytes", maxJSON))
 	}
 	json, err := protojson.MarshalOptions{Resolver: m.types, EmitDefaultValues: true}.Marshal(message)
 	if err != nil {

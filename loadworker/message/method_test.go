@@ -1,13 +1,21 @@
 package message
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
@@ -109,6 +117,81 @@ func TestReplyThatIsNoneIsAnErrorWithoutItsText(t *testing.T) {
 	}
 }
 
+// FuzzEncode: whatever is JSON of the type is the message that generated code reads of it,
+// behind what was there; anything else is an error and appends nothing.
+func FuzzEncode(f *testing.F) {
+	m := unaryCall(f)
+	for _, seed := range []string{
+		`{}`, `{"fillUsername": true, "responseSize": 7}`, `{"payload": {"body": "aGk="}}`, `{"response_size": "7"}`,
+		`{"responseType": "RANDOM"}`, `{"responseSize": 1e400}`, `{"a": 1}`, `{"payload": {"payload": {}}}`, `[]`, `"\ud800"`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		const before = "before"
+		got, err := m.Encode([]byte(before), text)
+		var want grpc_testing.SimpleRequest
+		if wrong := protojson.Unmarshal(text, &want); (wrong == nil) != (err == nil) {
+			t.Fatalf("%q: %v, generated code says %v", text, err, wrong)
+		}
+		message, ok := bytes.CutPrefix(got, []byte(before))
+		if !ok || err != nil && len(message) > 0 {
+			t.Fatalf("%q: %q, %v", text, got, err)
+		}
+		var read grpc_testing.SimpleRequest
+		if err := proto.Unmarshal(message, &read); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if err == nil && !bytes.Equal(deterministic(t, &read), deterministic(t, &want)) {
+			t.Fatalf("%q is encoded as %v, want %v", text, &read, &want)
+		}
+	})
+}
+
+func deterministic(t *testing.T, m proto.Message) []byte {
+	t.Helper()
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// FuzzRead: each method that is found in any bytes encodes and decodes, or says why not.
+func FuzzRead(f *testing.F) {
+	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{ // a small one: most of the changes then mean something
+		File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(grpc_health_v1.File_grpc_health_v1_health_proto)},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(set)
+	f.Add(set[:len(set)/2])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, set []byte) {
+		d, err := Read(set)
+		if err != nil {
+			return
+		}
+		var list descriptorpb.FileDescriptorSet
+		if err := proto.Unmarshal(set, &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range list.GetFile() {
+			for _, service := range file.GetService() {
+				for _, method := range service.GetMethod() {
+					m, err := d.Method(strings.TrimPrefix(file.GetPackage()+".", ".") + service.GetName() + "/" + method.GetName())
+					if err != nil {
+						continue // of streams
+					}
+					_, _ = m.Encode(nil, []byte(`{}`)) // neither panics: a field may be required
+					_, _ = m.Decode(nil)
+				}
+			}
+		}
+	})
+}
+
 // FuzzDecode: whatever a target sends is JSON or an error.
 func FuzzDecode(f *testing.F) {
 	m := unaryCall(f)
@@ -155,22 +238,202 @@ func TestDescriptorsThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-func TestMethodIsUnaryAndThere(t *testing.T) {
+func TestMethodIsOfMessagesOrOfStreams(t *testing.T) {
+	d, err := Read(workertest.Descriptors(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]bool{
+		workertest.UnaryCall: {false, false}, workertest.StreamingOutputCall: {false, true},
+		workertest.StreamingInputCall: {true, false}, workertest.FullDuplexCall: {true, true},
+	} {
+		m, err := d.Method(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Name() != name || m.TakesStream() != want[0] || m.ReturnsStream() != want[1] {
+			t.Errorf("%s takes a stream: %v, returns one: %v; want %v", m.Name(), m.TakesStream(), m.ReturnsStream(), want)
+		}
+	}
+}
+
+func TestMethodThatIsNotThereIsRefused(t *testing.T) {
 	d, err := Read(workertest.Descriptors(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"UnaryCall":                                    `"UnaryCall" is no method such as shop.v1.Cart/Add`,
-		"grpc.testing.Other/UnaryCall":                 "the descriptors have no service grpc.testing.Other, but grpc.testing.HookService, grpc.testing.LoadBalancerStatsService, grpc.testing.ReconnectService, grpc.testing.TestService, ",
-		"grpc.testing.SimpleRequest/UnaryCall":         "the descriptors have no service grpc.testing.SimpleRequest",
-		"grpc.testing.TestService/Call":                "service grpc.testing.TestService has no method Call, but CacheableUnaryCall, EmptyCall, FullDuplexCall",
-		"grpc.testing.TestService/StreamingOutputCall": "is a method of streams; only unary calls can be sent",
-		"grpc.testing.TestService/StreamingInputCall":  "is a method of streams",
-		"grpc.testing.TestService/UnaryCall/":          "has no method UnaryCall/",
+		"UnaryCall":                            `"UnaryCall" is no method such as shop.v1.Cart/Add`,
+		"grpc.testing.Other/UnaryCall":         "the descriptors have no service grpc.testing.Other, but grpc.testing.HookService, grpc.testing.LoadBalancerStatsService, grpc.testing.ReconnectService, grpc.testing.TestService, ",
+		"grpc.testing.SimpleRequest/UnaryCall": "the descriptors have no service grpc.testing.SimpleRequest",
+		"grpc.testing.TestService/Call":        "service grpc.testing.TestService has no method Call, but CacheableUnaryCall, EmptyCall, FullDuplexCall",
+		"grpc.testing.TestService/UnaryCall/":  "has no method UnaryCall/",
 	} {
 		if _, err := d.Method(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+func TestDigestIsOfTheFilesAlone(t *testing.T) {
+	read := func(change func(*descriptorpb.FileDescriptorSet)) string {
+		var list descriptorpb.FileDescriptorSet
+		if err := proto.Unmarshal(workertest.Descriptors(t), &list); err != nil {
+			t.Fatal(err)
+		}
+		change(&list)
+		d, err := Sent(list.GetFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Digest()
+	}
+	given, err := Read(workertest.Descriptors(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		change func(*descriptorpb.FileDescriptorSet)
+		same   bool
+	}{
+		"as they are":      {func(*descriptorpb.FileDescriptorSet) {}, true},
+		"in another order": {func(s *descriptorpb.FileDescriptorSet) { slices.Reverse(s.File) }, true},
+		"with comments":    {func(s *descriptorpb.FileDescriptorSet) { s.File[0].SourceCodeInfo = &descriptorpb.SourceCodeInfo{} }, true},
+		"another field": {func(s *descriptorpb.FileDescriptorSet) {
+			s.File[1].MessageType[0].Field[0].Name = proto.String("other")
+		}, false},
+		"one file more": {func(s *descriptorpb.FileDescriptorSet) {
+			s.File = append(s.File, &descriptorpb.FileDescriptorProto{Name: proto.String("a")})
+		}, false},
+		"an unknown option": {func(s *descriptorpb.FileDescriptorSet) { s.File[0].ProtoReflect().SetUnknown([]byte{0xf8, 0x7f, 1}) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := read(tt.change); (got == given.Digest()) != tt.same || len(got) != len("sha256:")+64 {
+				t.Errorf("%s, of the files as they are %s", got, given.Digest())
+			}
+		})
+	}
+}
+
+// file is one of a target with a unary method that takes and returns a message.
+func file(messages ...*descriptorpb.DescriptorProto) *descriptorpb.FileDescriptorProto {
+	return &descriptorpb.FileDescriptorProto{
+		Name: proto.String("a.proto"), Package: proto.String("a"), Syntax: proto.String("proto3"), MessageType: messages,
+		Service: []*descriptorpb.ServiceDescriptorProto{{Name: proto.String("S"), Method: []*descriptorpb.MethodDescriptorProto{
+			{Name: proto.String("M"), InputType: proto.String(".a.Q"), OutputType: proto.String(".a.Q")},
+		}}},
+	}
+}
+
+func field(name string, number int32, kind descriptorpb.FieldDescriptorProto_Type, message string) *descriptorpb.FieldDescriptorProto {
+	f := &descriptorpb.FieldDescriptorProto{Name: proto.String(name), Number: proto.Int32(number), Type: kind.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum()}
+	if message != "" {
+		f.TypeName = proto.String(message)
+	}
+	return f
+}
+
+// The library panics over a Timestamp with other fields.
+func TestWellKnownMessagesHaveTheirFields(t *testing.T) {
+	const whole, text, message = descriptorpb.FieldDescriptorProto_TYPE_INT64, descriptorpb.FieldDescriptorProto_TYPE_STRING, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
+	for name, fields := range map[string][]*descriptorpb.FieldDescriptorProto{
+		"none":           nil,
+		"of other types": {field("seconds", 1, text, ""), field("nanos", 2, text, "")},
+		"others beside":  {field("seconds", 1, whole, ""), field("nanos", 2, descriptorpb.FieldDescriptorProto_TYPE_INT32, ""), field("more", 3, text, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			timestamp := &descriptorpb.FileDescriptorProto{
+				Name: proto.String("t.proto"), Package: proto.String("google.protobuf"), Syntax: proto.String("proto3"),
+				MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("Timestamp"), Field: fields}},
+			}
+			f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{field("at", 1, message, ".google.protobuf.Timestamp")}})
+			f.Dependency = []string{"t.proto"}
+			_, err := Sent([]*descriptorpb.FileDescriptorProto{timestamp, f})
+			if err == nil || failure.Message(err, false) != "is no valid set of descriptors" || !strings.Contains(failure.Message(err, true), "google.protobuf.Timestamp is declared with other fields") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// A few bytes of a reply are no megabytes of JSON, whatever the target declared.
+func TestJSONOfAReplyIsBounded(t *testing.T) {
+	const number, message, text = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, descriptorpb.FieldDescriptorProto_TYPE_STRING
+	wide := &descriptorpb.DescriptorProto{Name: proto.String("Wide")}
+	for i := range int32(1000) {
+		wide.Field = append(wide.Field, field(fmt.Sprint("field", i), i+1, number, ""))
+	}
+	many := field("many", 1, message, ".a.Wide")
+	many.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	d, err := Sent([]*descriptorpb.FileDescriptorProto{file(wide, &descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{many, field("text", 2, text, "")}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Method("a.S/M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, fit := range map[int]bool{1: true, 50: true, 1000: false, MaxReply / 2: false} {
+		json, err := m.Decode([]byte(strings.Repeat("\x0a\x00", n)))
+		if (err == nil) != fit || len(json) > maxJSON || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than 4194304 bytes") {
+			t.Errorf("%d empty messages: %d bytes of JSON, %v", n, len(json), err)
+		}
+	}
+	long := append([]byte{0x12}, binary.AppendUvarint(nil, MaxReply-8)...)
+	if json, err := m.Decode(append(long, strings.Repeat("\x1f", MaxReply-8)...)); err != nil || len(json) > maxJSON {
+		t.Errorf("the longest text: %d bytes of JSON, %v", len(json), err)
+	}
+}
+
+// JSON has the full name of each extension, however short it is in a reply.
+func TestJSONOfExtensionsIsBounded(t *testing.T) {
+	const number, message = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
+	many := field("many", 1, message, ".a.Open")
+	many.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{many}}, &descriptorpb.DescriptorProto{
+		Name: proto.String("Open"), ExtensionRange: []*descriptorpb.DescriptorProto_ExtensionRange{{Start: proto.Int32(1), End: proto.Int32(9)}},
+	})
+	extension := field(strings.Repeat("x", 500), 1, number, "")
+	extension.Extendee = proto.String(".a.Open")
+	f.Syntax, f.Extension = proto.String("proto2"), []*descriptorpb.FieldDescriptorProto{extension}
+	d, err := Sent([]*descriptorpb.FileDescriptorProto{f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Method("a.S/M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if json, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 100))); err != nil || !strings.Contains(string(json), "[a.xxx") {
+		t.Errorf("100 extensions: %d bytes of JSON, %v", len(json), err)
+	}
+	if json, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 50_000))); err == nil {
+		t.Errorf("50,000 extensions: %d bytes of JSON", len(json))
+	}
+}
+
+// Each google.protobuf.Any within another has a copy of all that is in it.
+func TestAnyWithinAnyIsBounded(t *testing.T) {
+	f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{
+		field("any", 1, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, ".google.protobuf.Any"),
+	}})
+	f.Dependency = []string{anypb.File_google_protobuf_any_proto.Path()}
+	d, err := Sent([]*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Method("a.S/M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, fit := range map[int]bool{3: true, 5000: false} {
+		held := []byte("\x0a\x04/a.Q") // an Any of an empty Q
+		for range n {
+			held = append(binary.AppendUvarint([]byte("\x0a\x14/google.protobuf.Any\x12"), uint64(len(held))), held...)
+		}
+		_, err := m.Decode(append(binary.AppendUvarint([]byte{0x0a}, uint64(len(held))), held...))
+		if (err == nil) != fit || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than") {
+			t.Errorf("%d of them: %v", n, err)
 		}
 	}
 }

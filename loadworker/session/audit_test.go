@@ -59,6 +59,5 @@ func TestNumbersAreReadOnRequest(t *testing.T) {
 		}
 		return m.GetSnapshot().GetSequence() > 2
 	})
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }

@@ -277,6 +277,24 @@ func startWorker(t *testing.T, c *fakeCoordinator, change ...func(*Config)) *run
 	return w
 }
 
+// readyWorker starts a worker that has an assignment and is ready for it.
+func readyWorker(t *testing.T, a *workerv1.Assignment) (*fakeCoordinator, *runningWorker, *serverSession) {
+	t.Helper()
+	c := startFakeCoordinator(t)
+	w := startWorker(t, c)
+	s := c.waitForHello(t)
+	s.send(t, assign(a))
+	c.waitUntilReady(t)
+	return c, w, s
+}
+
+// finish ends the run, and waits until the worker has ended with it.
+func (w *runningWorker) finish(t *testing.T, s *serverSession) {
+	t.Helper()
+	s.send(t, finish())
+	w.waitForEnd(t, nil)
+}
+
 func (w *runningWorker) waitForEnd(t *testing.T, want error) {
 	t.Helper()
 	select {

@@ -55,7 +55,7 @@ func newLink(c Config) (*link, error) {
 		return nil, errors.New("coordinator CA: no certificate in PEM")
 	}
 	conn, err := grpc.NewClient(
-		// The name is looked up at each attempt, not by a resolver that remembers.
+		// The name is looked up at each attempt, not by a resolver with a cache.
 		"passthrough:///"+c.Coordinator,
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
 			RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13,

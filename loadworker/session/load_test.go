@@ -42,8 +42,7 @@ func TestEveryLoadIsSentAndCounted(t *testing.T) {
 				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
 			}
 			s.send(t, acknowledge())
-			s.send(t, finish())
-			w.waitForEnd(t, nil)
+			w.finish(t, s)
 		})
 	}
 }
@@ -52,20 +51,15 @@ func TestEveryLoadIsSentAndCounted(t *testing.T) {
 // so the worker must not keep a ledger for it.
 func TestLongClientNamesDoNotSpoilTheSnapshot(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
 	a := workertest.Assignment(server.URL, workertest.Burst(0, 2, 2))
 	a.ClientHeader = "X-Client"
 	a.Requests[0].Headers = []*workerv1.Header{{Name: "X-Client", Value: strings.Repeat("x", measure.MaxClientBytes-1) + "${user}0"}}
-	s := c.waitForHello(t)
-	s.send(t, assign(a))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, a)
 	s.send(t, start(0, 0))
 	if _, got := c.waitForFinal(t, 0); got.Clients.Untracked != 4 || got.Clients.Len() != 0 {
 		t.Errorf("%d untracked, %d clients; want 4 and none", got.Clients.Untracked, got.Clients.Len())
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
@@ -84,21 +78,15 @@ func TestAssignmentOfAnotherWorkerIsIgnored(t *testing.T) {
 	if _, got := c.waitForFinal(t, 0); got.Requests[0].Sent != 1 {
 		t.Errorf("sent %d, want 1", got.Requests[0].Sent)
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 func TestFinishInMidStepEndsAtOnce(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(2, time.Hour)))
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 func TestShutdownWithoutAStepEndsAtOnce(t *testing.T) {

@@ -33,8 +33,7 @@ func TestOnlyTheFirstOwnAssignmentIsAccepted(t *testing.T) {
 		change(a)
 		s.send(t, assign(a))
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 	for text, want := range map[string]int{"msg=assigned ": 1, "assignment of another worker is ignored": 2, "a second assignment differs": 1} {
 		if got := strings.Count(log.String(), text); got != want {
 			t.Errorf("the log has %q %d times, want %d:\n%s", text, got, want, log.String())
@@ -57,8 +56,7 @@ func TestLogHasACopyOfEachResult(t *testing.T) {
 		_, got := c.waitForFinal(t, step)
 		results = append(results, got)
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 
 	type line struct {
 		Level, Msg, Histogram string

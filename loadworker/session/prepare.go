@@ -29,7 +29,7 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c assemble.Config, cha
 		}
 	}
 	notReady := func(err error) { send(preparation{notReady: err, exposed: a.GetExposeResponses()}) }
-	assembly, err := assemble.New(a, c)
+	assembly, err := assemble.New(ctx, a, c, notReady)
 	if err == nil {
 		err = assembly.Prepare(ctx, notReady)
 	}
@@ -42,7 +42,11 @@ func prepare(ctx context.Context, a *workerv1.Assignment, c assemble.Config, cha
 
 func (p preparation) readiness() *workerv1.Readiness {
 	if p.assembly != nil {
-		return &workerv1.Readiness{Ready: true, PreflightAnswers: p.assembly.PreflightAnswers(), Targets: p.assembly.Targets()}
+		target, control := p.assembly.Descriptors()
+		return &workerv1.Readiness{
+			Ready: true, PreflightAnswers: p.assembly.PreflightAnswers(), Targets: p.assembly.Targets(),
+			Descriptors: target, ControlDescriptors: control,
+		}
 	}
 	r := &workerv1.Readiness{Message: oneLine(p.notReady, p.exposed)}
 	var refusal *assemble.Refusal

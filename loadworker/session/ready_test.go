@@ -83,8 +83,7 @@ func TestRefusalsReachTheCoordinator(t *testing.T) {
 				strings.Contains(got.GetMessage(), "s3cret") != strings.Contains(tt.want.GetMessage(), "s3cret") {
 				t.Errorf("readiness = %v, want %v…", got, tt.want)
 			}
-			s.send(t, finish())
-			w.waitForEnd(t, nil)
+			w.finish(t, s)
 		})
 	}
 }
@@ -129,11 +128,10 @@ func TestReadyOnceTheTargetResolves(t *testing.T) {
 	}
 	there.Store(true)
 	c.waitUntilReady(t)
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
-// A coordinator learns how far the setup is, and how many questions of the preflight
+// A coordinator is told how far the setup is, and how many questions of the preflight
 // were answered.
 func TestReadinessReportsTheSetup(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
@@ -160,6 +158,5 @@ func TestReadinessReportsTheSetup(t *testing.T) {
 	if last.GetPreflightAnswers() != 1 {
 		t.Errorf("%d questions were answered, want 1", last.GetPreflightAnswers())
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A worker runs the steps that are added to its assignment, by a message or, after a new
-// session, by the assignment that has come to hold them. What it knows is not added again.
+// session, by the assignment that has come to hold them. What it has is not added again.
 func TestAddedStepsRun(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	c := startFakeCoordinator(t)
@@ -38,6 +38,5 @@ func TestAddedStepsRun(t *testing.T) {
 	s = c.waitForHello(t)
 	s.send(t, assign(whole))
 	sends(4, 4)
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }

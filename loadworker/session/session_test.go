@@ -17,12 +17,7 @@ import (
 
 func TestRunOfTwoSteps(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 10, 5), workertest.Burst(2, 4, 3))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 10, 5), workertest.Burst(2, 4, 3)))
 	if n := s.probes.Load(); n < firstProbes {
 		t.Errorf("the worker is ready after %d probes of the clock, want %d", n, firstProbes)
 	}
@@ -57,8 +52,7 @@ func TestRunOfTwoSteps(t *testing.T) {
 	} else if got.ConnectionsOpened != 0 {
 		t.Errorf("step 2 opened %d connections, want those of step 0 to be used", got.ConnectionsOpened)
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 	if n := server.Served(); n != 62 {
 		t.Errorf("the server served %d requests, want 62", n)
 	}
@@ -80,12 +74,8 @@ func TestHelloIsTheFirstMessage(t *testing.T) {
 
 func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
 	a := workertest.Assignment(server.URL, workertest.ClosedUsers(4, 3*time.Second))
-	s := c.waitForHello(t)
-	s.send(t, assign(a))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, a)
 	begin := start(0, 20*time.Millisecond)
 	s.send(t, begin)
 	first := c.waitForSnapshot(t, "a snapshot with requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
@@ -113,8 +103,7 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 	}
 	s.send(t, begin) // too late: it must not run again
 	s.send(t, acknowledge())
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 	if n := server.Served(); got.Requests[0].Sent != n {
 		t.Errorf("sent %d, the server served %d in the end", got.Requests[0].Sent, n)
 	}
@@ -122,11 +111,7 @@ func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
 
 func TestUnacknowledgedFinalIsSentAgain(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.Burst(1, 1, 1))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.Burst(1, 1, 1)))
 	s.send(t, start(0, 0))
 	before, _ := c.waitForFinal(t, 0)
 	s.hangUp <- errors.New("lost before it was stored")
@@ -136,19 +121,14 @@ func TestUnacknowledgedFinalIsSentAgain(t *testing.T) {
 		t.Errorf("the final snapshot has changed (-before +after):\n%s", diff)
 	}
 	s.send(t, acknowledge())
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 func TestStopStepCutsWhatRuns(t *testing.T) {
 	release := make(chan struct{})
 	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-release })
 	t.Cleanup(func() { close(release) })
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(5, time.Hour)))
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "5 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] == 5 })
 	s.send(t, stop(0))
@@ -160,17 +140,12 @@ func TestStopStepCutsWhatRuns(t *testing.T) {
 	if got.Window >= time.Hour || got.Window <= 0 {
 		t.Errorf("window %v, want the time until the cut", got.Window)
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 func TestStopOfAnUnstartedStepGivesAnEmptyFinal(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 1, 1), workertest.Burst(1, 1, 1))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 1, 1), workertest.Burst(1, 1, 1)))
 	s.send(t, stop(0))
 	if _, got := c.waitForFinal(t, 0); got.Due != 0 || len(got.Requests) != 1 {
 		t.Errorf("got %+v, want an empty measurement", got)
@@ -180,8 +155,7 @@ func TestStopOfAnUnstartedStepGivesAnEmptyFinal(t *testing.T) {
 	if _, got := c.waitForFinal(t, 1); got.Requests[0].Sent != 1 {
 		t.Errorf("step 1 sent %d, want 1", got.Requests[0].Sent)
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 	if n := server.Served(); n != 1 {
 		t.Errorf("the server served %d, want 1: step 0 was stopped before it began", n)
 	}
@@ -189,11 +163,7 @@ func TestStopOfAnUnstartedStepGivesAnEmptyFinal(t *testing.T) {
 
 func TestShutdownSendsTheFinalSnapshot(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour)))
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "responses", func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] > 0 })
 	w.cancel()
@@ -209,11 +179,7 @@ func TestShutdownSendsTheFinalSnapshot(t *testing.T) {
 // What a worker that must end has not sent is not due: the target did not refuse it.
 func TestShutdownCutsABurstToWhatWasSent(t *testing.T) {
 	server := workertest.NewTarget(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 3, 10))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 3, 10)))
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "3 requests in flight", func(s *measure.Measurement) bool { return s.Requests[0].Sent == 3 })
 	w.cancel()

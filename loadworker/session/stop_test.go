@@ -27,11 +27,7 @@ func (c *fakeCoordinator) waitForFinalBut(t *testing.T, step, other int32) *meas
 
 func TestStopOfAnotherStepDoesNotCutTheRunningOne(t *testing.T) {
 	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour), workertest.Burst(7, 1, 1))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour), workertest.Burst(7, 1, 1)))
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
 	s.send(t, stop(7))
@@ -39,19 +35,14 @@ func TestStopOfAnotherStepDoesNotCutTheRunningOne(t *testing.T) {
 	c.waitForSnapshot(t, "that it goes on", func(s *measure.Measurement) bool { return s.Requests[0].Sent > sent+10 })
 	s.send(t, stop(0))
 	c.waitForFinalBut(t, 0, 7)
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 // A stop that comes twice, or late, is answered with the step's final snapshot until
 // that is stored: an empty one would replace the result.
 func TestStopOfAnEndedStepSendsItsFinalAgain(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
-	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
-	s := c.waitForHello(t)
-	s.send(t, assign(workertest.Assignment(server.URL, workertest.Burst(0, 2, 1), workertest.Burst(1, 1, 1))))
-	c.waitUntilReady(t)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 2, 1), workertest.Burst(1, 1, 1)))
 	s.send(t, start(0, 0))
 	c.waitForFinal(t, 0)
 	s.send(t, stop(0))
@@ -64,8 +55,7 @@ func TestStopOfAnEndedStepSendsItsFinalAgain(t *testing.T) {
 	if got := c.waitForFinalBut(t, 1, 0); got.Requests[0].Sent != 1 {
 		t.Errorf("step 1 sent %d, want 1", got.Requests[0].Sent)
 	}
-	s.send(t, finish())
-	w.waitForEnd(t, nil)
+	w.finish(t, s)
 }
 
 // logWatcher is a log that closes a channel at the first line with a text, and holds

@@ -18,7 +18,7 @@ import (
 // ErrUnfinished is a worker that was ended before its run was.
 var ErrUnfinished = errors.New("ended before the run was finished")
 
-// Config is what a worker needs to know.
+// Config is what a worker is started with.
 type Config struct {
 	// Coordinator is the address, host:port, of the operator's coordinator.
 	Coordinator string
@@ -187,11 +187,11 @@ func (w *worker) onEvent(ctx context.Context, e event) (finished, started bool) 
 }
 
 // onConnected sends everything again: what was measured before the readiness, so that
-// a coordinator that has the readiness knows which step the worker is in. A start that
+// a coordinator that has the readiness has also which step the worker is in. A start that
 // another coordinator asked for is forgotten; this one may choose another.
 func (w *worker) onConnected(out *outbox) {
 	w.out, w.probesAnswered, w.pendingStart = out, 0, nil
-	w.endAuditing() // a coordinator that still wants it says so again
+	w.endAuditing() // a coordinator that still needs it says so again
 	w.send("hello", &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
 		Run: w.config.Run, Worker: w.config.Worker, Protocol: workerv1.ProtocolVersion, Version: w.config.Assembly.Version,
 	}}})
@@ -300,7 +300,7 @@ func (w *worker) onPrepared(p preparation) {
 }
 
 // sendReadiness sends the readiness once it is known. A worker is ready only once
-// it knows the coordinator's time, without which it could not start a step.
+// it has the coordinator's time, without which it could not start a step.
 func (w *worker) sendReadiness() {
 	if w.readiness == nil || (w.readiness.GetReady() && w.probesAnswered < firstProbes) {
 		return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Audit reads numbers that the target tells of itself.
@@ -86,15 +87,19 @@ func (a Audit) read(ctx context.Context, s *sender, i int, round int64) (int64, 
 	a.Source.Render(&s.buffer, i, source.Vars{
 		Seq: round*int64(a.Workers) + int64(a.Worker), Worker: a.Worker, Step: auditStep,
 	})
-	s.buffer.Request.Keep = keep
+	s.buffer.Request.Keep, s.buffer.Request.KeepMessage = keep, true
 	response, err := s.send(ctx)
 	if err != nil {
 		return 0, a.errorf(i, err)
 	}
-	if response.Status < http.StatusOK || response.Status >= http.StatusMultipleChoices {
-		return 0, a.errorf(i, fmt.Errorf("status %d", response.Status))
+	if status := measure.HTTPStatus(response.Status); status < http.StatusOK || status >= http.StatusMultipleChoices {
+		return 0, a.errorf(i, said(fmt.Errorf("status %s", measure.StatusName(response.Status)), &response))
 	}
-	text, err := a.Values[i].Find(response.Body)
+	document, err := a.Source.Document(i, &response)
+	if err != nil {
+		return 0, a.errorf(i, err)
+	}
+	text, err := a.Values[i].Find(document)
 	if err != nil {
 		return 0, a.errorf(i, err)
 	}

@@ -8,5 +8,5 @@
 //	WarmUp ── one request again and again, for a while
 //	Audit ── a request for each number, again and again ── for how long it is the same
 //
-// It imports the packages source and transport, and nothing else of ours.
+// It imports the packages source, transport, failure and measure, and nothing else of ours.
 package setup

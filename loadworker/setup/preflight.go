@@ -2,16 +2,23 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Preflight checks that the target is the intended one: it sends each request of the
 // source once and checks the response.
-type Preflight struct{ Config }
+type Preflight struct {
+	Config
+	// Health says of each question whether it is one to the health service of gRPC; nil:
+	// none is.
+	Health []bool
+}
 
 // Ask sends the requests over one new connection, so that one replica answers them,
 // and another may answer the next try. The error is *Unreachable if a later try may
@@ -32,6 +39,13 @@ func (p Preflight) ask(ctx context.Context, s *sender, question int) error {
 	p.Source.Render(&s.buffer, question, source.Vars{
 		Seq: int64(question)*int64(p.Workers) + int64(p.Worker), Worker: p.Worker, Step: preflightStep,
 	})
+	if err := s.buffer.Request.Err; err != nil {
+		return p.errorf(question, err)
+	}
+	s.buffer.Request.KeepMessage = true
+	if p.asksHealth(question) {
+		s.buffer.Request.Keep = keep
+	}
 	response, err := s.send(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -43,20 +57,25 @@ func (p Preflight) ask(ctx context.Context, s *sender, question int) error {
 }
 
 func (p Preflight) judge(question int, r *transport.Response) error {
-	err := p.Source.Check(question, r)
+	check := p.Source.Check
+	if p.asksHealth(question) {
+		check = p.checkHealth
+	}
+	err := said(check(question, r), r)
 	switch {
 	case err == nil:
 		return nil
-	case notReady(r.Status) && !p.Source.Expected(question, r.Status):
+	case errors.Is(err, errNotServing), isNotReady(r.Status) && !p.Source.Expected(question, r.Status):
 		return &Unreachable{p.errorf(question, fmt.Errorf("%w: the target is not ready", err))}
 	}
 	return p.errorf(question, err)
 }
 
-// notReady reports whether a status is that of a target that is starting, or of a
-// proxy in front of one.
-func notReady(status int) bool {
-	switch status {
+// isNotReady reports whether a status, of HTTP or of gRPC, is that of a target that is
+// starting, or of a proxy in front of one. Of a deadline it is chance which side notices
+// it first, and no response is that, too.
+func isNotReady(status int) bool {
+	switch measure.HTTPStatus(status) {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}

@@ -71,7 +71,7 @@ func newPreflight(t *testing.T, url string, change ...func(*source.Request)) Pre
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Preflight{Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: 20 * time.Second, Workers: 1}}
+	return Preflight{Config: Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: 20 * time.Second, Workers: 1}}
 }
 
 func answer(status int, body string) http.HandlerFunc {

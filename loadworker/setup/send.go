@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
@@ -45,6 +46,14 @@ type sender struct {
 
 func (c Config) newSender() *sender {
 	return &sender{conn: c.Client.NewConn(), timeout: c.Timeout}
+}
+
+// said is an error about a response, with what the target said of the status of a call.
+func said(err error, r *transport.Response) error {
+	if err == nil || r.Message == "" {
+		return err
+	}
+	return failure.Withhold(r.Message, "%w", err)
 }
 
 // send sends the rendered request once.

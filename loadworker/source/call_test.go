@@ -1,9 +1,11 @@
 package source
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/protobuf/proto"
@@ -18,15 +20,21 @@ import (
 // callOf is a request that is a call with a message.
 func callOf(t testing.TB, text string) Request {
 	t.Helper()
+	return callTo(t, workertest.UnaryCall, text)
+}
+
+// callTo is a request that calls a method with messages.
+func callTo(t testing.TB, method string, messages ...string) Request {
+	t.Helper()
 	d, err := message.Read(workertest.Descriptors(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := d.Method(workertest.UnaryCall)
+	m, err := d.Method(method)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Request{Name: "call", Weight: 1, Call: &Call{Method: m, Message: text, Timeout: time.Second}}
+	return Request{Name: "call", Weight: 1, Call: &Call{Method: m, Messages: messages, Timeout: time.Second}}
 }
 
 // sentMessage is the message of a rendered call.
@@ -90,6 +98,35 @@ func TestRowOfDataStaysWithinItsString(t *testing.T) {
 	if got := sentMessage(t, &b.Request); got.GetResponseStatus().GetMessage() != "$ <"+row+">" || got.GetFillUsername() {
 		t.Errorf("the message is %v", got)
 	}
+}
+
+// FuzzRowInMessage: any row of data is in the message as it is, or is no text of protobuf.
+func FuzzRowInMessage(f *testing.F) {
+	for _, seed := range []string{"", `"`, `\`, "\", \"fillUsername\": true", "${seq}", "$", "\x00\x1f\u2028", "\xff", "\xed\xa0\x80"} {
+		f.Add(seed)
+	}
+	call := callOf(f, `{"responseStatus": {"message": "<${name}>"}}`)
+	f.Fuzz(func(t *testing.T, row string) {
+		data, err := NewTable("names", []string{"name"}, Sequential)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := data.Add([]string{row}); err != nil {
+			return
+		}
+		s, err := New(Config{Requests: []Request{call}, Tables: []*Table{data}})
+		if (err == nil) != utf8.ValidString(row) {
+			t.Fatalf("%q: %v", row, err)
+		}
+		if err != nil {
+			return
+		}
+		var b Buffer
+		s.Render(&b, 0, Vars{})
+		if got := sentMessage(t, &b.Request); got.GetResponseStatus().GetMessage() != "<"+row+">" || got.GetFillUsername() {
+			t.Errorf("%q is %v", row, got)
+		}
+	})
 }
 
 func TestMessagesThatAreWrongAreRefusedBeforeTheRun(t *testing.T) {
@@ -203,7 +240,7 @@ func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
 		{2, ok, reply, `.username: a string of 3 bytes instead of "bob"`},
 	}
 	for _, tt := range tests {
-		r := &transport.Response{Status: tt.status, Body: tt.body, Size: int64(len(tt.body))}
+		r := answered(tt.status, tt.body)
 		err := s.CheckStatus(tt.request, tt.status)
 		if err == nil {
 			err = s.CheckBody(tt.request, r)
@@ -217,15 +254,56 @@ func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
 	}
 }
 
+// answered is the response to a call with replies.
+func answered(status int, replies ...[]byte) *transport.Response {
+	r := &transport.Response{Status: status, Replies: int64(len(replies))}
+	for _, m := range replies {
+		framed := append(make([]byte, grpc.PrefixSize), m...)
+		grpc.Frame(framed, false)
+		r.Body = append(r.Body, framed...)
+		r.Size += int64(len(m))
+	}
+	return r
+}
+
+// BenchmarkCheckReplies looks at as many replies as are decoded of one call.
+func BenchmarkCheckReplies(b *testing.B) {
+	reply, err := proto.Marshal(&grpc_testing.StreamingOutputCallResponse{Payload: &grpc_testing.Payload{Body: []byte("some text")}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := callTo(b, workertest.StreamingOutputCall, "{}")
+	r.Expect.JSON = []ExpectedValue{{Path: ".payload.type", Equals: "COMPRESSABLE"}}
+	s, err := New(Config{Requests: []Request{r}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	response := answered(measure.GRPCOK, slices.Repeat([][]byte{reply}, maxReplies)...)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.CheckBody(0, response); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkRenderCall(b *testing.B) {
 	for name, text := range map[string]string{
-		"constant":  `{"responseSize": 7, "responseStatus": {"message": "some text of a few words"}}`,
-		"templated": `{"responseSize": "${seq}", "responseStatus": {"message": "some text of ${user} words"}}`,
+		"constant":          `{"responseSize": 7, "responseStatus": {"message": "some text of a few words"}}`,
+		"templated":         `{"responseSize": "${seq}", "responseStatus": {"message": "some text of ${user} words"}}`,
+		"by protojson":      `{"responseSize": "${seq}", "responseStatus": {"message": "some text of ${user} words"}}`,
+		"constant in gzip":  `{"responseSize": 7, "responseStatus": {"message": "some text of a few words"}}`,
+		"templated in gzip": `{"responseSize": "${seq}", "responseStatus": {"message": "some text of ${user} words"}}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			s, err := New(Config{Requests: []Request{callOf(b, text)}})
+			r := callOf(b, text)
+			r.Call.Gzip = strings.Contains(name, "gzip")
+			s, err := New(Config{Requests: []Request{r}})
 			if err != nil {
 				b.Fatal(err)
+			}
+			if name == "by protojson" { // as what has no pattern
+				s.requests[0].call.messages[0].pattern = nil
 			}
 			var buffer Buffer
 			b.ReportAllocs()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -20,6 +21,8 @@ type Expectation struct {
 	JSON []ExpectedValue
 	// MaxBytes bounds the size of the body. 0: no bound.
 	MaxBytes int64
+	// MinReplies and MaxReplies bound how many replies a call has. 0: no bound.
+	MinReplies, MaxReplies int64
 }
 
 // ExpectedValue is a value of a JSON body.
@@ -34,9 +37,9 @@ const maxBody = 1 << 20
 
 // expectation is a compiled Expectation.
 type expectation struct {
-	status   []int32
-	values   []expectedValue
-	maxBytes int64
+	status                           []int32
+	values                           []expectedValue
+	maxBytes, minReplies, maxReplies int64
 }
 
 type expectedValue struct {
@@ -45,7 +48,7 @@ type expectedValue struct {
 }
 
 func (e Expectation) compile() (expectation, error) {
-	out := expectation{status: e.Status, maxBytes: e.MaxBytes}
+	out := expectation{status: e.Status, maxBytes: e.MaxBytes, minReplies: e.MinReplies, maxReplies: e.MaxReplies}
 	for i, v := range e.JSON {
 		path, err := ParseJSONPath(v.Path)
 		if err != nil {
@@ -109,8 +112,8 @@ func (r *request) statuses() string {
 }
 
 // CheckBody returns an error for a body that is not expected in a response whose
-// status is. It accepts any body of a 429, which is the rate limiter's; a call has a reply
-// with status OK only.
+// status is. It accepts any body of a 429, which is the rate limiter's; the replies to a call
+// are looked at with status OK only.
 func (s *Source) CheckBody(request int, r *transport.Response) error {
 	q := &s.requests[request]
 	if measure.IsRateLimited(r.Status) || q.call != nil && r.Status != measure.GRPCOK {
@@ -128,7 +131,7 @@ func (s *Source) Check(request int, r *transport.Response) error {
 	return s.requests[request].checkBody(r)
 }
 
-// Document is the JSON of a response: its body, or the reply to a call.
+// Document is the JSON of a response: its body, or the last reply to a call.
 func (s *Source) Document(request int, r *transport.Response) ([]byte, error) {
 	return s.requests[request].document(r)
 }
@@ -140,7 +143,10 @@ func (r *request) document(answer *transport.Response) ([]byte, error) {
 	case answer.Status != measure.GRPCOK:
 		return nil, fmt.Errorf("status %s has no reply", StatusText(answer.Status))
 	}
-	return r.call.method.Decode(answer.Body)
+	if err := checkWhole(answer); err != nil {
+		return nil, err
+	}
+	return r.call.last(answer.Body)
 }
 
 func (r *request) checkBody(answer *transport.Response) error {
@@ -148,16 +154,31 @@ func (r *request) checkBody(answer *transport.Response) error {
 	if e.maxBytes > 0 && answer.Size > e.maxBytes {
 		return fmt.Errorf("body of %d bytes, at most %d are expected", answer.Size, e.maxBytes)
 	}
-	if len(e.values) == 0 {
-		return nil
+	if err := e.checkReplies(answer.Replies); err != nil || len(e.values) == 0 {
+		return err
 	}
 	if err := checkWhole(answer); err != nil {
 		return err
 	}
-	body, err := r.document(answer)
-	if err != nil {
-		return err
+	if r.call != nil {
+		return r.call.each(answer.Body, e.checkValues)
 	}
+	return e.checkValues(answer.Body)
+}
+
+// checkReplies refuses a number of replies that is not expected.
+func (e *expectation) checkReplies(n int64) error {
+	switch {
+	case n < e.minReplies:
+		return fmt.Errorf("the call ends after %d replies, at least %d are expected", n, e.minReplies)
+	case e.maxReplies > 0 && n > e.maxReplies:
+		return fmt.Errorf("%d replies, at most %d are expected", n, e.maxReplies)
+	}
+	return nil
+}
+
+// checkValues refuses a document that lacks an expected value.
+func (e *expectation) checkValues(body []byte) error {
 	document, ok := parseJSON(body)
 	if !ok {
 		return notJSON(body)
@@ -176,11 +197,12 @@ func (r *request) checkBody(answer *transport.Response) error {
 
 // checkWhole refuses a body that was not kept whole.
 func checkWhole(r *transport.Response) error {
+	size := grpc.KeptSize(r.Size, r.Replies)
 	switch {
 	case r.NoRoom:
 		return fmt.Errorf("body of %d bytes, for which the worker had no memory left beside those of other users; have more workers, or smaller bodies", r.Size)
-	case r.Size > int64(len(r.Body)):
-		return fmt.Errorf("body of %d bytes, of which only %d are looked at", r.Size, len(r.Body))
+	case size > int64(len(r.Body)):
+		return fmt.Errorf("body of %d bytes, of which only %d are looked at", size, len(r.Body))
 	}
 	return nil
 }

@@ -156,10 +156,10 @@ func TestRequestCheckNamesTheMistake(t *testing.T) {
 		request Request
 		want    string
 	}{
-		"a variable that it knows": {Request{Method: "GET", Path: "/${uuid}"}, ""},
-		"a column":                 {Request{Method: "GET", Path: "/${code}"}, "path: unknown variable ${code}"},
-		"no path":                  {Request{Method: "GET"}, `path: must begin with a slash`},
-		"a value's path":           {Request{Method: "GET", Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "x"}}}}, `expect.json[0].path: "x" is no path`},
+		"a known variable": {Request{Method: "GET", Path: "/${uuid}"}, ""},
+		"a column":         {Request{Method: "GET", Path: "/${code}"}, "path: unknown variable ${code}"},
+		"no path":          {Request{Method: "GET"}, `path: must begin with a slash`},
+		"a value's path":   {Request{Method: "GET", Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "x"}}}}, `expect.json[0].path: "x" is no path`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

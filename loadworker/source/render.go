@@ -1,6 +1,9 @@
 package source
 
-import "github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+import (
+	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+)
 
 // Buffer holds a rendered request. One goroutine at a time may use it.
 type Buffer struct {
@@ -11,7 +14,10 @@ type Buffer struct {
 
 	random Random
 	text   []byte
-	rows   []int // chosen, by slot of the table
+	values message.Values // of a message
+	json   []byte         // of one that has to be encoded
+	plain  []byte         // one, before it is compressed
+	rows   []int          // chosen, by slot of the table
 }
 
 // Render renders a request of the mix into a buffer.
@@ -23,7 +29,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.Request.Keep = r.expect.keep()
 	b.Request.Host, b.Client, b.Request.KeepCookies = nil, nil, false
 	b.Request.Headers = b.Request.Headers[:0]
-	b.Request.Call, b.Request.Err = false, nil
+	b.Request.Call, b.Request.KeepMessage, b.Request.Err = false, false, nil
 	switch {
 	case r.targets != nil:
 		b.renderTarget(r, v)

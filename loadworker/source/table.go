@@ -102,7 +102,7 @@ func (t *Table) check(cells []string) error {
 	return nil
 }
 
-// checkAll checks the rows that were added before New knew how they are used.
+// checkAll checks the rows that were added before it was certain how they are used.
 func (t *Table) checkAll() error {
 	cells := make([]string, len(t.columns))
 	for row := range t.Rows() {

@@ -44,7 +44,7 @@ func TestTargetsAreSentInTurn(t *testing.T) {
 	}
 }
 
-// Workers render their own hits only, and know nothing of the others.
+// Workers render their own hits only, independent of the others.
 func TestTargetsAreDividedOverWorkersExactly(t *testing.T) {
 	const workers, hits, targets = 3, 70, 7
 	sent := map[string]int{}

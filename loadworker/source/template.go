@@ -18,7 +18,7 @@ type Vars struct {
 	Seq, Users int64
 	// Worker is the worker's number.
 	Worker int32
-	// Step is the index of the step; it has no variable, but tells random values
+	// Step is the index of the step; it has no variable, but separates random values
 	// of different steps apart.
 	Step int32
 	// Order has no variable either; it says which rows are next in turn.
@@ -33,8 +33,6 @@ type Vars struct {
 // Template is a compiled text.
 type Template struct {
 	parts []part
-	// inJSON says that values stand within strings of JSON.
-	inJSON bool
 }
 
 // part is a literal, and a variable after it unless kind is none.
@@ -180,33 +178,30 @@ func literal(text string) *Template { return &Template{parts: []part{{literal: t
 func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 	for i := range t.parts {
 		p := &t.parts[i]
-		dst = append(dst, p.literal...)
-		switch p.kind {
-		case user:
-			dst = strconv.AppendInt(dst, v.User, 10)
-		case seq:
-			dst = strconv.AppendInt(dst, v.Seq, 10)
-		case worker:
-			dst = strconv.AppendInt(dst, int64(v.Worker), 10)
-		case uuid:
-			dst = r.appendUUID(dst)
-		case random:
-			dst = strconv.AppendInt(dst, p.from+int64(r.below(p.span)), 10)
-		case data:
-			dst = t.appendValue(dst, p.column.table.cell(rows[p.column.slot], p.column.index))
-		case captured:
-			dst = t.appendValue(dst, v.Captured[p.column.slot])
-		}
+		dst = p.appendValue(append(dst, p.literal...), v, r, rows)
 	}
 	return dst
 }
 
-// appendValue appends a text that is not of the template.
-func (t *Template) appendValue(dst, value []byte) []byte {
-	if t.inJSON {
-		return appendJSON(dst, value)
+// appendValue appends the value of the variable, if there is one.
+func (p *part) appendValue(dst []byte, v Vars, r *Random, rows []int) []byte {
+	switch p.kind {
+	case user:
+		return strconv.AppendInt(dst, v.User, 10)
+	case seq:
+		return strconv.AppendInt(dst, v.Seq, 10)
+	case worker:
+		return strconv.AppendInt(dst, int64(v.Worker), 10)
+	case uuid:
+		return r.appendUUID(dst)
+	case random:
+		return strconv.AppendInt(dst, p.from+int64(r.below(p.span)), 10)
+	case data:
+		return append(dst, p.column.table.cell(rows[p.column.slot], p.column.index)...)
+	case captured:
+		return append(dst, v.Captured[p.column.slot]...)
 	}
-	return append(dst, value...)
+	return dst
 }
 
 // sample is the text with 0 for each variable.

@@ -17,8 +17,8 @@ type Client interface {
 	// Opened returns how many connections were opened for requests so far.
 	Opened() int64
 	// Handshakes returns how long the TLS handshakes took that succeeded since it was
-	// called last; nil: there was none.
-	Handshakes() *measure.Histogram
+	// called last, nil if there was none, and how many of them resumed a session.
+	Handshakes() (times *measure.Histogram, resumed int64)
 	// Exhausted returns how many attempts to connect failed so far because this
 	// process had no descriptor, or this address no port, left.
 	Exhausted() (descriptors, ports int64)
@@ -68,11 +68,24 @@ type Request struct {
 	Budget *Budget
 	// KeepCookies has the response's cookies returned.
 	KeepCookies bool
-	// Call says that it is a unary call of gRPC, which only clients of HTTP/2 send: Body
-	// is the message in its frame.
+	// Call says that it is a call of gRPC, which only clients of HTTP/2 send: Body is its
+	// messages, each in its frame.
 	Call bool
+	// Replies is what the response may have if it is a call.
+	Replies Replies
+	// KeepMessage has the text returned that goes with the status of a call.
+	KeepMessage bool
 	// Err is why it cannot be sent, and then its outcome; nil: it can.
 	Err error
+}
+
+// Replies is what the response to a call of gRPC may have. The zero value is one message
+// that is not compressed.
+type Replies struct {
+	// Stream says that it may have any number of messages.
+	Stream bool
+	// Gzip says that messages may be compressed by gzip.
+	Gzip bool
 }
 
 // Header is one header field.
@@ -86,9 +99,12 @@ type Response struct {
 	// Status is the final status code, at least 200 or 101, or of a call that of gRPC.
 	Status int
 	// Size is the length of the body in bytes, as it was transferred, without
-	// the framing of chunks or of a message.
+	// the framing of chunks or of messages.
 	Size int64
-	// Body is the first bytes of the body, as many as the request's Keep says.
+	// Replies is how many messages the response to a call has.
+	Replies int64
+	// Body is the first bytes of the body, as many as the request's Keep says; of the
+	// response to a call, its messages in their frames.
 	// It is valid until the next request of the connection, or Free.
 	Body []byte
 	// NoRoom says that Body is empty, as the request's Budget had no room for it.
@@ -98,6 +114,9 @@ type Response struct {
 	// SetCookies has the values of its Set-Cookie headers, one on each line, if the
 	// request asks for them: at most MaxCookies bytes. It is valid as long as Body is.
 	SetCookies []byte
+	// Message is the text that goes with the status of a call (grpc-message), if the
+	// request asks for it: of at most MaxHeader bytes, any of which the target may choose.
+	Message string
 	// Reused reports whether the request went over a connection that had carried
 	// another before. It is set beside an error, too.
 	Reused bool

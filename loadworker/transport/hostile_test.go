@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -75,19 +76,19 @@ func TestHostileResponsesTakeLittleMemory(t *testing.T) {
 				func(d *dial.Dialer, agent string) transport.Client { return nethttp.NewClient(d, agent) },
 			} {
 				client := newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, script)}), "")
-				wantLittleMemory(t, client)
+				wantLittleMemory(t, client, scripted.Get)
 			}
 		})
 	}
 }
 
-// wantLittleMemory sends a request that keeps a body of 1 MiB and the cookies, and looks
+// wantLittleMemory sends a request, which keeps a body of 1 MiB and the cookies, and looks
 // what is in use before its connection is closed.
-func wantLittleMemory(t *testing.T, client transport.Client) {
+func wantLittleMemory(t *testing.T, client transport.Client, r *transport.Request) {
 	t.Helper()
 	conn := client.NewConn()
 	defer conn.Close()
-	request := *scripted.Get
+	request := *r
 	request.Keep, request.KeepCookies = 1<<20, true
 	before := inUse()
 	got, err := conn.Do(context.Background(), &request, time.Now().Add(300*time.Millisecond))
@@ -179,8 +180,35 @@ func TestHostileFramesTakeLittleMemory(t *testing.T) {
 				func(d *dial.Dialer) transport.Client { return nethttp.NewClient(d, "") },
 				func(d *dial.Dialer) transport.Client { return http2client.NewClient(d, "", http2client.Shared{}) },
 			} {
-				wantLittleMemory(t, newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, frames(tt.first, tt.then)), HTTP2: true})))
+				wantLittleMemory(t, newClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, frames(tt.first, tt.then)), HTTP2: true})), scripted.Get)
 			}
+		})
+	}
+}
+
+// However many replies a call has, or however long one is, its connection keeps little.
+func TestHostileStreamsOfRepliesTakeLittleMemory(t *testing.T) {
+	block := header(":status", "200", "content-type", "application/grpc", "grpc-encoding", "gzip")
+	begin := func(f *http2.Framer, s uint32) error {
+		return f.WriteHeaders(http2.HeadersFrameParam{StreamID: s, BlockFragment: block, EndHeaders: true})
+	}
+	data := func(b []byte) func(*http2.Framer, uint32) error {
+		return func(f *http2.Framer, s uint32) error { return f.WriteData(s, false, b) }
+	}
+	for name, tt := range map[string]struct {
+		first, then func(*http2.Framer, uint32) error
+	}{
+		"empty replies":      {begin, data(make([]byte, 1000))},
+		"replies":            {begin, data(append([]byte{0, 0, 0, 0x20, 0}, make([]byte, 8<<10)...))},
+		"compressed replies": {begin, data([]byte{1, 0, 0, 0, 1, 'x'})},
+		"prefixes in pieces": {begin, data([]byte{0})},
+		"a reply without an end": {func(f *http2.Framer, s uint32) error {
+			return errors.Join(begin(f, s), f.WriteData(s, false, []byte{0, 255, 255, 255, 255}))
+		}, data(make([]byte, 8<<10))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := http2client.NewClient(scripted.NewDialer(t, dial.Config{URL: scripted.Serve(t, frames(tt.first, tt.then)), HTTP2: true}), "", http2client.Shared{})
+			wantLittleMemory(t, client, &transport.Request{Method: "POST", Path: []byte("/a.B/C"), Call: true, Replies: transport.Replies{Stream: true, Gzip: true}})
 		})
 	}
 }

@@ -52,7 +52,7 @@ func Encode(step Step) ([]byte, error) {
 	return b, err
 }
 
-// Sum is the SHA-256 of an encoded step, in hexadecimal: by it a reader sees that the step
+// Sum is the SHA-256 of an encoded step, in hexadecimal: by it a reader checks that the step
 // is the one that was stored.
 func Sum(b []byte) string {
 	sum := sha256.Sum256(b)

@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// What is at a bound is accepted, and so is a worker that does not know of what was due of
+// What is at a bound is accepted, and so is a worker that does not report what was due of
 // each request.
 func TestAcceptsWhatIsAtABound(t *testing.T) {
 	for name, change := range map[string]func(*workerv1.StepMeasurement){

@@ -22,8 +22,10 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 	r.rest = measure.Measurement{
 		Due:               m.GetDue(),
 		Unsent:            m.GetUnsent(),
+		UnsentWithoutRoom: m.GetUnsentWithoutRoom(),
 		ConnectionsOpened: m.GetConnectionsOpened(),
 		OpenedInWindow:    m.GetOpenedInWindow(),
+		ResumedHandshakes: m.GetResumedHandshakes(),
 		Reused:            m.GetReused(),
 		FirstStart:        toTime(m.GetStartUnixNanos()),
 		LastStart:         toTime(m.GetStartUnixNanos()),
@@ -36,8 +38,9 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 	return errors.Join(
 		count("due", m.GetDue()),
 		count("unsent", m.GetUnsent()),
+		within("unsent_without_room", m.GetUnsentWithoutRoom(), "unsent", m.GetUnsent()),
 		count("connections_opened", m.GetConnectionsOpened()),
-		count("opened_in_window", m.GetOpenedInWindow()),
+		within("opened_in_window", m.GetOpenedInWindow(), "connections_opened", m.GetConnectionsOpened()),
 		count("reused", m.GetReused()),
 		span("window_nanos", m.GetWindowNanos()),
 		span("clock_error_nanos", m.GetClockErrorNanos()),
@@ -129,7 +132,7 @@ func toOutcomes(to *measure.Request, outcomes []int64) error {
 	return nil
 }
 
-// toStatusCodes reads nothing of a worker that does not know of them: it may be of
+// toStatusCodes reads nothing of a worker that does not report them: it may be of
 // an older image than the operator.
 func toStatusCodes(to *measure.Request, codes map[int32]int64) error {
 	if len(codes) == 0 {

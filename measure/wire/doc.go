@@ -5,7 +5,7 @@
 //
 // Read validates a measurement when it comes, Merge adds up those of all workers
 // when the result is asked for; Decode is both, for one. Encode trusts its input,
-// Read does not: the operator knows nothing of a worker's image and of the target
+// Read does not: the operator cannot trust a worker's image and the target
 // that it talks to, so whatever does not add up is refused, with the name of the
 // field that is wrong.
 //

@@ -17,6 +17,7 @@ import (
 type histogram struct {
 	counts  []byte
 	clamped int64
+	total   int64 // of the counts
 }
 
 // A key is the number of empty slots before a count, and in its lowest bits the
@@ -59,7 +60,8 @@ func readHistogram(m *workerv1.Histogram, sent int64) (histogram, error) {
 	if err != nil {
 		return histogram{}, err
 	}
-	return h, within("clamped", h.clamped, "count", int64(total))
+	h.total = int64(total)
+	return h, within("clamped", h.clamped, "count", h.total)
 }
 
 var (

@@ -24,7 +24,7 @@ func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 }
 
 // Journeys is of how many journeys the measurement is: those of the plan, unless the
-// worker does not know of them.
+// worker does not report them.
 func (r *Reading) Journeys() int { return len(r.rest.Journeys) }
 
 // readJourneys validates those of a worker that sent so many requests: each journey

@@ -35,7 +35,7 @@ func toPunctuality(to *measure.Request, m *workerv1.RequestMeasurement) error {
 }
 
 // checkDue says whether what was due of each request adds up to what was due of the
-// step. A worker that does not know of it has nothing due of any.
+// step. A worker that does not report it has nothing due of any.
 func checkDue(requests []measure.Request, due int64) error {
 	var sum int64
 	for i := range requests {

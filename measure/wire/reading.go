@@ -59,7 +59,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if err := r.readHistogram("read_lateness", m.GetReadLateness(), sent); err != nil {
 		return nil, err
 	}
-	if err := r.readHistogram("handshakes", m.GetHandshakes(), maxCount); err != nil {
+	if err := r.readHandshakes(m); err != nil {
 		return nil, err
 	}
 	if err := r.readJourneys(m.GetJourneys(), sent); err != nil {
@@ -97,6 +97,14 @@ func (r *Reading) Size() int {
 
 // Window is the time over which the worker's rates are counted.
 func (r *Reading) Window() time.Duration { return r.rest.Window }
+
+func (r *Reading) readHandshakes(m *workerv1.StepMeasurement) error {
+	if err := r.readHistogram("handshakes", m.GetHandshakes(), maxCount); err != nil {
+		return err
+	}
+	all := r.histograms[len(r.histograms)-1].total
+	return within("resumed_handshakes", m.GetResumedHandshakes(), "handshakes", all)
+}
 
 func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64) error {
 	h, err := readHistogram(m, sent)

@@ -26,7 +26,7 @@ func fromTraces(list measure.Traces) *workerv1.Traces {
 }
 
 // toTraces reads the traces of a request whose outcomes were read. A worker that does not
-// know of them has none.
+// report them has none.
 func toTraces(to *measure.Request, m *workerv1.RequestMeasurement) error {
 	to.Sampled = m.GetSampled()
 	if err := within("sampled", to.Sampled, "sent", to.Sent); err != nil {

@@ -63,6 +63,7 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	if rng.IntN(2) == 0 {
 		s.ConnectionsOpened, s.OpenedInWindow, s.Handshakes = 9, rng.Int64N(9), measure.NewHistogram()
 		s.Handshakes.Record(time.Duration(rng.Int64N(int64(time.Hour))))
+		s.ResumedHandshakes = rng.Int64N(2)
 	}
 	randomJourneys(rng, s)
 	randomClients(rng, s)

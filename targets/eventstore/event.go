@@ -37,7 +37,7 @@ type Event struct {
 }
 
 // Validate reports the first thing that is wrong with an event to be appended.
-// That Data is JSON is for the decoder to know.
+// That Data is JSON is checked by the decoder.
 func (e Event) Validate() error {
 	switch {
 	case e.Type == "":

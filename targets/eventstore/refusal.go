@@ -32,7 +32,7 @@ const (
 	Internal
 )
 
-// Refusal is an error as its sender may know it.
+// Refusal is an error as its sender is told it.
 type Refusal struct {
 	Reason   Reason
 	Sentence string

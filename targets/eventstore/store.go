@@ -27,7 +27,7 @@ type Log interface {
 	Position() int64
 }
 
-// Subscriptions are readers that remember in the store how far they have come.
+// Subscriptions are readers whose position is kept in the store.
 type Subscriptions interface {
 	// Subscription is the position of a reader; 0 if it is not known.
 	Subscription(ctx context.Context, id string) (int64, error)

@@ -11,7 +11,7 @@
 //
 //	               cmd/ratelimiter
 //	  ┌───────┬─────────┬───┴────┬───────────┐
-//	http    grpc    breaker    redis    prometheus   each knows its driver and the
+//	http    grpc    breaker    redis    prometheus   each imports its driver and the
 //	  └───────┴─────────┴───┬────┴───────────┘       domain, and none of the others
 //	                   ratelimiter
 //

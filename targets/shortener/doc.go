@@ -9,7 +9,7 @@
 //
 //	                 cmd/shortener
 //	  ┌──────────┬─────────┼─────────┬──────────┐
-//	http     postgres    redis     kafka    prometheus     each knows its driver
+//	http     postgres    redis     kafka    prometheus     each imports its driver
 //	  └──────────┴─────────┼─────────┴──────────┘          and the domain, and
 //	                   shortener                           none of the others
 //

@@ -23,7 +23,7 @@ func aids(down ...string) shortener.Aids {
 	return all
 }
 
-// wantPing wants an error with a text, or "<nil>", with the names of the failed
+// wantPing expects an error with a text, or "<nil>", with the names of the failed
 // parts if others answer, and the wrapped reason.
 func wantPing(t *testing.T, err error, want string, degraded []string) {
 	t.Helper()

@@ -109,7 +109,7 @@ func (s *Service) Shorten(ctx context.Context, rawURL string, alias *string) (Li
 		return Link{}, fmt.Errorf("create link: %w", err)
 	}
 	s.Count(LinkCreated, 1)
-	s.remember(ctx, link)
+	s.keep(ctx, link)
 	return link, nil
 }
 
@@ -126,9 +126,9 @@ func (s *Service) createRandom(ctx context.Context, link Link) (string, error) {
 	return "", ErrNoFreeCode
 }
 
-// remember tells the cache. The link exists whether or not the cache knows it,
+// keep puts the link into the cache. The link exists whether or not the cache has it,
 // so a cache that fails fails no creation.
-func (s *Service) remember(ctx context.Context, link Link) {
+func (s *Service) keep(ctx context.Context, link Link) {
 	if s.Cache == nil {
 		return
 	}

@@ -164,7 +164,7 @@ func TestServiceUsesCache(t *testing.T) {
 		t.Errorf("put (-want +got):\n%s", diff)
 	}
 	if _, err := f.Find(t.Context(), l.Code); !errors.Is(err, shortener.ErrNotFound) {
-		t.Errorf("Find() = %v: it did not ask the cache, which knows nothing", err)
+		t.Errorf("Find() = %v: it did not ask the cache, which has nothing", err)
 	}
 	if _, clicks, err := f.Details(t.Context(), l.Code); err != nil || clicks != 0 {
 		t.Errorf("Details() = %d, %v: it did not ask the store", clicks, err)

@@ -81,7 +81,7 @@ func TestConnectionsAreOpenBeforeTheWindow(t *testing.T) {
 	}
 }
 
-// Defect: a warm-up that is measured. It is sent, as the server sees, and is in
+// Defect: a warm-up that is measured. It is sent, as the server counts, and is in
 // no figure of the result.
 func TestTheWarmUpIsNotMeasured(t *testing.T) {
 	const warmUp, length = 300 * ms, 400 * ms

@@ -6,7 +6,7 @@
 //	                                      ground-truth server   ▼
 //	                                               └─ judges ─ results, verdict
 //
-// What a test asserts is what the server knows to be true, or follows from the
+// What a test asserts is what the server counted, or follows from the
 // schedule by arithmetic. Bounds on times are one-sided: nothing can be answered
 // before the server answered it, however slow the machine is.
 //

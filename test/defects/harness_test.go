@@ -151,7 +151,7 @@ func (e experiment) prepare(t *testing.T, lt *v1alpha1.LoadTest) []*assemble.Ass
 	}
 	workers := make([]*assemble.Assembly, len(assignments))
 	for i, a := range assignments {
-		if workers[i], err = assemble.New(a, config); err != nil {
+		if workers[i], err = assemble.New(t.Context(), a, config, func(error) {}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(workers[i].Close)

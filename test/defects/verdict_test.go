@@ -131,8 +131,8 @@ func TestTheTargetsAnswersAreAudited(t *testing.T) {
 				spec: v1alpha1.LoadTestSpec{
 					Requests: []v1alpha1.Request{request},
 					Steps:    burst(30, 1),
-					// Each of them sees 10, which is within the contract: only together
-					// they know better.
+					// Each of them has 10, which is within the contract: only together
+					// they have more.
 					Parallelism: ptr[int32](3),
 					Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 10, RefillPerSecond: v1alpha1.NewDecimal("0.001"), ClientHeader: "X-Client"}}},
 					Thresholds:  []v1alpha1.Threshold{atMost(tt.metric, "0")},

@@ -61,7 +61,7 @@ func run(stdin io.Reader, stdout io.Writer, connections int64, opening time.Dura
 	if connections > 0 {
 		limits.Ports = min(limits.Ports, connections)
 	}
-	worker, err := assemble.New(assignment, assemble.Config{Version: "driver", Limits: limits})
+	worker, err := assemble.New(context.Background(), assignment, assemble.Config{Version: "driver", Limits: limits}, func(error) {})
 	if err != nil {
 		return err
 	}

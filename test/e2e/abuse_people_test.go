@@ -39,6 +39,7 @@ type people struct {
 
 	onslaught  onslaught
 	hostileRun hostileRuns
+	callee     callee
 }
 
 // tenant is a namespace under the restricted Pod Security Standard, and its people. None

@@ -29,6 +29,7 @@ var abuseGroups = []abuseGroup{
 	{"results", resultAbuses},
 	{"wire", wireAbuses()},
 	{"hostile", hostileAbuses()},
+	{"grpc", grpcAbuses()},
 	{"crowd", crowdAbuses},
 	{"schedules", scheduleAbuses},
 }

@@ -14,6 +14,7 @@ var ecosystemParts = []ecosystemPart{
 	{"argocd-engine", func(t *testing.T, e *ecosystem) { e.module(t, "Argo CD's engine", "argocd") }},
 	{"argocd", argoCDChecks},
 	{"kstatus", func(t *testing.T, e *ecosystem) { e.module(t, "Flux's kstatus", "flux") }},
+	{"flux", checkFlux},
 	{"prometheus", checkPrometheus},
 	{"minio", checkMinIO},
 }

@@ -30,6 +30,16 @@ func startCounter(ctx context.Context, namespace, node string) (counter, error) 
 	return startCounterNamed(ctx, namespace, node, "counter")
 }
 
+// counterOf starts a counter for a test.
+func counterOf(t *testing.T, namespace string) counter {
+	t.Helper()
+	c, err := startCounter(t.Context(), namespace, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func startCounterNamed(ctx context.Context, namespace, node, name string) (counter, error) {
 	c := counter{namespace, name}
 	service := &corev1.Service{ObjectMeta: c.meta(), Spec: corev1.ServiceSpec{
@@ -88,6 +98,16 @@ func (c counter) read(ctx context.Context) (map[string]counted, error) {
 		return nil, fmt.Errorf("decode the counts of %s: %w", c.name, err)
 	}
 	return all, nil
+}
+
+// mustRead reads the counts for a test.
+func (c counter) mustRead(t *testing.T) map[string]counted {
+	t.Helper()
+	counts, err := c.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts
 }
 
 // behave changes how it answers: ok, wrong, hang, refuse or drain.

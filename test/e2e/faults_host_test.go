@@ -177,7 +177,7 @@ func healAll(ctx context.Context) error {
 }
 
 // partition adds a table of the firewall with those rules, each after the name of its
-// hook. A rule sees the addresses of pods, not of Services.
+// hook. A rule matches the addresses of pods, not of Services.
 func partition(ctx context.Context, name string, rules []string) (undo, error) {
 	table := faultTable + name
 	heal := func(ctx context.Context) error {

@@ -26,7 +26,7 @@ const (
 	// deletes what is left of a Job half a minute after its run.
 	leftLatest = time.Minute
 	// slack is what the end of a run may take beyond its load and the fault: until
-	// another operator leads, and has learned of the run.
+	// another operator leads, and has read the run.
 	slack = 100 * time.Second
 )
 

@@ -3,12 +3,15 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -32,10 +35,35 @@ requests:
 steps: [{users: 8, duration: 8s}, {users: 8, duration: 1s}]
 parallelism: 2
 `
+	// unreflected calls a target that has no reflection.
+	unreflected = `
+target: {service: {name: COUNTER}, protocol: HTTP/2}
+requests: [{grpc: {method: grpc.health.v1.Health/Check}}]
+steps: [{users: 1, duration: 1s}]
+`
 	// absent calls a method that the descriptors do not have.
 	absent = callsTarget + `
 requests: [{grpc: {method: loadtest.ratelimiter.v1.RateLimiterService/Give}}]
 steps: [{rate: "100", duration: 3s}]
+`
+	// streams reads 2500 events in three parts each time, and 1000 in one, of which it
+	// expects two.
+	streams = `
+target:
+  service: {name: eventstore, port: 9090}
+  protocol: HTTP/2
+  grpc: {descriptorsFrom: {configMapKeyRef: {name: descriptors, key: eventstore.binpb}}}
+setup: {fill: {request: append, count: 5}}
+requests:
+  - {name: append, weight: 0, grpc: {method: loadtest.eventstore.v1.EventStoreService/Append, message: {events: [EVENTS]}}}
+  - name: read
+    grpc: {method: loadtest.eventstore.v1.EventStoreService/Read, message: {from: 1, to: 2500}}
+    expect: {replies: {min: 3, max: 3}, json: [{path: ".events[0].type", equals: load}]}
+  - name: short
+    grpc: {method: loadtest.eventstore.v1.EventStoreService/Read, message: {to: 1000}}
+    expect: {replies: {min: 2}}
+steps: [{users: 4, requestsPerUser: 20}]
+parallelism: 2
 `
 	callsTarget = `
 target:
@@ -46,20 +74,59 @@ target:
 )
 
 // TestCalls: calls of gRPC to replicas behind Nginx are in the status as the replicas
-// counted them, by status.
+// counted them, by status. The sample's descriptors are asked for, those of others are given.
 func TestCalls(t *testing.T) {
 	ns := limiter(t, "ratelimiter.service.grpcPort=9090", "ratelimiter.replicas=2")
-	describe(t, ns)
+	describe(t, ns, "ratelimiter", "deployment/ratelimiter-app")
 	t.Run("sample", func(t *testing.T) { callsAreCounted(t, ns) })
 	t.Run("worker lost", func(t *testing.T) { lostCallsAreNotPassed(t, ns) })
 	t.Run("absent method", func(t *testing.T) { absentMethodIsNamed(t, ns) })
+	t.Run("no reflection", missingReflectionIsNamed)
+	t.Run("streams", streamsAreCounted)
 }
 
-// describe writes the limiter's descriptors into a ConfigMap, as the sample says.
-func describe(t *testing.T, ns string) {
+// streamsAreCounted: a stream counts once, and the store has sent all events of each. One
+// that has fewer parts than are expected is no success, although its status is OK.
+func streamsAreCounted(t *testing.T) {
+	ns := eventStore(t, "eventstore.service.grpcPort=9090", "eventstore.auth.enabled=false")
+	describe(t, ns, "eventstore", "statefulset/eventstore-app")
+	lt := create(t, ns, "streams", strings.Replace(streams, "EVENTS", strings.Repeat("{type: load}, ", 500), 1))
+	finish(t, lt, waitTimeout)
+	r := lt.Status.Steps[0].Result
+	if r == nil {
+		t.Fatalf("there is no result: %v", lt.Status.Conditions)
+	}
+	families, err := metricsOf(t.Context(), ns, "eventstore-app-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := fmt.Sprintf("%d streams of %d events", countOf(families, "eventstore_requests_total", "stream", "done"), countOf(families, "eventstore_events_read_total"))
+	got := fmt.Sprintf("%d streams of %d events", r.Sent, 2500*r.Outcomes.Success+1000*r.Outcomes.BadResponse)
+	if got != was || r.Outcomes.Success != 40 || r.Outcomes.BadResponse != 40 || r.StatusCodes[0].Code != measure.GRPCOK || r.StatusCodes[0].Count != 40 {
+		t.Errorf("the status counts %s, %+v of statuses %v; the store %s; want 40 of each kind", got, r.Outcomes, r.StatusCodes, was)
+	}
+	t.Logf("%s; %v", was, r.ErrorSamples)
+}
+
+// countOf adds up the counters of a name that have all of some values of labels.
+func countOf(families map[string]*dto.MetricFamily, name string, values ...string) (n int64) {
+	for _, m := range families[name].GetMetric() {
+		var of []string
+		for _, l := range m.GetLabel() {
+			of = append(of, l.GetValue())
+		}
+		if !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(of, v) }) {
+			n += int64(m.GetCounter().GetValue())
+		}
+	}
+	return n
+}
+
+// describe writes the descriptors of a target into a ConfigMap.
+func describe(t *testing.T, ns, target, workload string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "ratelimiter.binpb")
-	set := mustCommand(t, "kubectl", "-n", ns, "exec", "deployment/ratelimiter-app", "--", "/ratelimiter", "descriptors")
+	file := filepath.Join(t.TempDir(), target+".binpb")
+	set := mustCommand(t, "kubectl", "-n", ns, "exec", workload, "--", "/"+target, "descriptors")
 	if err := os.WriteFile(file, []byte(set), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +152,9 @@ func callsAreCounted(t *testing.T, ns string) {
 		t.Errorf("the status counts %+v and %+v, the limiter %+v; want the same, and some of both", got, r.Outcomes, was)
 	}
 	report := mustCommand(t, "kubectl", "loadtest", "report", lt.Name, "-n", ns)
+	if digest := lt.Status.Descriptors; lt.Spec.Target.GRPC != nil || digest == "" || !strings.Contains(report, digest) {
+		t.Errorf("the report does not have the digest %q of the descriptors that were asked for:\n%s", digest, report)
+	}
 	if !strings.Contains(report, "with RESOURCE_EXHAUSTED, as expected\n") {
 		t.Errorf("the report does not name the status of the calls that were limited:\n%s", report)
 	}
@@ -145,6 +215,21 @@ func lostCallsAreNotPassed(t *testing.T, ns string) {
 	t.Logf("%d sent, %d unfinished: %+v in the status, %+v served", first.Result.Sent, first.Result.Outcomes.Unfinished, got, was)
 	if got.granted > was.granted || got.denied > was.denied || got.failed > was.failed || got.total() == 0 {
 		t.Errorf("the status counts %+v, the limiter %+v; want some, and no more than that", got, was)
+	}
+}
+
+// missingReflectionIsNamed: the run ends before the first call, and says what helps.
+func missingReflectionIsNamed(t *testing.T) {
+	target := counterOf(t, namespace(t))
+	lt := create(t, target.namespace, "unreflected", strings.Replace(unreflected, "COUNTER", target.name, 1))
+	finish(t, lt, time.Minute)
+	failed := condition(lt, v1alpha1.ConditionFailed)
+	const want = "target.grpc: the target has no reflection (UNIMPLEMENTED): give target.grpc.descriptorsFrom, or register reflection in the server"
+	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {
+		t.Errorf("verdict %s, Failed is %s: %q; want Error, InvalidSpec: %q", lt.Status.Verdict, failed.Reason, failed.Message, want)
+	}
+	if got := target.mustRead(t); len(got) != 0 {
+		t.Errorf("the target was called: %v", got)
 	}
 }
 

@@ -28,9 +28,7 @@ thresholds: [{metric: p50, maxIncrease: 40%%}, {metric: goodput, maxDecrease: 30
 // three runs are created at once: those that are compared wait for the first.
 func checkBaseline(t *testing.T) judgement {
 	ns := namespace(t)
-	if _, err := startCounter(t.Context(), ns, ""); err != nil {
-		t.Fatal(err)
-	}
+	counterOf(t, ns)
 	same := create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "100ms"))
 	slower := create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "200ms"))
 	before := create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "100ms"))

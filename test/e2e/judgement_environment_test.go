@@ -29,10 +29,7 @@ func checkEnvironment(t *testing.T) judgement {
 	var targets []counter
 	var tests []*v1alpha1.LoadTest
 	for _, ns := range []string{restarted, scaled} {
-		target, err := startCounter(t.Context(), ns, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := counterOf(t, ns)
 		var pod corev1.Pod
 		if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: target.name}, &pod); err != nil {
 			t.Fatal(err)

@@ -47,15 +47,7 @@ steps: [{name: shopping, users: 3, requestsPerUser: 15}]
 // store has: five purchases, by the tenant whose key it was.
 func checkJourney(t *testing.T) judgement {
 	tenants := []string{"ann", "bob", "eve"}
-	ns := namespace(t)
-	args := []string{"install", "target", targetsChart, "--namespace", ns, "--wait", "--timeout", waitTimeout.String(),
-		"--set", "ratelimiter.enabled=false", "--set", "eventstore.enabled=true", "--set", "eventstore.persistence.enabled=false",
-		"--set", "eventstore.tenants={" + strings.Join(tenants, ",") + "}",
-		"--set", "eventstore.image.repository=" + image("eventstore"), "--set", "eventstore.image.tag=" + imageTag()}
-	if env("CLUSTER", "local") == "local" {
-		args = append(args, "--values", targetsChart+"/values-local.yaml")
-	}
-	mustCommand(t, "helm", args...)
+	ns := eventStore(t, "eventstore.tenants={"+strings.Join(tenants, ",")+"}")
 	keys := tenantKeys(t, ns, tenants)
 	rows := "account,key\n"
 	for _, tenant := range tenants {
@@ -79,6 +71,23 @@ func checkJourney(t *testing.T) judgement {
 	j := result.Journeys[0]
 	return agree("Passed, 15 of 15 journeys, 45 requests, 5 by ann, 5 by bob, 5 by eve",
 		fmt.Sprintf("%s, %d of %d journeys, %d requests, %s", lt.Status.Verdict, j.Completed, j.Started, result.Expected, strings.Join(bought, ", ")), lt)
+}
+
+// eventStore installs the event store into a namespace of its own.
+func eventStore(t *testing.T, set ...string) (ns string) {
+	t.Helper()
+	ns = namespace(t)
+	args := []string{"install", "target", targetsChart, "--namespace", ns, "--wait", "--timeout", waitTimeout.String(),
+		"--set", "ratelimiter.enabled=false", "--set", "eventstore.enabled=true", "--set", "eventstore.persistence.enabled=false",
+		"--set", "eventstore.image.repository=" + image("eventstore"), "--set", "eventstore.image.tag=" + imageTag()}
+	if env("CLUSTER", "local") == "local" {
+		args = append(args, "--values", targetsChart+"/values-local.yaml")
+	}
+	for _, s := range set {
+		args = append(args, "--set", s)
+	}
+	mustCommand(t, "helm", args...)
+	return ns
 }
 
 // tenantKeys are the keys that the chart has made.

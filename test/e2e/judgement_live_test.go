@@ -23,19 +23,13 @@ thresholds: [{metric: failureRate, max: 1%, onBreach: Abort, grace: 0s}]
 // says for how long requests came.
 func checkAbort(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	if err := target.behave(t.Context(), "wrong"); err != nil {
 		t.Fatal(err)
 	}
 	lt := create(t, ns, "abort", abortSpec)
 	finish(t, lt, waitTimeout)
-	counts, err := target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := target.mustRead(t)
 	const decided, inThreeSeconds = 31, 150
 	received, threshold, steps := counts["abort"].Received, lt.Status.Thresholds[0], lt.Status.Steps
 	t.Logf("%s The target received %d requests, %d of them after it was decided.", threshold.Message, received, received-decided)
@@ -65,9 +59,7 @@ thresholds:
 // checkOnTime has a quarter of the requests be late, by their schedule.
 func checkOnTime(t *testing.T) judgement {
 	ns := namespace(t)
-	if _, err := startCounter(t.Context(), ns, ""); err != nil {
-		t.Fatal(err)
-	}
+	counterOf(t, ns)
 	lt := create(t, ns, "on-time", onTimeSpec)
 	finish(t, lt, waitTimeout)
 	found := fmt.Sprint(lt.Status.Verdict)

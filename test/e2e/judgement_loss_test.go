@@ -26,10 +26,7 @@ worker: {onLoss: Continue}
 // its half of both out; what the target counted is the truth.
 func checkLoss(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	lt := create(t, ns, "goes-on", goesOnSpec)
 	until(t, lt, waitTimeout, "in its first step", func(lt *v1alpha1.LoadTest) bool {
 		return len(lt.Status.Steps) == 2 && lt.Status.Steps[0].Result != nil && lt.Status.Steps[0].WorkersReporting == 2
@@ -42,10 +39,7 @@ func checkLoss(t *testing.T) judgement {
 		t.Fatal(err)
 	}
 	finish(t, lt, waitTimeout)
-	counts, err := target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := target.mustRead(t)
 	t.Log(condition(lt, v1alpha1.ConditionFinished).Message)
 	first, second := lt.Status.Steps[0], lt.Status.Steps[1]
 	if first.MissingAtMost == nil || second.MissingAtMost == nil || second.Result == nil {

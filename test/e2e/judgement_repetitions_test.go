@@ -27,10 +27,7 @@ func checkInRepetitions(t *testing.T) judgement {
 	var targets []counter
 	for range 2 {
 		ns := namespace(t)
-		target, err := startCounter(t.Context(), ns, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := counterOf(t, ns)
 		targets, tests = append(targets, target), append(tests, create(t, ns, "repeated", repeatedSpec))
 	}
 	change := func(i, pause int, mode string) {

@@ -27,10 +27,7 @@ audits:
 // too late, what was sent of it.
 func checkStored(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	kinds := []struct{ name, query string }{{"loses", "stores=0"}, {"doubles", "stores=2"}, {"is-late", "stores=1&delay=3s"}}
 	runs := map[string]*v1alpha1.LoadTest{}
 	for _, kind := range kinds {
@@ -39,10 +36,7 @@ func checkStored(t *testing.T) judgement {
 	for _, lt := range runs {
 		finish(t, lt, waitTimeout)
 	}
-	counts, err := target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := target.mustRead(t)
 	stored := func(name string) v1alpha1.AuditStatus {
 		a := runs[name].Status.Audits[0]
 		t.Logf("%s: %s", name, a.Message)

@@ -21,16 +21,10 @@ parallelism: 2
 // requests have one, as many are sampled as it says, and the slowest are those that it held.
 func checkTraces(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	lt := create(t, ns, "traced", traceSpec)
 	finish(t, lt, waitTimeout)
-	all, err := target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := target.mustRead(t)
 	got, result := all["traced"], lt.Status.Steps[0].Result
 	if result == nil || result.Traces == nil {
 		t.Fatalf("there are no traces: %v", lt.Status.Conditions)

@@ -24,16 +24,10 @@ thresholds: [{metric: unsentRate, max: 0%}]
 // checkThink has the target count what users send who think.
 func checkThink(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	lt := create(t, ns, "think", thinkSpec)
 	finish(t, lt, waitTimeout)
-	counts, err := target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := target.mustRead(t)
 	errand := lt.Status.Steps[0]
 	if errand.Window == nil {
 		t.Fatal("the first step was not carried out")
@@ -61,16 +55,10 @@ thresholds: [{metric: unsentRate, max: 0%}]
 // checkRamp has the target count what the users of ramps send.
 func checkRamp(t *testing.T) judgement {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	lt := create(t, ns, "ramp", rampSpec)
 	finish(t, lt, waitTimeout)
-	counts, err := target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := target.mustRead(t)
 	planned, due, near := int64(0), int64(0), true
 	for _, s := range lt.Status.Steps {
 		planned += s.Load.Requests

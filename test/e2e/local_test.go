@@ -37,8 +37,8 @@ thresholds:
 parallelism: 3
 `
 
-// TestLocal: one LoadTest has the same plan, the same counts and the same verdict on this
-// machine as in the cluster.
+// TestLocal: one LoadTest has the same plan and the same verdict on this machine as in the
+// cluster, and counts what was sent.
 func TestLocal(t *testing.T) {
 	ns := limiter(t, "ratelimiter.strategy=lua")
 	for name, tt := range map[string]struct {
@@ -50,7 +50,7 @@ func TestLocal(t *testing.T) {
 		finish(t, there, waitTimeout)
 		here, asked := locally(t, name, spec)
 		if diff := cmp.Diff(planOf(there), planOf(here)); diff != "" {
-			t.Errorf("%s: plan and counts (-cluster +local):\n%s", name, diff)
+			t.Errorf("%s: plan (-cluster +local):\n%s", name, diff)
 		}
 		if sent := sentBy(here); asked != sent {
 			t.Errorf("%s: the target was asked %d times, the local status says %d", name, asked, sent)
@@ -63,7 +63,7 @@ func TestLocal(t *testing.T) {
 				t.Errorf("%s, %s: verdict %s, want %s", name, where, lt.Status.Verdict, tt.verdict)
 			}
 		}
-		fmt.Printf("local: %s: %d requests in both, cluster %s, local %s\n", name, sentBy(there), there.Status.Verdict, here.Status.Verdict)
+		fmt.Printf("local: %s: %d requests in the cluster, %d here, cluster %s, local %s\n", name, sentBy(there), sentBy(here), there.Status.Verdict, here.Status.Verdict)
 	}
 }
 
@@ -95,13 +95,14 @@ func locally(t *testing.T, name, spec string) (*v1alpha1.LoadTest, int64) {
 	return lt, asked.Load()
 }
 
-// step is what of a step does not depend on where it ran.
+// step is what of a step does not depend on where it ran, nor on how busy the machine was: that
+// all was sent that was due is a threshold of the spec.
 type step struct {
 	Name      string
 	State     v1alpha1.StepState
 	Load      v1alpha1.StepLoad
 	Limit     time.Duration
-	Due, Sent int64
+	Due       int64
 	Reporting int32
 }
 
@@ -123,7 +124,7 @@ func planOf(lt *v1alpha1.LoadTest) planned {
 			x.Limit = s.TimeLimit.Duration
 		}
 		if s.Result != nil {
-			x.Due, x.Sent = s.Result.Due, s.Result.Sent
+			x.Due = s.Result.Due
 		}
 		p.Steps = append(p.Steps, x)
 	}

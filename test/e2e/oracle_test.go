@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
@@ -53,15 +54,24 @@ func restarts(pod corev1.Pod) (n int32) {
 	return n
 }
 
-func askPod(ctx context.Context, namespace, pod string) (served, error) {
+// metricsOf reads the metrics of a pod of a target.
+func metricsOf(ctx context.Context, namespace, pod string) (map[string]*dto.MetricFamily, error) {
 	text, err := cluster.pods.CoreV1().Pods(namespace).ProxyGet("http", pod, "8080", "/metrics", nil).DoRaw(ctx)
 	if err != nil {
-		return served{}, fmt.Errorf("read metrics of %s: %w", pod, err)
+		return nil, fmt.Errorf("read metrics of %s: %w", pod, err)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(string(text)))
 	if err != nil {
-		return served{}, fmt.Errorf("parse metrics of %s: %w", pod, err)
+		return nil, fmt.Errorf("parse metrics of %s: %w", pod, err)
+	}
+	return families, nil
+}
+
+func askPod(ctx context.Context, namespace, pod string) (served, error) {
+	families, err := metricsOf(ctx, namespace, pod)
+	if err != nil {
+		return served{}, err
 	}
 	family, ok := families["ratelimiter_requests_total"]
 	if !ok {

@@ -5,13 +5,19 @@ package e2e
 import (
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -26,13 +32,15 @@ type spoken struct {
 	name     string
 	protocol v1alpha1.Protocol
 	secure   bool
+	calls    bool // of gRPC
 }
 
 // allSpoken are the protocols that the other cluster tests do not speak.
 var allSpoken = []spoken{
-	{"HTTP/1.1 over TLS", v1alpha1.ProtocolHTTP1, true},
-	{"HTTP/2 over TLS", v1alpha1.ProtocolHTTP2, true},
-	{"HTTP/2", v1alpha1.ProtocolHTTP2, false},
+	{name: "HTTP/1.1 over TLS", protocol: v1alpha1.ProtocolHTTP1, secure: true},
+	{name: "HTTP/2 over TLS", protocol: v1alpha1.ProtocolHTTP2, secure: true},
+	{name: "HTTP/2", protocol: v1alpha1.ProtocolHTTP2},
+	{name: "gRPC", protocol: v1alpha1.ProtocolHTTP2, calls: true},
 }
 
 // load has two workers that send 20 requests a second: in the first step of users with a
@@ -43,6 +51,13 @@ func (p spoken) load() fault.Load {
 		rate := v1alpha1.NewDecimal(strconv.Itoa(users.Users))
 		spec.Steps[1].Users, spec.Steps[1].RatePerUser, spec.Steps[1].Rate = nil, nil, &rate
 		spec.Target.Protocol = p.protocol
+		if p.calls {
+			spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "health", Key: "health.binpb"}}}
+			spec.Requests = []v1alpha1.Request{{Name: spec.Requests[0].Name, GRPC: &v1alpha1.Call{
+				Method:   healthpb.Health_Check_FullMethodName[1:],
+				Metadata: []v1alpha1.Header{{Name: "name", Value: ptr.To(strings.TrimPrefix(spec.Requests[0].Path, "/"))}},
+			}}}
+		}
 		if p.secure {
 			spec.Target.Service.Scheme, spec.Target.Service.Port = v1alpha1.SchemeHTTPS, ptr.To(intstr.FromInt32(443))
 			spec.Target.TLS = &v1alpha1.TLS{CA: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
@@ -60,6 +75,19 @@ func trustCounters(ctx context.Context, namespace string) error {
 	})
 }
 
+// describeHealth has a ConfigMap with the descriptors of the service that is called.
+func describeHealth(ctx context.Context, namespace string) error {
+	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{
+		File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(healthpb.File_grpc_health_v1_health_proto)},
+	})
+	if err != nil {
+		return err
+	}
+	return cluster.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "health"}, BinaryData: map[string][]byte{"health.binpb": set},
+	})
+}
+
 // TestProtocols: over each protocol, what the status says was sent is what the target
 // counted, undisturbed, when the operator is killed, when a worker is, and when the target
 // is replaced.
@@ -68,7 +96,7 @@ func TestProtocols(t *testing.T) {
 	t.Cleanup(c.summarize)
 	target, err := c.counter(t.Context(), "")
 	if err == nil {
-		err = trustCounters(t.Context(), target.namespace)
+		err = errors.Join(trustCounters(t.Context(), target.namespace), describeHealth(t.Context(), target.namespace))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -101,19 +129,24 @@ func TestProtocols(t *testing.T) {
 						return deleteAtOnce(ctx, &pods[0])
 					}})
 		})
-		t.Run("drained", func(t *testing.T) {
-			t.Parallel()
-			drained(t)
-		})
+		for name, spec := range map[string]string{"requests": drainedRequests, "calls": drainedCalls} {
+			t.Run(name+" drained", func(t *testing.T) {
+				t.Parallel()
+				drained(t, drainedTarget+spec)
+			})
+		}
 	})
 }
 
 // overEach injects faults into runs over each protocol, side by side.
 func (c *campaign) overEach(target counter, faults ...single) {
+	slots := make(chan struct{}, singlesAtOnce)
 	var group sync.WaitGroup
 	for _, p := range allSpoken {
 		for _, x := range faults {
+			slots <- struct{}{}
 			group.Go(func() {
+				defer func() { <-slots }()
 				x.load = p.load()
 				s := newSubject(target, x.fault, "over "+p.name, x.load, x.want)
 				s.judge(c.t.Context(), c, c.injectInto(c.t.Context(), s, x))
@@ -126,26 +159,32 @@ func (c *campaign) overEach(target counter, faults ...single) {
 const (
 	// drainedSends is how many requests are due in a run against pods that are drained. That
 	// two busy cores delay them, as its verdict then says, is no fault of the run.
-	drainedSends = 4000
-	drainedSpec  = `
+	drainedSends  = 4000
+	drainedTarget = `
+steps: [{rate: "100", duration: 40s}]
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 target:
   service: {name: rolled, port: 8443, scheme: https}
   tls: {insecureSkipVerify: true}
   protocol: HTTP/2
   http2: {connections: 4}
   timeout: 5s
+`
+	drainedRequests = `
 requests: [{path: "/run?delay=20ms"}]
-steps: [{rate: "100", duration: 40s}]
-worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`
+	drainedCalls = `
+  grpc: {descriptorsFrom: {configMapKeyRef: {name: health, key: health.binpb}}}
+requests: [{grpc: {method: grpc.health.v1.Health/Check, metadata: [{name: name, value: run}, {name: delay, value: 20ms}]}}]
 `
 )
 
 // drained replaces the pods of a headless Service while requests share connections to
 // them. The old ones end each connection by GOAWAY once it carried a request. A request that
 // they say that they have not processed is refused, and is not sent again.
-func drained(t *testing.T) {
+func drained(t *testing.T, spec string) {
 	const pods = 2
-	r := newRolled(t, pods, drainedSpec)
+	r := newRolled(t, pods, spec)
 	r.start("new", pods)
 	r.retire("old", pods)
 	for i := range pods {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -44,14 +45,14 @@ type rolled struct {
 	lt        *v1alpha1.LoadTest
 }
 
-// newRolled has a run of a spec send to that many pods.
+// newRolled has a run of a spec, of requests or of calls, send to that many pods.
 func newRolled(t *testing.T, pods int, spec string) *rolled {
 	t.Helper()
 	r := &rolled{T: t, namespace: namespace(t), pods: map[string]counter{}}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "rolled"}, Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}, {Name: "https", Port: 8443}},
 	}}
-	if err := cluster.Create(t.Context(), service); err != nil {
+	if err := errors.Join(cluster.Create(t.Context(), service), describeHealth(t.Context(), r.namespace)); err != nil {
 		t.Fatal(err)
 	}
 	r.start("old", pods)
@@ -181,10 +182,7 @@ func TestRollingRestart(t *testing.T) {
 // namespace while a run goes on. The operator does not name it: it gets no request, and the
 // run ends.
 func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
-	other, err := startCounter(t.Context(), namespace(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := counterOf(t, namespace(t))
 	var pod corev1.Pod
 	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: other.namespace, Name: other.name}, &pod); err != nil {
 		t.Fatal(err)

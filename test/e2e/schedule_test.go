@@ -34,10 +34,7 @@ template:
 // Deployment. The truth is what the target has counted.
 func TestSchedule(t *testing.T) {
 	ns := namespace(t)
-	target, err := startCounter(t.Context(), ns, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, ns)
 	suspended := createSchedule(t, ns, "suspended", fmt.Sprintf(scheduledSpec, "schedule: '* * * * *'\nonChange: true\nsuspend: true", "suspended"))
 	began := time.Now()
 	t.Run("change", func(t *testing.T) { checkChange(t, ns, target) })

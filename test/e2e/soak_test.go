@@ -86,10 +86,7 @@ func newSoaker(t *testing.T, length time.Duration) *soaker {
 	if err := healAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	target, err := startCounter(t.Context(), namespace(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := counterOf(t, namespace(t))
 	s.target, s.operator, s.begun = target, newScraper(t, target.namespace), time.Now()
 	t.Cleanup(s.injecting.Wait)
 	return s

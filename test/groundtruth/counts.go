@@ -26,9 +26,16 @@ type Counters struct {
 	Last  int64 `json:"last"`
 	// Routes are the requests by route.
 	Routes map[string]int64 `json:"routes"`
-	// Stalls are when the server really stood still: what came in such a span was
-	// not answered before its end.
-	Stalls []Span `json:"stalls,omitempty"`
+	// Stalls are when the server really stood still.
+	Stalls []Stalled `json:"stalls,omitempty"`
+}
+
+// Stalled is a span in which the server stood still: what came in it was not answered
+// before its end.
+type Stalled struct {
+	Span
+	// Processor is the processor time that the process had used at the end, in nanoseconds.
+	Processor int64 `json:"processor"`
 }
 
 // Record is one request.
@@ -39,6 +46,9 @@ type Record struct {
 	// written; 0: not yet.
 	Received int64 `json:"r"`
 	Answered int64 `json:"a"`
+	// Processor is the processor time that the process had used when it was answered, in
+	// nanoseconds.
+	Processor int64 `json:"p"`
 }
 
 // counts are Counters that are being counted.
@@ -132,9 +142,11 @@ func (s *Server) answered(place int, at int64) {
 	if place < 0 {
 		return
 	}
+	used := processorTime()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if place+len(s.records) >= s.next {
-		s.records[place%len(s.records)].Answered = at
+		r := &s.records[place%len(s.records)]
+		r.Answered, r.Processor = at, used
 	}
 }

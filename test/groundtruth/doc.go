@@ -3,15 +3,16 @@
 // count.
 //
 //	Server ─┬─ an event loop per core: HTTP/1.1 (Linux)
-//	  │     └─ net/http: HTTP/1.1 over TLS, HTTP/2 over TLS and by prior knowledge
+//	  │     └─ net/http: HTTP/1.1 over TLS; HTTP/2 over TLS and by prior knowledge, with gRPC
 //	  ├─ Route ─┬─ Latency   when a request is answered: a known distribution
 //	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none
 //	  ├─ Event     a stall, resets, refusals, GOAWAY or slow windows, at a known time
 //	  ├─ Counters  requests, connections, in flight
 //	  └─ Records   when each request came and was answered
 //
-// The first segment of a request's path names its route; a number at its end is
-// kept in the record, which so belongs to one request of the generator.
+// The first segment of a request's path names its route: of a call of gRPC, the service. A
+// number at its end, or in a header field, is kept in the record, which so belongs to one
+// request of the generator.
 //
 // All instants are of the kernel's monotonic clock, in nanoseconds: a process
 // beside this one can compare them with its own.

@@ -7,7 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 )
+
+// NumberHeader is the header field of a request with its number, where that cannot be in the
+// path: the path of a call of gRPC is its method. Event loops do not read it.
+const NumberHeader = "Number"
 
 // response is a reply in terms of net/http. The zero value is none: the stream is reset, or
 // over HTTP/1.1 the connection.
@@ -41,6 +46,9 @@ func (s *Server) translate() error {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	now := Now()
 	route, number := s.resolve([]byte(r.URL.EscapedPath()))
+	if n, err := strconv.ParseInt(r.Header.Get(NumberHeader), 10, 64); err == nil {
+		number = n
+	}
 	place := s.begin(route, number, now)
 	err := s.answer(w, r, route, now)
 	if err == nil {

@@ -88,7 +88,7 @@ func ParseLatency(text string) (Latency, error) {
 	return l, nil
 }
 
-// reader reads fields in turn, and remembers the first that is wrong.
+// reader reads fields in turn, and keeps the first that is wrong.
 type reader struct {
 	fields []string
 	err    error

@@ -2,6 +2,7 @@ package groundtruth
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net/http"
 	"strings"
@@ -65,6 +66,36 @@ func Chunked(n int) Reply {
 	return Reply{Bytes: append(b, "0\r\nX-End: 1\r\n\r\n"...)}
 }
 
+// Call is a whole response to a unary call of gRPC, with its status; if that is 0, which is
+// OK, with a message of n bytes.
+func Call(status, n int) Reply {
+	if status != 0 {
+		return calls("", fmt.Sprintf("Grpc-Status: %d", status))
+	}
+	return calls(message(n, n), "Grpc-Status: 0")
+}
+
+// CallCut is one whose message says that it has twice its n bytes.
+func CallCut(n int) Reply { return calls(message(2*n, n), "Grpc-Status: 0") }
+
+// CallUnended is one without a status.
+func CallUnended(n int) Reply { return calls(message(n, n), "X-End: 1") }
+
+// message is one of gRPC that declares so many bytes and has n.
+func message(declared, n int) string {
+	return string(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(declared)), body(n)...))
+}
+
+// calls is a response of gRPC with a body and a trailer.
+func calls(body, trailer string) Reply {
+	name, _, _ := strings.Cut(trailer, ":")
+	b := head(http.StatusOK, "Content-Type: application/grpc", "Transfer-Encoding: chunked", "Trailer: "+name)
+	if body != "" {
+		b = fmt.Appendf(b, "%x\r\n%s\r\n", len(body), body)
+	}
+	return Reply{Bytes: append(b, "0\r\n"+trailer+"\r\n\r\n"...)}
+}
+
 // UntilClose is a response without a length, which ends with the connection.
 func UntilClose(n int) Reply {
 	return Reply{Bytes: append(head(http.StatusOK), body(n)...), End: Close}
@@ -122,7 +153,8 @@ func Interim(n int) Reply {
 
 // ParseReply reads ok:64, status:503:64, chunked:64, untilclose:64,
 // declared:128:64, truncated:64, overlong:64, garbage, earlyclose, reset,
-// largeheader:4096, slow:64:8:10ms or interim:64.
+// largeheader:4096, slow:64:8:10ms or interim:64; of gRPC grpc:0:64 (status and size),
+// grpccut:64 or grpcunended:64.
 func ParseReply(text string) (Reply, error) {
 	name, rest, found := strings.Cut(text, ":")
 	r := reader{}
@@ -167,6 +199,18 @@ func replies(name string, r *reader) (reply Reply, ok bool) {
 		return Slow(r.count(), r.count(), r.duration()), true
 	case "interim":
 		return Interim(r.count()), true
+	}
+	return repliesToCalls(name, r)
+}
+
+func repliesToCalls(name string, r *reader) (reply Reply, ok bool) {
+	switch name {
+	case "grpc":
+		return Call(r.count(), r.count()), true
+	case "grpccut":
+		return CallCut(r.count()), true
+	case "grpcunended":
+		return CallUnended(r.count()), true
 	}
 	return Reply{}, false
 }

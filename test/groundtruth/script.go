@@ -76,5 +76,5 @@ func (s *Server) happening(kind Kind, now int64) bool {
 func (s *Server) stalled(span Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stalls = append(s.stalls, span)
+	s.stalls = append(s.stalls, Stalled{Span: span, Processor: processorTime()})
 }

@@ -34,6 +34,9 @@ func TestStall(t *testing.T) {
 		if stall.From < r.Answered && r.Answered < stall.To {
 			t.Errorf("a request was answered %v after the stall began", time.Duration(r.Answered-stall.From))
 		}
+		if (r.Answered < stall.To) != (r.Processor < stall.Processor) {
+			t.Errorf("record %+v has not the processor time of its side of the stall, %+v", r, stall)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	random  *rand.Rand
-	stalls  []Span
+	stalls  []Stalled
 	records []Record
 	next    int // in records, of all that ever were
 

@@ -33,7 +33,7 @@ type OperatorConfiguration struct {
 
 	// priorityClasses are the names that a LoadTest may have as spec.queue.priorityClass,
 	// which decides its place in the queue. Without one the priority is 0. They are no
-	// PriorityClasses of Kubernetes: pods know nothing of them.
+	// PriorityClasses of Kubernetes: pods do not have them.
 	PriorityClasses []PriorityClass `json:"priorityClasses,omitempty"`
 
 	// workers are what a LoadTest may ask for its workers' pods.

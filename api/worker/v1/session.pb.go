@@ -783,13 +783,18 @@ type Readiness struct {
 	// message is a sentence that says what to change.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// preflight_answers is how many of Assignment.preflight were answered as
-	// expected; 0 from a worker that is ready and does not know of them.
+	// expected; 0 from a worker that is ready and has no such count.
 	PreflightAnswers int32 `protobuf:"varint,4,opt,name=preflight_answers,json=preflightAnswers,proto3" json:"preflight_answers,omitempty"`
 	// targets is how many targets a worker that is ready has prepared; 0 from one that
-	// knows of one only.
-	Targets       int32 `protobuf:"varint,31,opt,name=targets,proto3" json:"targets,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// has one at most.
+	Targets int32 `protobuf:"varint,31,opt,name=targets,proto3" json:"targets,omitempty"`
+	// descriptors is the digest of the descriptors by which a worker that is ready encodes
+	// calls to the target, and control_descriptors of those for the control: "sha256:" and
+	// 64 digits. Empty: there are no calls, or the worker does not know of it.
+	Descriptors        string `protobuf:"bytes,60,opt,name=descriptors,proto3" json:"descriptors,omitempty"`
+	ControlDescriptors string `protobuf:"bytes,61,opt,name=control_descriptors,json=controlDescriptors,proto3" json:"control_descriptors,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Readiness) Reset() {
@@ -857,6 +862,20 @@ func (x *Readiness) GetTargets() int32 {
 	return 0
 }
 
+func (x *Readiness) GetDescriptors() string {
+	if x != nil {
+		return x.Descriptors
+	}
+	return ""
+}
+
+func (x *Readiness) GetControlDescriptors() string {
+	if x != nil {
+		return x.ControlDescriptors
+	}
+	return ""
+}
+
 // Assignment is one worker's share of a run. It never changes, but for the steps that a
 // search adds.
 type Assignment struct {
@@ -878,7 +897,7 @@ type Assignment struct {
 	Setup *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
 	// preflight are sent before anything else; their weights and items are ignored.
 	Preflight []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
-	// audits are numbers that the target tells of itself. They are read on ReadAudits.
+	// audits are numbers that the target reports of itself. They are read on ReadAudits.
 	Audits []*Audit `protobuf:"bytes,12,rep,name=audits,proto3" json:"audits,omitempty"`
 	// on_time_nanos are the times within which requests are on time, ascending; the
 	// worker counts those that are.
@@ -1492,7 +1511,7 @@ func (x *Destination) GetPod() bool {
 	return false
 }
 
-// Audit is a number that the target tells of itself.
+// Audit is a number that the target reports of itself.
 type Audit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// read is the request whose response has the number; its weight and items are
@@ -1567,9 +1586,11 @@ type Target struct {
 	// worker, and as many as the server permits.
 	Http2Connections int32 `protobuf:"varint,9,opt,name=http2_connections,json=http2Connections,proto3" json:"http2_connections,omitempty"`
 	Http2Streams     int32 `protobuf:"varint,10,opt,name=http2_streams,json=http2Streams,proto3" json:"http2_streams,omitempty"`
-	// descriptors_file has the descriptors of the target's services; empty: there are no
-	// calls.
+	// descriptors_file has the descriptors of the target's services; empty: the target's
+	// reflection is asked for those of the calls.
 	DescriptorsFile string `protobuf:"bytes,51,opt,name=descriptors_file,json=descriptorsFile,proto3" json:"descriptors_file,omitempty"`
+	// reflection_headers are sent to the target's reflection.
+	ReflectionHeaders []*Header `protobuf:"bytes,60,rep,name=reflection_headers,json=reflectionHeaders,proto3" json:"reflection_headers,omitempty"`
 	// aliases are other names of the target's host, which URLs of a targets file may
 	// have: "shortener:8080", or "shortener" for any port.
 	Aliases []string `protobuf:"bytes,8,rep,name=aliases,proto3" json:"aliases,omitempty"`
@@ -1682,6 +1703,13 @@ func (x *Target) GetDescriptorsFile() string {
 	return ""
 }
 
+func (x *Target) GetReflectionHeaders() []*Header {
+	if x != nil {
+		return x.ReflectionHeaders
+	}
+	return nil
+}
+
 func (x *Target) GetAliases() []string {
 	if x != nil {
 		return x.Aliases
@@ -1728,8 +1756,10 @@ type TLS struct {
 	// server_name is verified instead of the URL's host; empty: the host.
 	ServerName         string `protobuf:"bytes,4,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
 	InsecureSkipVerify bool   `protobuf:"varint,5,opt,name=insecure_skip_verify,json=insecureSkipVerify,proto3" json:"insecure_skip_verify,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// resume has connections resume the session of the one before in their place.
+	Resume        bool `protobuf:"varint,6,opt,name=resume,proto3" json:"resume,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TLS) Reset() {
@@ -1797,6 +1827,13 @@ func (x *TLS) GetInsecureSkipVerify() bool {
 	return false
 }
 
+func (x *TLS) GetResume() bool {
+	if x != nil {
+		return x.Resume
+	}
+	return false
+}
+
 // Request is one request of the mix; path, body and header values are templates.
 type Request struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -1823,7 +1860,11 @@ type Request struct {
 	TargetsFormat TargetsFormat `protobuf:"varint,22,opt,name=targets_format,json=targetsFormat,proto3,enum=loadtest.worker.v1.TargetsFormat" json:"targets_format,omitempty"`
 	// call is sent instead of method, path and body; expected_status has statuses of gRPC
 	// then, by default OK. headers are its metadata.
-	Call          *Call `protobuf:"bytes,51,opt,name=call,proto3" json:"call,omitempty"`
+	Call *Call `protobuf:"bytes,51,opt,name=call,proto3" json:"call,omitempty"`
+	// min_replies and max_replies bound how many replies a call has whose method returns a
+	// stream; 0: no bound.
+	MinReplies    int64 `protobuf:"varint,52,opt,name=min_replies,json=minReplies,proto3" json:"min_replies,omitempty"`
+	MaxReplies    int64 `protobuf:"varint,53,opt,name=max_replies,json=maxReplies,proto3" json:"max_replies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1963,13 +2004,32 @@ func (x *Request) GetCall() *Call {
 	return nil
 }
 
-// Call is a unary call of gRPC.
+func (x *Request) GetMinReplies() int64 {
+	if x != nil {
+		return x.MinReplies
+	}
+	return 0
+}
+
+func (x *Request) GetMaxReplies() int64 {
+	if x != nil {
+		return x.MaxReplies
+	}
+	return 0
+}
+
+// Call is a call of gRPC.
 type Call struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// method is service and method: "shop.v1.Cart/Add".
 	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
-	// message is JSON, whose strings are templates.
-	Message       []byte `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// messages are JSON, whose strings are templates.
+	Messages [][]byte `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
+	// gzip says that they are compressed, and that replies may be.
+	Gzip bool `protobuf:"varint,3,opt,name=gzip,proto3" json:"gzip,omitempty"`
+	// health says that it is a question of Assignment.preflight to the health service of
+	// gRPC, whose descriptors the worker has: it is answered by SERVING.
+	Health        bool `protobuf:"varint,61,opt,name=health,proto3" json:"health,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2011,11 +2071,25 @@ func (x *Call) GetMethod() string {
 	return ""
 }
 
-func (x *Call) GetMessage() []byte {
+func (x *Call) GetMessages() [][]byte {
 	if x != nil {
-		return x.Message
+		return x.Messages
 	}
 	return nil
+}
+
+func (x *Call) GetGzip() bool {
+	if x != nil {
+		return x.Gzip
+	}
+	return false
+}
+
+func (x *Call) GetHealth() bool {
+	if x != nil {
+		return x.Health
+	}
+	return false
 }
 
 // ExpectedValue is a value of a JSON body.
@@ -3461,12 +3535,15 @@ func (x *Snapshot) GetCut() bool {
 }
 
 type StepMeasurement struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Requests          []*RequestMeasurement  `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
-	Due               int64                  `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`
-	Unsent            int64                  `protobuf:"varint,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
-	Lateness          *Histogram             `protobuf:"bytes,4,opt,name=lateness,proto3" json:"lateness,omitempty"`
-	ConnectionsOpened int64                  `protobuf:"varint,5,opt,name=connections_opened,json=connectionsOpened,proto3" json:"connections_opened,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Requests []*RequestMeasurement  `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	Due      int64                  `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`
+	Unsent   int64                  `protobuf:"varint,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
+	// unsent_without_room is how many of unsent found no room on the connections that they
+	// share.
+	UnsentWithoutRoom int64      `protobuf:"varint,60,opt,name=unsent_without_room,json=unsentWithoutRoom,proto3" json:"unsent_without_room,omitempty"`
+	Lateness          *Histogram `protobuf:"bytes,4,opt,name=lateness,proto3" json:"lateness,omitempty"`
+	ConnectionsOpened int64      `protobuf:"varint,5,opt,name=connections_opened,json=connectionsOpened,proto3" json:"connections_opened,omitempty"`
 	// start_unix_nanos is when the worker began, on the coordinator's clock; 0: not yet.
 	StartUnixNanos  int64            `protobuf:"varint,8,opt,name=start_unix_nanos,json=startUnixNanos,proto3" json:"start_unix_nanos,omitempty"`
 	WindowNanos     int64            `protobuf:"varint,9,opt,name=window_nanos,json=windowNanos,proto3" json:"window_nanos,omitempty"`
@@ -3490,7 +3567,9 @@ type StepMeasurement struct {
 	OpenedInWindow int64 `protobuf:"varint,20,opt,name=opened_in_window,json=openedInWindow,proto3" json:"opened_in_window,omitempty"`
 	// handshakes are how long the TLS handshakes of those connections took that succeeded.
 	Handshakes *Histogram `protobuf:"bytes,21,opt,name=handshakes,proto3" json:"handshakes,omitempty"`
-	// series is of a final measurement only; absent: the worker does not know of it.
+	// resumed_handshakes is how many of these resumed a session.
+	ResumedHandshakes int64 `protobuf:"varint,61,opt,name=resumed_handshakes,json=resumedHandshakes,proto3" json:"resumed_handshakes,omitempty"`
+	// series is of a final measurement only; absent: the worker has none.
 	Series *Series `protobuf:"bytes,19,opt,name=series,proto3" json:"series,omitempty"`
 	// journeys are those of the assignment.
 	Journeys      []*JourneyMeasurement `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
@@ -3545,6 +3624,13 @@ func (x *StepMeasurement) GetDue() int64 {
 func (x *StepMeasurement) GetUnsent() int64 {
 	if x != nil {
 		return x.Unsent
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetUnsentWithoutRoom() int64 {
+	if x != nil {
+		return x.UnsentWithoutRoom
 	}
 	return 0
 }
@@ -3645,6 +3731,13 @@ func (x *StepMeasurement) GetHandshakes() *Histogram {
 		return x.Handshakes
 	}
 	return nil
+}
+
+func (x *StepMeasurement) GetResumedHandshakes() int64 {
+	if x != nil {
+		return x.ResumedHandshakes
+	}
+	return 0
 }
 
 func (x *StepMeasurement) GetSeries() *Series {
@@ -3913,10 +4006,10 @@ type RequestMeasurement struct {
 	Response *Histogram `protobuf:"bytes,7,opt,name=response,proto3" json:"response,omitempty"`
 	Service  *Histogram `protobuf:"bytes,8,opt,name=service,proto3" json:"service,omitempty"`
 	// status_codes divides the responses by status code; empty: the worker does not
-	// know of them.
+	// count them.
 	StatusCodes map[int32]int64 `protobuf:"bytes,9,rep,name=status_codes,json=statusCodes,proto3" json:"status_codes,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// due is how many of this request were due; all add up to that of the step. A worker
-	// that does not know of it says 0 of all.
+	// that does not count them says 0 of all.
 	Due int64 `protobuf:"varint,10,opt,name=due,proto3" json:"due,omitempty"`
 	// on_time, by time of Assignment.on_time_nanos, is how many got an expected response
 	// within it, from when they were due.
@@ -4446,13 +4539,15 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\n" +
 	"ClockReply\x121\n" +
 	"\x15probe_sent_unix_nanos\x18\x01 \x01(\x03R\x12probeSentUnixNanos\x12$\n" +
-	"\x0enow_unix_nanos\x18\x02 \x01(\x03R\fnowUnixNanos\"\x9a\x01\n" +
+	"\x0enow_unix_nanos\x18\x02 \x01(\x03R\fnowUnixNanos\"\xed\x01\n" +
 	"\tReadiness\x12\x14\n" +
 	"\x05ready\x18\x01 \x01(\bR\x05ready\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12+\n" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
-	"\atargets\x18\x1f \x01(\x05R\atargets\"\x9a\x06\n" +
+	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
+	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\x9a\x06\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -4506,7 +4601,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03pod\x18\x03 \x01(\bR\x03pod\"N\n" +
 	"\x05Audit\x12/\n" +
 	"\x04read\x18\x01 \x01(\v2\x1b.loadtest.worker.v1.RequestR\x04read\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xbd\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\x88\x05\n" +
 	"\x06Target\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12#\n" +
 	"\rtimeout_nanos\x18\x02 \x01(\x03R\ftimeoutNanos\x128\n" +
@@ -4517,19 +4612,21 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11http2_connections\x18\t \x01(\x05R\x10http2Connections\x12#\n" +
 	"\rhttp2_streams\x18\n" +
 	" \x01(\x05R\fhttp2Streams\x12)\n" +
-	"\x10descriptors_file\x183 \x01(\tR\x0fdescriptorsFile\x12\x18\n" +
+	"\x10descriptors_file\x183 \x01(\tR\x0fdescriptorsFile\x12I\n" +
+	"\x12reflection_headers\x18< \x03(\v2\x1a.loadtest.worker.v1.HeaderR\x11reflectionHeaders\x12\x18\n" +
 	"\aaliases\x18\b \x03(\tR\aaliases\x12\x12\n" +
 	"\x04name\x18( \x01(\tR\x04name\x12D\n" +
 	"\fdestinations\x18) \x01(\v2 .loadtest.worker.v1.DestinationsR\fdestinations\x126\n" +
 	"\x17allow_special_addresses\x18\x03 \x01(\bR\x15allowSpecialAddresses\x12#\n" +
-	"\rtrace_sampled\x182 \x01(\x03R\ftraceSampled\"\xa9\x01\n" +
+	"\rtrace_sampled\x182 \x01(\x03R\ftraceSampled\"\xc1\x01\n" +
 	"\x03TLS\x12\x17\n" +
 	"\aca_file\x18\x01 \x01(\tR\x06caFile\x12\x1b\n" +
 	"\tcert_file\x18\x02 \x01(\tR\bcertFile\x12\x19\n" +
 	"\bkey_file\x18\x03 \x01(\tR\akeyFile\x12\x1f\n" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
-	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\"\xa4\x04\n" +
+	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xe6\x04\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -4546,10 +4643,16 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x05items\x18\f \x01(\x05R\x05items\x12!\n" +
 	"\ftargets_file\x18\x15 \x01(\tR\vtargetsFile\x12H\n" +
 	"\x0etargets_format\x18\x16 \x01(\x0e2!.loadtest.worker.v1.TargetsFormatR\rtargetsFormat\x12,\n" +
-	"\x04call\x183 \x01(\v2\x18.loadtest.worker.v1.CallR\x04call\"8\n" +
+	"\x04call\x183 \x01(\v2\x18.loadtest.worker.v1.CallR\x04call\x12\x1f\n" +
+	"\vmin_replies\x184 \x01(\x03R\n" +
+	"minReplies\x12\x1f\n" +
+	"\vmax_replies\x185 \x01(\x03R\n" +
+	"maxReplies\"f\n" +
 	"\x04Call\x12\x16\n" +
-	"\x06method\x18\x01 \x01(\tR\x06method\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\fR\amessage\";\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12\x1a\n" +
+	"\bmessages\x18\x02 \x03(\fR\bmessages\x12\x12\n" +
+	"\x04gzip\x18\x03 \x01(\bR\x04gzip\x12\x16\n" +
+	"\x06health\x18= \x01(\bR\x06health\";\n" +
 	"\rExpectedValue\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x16\n" +
 	"\x06equals\x18\x02 \x01(\tR\x06equals\"Q\n" +
@@ -4646,11 +4749,12 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\x82\a\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xe1\a\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
-	"\x06unsent\x18\x03 \x01(\x03R\x06unsent\x129\n" +
+	"\x06unsent\x18\x03 \x01(\x03R\x06unsent\x12.\n" +
+	"\x13unsent_without_room\x18< \x01(\x03R\x11unsentWithoutRoom\x129\n" +
 	"\blateness\x18\x04 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\blateness\x12-\n" +
 	"\x12connections_opened\x18\x05 \x01(\x03R\x11connectionsOpened\x12(\n" +
 	"\x10start_unix_nanos\x18\b \x01(\x03R\x0estartUnixNanos\x12!\n" +
@@ -4667,7 +4771,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x10opened_in_window\x18\x14 \x01(\x03R\x0eopenedInWindow\x12=\n" +
 	"\n" +
 	"handshakes\x18\x15 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\n" +
-	"handshakes\x122\n" +
+	"handshakes\x12-\n" +
+	"\x12resumed_handshakes\x18= \x01(\x03R\x11resumedHandshakes\x122\n" +
 	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\x12B\n" +
 	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\"\xd6\x01\n" +
 	"\x12JourneyMeasurement\x12\x18\n" +
@@ -4873,53 +4978,54 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	22, // 35: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
 	1,  // 36: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
 	21, // 37: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	17, // 38: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	25, // 39: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	24, // 40: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 41: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	23, // 42: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	3,  // 43: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 44: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	28, // 45: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	29, // 46: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	31, // 47: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	56, // 48: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 49: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	31, // 50: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	32, // 51: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	33, // 52: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	36, // 53: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	37, // 54: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	34, // 55: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	35, // 56: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	35, // 57: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	35, // 58: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	43, // 59: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	46, // 60: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	50, // 61: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	52, // 62: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	54, // 63: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	49, // 64: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	52, // 65: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	53, // 66: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	52, // 67: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	48, // 68: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	47, // 69: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	52, // 70: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	52, // 71: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	52, // 72: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	52, // 73: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	57, // 74: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	52, // 75: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	52, // 76: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	51, // 77: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	5,  // 78: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 79: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	79, // [79:80] is the sub-list for method output_type
-	78, // [78:79] is the sub-list for method input_type
-	78, // [78:78] is the sub-list for extension type_name
-	78, // [78:78] is the sub-list for extension extendee
-	0,  // [0:78] is the sub-list for field type_name
+	25, // 38: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	17, // 39: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	25, // 40: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	24, // 41: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 42: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	23, // 43: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	3,  // 44: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 45: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	28, // 46: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	29, // 47: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	31, // 48: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	56, // 49: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 50: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	31, // 51: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	32, // 52: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	33, // 53: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	36, // 54: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	37, // 55: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	34, // 56: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	35, // 57: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	35, // 58: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	35, // 59: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	43, // 60: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	46, // 61: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	50, // 62: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	52, // 63: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	54, // 64: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	49, // 65: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	52, // 66: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	53, // 67: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	52, // 68: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	48, // 69: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	47, // 70: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	52, // 71: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	52, // 72: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	52, // 73: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	52, // 74: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	57, // 75: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	52, // 76: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	52, // 77: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	51, // 78: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	5,  // 79: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 80: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	80, // [80:81] is the sub-list for method output_type
+	79, // [79:80] is the sub-list for method input_type
+	79, // [79:79] is the sub-list for extension type_name
+	79, // [79:79] is the sub-list for extension extendee
+	0,  // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }

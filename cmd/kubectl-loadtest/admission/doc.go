@@ -4,5 +4,5 @@
 //
 //	manifest ──▶ unknown fields ──▶ defaults ──▶ schema ──▶ rules ──▶ LoadTest
 //
-// It talks to no API server, and knows nothing of what a LoadTest means.
+// It calls no API server, and does not judge what a LoadTest means.
 package admission

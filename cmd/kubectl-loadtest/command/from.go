@@ -60,11 +60,7 @@ func (c *config) runFrom(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s runs what %s starts\n", lt.Namespace, lt.Name, o.from)
-	code, err := c.followAndReport(ctx, cluster, lt)
-	if err != nil {
-		return err
-	}
-	return exit(code)
+	return c.followToExit(ctx, cluster, lt)
 }
 
 // start creates the LoadTest that a schedule would create, under a name that no start of its

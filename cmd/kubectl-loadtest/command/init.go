@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 // initOptions are the flags of init.
 type initOptions struct {
 	from          map[string]*string
+	grpc          grpcOptions
 	name, service string
 	schedule      string
 }
@@ -35,11 +37,13 @@ var sources = map[string]struct {
 func (c *config) init() *cobra.Command {
 	o := initOptions{from: map[string]*string{}}
 	command := &cobra.Command{
-		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta FILE",
-		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file or vegeta's targets",
+		Use:   "init curl URL... | init --from-curl|--from-openapi|--from-har|--from-vegeta FILE | init --from-grpc HOST:PORT",
+		Short: "Write a first LoadTest from a curl command, an OpenAPI document, a HAR file, vegeta's targets or a server of gRPC",
 		Long: "Write a LoadTest, with comments, to the standard output. Its load is small; read it,\n" +
 			"change it, and look at what it would do with plan. With --schedule it is the template of\n" +
 			"a LoadTestSchedule.\n\n" +
+			"With --from-grpc the server is asked for its services by its reflection, which it must have\n" +
+			"registered. Each method becomes a request, with a message made up from its type.\n\n" +
 			"Credentials in headers (Authorization, Cookie, X-Api-Key and the like) are not written:\n" +
 			"the LoadTest names a Secret, and a comment says how to create it. Those in query strings\n" +
 			"are left out. Look for others in bodies yourself.",
@@ -49,14 +53,17 @@ func (c *config) init() *cobra.Command {
 			"  kubectl loadtest init --from-openapi openapi.yaml --service shop:http > shop.yaml\n" +
 			"  kubectl loadtest init --from-har session.har > session.yaml\n" +
 			"  kubectl loadtest init --from-vegeta targets.txt --name replay > replay.yaml\n" +
+			"  kubectl loadtest init --from-grpc localhost:9090 --service shop:9090 > calls.yaml   # after kubectl port-forward\n" +
+			"  kubectl loadtest init --from-grpc https://shop.example.com --grpc-service shop.v1.Cart --header \"Authorization: Bearer $TOKEN\" > cart.yaml\n" +
 			"  kubectl loadtest init curl http://shop/ --service shop:80 --schedule '30 2 * * *' > nightly.yaml",
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return c.runInit(&o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.runInit(cmd.Context(), &o) },
 	}
 	flags := command.Flags()
 	for name, source := range sources {
 		o.from[name] = flags.String(name, "", source.about+"; - is the standard input")
 	}
+	o.grpc.bind(flags)
 	o.bind(flags)
 	command.AddCommand(c.initCurl())
 	return command
@@ -68,26 +75,44 @@ func (o *initOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.service, "service", "", "NAME or NAME:PORT of the Service that is the target; default: the host of the source")
 }
 
-func (c *config) runInit(o *initOptions) error {
+func (c *config) runInit(ctx context.Context, o *initOptions) error {
 	var given []string
 	for name, file := range o.from {
 		if *file != "" {
 			given = append(given, name)
 		}
 	}
+	if o.grpc.address != "" {
+		given = append(given, fromGRPC)
+	}
 	if len(given) != 1 {
-		return fmt.Errorf("give one of --from-curl, --from-openapi, --from-har and --from-vegeta, or init curl URL; %d given", len(given))
+		return fmt.Errorf("give one of --from-curl, --from-openapi, --from-har, --from-vegeta and --from-grpc, or init curl URL; %d given", len(given))
 	}
-	file := *o.from[given[0]]
-	data, err := readAll(file, c.streams.In)
-	if err != nil {
-		return fmt.Errorf("--%s %s: %w", given[0], file, err)
+	if err := o.grpc.check(); err != nil {
+		return err
 	}
-	d, err := sources[given[0]].read(data)
+	var source string
+	var d *draft.Draft
+	var err error
+	if given[0] == fromGRPC {
+		source = o.grpc.address
+		d, err = o.grpc.draft(ctx)
+	} else {
+		source = *o.from[given[0]]
+		d, err = readDraft(source, c.streams.In, sources[given[0]].read)
+	}
 	if err != nil {
-		return fmt.Errorf("--%s %s: %w", given[0], file, err)
+		return fmt.Errorf("--%s %s: %w", given[0], source, err)
 	}
 	return c.writeDraft(d, o)
+}
+
+func readDraft(file string, stdin io.Reader, read func([]byte) (*draft.Draft, error)) (*draft.Draft, error) {
+	data, err := readAll(file, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return read(data)
 }
 
 func readAll(file string, stdin io.Reader) ([]byte, error) {

@@ -65,7 +65,7 @@ func TestInitRefuses(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"nothing":           {"", nil, "give one of --from-curl, --from-openapi, --from-har and --from-vegeta, or init curl URL; 0 given"},
+		"nothing":           {"", nil, "give one of --from-curl, --from-openapi, --from-har, --from-vegeta and --from-grpc, or init curl URL; 0 given"},
 		"two sources":       {"", []string{"--from-curl", "-", "--from-har", "-"}, "2 given"},
 		"a missing file":    {"", []string{"--from-har", "/does/not/exist"}, "--from-har /does/not/exist: no such file"},
 		"no curl":           {"wget http://a/", []string{"--from-curl", "-"}, "--from-curl -: the text does not begin with curl"},

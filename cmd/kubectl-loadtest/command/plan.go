@@ -99,7 +99,7 @@ func renderPlan(p *preview.Preview, output string) ([]byte, error) {
 	return []byte(p.Text()), nil
 }
 
-// askServer adds what only the cluster knows of the LoadTests that are in order so far.
+// askServer adds what only the cluster can say of the LoadTests that are in order so far.
 func (c *config) askServer(ctx context.Context, checked *checkedFiles) error {
 	cluster, err := c.connect()
 	if err != nil {

@@ -48,11 +48,7 @@ func (c *config) rerun() *cobra.Command {
 				return err
 			}
 			_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s runs what %s did\n", lt.Namespace, lt.Name, args[0])
-			code, err := c.followAndReport(ctx, cluster, lt)
-			if err != nil {
-				return err
-			}
-			return exit(code)
+			return c.followToExit(ctx, cluster, lt)
 		},
 	}
 	command.Flags().StringVar(&name, "name", "", "Name of the new LoadTest; default: the old one's with five random letters")

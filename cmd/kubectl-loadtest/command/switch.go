@@ -82,7 +82,7 @@ func (c *cluster) turn(ctx context.Context, o *switchOptions, change func([]conf
 	return a, err
 }
 
-// user is the name by which the API server knows the user.
+// user is the name that the user has at the API server.
 func (c *cluster) user(ctx context.Context) string {
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := c.Create(ctx, review); err != nil || review.Status.UserInfo.Username == "" {

@@ -40,11 +40,7 @@ func (c *config) watch() *cobra.Command {
 					return err
 				}
 			}
-			code, err := c.followAndReport(ctx, cluster, lt)
-			if err != nil {
-				return err
-			}
-			return exit(code)
+			return c.followToExit(ctx, cluster, lt)
 		},
 	}
 	command.Flags().BoolVar(&resume, "resume", false, "Set spec.suspend to false first")
@@ -89,6 +85,15 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1al
 		return 0, fmt.Errorf("write the report: %w", err)
 	}
 	return exitCode(finished.Status.Verdict), nil
+}
+
+// followToExit is followAndReport for a command that is about one LoadTest.
+func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1alpha1.LoadTest) error {
+	code, err := c.followAndReport(ctx, cluster, lt)
+	if err != nil {
+		return err
+	}
+	return exit(code)
 }
 
 // whyLeft is why a run is not followed any more.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // none stands for a value that a test does not have.
@@ -17,7 +18,7 @@ const noRange = "A difference without a range may be noise: it takes 3 repetitio
 
 // Text is the page for a terminal. The best of each step has a star.
 func (c *Comparison) Text() string {
-	return c.page(star, textTable, "", "  ")
+	return text.Lines(c.page(star, textTable, "", "  ")) // saved LoadTests may be of anyone
 }
 
 // Markdown is the page for a document. The best of each step is bold.

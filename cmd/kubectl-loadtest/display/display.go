@@ -7,7 +7,7 @@ import (
 )
 
 // Display shows the state of what is followed. A caller shows the state as
-// often as it likes.
+// often as it chooses.
 type Display interface {
 	// Show shows the state at a time: the block on a terminal, the line in a log.
 	Show(now time.Time, block func(width, height int) []string, line string)

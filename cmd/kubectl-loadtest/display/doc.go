@@ -1,7 +1,7 @@
 // Package display shows what a command does while it does it: on a terminal as a block on
 // a screen of its own, in a log as lines, few enough to be kept.
 //
-// It knows writers and sizes, not what the lines mean but for the marks that it gives a
+// It is about writers and sizes, not about what the lines mean but for the marks that it gives a
 // colour; time is an argument. The screen is drawn by bubbletea, which draws it anew when
 // the window changes; it reads no keys, so that Ctrl-C stays the signal that it is.
 package display

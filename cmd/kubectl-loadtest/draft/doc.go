@@ -1,11 +1,12 @@
 // Package draft makes a first LoadTest from what people have already: a curl command, an
-// OpenAPI document, a HAR file of a browser, or a targets file of vegeta.
+// OpenAPI document, a HAR file of a browser, a targets file of vegeta, or the services of a
+// server of gRPC.
 //
-//	curl.go, openapi.go, har.go, vegeta.go ──▶ Draft ─ Manifest ─▶ YAML with comments
+//	curl.go, openapi.go, har.go, vegeta.go, grpc.go ──▶ Draft ─ Manifest ─▶ YAML with comments
 //
 // What it writes is to be read and changed. Credentials are never written: a header that
 // carries one becomes a reference to a Secret, and a comment says how to create that. The
 // texts of requests are templates in a LoadTest, and are escaped.
 //
-// It knows no cluster, and imports nothing of ours.
+// It reads no cluster, and imports nothing of ours.
 package draft

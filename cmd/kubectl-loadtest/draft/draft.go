@@ -39,7 +39,11 @@ type Draft struct {
 	// HTTP2, Insecure and Timeout are set for the target; Timeout is such as 10s.
 	HTTP2, Insecure bool
 	Timeout         string
-	Requests        []Request
+	// Health has the target asked for its health, by the health service of gRPC.
+	Health   bool
+	Requests []Request
+	// headers are the target's, beside those that all requests have.
+	headers []Header
 	// Remarks say what was left out, and what to look at.
 	Remarks []string
 }
@@ -57,6 +61,8 @@ type Request struct {
 	Status []int
 	// Remark is written above it.
 	Remark string
+	// call is of gRPC; nil: the request is one of HTTP, to Path.
+	call *call
 }
 
 // Header is a header of a request. With Secret its value is a credential.
@@ -100,6 +106,14 @@ var ownHeaders = []string{"host", "content-length", "connection", "transfer-enco
 func keptHeader(name string) bool {
 	lower := strings.ToLower(name)
 	return name != "" && !strings.HasPrefix(name, ":") && !strings.HasPrefix(lower, "sec-") && !slices.Contains(ownHeaders, lower)
+}
+
+// SetHeader adds a header that is sent with every request, and with what is asked before
+// them. A credential is not written.
+func (d *Draft) SetHeader(name, value string) {
+	all := Request{Headers: d.headers}
+	all.setHeader(header(name, value))
+	d.headers = all.Headers
 }
 
 // setHeader adds a header. Values of one name are joined, as HTTP has it.
@@ -170,6 +184,9 @@ func (d *Draft) check() error {
 		return errors.New("names no host: say which Service is the target with --service NAME:PORT")
 	}
 	if err := d.checkNames(); err != nil {
+		return err
+	}
+	if err := (&Request{Headers: d.headers}).checkHeaders(); err != nil {
 		return err
 	}
 	d.limit()

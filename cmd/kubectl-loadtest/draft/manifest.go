@@ -19,8 +19,12 @@ func (d *Draft) Manifest() ([]byte, error) {
 	}
 	d.Name = resourceName(d.Name, d.Origin, d.Service)
 	shared, head := d.share(), d.head()
-	root := d.object(object(
-		field("target", d.target(shared)),
+	fields := []pair{field("target", d.target(shared))}
+	if d.Health {
+		fields = append(fields, remark(field("preflight", list(flowObject(field("grpcHealth", flowObject())))),
+			"Nothing is sent before the target's health service says SERVING. {service: shop.v1.Cart} asks\nfor one service instead of all."))
+	}
+	root := d.object(object(append(fields,
 		remark(field("requests", d.requests()), "The traffic mix: a request of weight 4 is sent four times as often as one of weight 1.\nTexts are templates: ${user}, ${seq}, ${uuid} and ${rand:1-100} differ from request to\nrequest, and $$ is a dollar sign."),
 		remark(field("ladder", object(
 			field("users", flow(number(5), number(20), number(50))),
@@ -28,7 +32,7 @@ func (d *Draft) Manifest() ([]byte, error) {
 			field("duration", text("30s")),
 		)), "More users from rung to rung, each of which sends a request a second. Begin small."),
 		d.thresholds(),
-	))
+	)...))
 	var out bytes.Buffer
 	out.WriteString(head)
 	encoder := yaml.NewEncoder(&out)
@@ -80,7 +84,7 @@ func (d *Draft) secretName() string {
 // secretKeys are the keys of the Secret, sorted.
 func (d *Draft) secretKeys() []string {
 	var keys []string
-	for _, r := range d.Requests {
+	for _, r := range append(slices.Clone(d.Requests), Request{Headers: d.headers}) {
 		for _, h := range r.Headers {
 			if h.Secret {
 				keys = append(keys, h.key())
@@ -129,13 +133,13 @@ func (d *Draft) target(shared []Header) *yaml.Node {
 		fields = append(fields, field("protocol", text("HTTP/2")))
 	}
 	if d.Insecure && strings.HasPrefix(d.scheme(), "https") {
-		fields = append(fields, remark(field("tls", object(field("insecureSkipVerify", boolean(true)))), "Any certificate is trusted, as curl --insecure has it."))
+		fields = append(fields, remark(field("tls", object(field("insecureSkipVerify", boolean(true)))), "Any certificate is trusted, as --insecure has it."))
 	}
 	if d.Timeout != "" {
 		fields = append(fields, field("timeout", text(d.Timeout)))
 	}
-	if len(shared) > 0 {
-		fields = append(fields, remark(field("headers", d.headers(shared)), "Sent with every request."))
+	if all := slices.Concat(d.headers, shared); len(all) > 0 {
+		fields = append(fields, remark(field("headers", d.headerList(all)), "Sent with every request."))
 		for i := range d.Requests {
 			r := &d.Requests[i]
 			r.Headers = slices.DeleteFunc(slices.Clone(r.Headers), func(h Header) bool { return slices.Contains(shared, h) })
@@ -176,12 +180,15 @@ func (d *Draft) request(r *Request) *yaml.Node {
 	if r.Weight != 1 {
 		fields = append(fields, field("weight", number(r.Weight)))
 	}
+	if r.call != nil {
+		return object(append(fields, field("grpc", r.call.node()))...)
+	}
 	if r.Method != "GET" {
 		fields = append(fields, field("method", text(r.Method)))
 	}
 	fields = append(fields, field("path", text(escape(r.Path))))
 	if len(r.Headers) > 0 {
-		fields = append(fields, field("headers", d.headers(r.Headers)))
+		fields = append(fields, field("headers", d.headerList(r.Headers)))
 	}
 	if r.Body != "" {
 		fields = append(fields, field("body", text(escape(r.Body))))
@@ -204,7 +211,7 @@ func oneLineEach(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (d *Draft) headers(headers []Header) *yaml.Node {
+func (d *Draft) headerList(headers []Header) *yaml.Node {
 	items := make([]*yaml.Node, len(headers))
 	for i, h := range headers {
 		value := field("value", text(escape(h.Value)))

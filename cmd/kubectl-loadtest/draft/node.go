@@ -44,6 +44,10 @@ func flow(items ...*yaml.Node) *yaml.Node {
 	return n
 }
 
+// truths are texts that YAML 1.1 takes for truth values, and 1.2 does not. Readers of
+// Kubernetes' manifests are of 1.1.
+var truths = []string{"y", "n", "yes", "no", "on", "off"}
+
 // text is a string, with quotes where it could be read as something else.
 func text(value string) *yaml.Node {
 	n := &yaml.Node{}
@@ -54,8 +58,8 @@ func text(value string) *yaml.Node {
 		n.Style = yaml.LiteralStyle
 	case !isPlain(value):
 		n.Style = yaml.DoubleQuotedStyle
-	case len(value) == 1:
-		n.Style = yaml.SingleQuotedStyle // y and n are truth values to some readers
+	case slices.Contains(truths, strings.ToLower(value)):
+		n.Style = yaml.SingleQuotedStyle
 	}
 	return n
 }

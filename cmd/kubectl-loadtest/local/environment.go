@@ -79,7 +79,7 @@ func (e *environment) serve(ctx context.Context, run string) error {
 	return nil
 }
 
-// start starts the workers, each with a token that no other process knows.
+// start starts the workers, each with a token that no other process has.
 func (e *environment) start(workers int32) error {
 	for n := range workers {
 		i := e.invitation

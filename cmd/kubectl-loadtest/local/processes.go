@@ -139,7 +139,7 @@ func (p *processes) Authenticate(_ context.Context, token string) (coordinator.I
 	return coordinator.Identity{}, errors.Join(coordinator.ErrUnauthenticated, errors.New("no worker of this run has the token"))
 }
 
-// Check says nothing against a worker: its token is known to no other process.
+// Check says nothing against a worker: no other process has its token.
 func (p *processes) Check(context.Context, coordinator.Identity) error { return nil }
 
 // quote says what each worker said last.

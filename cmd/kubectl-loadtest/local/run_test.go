@@ -224,7 +224,7 @@ func TestWorkerEndsWithTheProcessThatStartedIt(t *testing.T) {
 			t.Errorf("the worker ends with %v, want that the process which started it has", err)
 		}
 	case <-time.After(time.Minute):
-		t.Error("the worker lives on")
+		t.Error("the worker runs on")
 	}
 }
 
@@ -320,7 +320,7 @@ func testCA(t *testing.T) string {
 	return string(pair.CA)
 }
 
-// A search has its workers know of each step that it appends.
+// A search sends its workers each step that it appends.
 func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
 	s := newTarget(t, nil)
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], search: {rate: {min: 5, max: 10}, duration: 1s, rest: 0s}}"), config(t))

@@ -4,6 +4,6 @@
 //	LoadTest ── lifecycle.Decide, the first pass ──▶ status ──▶ Preview ──▶ text, JSON
 //
 // The steps are those that the operator would write: the package expands no plan itself,
-// and reads what the first decision about a run says. It is pure, and talks to no API
+// and reads what the first decision about a run says. It is pure, and calls no API
 // server.
 package preview

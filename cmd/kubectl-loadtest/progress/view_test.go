@@ -1,7 +1,6 @@
 package progress_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,9 +14,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the views anew")
 
 func example(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
@@ -40,19 +38,7 @@ var later = time.Date(2026, 11, 20, 10, 16, 12, 0, time.UTC)
 func TestView(t *testing.T) {
 	for _, width := range []int{80, 120} {
 		got := strings.Join(progress.View(example(t), later, width, 40), "\n") + "\n"
-		golden := filepath.Join("testdata", "view-"+strconv.Itoa(width)+".txt")
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%d columns (-want +got):\n%s", width, diff)
-		}
+		golden.Check(t, filepath.Join("testdata", "view-"+strconv.Itoa(width)+".txt"), got)
 	}
 }
 

@@ -1,6 +1,6 @@
 package report
 
-// audits are what became of the numbers that the target tells of itself.
+// audits are what became of the numbers that the target reports of itself.
 func (p *page) audits() {
 	list := p.lt.Status.Audits
 	if len(list) == 0 {

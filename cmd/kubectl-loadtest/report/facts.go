@@ -28,6 +28,9 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 		}
 		list = append(list, Fact{name, c.Message})
 	}
+	if s.Descriptors != "" {
+		list = append(list, Fact{"Descriptors", descriptors(s)})
+	}
 	if s.StartTime != nil {
 		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
 		if s.CompletionTime != nil {
@@ -45,4 +48,13 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 		list = append(list, Fact{"Sustained", "up to " + s.MaxSustainedRate + " requests per second with every threshold kept"})
 	}
 	return list
+}
+
+// descriptors are the digests of those by which calls were encoded: of each target, if they
+// differ.
+func descriptors(s *v1alpha1.LoadTestStatus) string {
+	if v := s.Versus; v != nil && v.Descriptors != s.Descriptors {
+		return fmt.Sprintf("%s of %s, %s of %s", s.Descriptors, v.Candidate, v.Descriptors, v.Control)
+	}
+	return s.Descriptors
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -38,6 +39,18 @@ func driven(r *v1alpha1.StepResult) string {
 	return r.Transport + ", by " + r.Generator.Engine
 }
 
+// handshakes are how many there were, how long they took and how many were no full ones.
+func handshakes(g *v1alpha1.GeneratorStatus) string {
+	made := "made " + plural(g.Handshakes, "TLS handshake")
+	if g.HandshakeP99 != nil {
+		made += " of at most " + format.Short(g.HandshakeP99.Duration) + " (p99)"
+	}
+	if g.ResumedHandshakes > 0 {
+		made += fmt.Sprintf(", %d resumed", g.ResumedHandshakes)
+	}
+	return made
+}
+
 // Health has what is always worth knowing first, and what is seldom there last.
 func Health(g *v1alpha1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
@@ -59,11 +72,13 @@ func Health(g *v1alpha1.GeneratorStatus) []string {
 		facts = append(facts, "opened "+plural(g.OpenedInWindow, "connection")+" within the window")
 	}
 	if g.Handshakes > 0 {
-		facts = append(facts, "made "+plural(g.Handshakes, "TLS handshake"))
-		if g.HandshakeP99 != nil {
-			facts[len(facts)-1] += " of at most " + format.Short(g.HandshakeP99.Duration) + " (p99)"
-		}
+		facts = append(facts, handshakes(g))
 	}
+	return append(facts, machine(g)...)
+}
+
+// machine is what the workers used of their nodes, and lacked.
+func machine(g *v1alpha1.GeneratorStatus) (facts []string) {
 	if g.CPUTime != nil {
 		facts = append(facts, "used "+format.Short(g.CPUTime.Duration)+" of CPU")
 	}

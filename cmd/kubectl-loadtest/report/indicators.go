@@ -27,7 +27,7 @@ var shown = []indicator{
 	{"Failures", 5, failing(func(c *v1alpha1.Counts) int64 { return c.Failed }), "failed"},
 	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, which they do not expect"},
 	{"Timeouts", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
-	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error (5xx)"},
+	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},
 	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},
 	{"Unfinished", 0, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
 }

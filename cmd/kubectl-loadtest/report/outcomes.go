@@ -51,8 +51,8 @@ func Failures(c *v1alpha1.Counts) []Class {
 	return []Class{
 		{"rate limited", o.RateLimited - refusedWell(c)},
 		{"timeouts", o.Timeout},
-		{"server errors (5xx)", o.ServerError},
-		{"client errors (4xx)", o.ClientError},
+		{"server errors", o.ServerError},
+		{"client errors", o.ClientError},
 		{"unexpected status", o.UnexpectedStatus},
 		{"connection refused", o.Refused},
 		{"connection reset", o.Reset},

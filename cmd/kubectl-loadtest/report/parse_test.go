@@ -181,7 +181,7 @@ func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
 	t.Helper()
 	o := &r.Outcomes
 	classes := map[string]*int64{
-		"timeouts": &o.Timeout, "server errors (5xx)": &o.ServerError, "client errors (4xx)": &o.ClientError, "unexpected status": &o.UnexpectedStatus,
+		"timeouts": &o.Timeout, "server errors": &o.ServerError, "client errors": &o.ClientError, "unexpected status": &o.UnexpectedStatus,
 		"connection refused": &o.Refused, "connection reset": &o.Reset, "host not resolved": &o.DNS, "TLS": &o.TLS,
 		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited": new(int64),
 	}

@@ -186,8 +186,16 @@ func started(step *v1alpha1.StepStatus) string {
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
+// withoutRoom is why hits were unsent, if it was not the generator.
+func withoutRoom(r *v1alpha1.StepResult) string {
+	if r.UnsentWithoutRoom == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d found no room on connections that they share)", r.UnsentWithoutRoom)
+}
+
 func (p *page) result(r *v1alpha1.StepResult) {
-	p.row("Requests", "due %d · sent %d%s · unsent %d · late %d%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, r.Late, inFlight(r))
+	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, inFlight(r))
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Text is the report of a LoadTest. It ends with a line break.
@@ -24,7 +25,7 @@ func Text(lt *v1alpha1.LoadTest) string {
 		p.step(i)
 	}
 	p.spread()
-	return p.String()
+	return text.Lines(p.String()) // a saved LoadTest may be of anyone
 }
 
 // page is a report that is being written.

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // TestText compares the page of every LoadTest under testdata with the one that
@@ -20,7 +21,7 @@ import (
 func TestText(t *testing.T) {
 	for name, lt := range reporttest.All(t, "testdata") {
 		t.Run(name, func(t *testing.T) {
-			reporttest.Golden(t, "testdata/"+name+".txt", report.Text(lt))
+			golden.Check(t, "testdata/"+name+".txt", report.Text(lt))
 		})
 	}
 }
@@ -125,5 +126,21 @@ func TestSustainedRateIsSaidOnce(t *testing.T) {
 	text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100"}})
 	if n := strings.Count(text, "Sustained           up to 100 requests per second with every threshold kept\n"); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, text)
+	}
+}
+
+// A saved LoadTest may be of anyone: none of its texts reaches the terminal as a command.
+func TestTextHasNothingThatATerminalObeys(t *testing.T) {
+	for name, lt := range reporttest.All(t, "testdata") {
+		lt.Name += "\x1b]0;forged\x07"
+		for i := range lt.Status.Conditions {
+			lt.Status.Conditions[i].Message += "\x1b[2J\r\u202e"
+		}
+		for i := range lt.Status.Steps {
+			lt.Status.Steps[i].Name += "\x1b[1A\u009b"
+		}
+		if got := report.Text(lt); strings.ContainsAny(got, "\x1b\x07\r\u202e\u009b") {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -9,7 +9,10 @@ import (
 )
 
 // TraceHeads are those of Traces.
-var TraceHeads = []string{"kind", "request", "trace", "outcome", "status", "response time", "service time"}
+var TraceHeads = append([]string{"kind", "request"}, TracedHeads...)
+
+// TracedHeads are those of Traced.
+var TracedHeads = []string{"trace", "outcome", "status", "response time", "service time"}
 
 // TraceNote says what service time is beside a trace.
 const TraceNote = "The trace shows the service time alone: what a request waited before it was sent is none of the target's."
@@ -23,13 +26,17 @@ func Traces(r *v1alpha1.StepResult) [][]string {
 	var rows [][]string
 	add := func(kind string, list []v1alpha1.TracedRequest) {
 		for i := range list {
-			t := &list[i]
-			rows = append(rows, []string{kind, t.Request, t.TraceID, t.Outcome, statusOf(t), format.Short(t.ResponseTime.Duration), format.Short(t.ServiceTime.Duration)})
+			rows = append(rows, append([]string{kind, list[i].Request}, Traced(&list[i])...))
 		}
 	}
 	add("slowest", r.Traces.Slowest)
 	add("failed", r.Traces.Failed)
 	return rows
+}
+
+// Traced are the columns of a request from its trace on.
+func Traced(t *v1alpha1.TracedRequest) []string {
+	return []string{t.TraceID, t.Outcome, statusOf(t), format.Short(t.ResponseTime.Duration), format.Short(t.ServiceTime.Duration)}
 }
 
 // Sampled says how many requests of a step asked for a trace, "" if none has one.

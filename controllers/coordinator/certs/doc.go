@@ -1,7 +1,7 @@
 // Package certs makes and judges the certificate that the coordinator shows to
 // workers.
 //
-// Workers dial an address that the operator does not know beforehand (a Service,
+// Workers dial an address that is not known beforehand (a Service,
 // or a machine outside the cluster), so the certificate is for one fixed name,
 // workerv1.ServerName, and workers verify that name whatever the address.
 //

@@ -133,8 +133,8 @@ func (o *operator) takes(x *worker, step int32, m snapshot) {
 	}
 }
 
-// hears stores what a worker read in the round that it is directed to read.
-func (o *operator) hears(x *worker, round int32, reading control.Reading) {
+// takeReading stores what a worker read in the round that it is directed to read.
+func (o *operator) takeReading(x *worker, round int32, reading control.Reading) {
 	if !o.since.IsZero() && o.directive.AuditRound(int32(x.number)) == round {
 		s := &o.seats[x.number]
 		s.round, s.reading, s.seen = round, reading, o.now()

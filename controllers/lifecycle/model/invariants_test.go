@@ -29,7 +29,7 @@ const (
 	// The archive of a step is what is too large for a status.
 	archiveIsOfStatus = "the archive that a status names is stored, and is of its result"
 	// What the administrator stops ends, and does not begin.
-	stopHolds = "nothing begins or passes while the operator knows that runs are stopped"
+	stopHolds = "nothing begins or passes while the operator has read that runs are stopped"
 	// The queue.
 	inTurn         = "no run begins, or has a Job, before its turn"
 	queuedOnce     = "a run that has begun is not queued again"
@@ -102,7 +102,7 @@ func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
 	}
 }
 
-// checkStop holds an operator that knows of a stop to it.
+// checkStop holds an operator that has read a stop to it.
 func (w *world) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
 	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1alpha1.VerdictCanceled {
 		w.violated(stopHolds, "it was stopped, and the verdict is %s", a.Verdict)

@@ -104,7 +104,7 @@ func (w *world) configures(what, document string) {
 	}
 }
 
-// dies ends the process with all that it knew. Workers notice after a while.
+// dies ends the process with all that it had in memory. Workers notice after a while.
 func (o *operator) dies(noticed time.Duration) {
 	w := o.world
 	w.say("%s dies", o.name)
@@ -208,7 +208,7 @@ func (o *operator) pass() {
 	case err == nil:
 		o.failures = 0
 		if d.Look != nil {
-			d.RequeueAfter = time.Millisecond // the next pass sees what was found
+			d.RequeueAfter = time.Millisecond // the next pass reads what was found
 		}
 		o.sleep(d.RequeueAfter)
 		o.world.checkWake(o, d, written)
@@ -281,7 +281,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 	return nil
 }
 
-// observe is what a pass sees: the cache, and the sessions.
+// observe is what a pass reads: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored, LooksAtTargets: o.world.story.looks, Looked: o.looked, Written: o.written}
 	start := o.directive.Start

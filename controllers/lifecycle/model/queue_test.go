@@ -81,7 +81,7 @@ func (a *apiServer) beginOther(uid types.UID) error {
 	return a.answered()
 }
 
-// runs are all that have not ended, as the queue sees them.
+// runs are all that have not ended, as the queue reads them.
 func (o *operator) runs() []queue.Run {
 	lt := o.cache.lt
 	if lifecycle.Finished(lt) {
@@ -91,7 +91,7 @@ func (o *operator) runs() []queue.Run {
 	return append(slices.Clone(o.cache.others), own)
 }
 
-// stateOf is what the run wants of the queue.
+// stateOf is what the run asks of the queue.
 func (o *operator) stateOf(lt *v1alpha1.LoadTest) queue.State {
 	switch {
 	case lt.Status.StartTime != nil || lifecycle.Finished(lt):
@@ -102,7 +102,7 @@ func (o *operator) stateOf(lt *v1alpha1.LoadTest) queue.State {
 	return queue.Waiting
 }
 
-// place is where the run stands that wants to begin; it has the place from then on.
+// place is where the run stands that is to begin; it has the place from then on.
 func (o *operator) place() *queue.Place {
 	if o.stateOf(o.cache.lt) != queue.Waiting {
 		return nil

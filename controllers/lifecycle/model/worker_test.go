@@ -26,7 +26,7 @@ type worker struct {
 	job    int // whose pod it is
 
 	alive      bool
-	session    *operator // as the worker knows
+	session    *operator // as far as the worker has noticed
 	cutOff     bool
 	connecting bool
 	leaving    bool
@@ -44,7 +44,7 @@ type execution struct {
 	load   v1alpha1.StepLoad
 	start  time.Time // by the world's clock
 	length time.Duration
-	// late is how long after the start the worker learned of it.
+	// late is how long after the start the worker received it.
 	late time.Duration
 	// began is when it did begin, by the clock of the operator that said so.
 	began time.Time
@@ -151,7 +151,7 @@ func (x *worker) reads(round int32, last control.Reading, since time.Time) {
 	}
 	now.Unchanged = x.world.now.Sub(since)
 	if o := x.session; o != nil && o.alive && !x.cutOff {
-		o.hears(x, round, now)
+		o.takeReading(x, round, now)
 	}
 	x.world.after(500*time.Millisecond, func() { x.reads(round, last, since) })
 }

@@ -5,5 +5,5 @@
 // texts, and a small part with effects. What the machine was like before is
 // kept in a Snapshot; down restores exactly that.
 //
-// It knows nothing of Kubernetes and imports no other package of ours.
+// It is independent of Kubernetes and imports no other package of ours.
 package host

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	_ "time/tzdata" // CronJobs name time zones, and the host may know none.
+	_ "time/tzdata" // CronJobs name time zones, and the host may have none.
 
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"

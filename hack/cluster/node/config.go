@@ -153,7 +153,7 @@ func kubeletArgs(l layout.Layout, n layout.Node) []string {
 }
 
 // own are the folders at paths that containerd, the kubelet and CNI plugins use
-// whatever their configuration is. Each node sees a folder of its own there: two kubelets with one folder for device plugins would remove
+// whatever their configuration is. Each node has a folder of its own there: two kubelets with one folder for device plugins would remove
 // each other's socket while they start.
 func own(n layout.Node) map[string]string {
 	return map[string]string{

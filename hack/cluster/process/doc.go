@@ -9,5 +9,5 @@
 // crash between fork and write, or be mistaken for a later process of the
 // same number, as a file with a pid in it can.
 //
-// It knows nothing of Kubernetes and imports no other package of ours.
+// It is independent of Kubernetes and imports no other package of ours.
 package process

@@ -43,7 +43,7 @@ func (t Table) Start(spec Spec) (pid int, err error) {
 	if err := command.Start(); err != nil {
 		return 0, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	// Reaped here as long as this program lives, by init afterwards.
+	// Reaped here as long as this program runs, by init afterwards.
 	go func() { _ = command.Wait() }()
 	return command.Process.Pid, nil
 }

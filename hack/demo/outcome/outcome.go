@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
-// The names by which the judgement knows runs.
+// The names of the runs that are judged.
 const (
 	racy    = "hash"
 	atomic  = "lua"

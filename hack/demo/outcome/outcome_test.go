@@ -1,8 +1,6 @@
 package outcome_test
 
 import (
-	"flag"
-	"os"
 	"testing"
 	"time"
 
@@ -11,9 +9,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/demo/outcome"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // good are the results of a demo that came out as it should.
 func good() []outcome.Result {
@@ -95,20 +92,7 @@ func TestJudge(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	list := append(good(), outcome.Result{Strategy: "lua", Scenario: "never-began"})
-	got := outcome.Table(list)
-	const golden = "testdata/table.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatalf("%v; write it with go test -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("Table() (-want +got):\n%s", diff)
-	}
+	golden.Check(t, "testdata/table.txt", outcome.Table(list))
 }
 
 func TestOf(t *testing.T) {

@@ -6,5 +6,5 @@
 // Packages are extracted, not installed: no maintainer script runs, so that the
 // result depends on the packages alone, and what only installing needs (dpkg,
 // perl, init scripts) can go. It owns what is trimmed and how long the cache
-// holds; it does not know which images there are.
+// holds; it does not say which images there are.
 package debimage

@@ -2,5 +2,5 @@
 // binary: the binary, the certificates that it verifies servers with, and
 // nothing else.
 //
-// It owns how our binaries are built; it does not know which there are.
+// It owns how our binaries are built, not which there are.
 package goimage

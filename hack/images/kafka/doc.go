@@ -5,6 +5,6 @@
 //
 // The host's own Maven fetches them, so that its configuration says from
 // where; what it brings is used only if every file has the digest that is
-// recorded here. It knows neither recipes nor images, and imports no other
+// recorded here. It has neither recipes nor images, and imports no other
 // package of this module.
 package kafka

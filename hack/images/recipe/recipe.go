@@ -49,10 +49,11 @@ func All() []Image {
 		{Name: "argocd", Debian: argocd(), Optional: true},
 		{Name: "prometheus", Debian: prometheus(), Optional: true},
 		{Name: "minio", Go: &Go{Component: "minio", Binary: "minio"}, Optional: true},
+		{Name: "kustomize-controller", Go: &Go{Component: "flux", Binary: "kustomize-controller"}, Optional: true},
 	}
 }
 
-// Ref is the name under which nodes know the image. Its host is never dialed:
+// Ref is the name of the image on nodes. Its host is never dialed:
 // the images are loaded, not pulled.
 func (i Image) Ref() string { return "loadtest.dev/" + i.Name + ":dev" }
 

@@ -2,6 +2,6 @@
 // one layer. It owns reproducibility: entries in order of their path, zero
 // timestamps, numeric owners, no setuid bits.
 //
-// It knows neither recipes nor where files come from, and imports no other
+// It has neither recipes nor the places that files come from, and imports no other
 // package of this module.
 package rootfs

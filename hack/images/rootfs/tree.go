@@ -12,7 +12,7 @@ import (
 )
 
 // NonRoot is the user and group that every image runs as. The restricted Pod
-// Security Standard wants a number other than 0; this one is the custom of
+// Security Standard asks for a number other than 0; this one is the custom of
 // images without a shell.
 const NonRoot = 65532
 

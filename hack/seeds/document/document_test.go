@@ -3,21 +3,16 @@ package document_test
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/document"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestDocuments compares what is written of results that are as expected with what a
 // person reviewed.
@@ -31,30 +26,13 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("seed %s has no plots", seed)
 		}
 		for name, text := range files {
-			compare(t, name, string(text))
+			golden.Check(t, filepath.Join("testdata", name), string(text))
 			if filepath.Ext(name) == ".svg" {
 				wellFormed(t, name, string(text))
 			} else if strings.Contains(string(text), "|  |") {
 				t.Errorf("%s has an empty cell", name)
 			}
 		}
-	}
-}
-
-func compare(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; write it with go test -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
 }
 

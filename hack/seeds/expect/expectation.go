@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 )
 
-// Expectation is what one thinks that an experiment, or several of a seed, will show.
+// Expectation is what an experiment, or several of a seed, should show.
 type Expectation struct {
 	// Name is what documents and explanations call it.
 	Name string

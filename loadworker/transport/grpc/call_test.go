@@ -3,6 +3,7 @@ package grpc
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ type answer struct {
 	header, trailer string // of "name: value" lines
 	body            []byte
 	trailersOnly    bool
+	may             transport.Replies
 }
 
 func good(body []byte) answer {
@@ -40,6 +42,7 @@ func fieldsOf(lines string) (f Fields) {
 func (a answer) read(piece int) (c Call, kept []byte, err error) {
 	var body transport.Body
 	body.Begin(1 << 20)
+	c.May = a.may
 	if err := c.Header(a.http, fieldsOf(a.header), a.trailersOnly); err != nil {
 		return c, nil, err
 	}
@@ -60,26 +63,51 @@ func (a answer) read(piece int) (c Call, kept []byte, err error) {
 func TestCallHasTheStatusAndTheMessage(t *testing.T) {
 	tests := map[string]struct {
 		answer
-		status int
-		want   string
+		status, replies int
+		size            int64
 	}{
-		"a reply":                  {good(framed(0, 5, "hello")), 0, "hello"},
-		"an empty reply":           {good(framed(0, 0, "")), 0, ""},
-		"of a content type":        {answer{http: 200, header: "content-type: Application/gRPC+proto; charset=x", trailer: "grpc-status: 0", body: framed(0, 1, "a")}, 0, "a"},
-		"a status and no message":  {answer{http: 200, header: "content-type: application/grpc", trailer: "grpc-message: no\ngrpc-status: 16"}, 16, ""},
-		"a status after a message": {answer{http: 200, header: "content-type: application/grpc", trailer: "grpc-status: 5", body: framed(0, 1, "a")}, 5, "a"},
-		"trailers only":            {answer{http: 200, header: "content-type: application/grpc\ngrpc-status: 14", trailersOnly: true}, 14, ""},
+		"a reply":                     {good(framed(0, 5, "hello")), 0, 1, 5},
+		"an empty reply":              {good(framed(0, 0, "")), 0, 1, 0},
+		"of a content type":           {answer{http: 200, header: "content-type: Application/gRPC+proto; charset=x", trailer: "grpc-status: 0", body: framed(0, 1, "a")}, 0, 1, 1},
+		"a status and no message":     {answer{http: 200, header: "content-type: application/grpc", trailer: "grpc-message: no\ngrpc-status: 16"}, 16, 0, 0},
+		"a status after a message":    {answer{http: 200, header: "content-type: application/grpc", trailer: "grpc-status: 5", body: framed(0, 1, "a")}, 5, 1, 1},
+		"trailers only":               {answer{http: 200, header: "content-type: application/grpc\ngrpc-status: 14", trailersOnly: true}, 14, 0, 0},
+		"an encoding that is unused":  {answer{http: 200, header: "content-type: application/grpc\ngrpc-encoding: br", trailer: "grpc-status: 0", body: framed(0, 1, "a")}, 0, 1, 1},
+		"a stream":                    {streamed(good(slices.Concat(framed(0, 5, "hello"), framed(0, 0, ""), framed(0, 2, "me")))), 0, 3, 7},
+		"a stream of nothing":         {streamed(good(nil)), 0, 0, 0},
+		"a stream of trailers only":   {streamed(answer{http: 200, header: "content-type: application/grpc\ngrpc-status: 0", trailersOnly: true}), 0, 0, 0},
+		"a stream that fails":         {streamed(answer{http: 200, header: "content-type: application/grpc", trailer: "grpc-status: 13", body: slices.Concat(framed(0, 1, "a"), framed(0, 1, "b"))}), 13, 2, 2},
+		"a compressed reply":          {zipped(good(framed(1, 5, "hello"))), 0, 1, 5},
+		"one that is not compressed":  {zipped(good(framed(0, 5, "hello"))), 0, 1, 5},
+		"a stream of which some are":  {streamed(zipped(good(slices.Concat(framed(0, 1, "a"), framed(1, 1, "b"), framed(0, 1, "c"))))), 0, 3, 3},
+		"no encoding, none is needed": {answer{http: 200, header: "content-type: application/grpc", trailer: "grpc-status: 0", body: framed(0, 1, "a"), may: transport.Replies{Gzip: true}}, 0, 1, 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			for _, piece := range []int{1, 3, 1000} {
 				c, kept, err := tt.read(piece)
-				if err != nil || c.Status() != tt.status || string(kept) != tt.want || c.Size() != int64(len(tt.want)) {
-					t.Errorf("in pieces of %d: status %d, %q of %d bytes, %v", piece, c.Status(), kept, c.Size(), err)
+				if err != nil || c.Status() != tt.status || !bytes.Equal(kept, tt.body) || c.Size() != tt.size || c.Replies() != int64(tt.replies) {
+					t.Errorf("in pieces of %d: status %d, %q, %d replies of %d bytes, %v", piece, c.Status(), kept, c.Replies(), c.Size(), err)
+				}
+				if got := KeptSize(c.Size(), c.Replies()); got != int64(len(kept)) {
+					t.Errorf("in pieces of %d: %d bytes are kept, KeptSize says %d", piece, len(kept), got)
 				}
 			}
 		})
 	}
+}
+
+// streamed is an answer to a call whose method returns a stream.
+func streamed(a answer) answer {
+	a.may.Stream = true
+	return a
+}
+
+// zipped is an answer in gzip to a call that accepts it.
+func zipped(a answer) answer {
+	a.may.Gzip = true
+	a.header += "\ngrpc-encoding: gzip"
+	return a
 }
 
 func TestCallRefusesWhatIsNoResponse(t *testing.T) {
@@ -120,6 +148,16 @@ func TestCallRefusesWhatIsNoResponse(t *testing.T) {
 		"two messages":                      {with(func(a *answer) { a.body = append(a.body, framed(0, 0, "")...) }), "a second message"},
 		"a compressed message":              {with(func(a *answer) { a.body[0] = 1 }), "a compressed message"},
 		"a compressed one with an encoding": {with(func(a *answer) { a.body[0] = 1; a.header += "\ngrpc-encoding: gzip" }), "a compressed message"},
+		"a compressed one, no encoding":     {with(func(a *answer) { a.body[0] = 1; a.may.Gzip = true }), "and its grpc-encoding is not gzip"},
+		"a compressed one of another":       {with(func(a *answer) { a.body[0] = 1; a.may.Gzip = true; a.header += "\ngrpc-encoding: br" }), "and its grpc-encoding is not gzip"},
+		"a compressed one of two encodings": {zipped(with(func(a *answer) { a.body[0] = 1; a.header += "\ngrpc-encoding: gzip" })), "and its grpc-encoding is not gzip"},
+		"a compressed one of identity":      {with(func(a *answer) { a.body[0] = 1; a.may.Gzip = true; a.header += "\ngrpc-encoding: identity" }), "and its grpc-encoding is not gzip"},
+		"the flag of a later message":       {streamed(with(func(a *answer) { a.body = append(a.body, 2) })), "neither 0 nor 1"},
+		"a later message is compressed":     {streamed(with(func(a *answer) { a.body = append(a.body, 1) })), "a compressed message, although"},
+		"a stream cut in a prefix":          {streamed(with(func(a *answer) { a.body = append(a.body, 0, 0) })), "ends after 2 bytes of a prefix"},
+		"a stream cut in a message":         {streamed(with(func(a *answer) { a.body = append(a.body, framed(0, 3, "ab")...) })), "the message ends 1 bytes before its length of 3"},
+		"a stream without a trailer":        {streamed(with(func(a *answer) { a.trailer = "" })), "ends without grpc-status"},
+		"a stream with an early status":     {streamed(with(func(a *answer) { a.header += "\ngrpc-status: 0" })), "in a header that is not the end"},
 		"a flag that is none":               {with(func(a *answer) { a.body[0] = 0x80 }), "neither 0 nor 1"},
 		"an error with a message cut short": {with(func(a *answer) { a.body, a.trailer = framed(0, 9, "x"), "grpc-status: 13" }), "the message ends 8 bytes before"},
 		"an error with half a prefix":       {with(func(a *answer) { a.body, a.trailer = []byte{0}, "grpc-status: 13" }), "ends after 1 bytes of a prefix"},
@@ -135,6 +173,26 @@ func TestCallRefusesWhatIsNoResponse(t *testing.T) {
 	}
 }
 
+// What is kept of the text that goes with a status is whatever the target sent there.
+func TestMessageOfAStatusIsDecodedIfItIsKept(t *testing.T) {
+	for value, want := range map[string]string{
+		"no such cart": "no such cart", "caf%C3%A9 100%25": "café 100%", "50% + %zz": "50% + %zz", "%1b[31m%0A": "\x1b[31m\n", "": "",
+	} {
+		for _, kept := range []bool{true, false} {
+			f := Fields{KeepMessage: kept}
+			f.Add("grpc-status", "5")
+			f.Add("grpc-message", value)
+			var c Call
+			if err := c.Trailer(f); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Message(); kept && got != want || !kept && got != "" {
+				t.Errorf("%q, kept: %v: %q, want %q", value, kept, got, want)
+			}
+		}
+	}
+}
+
 func TestTimeoutHasAtMostEightDigits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		time.Nanosecond: "1n", time.Millisecond: "1000000n", 99_999_999: "99999999n", 100 * time.Millisecond: "100000u",
@@ -147,17 +205,22 @@ func TestTimeoutHasAtMostEightDigits(t *testing.T) {
 }
 
 // FuzzCall: however a body is divided into pieces, it means the same, and what is kept of
-// it is one message of the length that its prefix says.
+// it is whole messages of the lengths that their prefixes say.
 func FuzzCall(f *testing.F) {
-	f.Add(framed(0, 5, "hello"), uint8(3), int8(0))
-	f.Add(framed(0, 0, ""), uint8(1), int8(0))
-	f.Add(framed(1, 5, "hello"), uint8(2), int8(0))
-	f.Add(framed(0, 4, "hello"), uint8(6), int8(13))
-	f.Add(framed(0, 1<<32-1, "hello"), uint8(200), int8(0))
-	f.Add(append(framed(0, 1, "a"), framed(0, 1, "b")...), uint8(4), int8(16))
-	f.Add([]byte{0, 0}, uint8(1), int8(5))
-	f.Fuzz(func(t *testing.T, body []byte, piece uint8, status int8) {
+	f.Add(framed(0, 5, "hello"), uint8(3), int8(0), false, false)
+	f.Add(framed(0, 0, ""), uint8(1), int8(0), false, false)
+	f.Add(framed(1, 5, "hello"), uint8(2), int8(0), false, true)
+	f.Add(framed(0, 4, "hello"), uint8(6), int8(13), false, false)
+	f.Add(framed(0, 1<<32-1, "hello"), uint8(200), int8(0), true, false)
+	f.Add(append(framed(0, 1, "a"), framed(1, 1, "b")...), uint8(4), int8(16), true, true)
+	f.Add([]byte{0, 0}, uint8(1), int8(5), false, false)
+	f.Add([]byte{}, uint8(1), int8(0), true, true)
+	f.Fuzz(func(t *testing.T, body []byte, piece uint8, status int8, stream, compressed bool) {
 		a := good(body)
+		a.may.Stream = stream
+		if compressed {
+			a = zipped(a)
+		}
 		a.trailer = "grpc-status: " + strconv.Itoa(int(status))
 		whole, kept, err := a.read(len(body) + 1)
 		pieces, keptOf, errOf := a.read(int(piece) + 1)
@@ -170,11 +233,23 @@ func FuzzCall(f *testing.F) {
 		if whole.Status() != pieces.Status() || !measure.IsGRPC(whole.Status()) {
 			t.Fatalf("status %d or %d", whole.Status(), pieces.Status())
 		}
-		if len(body) > 0 && !bytes.Equal(body, framed(0, uint32(len(kept)), string(kept))) {
+		if !bytes.Equal(body, kept) {
 			t.Fatalf("%q is kept of %q", kept, body)
 		}
-		if len(body) == 0 && whole.Status() == measure.GRPCOK {
-			t.Fatal("OK without a message")
+		replies, size := whole.Replies(), whole.Size()
+		for len(kept) > 0 {
+			var m Message
+			m, kept = Cut(kept)
+			replies, size = replies-1, size-int64(len(m.Bytes))
+			if m.Compressed && !compressed {
+				t.Fatal("a compressed message that was not accepted")
+			}
+		}
+		if replies != 0 || size != 0 {
+			t.Fatalf("of %d replies and %d bytes, %d and %d are not kept", whole.Replies(), whole.Size(), replies, size)
+		}
+		if !stream && (whole.Replies() > 1 || whole.Replies() == 0 && whole.Status() == measure.GRPCOK) {
+			t.Fatalf("status %d with %d replies", whole.Status(), whole.Replies())
 		}
 	})
 }

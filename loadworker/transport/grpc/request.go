@@ -1,20 +1,9 @@
 package grpc
 
 import (
-	"encoding/binary"
 	"strconv"
 	"time"
 )
-
-// PrefixSize is the size of what stands before a message: a flag, which says whether it is
-// compressed, and its length.
-const PrefixSize = 5
-
-// Frame fills in the prefix of a message, for which a body has room at its beginning.
-func Frame(body []byte) {
-	body[0] = 0
-	binary.BigEndian.PutUint32(body[1:], uint32(len(body)-PrefixSize))
-}
 
 // mostTimeout is more than the largest number that grpc-timeout may have.
 const mostTimeout = 100_000_000

@@ -26,7 +26,7 @@ func NewClient(d *dial.Dialer, agent string) *Client {
 func (c *Client) NewConn() transport.Conn { return c.newConn() }
 
 func (c *Client) newConn() *Conn {
-	conn := &Conn{client: c}
+	conn := &Conn{client: c, session: c.NewSession()}
 	conn.onReadable = conn.transfer
 	return conn
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
@@ -22,12 +23,13 @@ const checkAfter = 5 * time.Millisecond
 // Conn is one persistent connection for a goroutine, opened again when it is lost.
 // It holds a buffer only while there are bytes to move.
 type Conn struct {
-	client *Client
-	net    net.Conn // nil: closed
+	client  *Client
+	session *dial.Session // of its connections, one after the other; nil: none
+	net     net.Conn      // nil: closed
 	// raw reads from the socket once it is readable; nil: through net, which is TLS.
 	raw        syscall.RawConn
 	onReadable func(fd uintptr) bool // transfer, bound once to save an allocation
-	secured    []byte                // the buffer for reads of TLS
+	secured    []byte                // the buffer for reads of TLS; nil: it has read nothing
 	used       time.Time             // when the last request was sent
 	carried    bool                  // a request, since it was opened
 
@@ -103,7 +105,7 @@ func (c *Conn) ensureOpen(ctx context.Context, now, deadline time.Time) error {
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	conn, err := c.client.Open(ctx)
+	conn, err := c.client.Open(dial.Resuming(ctx, c.session))
 	if err == nil {
 		c.adopt(conn)
 	}
@@ -115,9 +117,6 @@ func (c *Conn) adopt(conn net.Conn) {
 	c.net, c.raw, c.used, c.carried = conn, nil, time.Now(), false
 	if _, secured := conn.(*tls.Conn); !secured {
 		c.raw = socket.RawConn(conn)
-	}
-	if c.raw == nil && c.secured == nil {
-		c.secured = make([]byte, securedBuffer)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

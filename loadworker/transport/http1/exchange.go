@@ -112,6 +112,9 @@ func (c *Conn) exchangeSecured(r *transport.Request) error {
 	if _, err := c.net.Write(appendRequest(nil, r, c.client.host, c.client.agent)); err != nil {
 		return &failure.Error{Phase: failure.Writing, Err: err}
 	}
+	if c.secured == nil { // one that goes to a loop never needs it
+		c.secured = make([]byte, securedBuffer)
+	}
 	for {
 		n, err := c.net.Read(c.secured)
 		if n > 0 || errors.Is(err, io.EOF) {

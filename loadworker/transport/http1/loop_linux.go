@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
@@ -34,6 +35,7 @@ type LoopConn struct {
 	Tag int
 
 	loop     *Loop
+	session  *dial.Session // as of the Conn that was added
 	conn     loop.Conn
 	inFlight bool   // a request is under way
 	carried  bool   // a request, since it was opened
@@ -49,13 +51,13 @@ var (
 	_ loop.Waiter   = (*LoopConn)(nil)
 )
 
-// IsOpen reports whether the connection is open as far as the loop knows.
+// IsOpen reports whether the connection is open as far as the loop has read.
 func (c *LoopConn) IsOpen() bool { return c.conn.IsOpen() }
 
 // Add adds a connection, with the socket of from if that is open. from is then
 // closed.
 func (l *Loop) Add(c *LoopConn, from *Conn) {
-	c.loop = l
+	c.loop, c.session = l, from.session
 	l.Loop.Add(&c.conn, c)
 	if conn := from.release(); conn != nil {
 		_ = c.conn.Adopt(conn) // if this fails, the first request opens it again
@@ -81,7 +83,7 @@ func (l *Loop) Send(ctx context.Context, c *LoopConn, r *transport.Request, dead
 	l.out = appendRequest(l.out[:0], r, l.client.host, l.client.agent)
 	if !c.conn.IsOpen() {
 		c.unsent = append(c.unsent, l.out...)
-		c.conn.Dial(ctx, deadline)
+		c.conn.Dial(dial.Resuming(ctx, c.session), deadline)
 		return
 	}
 	c.begin(l.out)

@@ -166,15 +166,15 @@ func TestLoopInterruptWhileDialling(t *testing.T) {
 			if first == "loop" {
 				s.loop.Interrupt()
 			}
-			if n := s.loop.Dialing(); n != 1 || s.ended {
-				t.Errorf("%d connections are dialled, ended %v; want 1 that has not ended", n, s.ended)
+			if s.ended {
+				t.Error("the request ended, while its connection is dialled")
 			}
 			cancel()
 			for !s.ended {
 				s.loop.Wait(time.Since(s.start) + scripted.Patience)
 			}
-			if n := s.loop.Dialing(); n != 0 || !errors.Is(s.err, failure.ErrInterrupted) {
-				t.Errorf("%v with %d dialled; want ErrInterrupted, and none", s.err, n)
+			if !errors.Is(s.err, failure.ErrInterrupted) {
+				t.Errorf("%v; want ErrInterrupted", s.err)
 			}
 		})
 	}

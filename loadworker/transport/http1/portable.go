@@ -7,11 +7,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // Loop exists on Linux only.
-type Loop struct{}
+type Loop struct{ Openings *dial.Openings }
 
 // LoopConn is a connection of a Loop.
 type LoopConn struct{ Tag int }
@@ -29,7 +30,6 @@ func (*Loop) Add(*LoopConn, *Conn)                                              
 func (*Loop) Return(*LoopConn, *Conn)                                            {}
 func (*Loop) Send(context.Context, *LoopConn, *transport.Request, time.Duration) {}
 func (*Loop) Wait(time.Duration)                                                 {}
-func (*Loop) Dialing() int                                                       { return 0 }
 func (*Loop) Wake()                                                              {}
 func (*Loop) Interrupt()                                                         {}
 func (*Loop) Close()                                                             {}

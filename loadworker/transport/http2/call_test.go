@@ -86,7 +86,7 @@ func TestCallsAndRequestsShareAConnection(t *testing.T) {
 		if err := c.Feed(s.take()); err != nil {
 			t.Fatal(err)
 		}
-		want := transport.Response{Status: 5, Size: 1, Body: []byte("a")}
+		want := transport.Response{Status: 5, Size: 1, Body: []byte{0, 0, 0, 0, 1, 'a'}}
 		if !r.Call {
 			want = transport.Response{Status: 200, Size: 6, Body: []byte{0, 0, 0, 0, 1, 'a'}}
 		}

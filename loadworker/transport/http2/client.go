@@ -37,7 +37,7 @@ func NewClient(d *dial.Dialer, agent string, s Shared) *Client {
 func (c *Client) Shared() Shared { return c.shared }
 
 // NewConn returns a connection that is not open yet, a *Conn.
-func (c *Client) NewConn() transport.Conn { return &Conn{client: c} }
+func (c *Client) NewConn() transport.Conn { return &Conn{client: c, session: c.NewSession()} }
 
 // Name names the client in results.
 func (*Client) Name() string { return "http2" }

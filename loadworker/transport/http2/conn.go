@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
@@ -20,7 +21,8 @@ import (
 // carries one request at a time.
 type Conn struct {
 	client  *Client
-	net     net.Conn // nil: closed
+	session *dial.Session // of its connections, one after the other; nil: none
+	net     net.Conn      // nil: closed
 	mux     *Mux
 	carried bool // a request, since it was opened
 	stream  Stream
@@ -38,7 +40,10 @@ var (
 )
 
 // buffers are what is read into.
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// bufferSize is that of reads: a connection has a buffer as long as it waits for a response.
+const bufferSize = 4 << 10
 
 // Do sends a request once and reads the whole response.
 func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time) (transport.Response, error) {
@@ -73,7 +78,7 @@ func (c *Conn) ended(_ *Stream, err error) { c.done, c.err = true, err }
 
 // exchange writes and reads until it is done. An error is of the connection.
 func (c *Conn) exchange(done func() bool) error {
-	buffer := buffers.Get().(*[32 << 10]byte)
+	buffer := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buffer)
 	for {
 		if err := c.flush(); err != nil {
@@ -137,7 +142,9 @@ func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 		close(ended)
 	})
 	c.err = nil
+	goOn := dial.Waiting(ctx)
 	err := c.exchange(c.mux.Settled)
+	goOn()
 	if !stop() {
 		<-ended
 		err = failure.ErrInterrupted
@@ -155,7 +162,7 @@ func (c *Conn) ensureOpen(ctx context.Context, deadline time.Time) error {
 	c.Close()
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	conn, err := c.client.Open(ctx)
+	conn, err := c.client.Open(dial.Resuming(ctx, c.session))
 	if err == nil {
 		c.adopt(conn, NewMux(c.client.origin), false)
 	}
@@ -199,7 +206,7 @@ func (c *Conn) catchUp() error {
 	if err := c.net.SetDeadline(time.Now().Add(catchUpFor)); err != nil {
 		return err
 	}
-	buffer := buffers.Get().(*[32 << 10]byte)
+	buffer := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buffer)
 	n, err := c.net.Read(buffer[:])
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {

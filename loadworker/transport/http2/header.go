@@ -121,14 +121,14 @@ func (m *Mux) continuation(f frame, payload []byte) *violation {
 // part of what later ones mean.
 func (m *Mux) decode(id uint32, end bool, b []byte) *violation {
 	st, ok := m.find(id)
-	if ok && st.status == 0 && !st.keepCookies && len(b) > 0 && bytes.Equal(b, m.same.bytes) {
+	if ok && st.status == 0 && !st.keepCookies && !st.keepMessage && len(b) > 0 && bytes.Equal(b, m.same.bytes) {
 		m.into, m.problem = m.same.fields, ""
 		m.take(st, end)
 		return nil
 	}
 	m.into, m.problem = fields{keep: ok && st.keepCookies}, ""
 	if ok {
-		m.into.cookies = st.cookies
+		m.into.cookies, m.into.call.KeepMessage = st.cookies, st.keepMessage
 	}
 	_, err := m.decoder.Write(b)
 	if err == nil {
@@ -152,7 +152,7 @@ func (m *Mux) remember(b []byte) {
 	switch {
 	case len(b) > maxSame || changesTable(b):
 		m.same.bytes = m.same.bytes[:0]
-	case m.problem == "" && !m.into.keep && m.into.status >= 200:
+	case m.problem == "" && !m.into.keep && !m.into.call.KeepMessage && m.into.status >= 200:
 		m.same.bytes = append(m.same.bytes[:0], b...)
 		m.same.fields = m.into
 		m.same.cookies = nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
@@ -72,6 +73,7 @@ type LoopStream struct {
 // LoopConn is a connection of a Loop. The zero value is closed.
 type LoopConn struct {
 	loop    *Loop
+	session *dial.Session // as of the Conn that was added
 	conn    loop.Conn
 	mux     *Mux        // nil: closed
 	first   *LoopStream // the request that the connection is being opened for
@@ -86,7 +88,7 @@ var (
 	_ owner         = (*LoopStream)(nil)
 )
 
-// IsOpen reports whether the connection is open, as far as the loop knows, and takes
+// IsOpen reports whether the connection is open, as far as the loop has read, and takes
 // requests.
 func (c *LoopConn) IsOpen() bool { return c.conn.IsOpen() && c.mux.Usable() }
 
@@ -115,7 +117,7 @@ func (c *LoopConn) InFlight() int {
 
 // Add adds a connection, with the socket of from if that is open. from is then closed.
 func (l *Loop) Add(c *LoopConn, from *Conn) {
-	c.loop = l
+	c.loop, c.session = l, from.session
 	l.Loop.Add(&c.conn, c)
 	carried := from.carried
 	conn, mux := from.release()
@@ -153,7 +155,7 @@ func (l *Loop) Send(ctx context.Context, st *LoopStream, c *LoopConn, r *transpo
 	}
 	c.first, c.mux, c.carried = st, NewMux(l.client.origin), false
 	c.mux.Send(&st.stream, r, st)
-	c.conn.Dial(ctx, deadline)
+	c.conn.Dial(dial.Resuming(ctx, c.session), deadline)
 }
 
 func (c *LoopConn) begin(st *LoopStream) {

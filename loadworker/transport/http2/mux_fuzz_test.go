@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	xhttp2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -30,6 +31,16 @@ func FuzzMux(f *testing.F) {
 		s.headers(id, true, "grpc-status", "0")
 	}
 	f.Add(s.take(), uint64(3))
+	s.must(s.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 10}))
+	for id := uint32(1); id < 10; id += 2 {
+		s.headers(id, false, ":status", "200", "content-type", "application/grpc", "grpc-encoding", "gzip")
+		s.must(s.WriteData(id, false, []byte{0, 0, 0, 0, 1, 'a', 1, 0, 0, 0, 1, 'b', 0, 0, 0}))
+		s.must(s.WriteWindowUpdate(id, 20))
+		s.must(s.WriteData(id, false, []byte{0, 0}))
+		s.headers(id, true, "grpc-status", "0")
+		s.must(s.WriteRSTStream(id, xhttp2.ErrCodeNo))
+	}
+	f.Add(s.take(), uint64(5))
 	f.Add([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), uint64(2))
 	f.Fuzz(func(t *testing.T, in []byte, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, seed))
@@ -40,7 +51,10 @@ func FuzzMux(f *testing.F) {
 			switch random.IntN(4) {
 			case 0:
 				if c.Usable() && c.InFlight() < 10 {
-					c.send(&transport.Request{Method: "POST", Path: []byte("/"), Body: make([]byte, random.IntN(100_000)), Keep: 10, Call: random.IntN(2) == 0})
+					c.send(&transport.Request{
+						Method: "POST", Path: []byte("/"), Body: make([]byte, random.IntN(100_000)), Keep: 10, Call: random.IntN(2) == 0,
+						Replies: transport.Replies{Stream: random.IntN(2) == 0, Gzip: random.IntN(2) == 0},
+					})
 				}
 			case 1:
 				if n := len(c.streams); n > 0 {
@@ -53,6 +67,11 @@ func FuzzMux(f *testing.F) {
 			n := 1 + random.IntN(len(in))
 			err = c.Feed(in[:n])
 			in = in[n:]
+			for _, st := range c.streams {
+				if n := len(st.Response().Body); n > 10 {
+					t.Fatalf("%d bytes of a body are kept", n)
+				}
+			}
 			if kept := cap(c.held) + cap(c.block.bytes) + cap(c.same.bytes); kept > fuzzMemory {
 				t.Fatalf("%d bytes are kept", kept)
 			}

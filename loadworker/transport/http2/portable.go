@@ -7,11 +7,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // Loop exists on Linux only.
-type Loop struct{}
+type Loop struct{ Openings *dial.Openings }
 
 // LoopStream is what a request of a Loop goes through.
 type LoopStream struct{ Tag int }
@@ -44,7 +45,6 @@ func (*Loop) Add(*LoopConn, *Conn)                                              
 func (*Loop) Return(*LoopConn, *Conn)                                                         {}
 func (*Loop) Send(context.Context, *LoopStream, *LoopConn, *transport.Request, time.Duration) {}
 func (*Loop) Wait(time.Duration)                                                              {}
-func (*Loop) Dialing() int                                                                    { return 0 }
 func (*Loop) Wake()                                                                           {}
 func (*Loop) Interrupt()                                                                      {}
 func (*Loop) Close()                                                                          {}

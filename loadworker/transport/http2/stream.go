@@ -20,7 +20,7 @@ type Stream struct {
 
 // response is what has come of a response.
 type response struct {
-	head, keepCookies bool // of the request
+	head, keepCookies, keepMessage bool // of the request
 
 	status    int // final; 0: it has not come
 	hasLength bool
@@ -38,7 +38,10 @@ type response struct {
 func (st *Stream) begin(r *transport.Request) {
 	st.kept.Free() // to the budget that it was taken from
 	st.id, st.body, st.waiting = 0, nil, nil
-	st.response = response{head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, kept: st.kept, cookies: st.cookies[:0], isCall: r.Call}
+	st.response = response{
+		head: r.Method == http.MethodHead, keepCookies: r.KeepCookies, keepMessage: r.KeepMessage,
+		kept: st.kept, cookies: st.cookies[:0], isCall: r.Call, call: grpc.Call{May: r.Replies},
+	}
 	st.kept.Budget = r.Budget
 	st.kept.Begin(r.Keep)
 }
@@ -48,7 +51,8 @@ func (st *Stream) begin(r *transport.Request) {
 func (st *Stream) Response() transport.Response {
 	r := transport.Response{Status: st.status, Size: st.size, SetCookies: st.cookies}
 	if st.isCall {
-		r.Status, r.Size = st.call.Status(), st.call.Size()
+		r.Status, r.Size, r.Replies = st.call.Status(), st.call.Size(), st.call.Replies()
+		r.Message = st.call.Message()
 	}
 	return st.kept.In(r)
 }

@@ -44,7 +44,7 @@ func (l *Loop) Add(c *Conn, p Protocol) {
 	l.conns = append(l.conns, c)
 }
 
-// IsOpen reports whether the connection is open as far as the loop knows.
+// IsOpen reports whether the connection is open as far as the loop has read.
 func (c *Conn) IsOpen() bool { return c.open }
 
 // Unwritten reports whether the socket has not yet had room for all that was written.

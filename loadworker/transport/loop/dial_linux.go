@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
@@ -13,28 +14,25 @@ import (
 // dialResult is the result of dialling for a connection: a socket or an error.
 type dialResult struct {
 	conn    *Conn
+	opening *dial.Opening
 	fd      int
 	secured *socket.TLS
 	err     error
 }
 
-// Dialing returns how many connections are being opened.
-func (l *Loop) Dialing() int { return l.dialing }
-
 // Dial begins to open a connection, before a deadline. Opened of its protocol gets the
 // result.
 func (c *Conn) Dial(ctx context.Context, deadline time.Duration) {
 	l := c.loop
-	l.dialing++
-	l.dials.Go(func() { l.dial(ctx, c, deadline) })
+	counted, opening := l.Openings.Begin(ctx)
+	l.dials.Go(func() { l.dial(counted, dialResult{conn: c, opening: opening}, deadline) })
 }
 
 // dial opens a socket, in a goroutine of its own. ctx may end it before Interrupt is
 // called.
-func (l *Loop) dial(ctx context.Context, c *Conn, deadline time.Duration) {
+func (l *Loop) dial(ctx context.Context, r dialResult, deadline time.Duration) {
 	timed, cancel := context.WithDeadline(ctx, l.start.Add(deadline))
 	defer cancel()
-	r := dialResult{conn: c}
 	conn, err := l.open(timed)
 	switch {
 	case err == nil:
@@ -46,6 +44,7 @@ func (l *Loop) dial(ctx context.Context, c *Conn, deadline time.Duration) {
 	default:
 		r.err = err
 	}
+	r.opening.Opened()
 	l.mu.Lock()
 	l.dialed = append(l.dialed, r)
 	l.mu.Unlock()
@@ -60,8 +59,8 @@ func (l *Loop) takeDialed() {
 	results := l.dialed
 	l.dialed = nil
 	l.mu.Unlock()
-	l.dialing -= len(results)
 	for _, r := range results {
+		r.opening.End()
 		if r.err == nil {
 			r.err = r.conn.connect(r.fd, r.secured)
 		}

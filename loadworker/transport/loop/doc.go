@@ -7,6 +7,6 @@
 //	  ├─ Deadline  of a request; the nearest first
 //	  └─ dialling  in goroutines; the result comes to the loop as an event
 //
-// It knows sockets and instants, and nothing of what is spoken: a Protocol takes the
+// It has sockets and instants, and nothing of what is spoken: a Protocol takes the
 // bytes of one connection as they arrive, and writes its own.
 package loop

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
@@ -18,6 +19,9 @@ import (
 // Loop waits for events of many connections and handles them. Only Wake may be called
 // from other goroutines. All times are since the loop's start.
 type Loop struct {
+	// Openings count the connections that are being opened; nil: they are not counted.
+	Openings *dial.Openings
+
 	start time.Time
 	open  Opener
 
@@ -29,7 +33,6 @@ type Loop struct {
 	pipe         socket.Pipe
 	control      socket.Control
 	waiting      deadlines
-	dialing      int // connections
 	interrupted  bool
 
 	dials  sync.WaitGroup

@@ -33,7 +33,9 @@ type dialer interface {
 	// the TLS handshake. The error is a *failure.Error.
 	DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) (net.Conn, error)
 	// Handshakes and Exhausted are those of a transport.Client.
-	Handshakes() *measure.Histogram
+	Handshakes() (times *measure.Histogram, resumed int64)
+	// NewSession is that of a place for connections; nil: they resume none.
+	NewSession() *dial.Session
 	Exhausted() (descriptors, ports int64)
 }
 
@@ -80,7 +82,7 @@ func newClient(target dial.Target, agent string, d dialer) *Client {
 	if target.HTTP2 {
 		name = "net/http HTTP/2"
 	}
-	// net/http passes the target's address. The dialer knows it.
+	// net/http passes the target's address. The dialer has it.
 	dialRecorded := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return d.DialWrapped(ctx, recorderOf(ctx).wrap)
 	}
@@ -97,7 +99,9 @@ func newClient(target dial.Target, agent string, d dialer) *Client {
 }
 
 // NewConn returns a connection that is not open yet.
-func (c *Client) NewConn() transport.Conn { return &conn{client: c} }
+func (c *Client) NewConn() transport.Conn {
+	return &conn{client: c, session: c.dialer.NewSession()}
+}
 
 // Probe opens a connection and closes it. Through a proxy, that finds the target
 // only over TLS; otherwise the proxy contacts the target for a request only.
@@ -112,8 +116,11 @@ func (c *Client) Probe(ctx context.Context) error {
 // Opened returns how many connections were opened for requests so far.
 func (c *Client) Opened() int64 { return c.opened.Load() }
 
-// Handshakes returns how long the TLS handshakes with the target since its last call took.
-func (c *Client) Handshakes() *measure.Histogram { return c.dialer.Handshakes() }
+// Handshakes returns how long the TLS handshakes with the target since its last call took,
+// and how many of them resumed a session.
+func (c *Client) Handshakes() (times *measure.Histogram, resumed int64) {
+	return c.dialer.Handshakes()
+}
 
 // Exhausted returns how many attempts to connect, to the proxy if there is one,
 // failed for want of a descriptor or a local port.

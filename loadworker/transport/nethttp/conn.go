@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -20,6 +21,8 @@ type conn struct {
 	conn   *http.ClientConn // nil: closed
 	socket *errorRecorder   // of the last conn
 	kept   transport.Body
+	// session is that of its connections, one after the other.
+	session *dial.Session
 	// carried is whether conn has carried a request.
 	carried bool
 
@@ -107,7 +110,7 @@ func (c *conn) ensureOpen(ctx context.Context) error {
 	c.Close()
 	target := c.client.target
 	c.socket = &errorRecorder{}
-	conn, err := c.client.transport.NewClientConn(c.socket.into(ctx), target.Scheme(), target.Address())
+	conn, err := c.client.transport.NewClientConn(dial.Resuming(c.socket.into(ctx), c.session), target.Scheme(), target.Address())
 	if err != nil {
 		return err
 	}
@@ -156,7 +159,7 @@ func (c *conn) read(body io.Reader, keep int) (size int64, err error) {
 }
 
 // IsOpen reports whether the connection is open. net/http reads all the time, and so
-// learns at once when the other side closes it.
+// has the error at once when the other side closes it.
 func (c *conn) IsOpen() bool { return c.conn != nil && c.conn.Err() == nil }
 
 // Alive is IsOpen.

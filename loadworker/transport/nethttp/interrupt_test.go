@@ -96,7 +96,9 @@ func (p *polite) DialWrapped(context.Context, func(net.Conn) net.Conn) (net.Conn
 	return &closingConn{Conn: client, polite: p, target: target}, nil
 }
 
-func (p *polite) Handshakes() *measure.Histogram { return nil }
+func (p *polite) Handshakes() (*measure.Histogram, int64) { return nil, 0 }
+
+func (p *polite) NewSession() *dial.Session { return nil }
 
 func (p *polite) Exhausted() (descriptors, ports int64) { return 0, 0 }
 

@@ -50,14 +50,20 @@ func (p *proxy) DialWrapped(ctx context.Context, wrap func(net.Conn) net.Conn) (
 	if err := p.tunnel(ctx, conn); err != nil {
 		return nil, errors.Join(&failure.Error{Phase: failure.Tunnelling, Err: err}, conn.Close())
 	}
-	return p.target.Handshake(ctx, conn)
+	return p.target.Handshake(ctx, dial.Counting(ctx, conn))
 }
 
 // Handshakes are those with the target.
-func (p *proxy) Handshakes() *measure.Histogram { return p.target.Handshakes() }
+func (p *proxy) Handshakes() (times *measure.Histogram, resumed int64) {
+	return p.target.Handshakes()
+}
+
+// NewSession is one with the target.
+func (p *proxy) NewSession() *dial.Session { return p.target.NewSession() }
 
 // tunnel has the proxy connect to the target. The end of ctx ends it.
 func (p *proxy) tunnel(ctx context.Context, conn net.Conn) error {
+	defer dial.Waiting(ctx)()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err := p.connect(conn)
 	if !stop() {

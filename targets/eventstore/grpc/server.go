@@ -23,7 +23,7 @@ import (
 // maxRequest is a batch, as over HTTP: 8 KB for each of 1,000 events.
 const maxRequest = 8 << 20
 
-// operations are what methods are counted as; Append knows better when it has read
+// operations are what methods are counted as; Append says more exactly when it has read
 // its events.
 var operations = map[string]eventstore.Operation{
 	"Append":           eventstore.AppendBatch,

@@ -115,7 +115,7 @@ func (s *service) seen() []eventstore.Observation {
 	return s.observed
 }
 
-// over is the store as a client of gRPC sees it.
+// over is the store by way of gRPC.
 type over struct {
 	eventstore.Store
 	client eventstorev1.EventStoreServiceClient

@@ -22,7 +22,7 @@ func wholeSeconds(d time.Duration) string {
 	return strconv.FormatInt(max(1, int64(math.Ceil(d.Seconds()))), 10)
 }
 
-// tenants are the names that a caller may know: its own.
+// tenants are the names that a caller is told: its own.
 type tenants struct {
 	Tenants []string `json:"tenants"`
 	Count   int      `json:"count"`

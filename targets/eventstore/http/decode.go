@@ -44,7 +44,7 @@ func (e wireEvent) event() eventstore.Event {
 	return eventstore.Event{Type: e.Type, Data: e.Data, Timestamp: e.Timestamp}
 }
 
-// unreadable is an error of the request, in the words that clients know, unless
+// unreadable is an error of the request, in words for clients, unless
 // it is that the body is too long.
 func unreadable(err error) error {
 	var tooLarge *http.MaxBytesError

@@ -57,7 +57,7 @@ func acceptsGzip(h http.Header) bool {
 	return false
 }
 
-// compressor holds back the beginning of a reply until it knows whether it is
+// compressor holds back the beginning of a reply until it is certain whether it is
 // worth to be compressed.
 type compressor struct {
 	http.ResponseWriter

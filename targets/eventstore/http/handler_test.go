@@ -217,7 +217,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// A tenant learns of no other.
+// A tenant is told of no other.
 func TestTenantsListsOnlyOwn(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Access = eventstore.Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}

@@ -132,7 +132,7 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 	return s
 }
 
-// page is a reply as a client sees it, without the headers that all have.
+// page is a reply as a client gets it, without the headers that all have.
 type page struct {
 	Status  int
 	Headers map[string]string

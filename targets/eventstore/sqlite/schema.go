@@ -57,5 +57,5 @@ func migrate(c *engine.Conn) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("file has version %d of the schema, and this program knows version %d: use the program that wrote it", found, version)
+	return fmt.Errorf("file has version %d of the schema, and this program reads version %d: use the program that wrote it", found, version)
 }

@@ -53,7 +53,7 @@ func (w *writer) append(a eventstore.Append) (eventstore.Receipt, error) {
 		}
 	}
 	if a.Key != "" {
-		if err := w.remember(receipt, x, a.Fingerprint[:]); err != nil {
+		if err := w.storeKey(receipt, x, a.Fingerprint[:]); err != nil {
 			return eventstore.Receipt{}, err
 		}
 	}
@@ -91,13 +91,13 @@ func (w *writer) earlier(first int64, fingerprint []byte) (eventstore.Receipt, e
 	return receipt, nil
 }
 
-func (w *writer) remember(receipt eventstore.Receipt, x key, fingerprint []byte) error {
+func (w *writer) storeKey(receipt eventstore.Receipt, x key, fingerprint []byte) error {
 	w.addRequest.BindInt64(1, receipt.First)
 	w.addRequest.BindInt64(2, receipt.Last)
 	w.addRequest.BindBytes(3, x[:])
 	w.addRequest.BindBytes(4, fingerprint)
 	if err := run(w.addRequest); err != nil {
-		return fmt.Errorf("remember idempotency key: %w", err)
+		return fmt.Errorf("store idempotency key: %w", err)
 	}
 	w.keys.add(x, receipt.First)
 	return nil

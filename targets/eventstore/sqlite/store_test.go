@@ -136,7 +136,7 @@ func TestTheWriterDoesNotWaitForReaders(t *testing.T) {
 		appendAll(t, s, "later")
 	}
 	if seen != 3 {
-		t.Errorf("the reader saw %d events, want the 3 that there were", seen)
+		t.Errorf("the reader got %d events, want the 3 that there were", seen)
 	}
 	checkTypes(t, s, "a", "b", "c", "later", "later", "later")
 }
@@ -214,7 +214,7 @@ func TestOpenRefuses(t *testing.T) {
 		want    string
 	}{
 		"a folder that is not there": {filepath.Join(dir, "none", "a.db"), good, "lock the log: "},
-		"a file of a later program":  {newer, good, "file has version 9 of the schema, and this program knows version 1"},
+		"a file of a later program":  {newer, good, "file has version 9 of the schema, and this program reads version 1"},
 		"a file of another kind":     {foreign, good, "file is not a database"},
 		"no mode":                    {filepath.Join(dir, "a.db"), Options{Readers: 1}, `synchronous: unknown mode "": use full or normal`},
 		"no readers":                 {filepath.Join(dir, "a.db"), Options{Synchronous: Full}, "readers is 0: use 1 to 64 connections"},

@@ -156,7 +156,7 @@ func (w *writer) store(group []*request) {
 }
 
 // transact does the work of a group in one transaction, and tells the observer
-// before anybody hears of it.
+// before it is acknowledged.
 func (w *writer) transact(group []*request) error {
 	start, before := time.Now(), w.last
 	err := w.attempt(group)

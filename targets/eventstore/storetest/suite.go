@@ -54,7 +54,7 @@ func Run(t *testing.T, create Factory) {
 	}
 }
 
-// RunFront examines a store as a client of a protocol sees it.
+// RunFront examines a store by way of a protocol.
 func RunFront(t *testing.T, create Factory) {
 	t.Helper()
 	for name, rule := range promises {

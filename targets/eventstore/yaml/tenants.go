@@ -20,7 +20,7 @@ type tenant struct {
 	APIKey string `yaml:"apiKey"`
 }
 
-// ReadTenants reads the tenants of a file. A field that it does not know is a
+// ReadTenants reads the tenants of a file. An unknown field is a
 // mistake: it would be a key misspelt.
 func ReadTenants(path string) (eventstore.Tenants, error) {
 	f, err := os.Open(path)

@@ -121,7 +121,7 @@ func TestBroken(t *testing.T) {
 		},
 		"another contract": {
 			run: RateLimiter, pages: bucket(http.StatusOK, "20", "19"),
-			want: `check URL: GET /api: X-RateLimit-Limit is "20", want the capacity that /version tells: 50`,
+			want: `check URL: GET /api: X-RateLimit-Limit is "20", want the capacity of /version: 50`,
 		},
 		"no token is taken": {
 			run: RateLimiter, pages: bucket(http.StatusOK, "50", "50"),

@@ -36,7 +36,7 @@ func text(status int, body string) http.HandlerFunc {
 	}
 }
 
-// links is a shortener that remembers one link under the code 0001.
+// links is a shortener that has one link, under the code 0001.
 func links() map[string]http.HandlerFunc {
 	var stored string
 	return map[string]http.HandlerFunc{
@@ -57,7 +57,7 @@ func links() map[string]http.HandlerFunc {
 	}
 }
 
-// events is a store that remembers one event at position 7, for clients with a key.
+// events is a store that has one event at position 7, for clients with a key.
 func events(key string) map[string]http.HandlerFunc {
 	var stored map[string]any
 	guarded := func(h http.HandlerFunc) http.HandlerFunc {

@@ -123,7 +123,7 @@ func rateLimiter(ctx context.Context, c caller, about []byte) error {
 		return err
 	}
 	if limit := got.header.Get("X-RateLimit-Limit"); limit != strconv.FormatInt(contract.Capacity, 10) {
-		return fmt.Errorf("GET /api: X-RateLimit-Limit is %q, want the capacity that /version tells: %d", limit, contract.Capacity)
+		return fmt.Errorf("GET /api: X-RateLimit-Limit is %q, want the capacity of /version: %d", limit, contract.Capacity)
 	}
 	remaining, err := strconv.ParseInt(got.header.Get("X-RateLimit-Remaining"), 10, 64)
 	if err != nil || remaining < 0 || remaining >= contract.Capacity {

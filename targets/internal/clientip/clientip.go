@@ -32,7 +32,7 @@ func (t Trusted) Client(r *http.Request) (string, error) {
 // The first address is what the client said of itself, which a proxy that
 // appends leaves in place. That is what the experiment needs, where a load
 // generator on one address plays many clients. It is not what a limiter on the
-// open internet wants: there the proxy must overwrite the header.
+// open internet needs: there the proxy must overwrite the header.
 func (t Trusted) Name(peer, forwardedFor string) (string, error) {
 	host, _, err := net.SplitHostPort(peer)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t Trusted) believes(host string) bool {
 	if err != nil {
 		return false
 	}
-	// A listener on both families sees an IPv4 peer as ::ffff:a.b.c.d.
+	// A listener on both families has an IPv4 peer as ::ffff:a.b.c.d.
 	addr = addr.Unmap().WithZone("")
 	for _, prefix := range t {
 		if prefix.Contains(addr) {

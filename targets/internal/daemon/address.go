@@ -15,7 +15,7 @@ const firstPort = 15432
 var taken atomic.Int64
 
 // Address returns host:port where the next server of this process may listen.
-// A client remembers an address, which has to be free when a crashed server
+// A client keeps an address, which has to be free when a crashed server
 // comes back, and no port of 127.0.0.1 that was found free is sure to be so a
 // moment later. But all of 127.0.0.0/8 is this machine: each process has an
 // address made of its id, and counts ports.

@@ -2,5 +2,5 @@
 //
 // It owns their processes, which end with the tests at the latest, however
 // those end, and their addresses. Only packages of test helpers import it; it
-// knows no server.
+// is about no particular server.
 package daemon

@@ -2,7 +2,7 @@
 // node that is broker and controller at once (KRaft), on addresses of its own.
 //
 // It owns the broker and its folder, and nothing about topics.
-// Only tests import it; it knows no target and no client. A machine without
+// Only tests import it; it imports no target and no client. A machine without
 // Java or without Kafka's jars fails the test and says how to get them: a
 // queue that was never run against Kafka has not been tested.
 //

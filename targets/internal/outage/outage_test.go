@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// timers fire at once, or never, and remember what they were asked for.
+// timers fire at once, or never, and keep what they were asked for.
 type timers struct {
 	fire  bool
 	asked []time.Duration

@@ -120,7 +120,7 @@ func (s *Server) start() error {
 	// A line of level LOG, which log_min_messages must not silence.
 	s.process, err = daemon.Start(daemon.Program{
 		Path: filepath.Join(s.bin, "postgres"), Args: args, Ready: "database system is ready to accept connections",
-		// Of SIGQUIT Postgres tells its children; of SIGKILL they find out late.
+		// Postgres passes SIGQUIT on to its children; they notice SIGKILL late.
 		Unprivileged: true, DeathSignal: syscall.SIGQUIT,
 	})
 	return err

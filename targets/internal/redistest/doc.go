@@ -2,6 +2,6 @@
 // hang it, and start it again with its data.
 //
 // It owns the process and its folder, but not the data in it. Only tests import it;
-// it knows no target. A machine without redis-server fails the test: a strategy
+// it imports no target. A machine without redis-server fails the test: a strategy
 // that was never run against Redis has not been tested.
 package redistest

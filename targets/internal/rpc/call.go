@@ -88,7 +88,7 @@ type reading struct {
 	err     error
 }
 
-// codec is the usual one, which knows readings.
+// codec is the usual one, with readings.
 type codec struct{ encoding.CodecV2 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {

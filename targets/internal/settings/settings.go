@@ -49,16 +49,18 @@ func (s *Settings) Int(p *int, name, env, fallback, help string) {
 
 // Bool adds a switch, which is given as on or off.
 func (s *Settings) Bool(p *bool, name, env, fallback, help string) {
-	s.Parsed(name, env, fallback, help, func(v string) (err error) {
-		*p, err = Switch(v)
-		return err
-	})
+	Value(s, p, name, env, fallback, help, Switch)
 }
 
 // Duration adds a length of time.
 func (s *Settings) Duration(p *time.Duration, name, env, fallback, help string) {
+	Value(s, p, name, env, fallback, help, Duration)
+}
+
+// Value adds a value that is read by a function into p.
+func Value[T any](s *Settings, p *T, name, env, fallback, help string, read func(string) (T, error)) {
 	s.Parsed(name, env, fallback, help, func(v string) (err error) {
-		*p, err = Duration(v)
+		*p, err = read(v)
 		return err
 	})
 }

@@ -29,14 +29,8 @@ func parse(args []string, env map[string]string, out io.Writer) (values, error) 
 	s.Int(&v.Count, "count", "COUNT", "7", "a `number`")
 	s.Bool(&v.Cache, "cache", "CACHE", "off", "`on or off`")
 	s.Duration(&v.Wait, "wait", "WAIT", "1s", "a `time`")
-	s.Parsed("nets", "NETS", "", "`networks`", func(x string) (err error) {
-		v.Nets, err = Networks(x)
-		return err
-	})
-	s.Parsed("rate", "RATE", "0.5", "a `rate`", func(x string) (err error) {
-		v.Rate, err = Number(x)
-		return err
-	})
+	Value(s, &v.Nets, "nets", "NETS", "", "`networks`", Networks)
+	Value(s, &v.Rate, "rate", "RATE", "0.5", "a `rate`", Number)
 	return v, s.Parse(args, out)
 }
 

@@ -49,7 +49,7 @@ func New(c Config) (*Throttle, error) {
 		errs = append(errs, fmt.Errorf("burst of the rate limit is %d: use 1 or more", c.Burst))
 	}
 	if c.Clients < 0 {
-		errs = append(errs, fmt.Errorf("rate limit remembers %d clients: use 1 or more, or 0 for %d", c.Clients, DefaultClients))
+		errs = append(errs, fmt.Errorf("rate limit keeps %d clients: use 1 or more, or 0 for %d", c.Clients, DefaultClients))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -175,7 +175,7 @@ func TestNewRefuses(t *testing.T) {
 		"no number":      {config: Config{PerSecond: math.NaN(), Burst: 1}, want: []string{"rate limit is NaN"}},
 		"no end":         {config: Config{PerSecond: math.Inf(1), Burst: 1}, want: []string{"rate limit is +Inf"}},
 		"no burst":       {config: Config{PerSecond: 1}, want: []string{"burst of the rate limit is 0: use 1 or more"}},
-		"fewer than one": {config: Config{PerSecond: 1, Burst: 1, Clients: -1}, want: []string{"remembers -1 clients"}},
+		"fewer than one": {config: Config{PerSecond: 1, Burst: 1, Clients: -1}, want: []string{"keeps -1 clients"}},
 		"all at once":    {config: Config{PerSecond: -1, Burst: -1, Clients: -1}, want: []string{"rate limit is -1", "burst", "clients"}},
 	}
 	for name, tt := range tests {
@@ -202,7 +202,7 @@ func TestDefaults(t *testing.T) {
 		throttle.Allow(strconv.Itoa(i))
 	}
 	if got := throttle.buckets.Len(); got != DefaultClients {
-		t.Errorf("remembers %d clients, want %d", got, DefaultClients)
+		t.Errorf("keeps %d clients, want %d", got, DefaultClients)
 	}
 }
 

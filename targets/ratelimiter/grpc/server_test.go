@@ -236,7 +236,7 @@ func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	}
 }
 
-// over is the limiter as a client of gRPC sees it.
+// over is the limiter by way of gRPC.
 type over struct{ *service }
 
 func (o over) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {

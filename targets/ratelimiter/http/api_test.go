@@ -218,7 +218,7 @@ func TestOutageIsLoggedOnlyByRequestsThatReachTheStore(t *testing.T) {
 	}
 }
 
-// over is the limiter as a client of HTTP sees it.
+// over is the limiter by way of HTTP.
 type over struct{ *service }
 
 func (o over) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {

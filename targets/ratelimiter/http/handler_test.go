@@ -82,7 +82,7 @@ func newService(t *testing.T, change func(*Config)) *service {
 	return s
 }
 
-// page is a reply as a client sees it.
+// page is a reply as a client gets it.
 type page struct {
 	Status  int
 	Headers map[string]string

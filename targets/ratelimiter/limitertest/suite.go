@@ -47,7 +47,7 @@ func Run(t *testing.T, create Factory) {
 	t.Run("a bucket is remembered until it is full", func(t *testing.T) { remembered(t, create(t, slow)) })
 }
 
-// RunFront examines a protocol: create returns the limiter as its client sees it,
+// RunFront examines a protocol: create returns the limiter as its client has it,
 // by a contract and a clock.
 func RunFront(t *testing.T, create func(t *testing.T, c ratelimiter.Contract, now func() time.Time) ratelimiter.Limiter) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 var seed = ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10}
 
 // A burst of 200 in 20 ms that straddles the turn of a second. The true bound
-// is 50 + 10 * 0.02 = 50.2 tokens; a clock that counts whole seconds sees a
+// is 50 + 10 * 0.02 = 50.2 tokens; a clock that counts whole seconds counts a
 // second pass and grants 60.
 func TestBurstAcrossSecondBoundary(t *testing.T) {
 	tests := map[string]struct {

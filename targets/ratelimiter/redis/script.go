@@ -19,7 +19,7 @@ import (
 //go:embed bucket.lua
 var bucketSource string
 
-// bucketScript is sent by its hash, and in full to a server that does not know
+// bucketScript is sent by its hash, and in full to a server that does not have
 // it yet.
 var bucketScript = redis.NewScript(bucketSource)
 

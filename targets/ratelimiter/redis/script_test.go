@@ -114,7 +114,7 @@ func TestLostReplyReturnsError(t *testing.T) {
 }
 
 // Another client may teach the server the script between two commands of a
-// pipeline. Only those are sent again that it did not know.
+// pipeline. Only those are sent again that it did not have.
 func TestOnlyUnknownScriptsAreSentAgain(t *testing.T) {
 	server := newFake(t, noScript, granted(49), granted(48))
 	if diff := cmp.Diff([]string{"48", "49"}, together(scriptOn(t, server.addr), "a", "a")); diff != "" {
@@ -125,7 +125,7 @@ func TestOnlyUnknownScriptsAreSentAgain(t *testing.T) {
 	}
 }
 
-// A server that was restarted knows no script. Each request takes one token all
+// A server that was restarted has no script. Each request takes one token all
 // the same.
 func TestScriptIsReloadedAfterFlush(t *testing.T) {
 	store := openStore(t)

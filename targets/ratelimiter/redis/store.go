@@ -107,7 +107,7 @@ func (s *Store) Limiter(c Config) (ratelimiter.Limiter, error) {
 	return nil, err
 }
 
-// wholeSeconds is a clock that, like the seed's, knows no fraction of a second.
+// wholeSeconds is a clock that, like the seed's, has no fraction of a second.
 func wholeSeconds(now func() time.Time) func() time.Time {
 	return func() time.Time { return now().Truncate(time.Second) }
 }

@@ -71,7 +71,7 @@ func (s *store) AddClicks(_ context.Context, clicks []shortener.Click) (added in
 		f.then()
 	}
 	if f.err != nil && !f.half {
-		return 0, f.err // the caller does not learn the number
+		return 0, f.err // the caller does not get the number
 	}
 	return added, f.err
 }

@@ -80,7 +80,7 @@ func (s *service) create(t *testing.T, code string) {
 	}
 }
 
-// seen is an answer as a client sees it.
+// seen is an answer as a client gets it.
 type seen struct {
 	Status  int
 	Headers map[string]string

@@ -16,7 +16,7 @@
 // itself.
 //
 // Rows are kept for Retention and then folded into the clicks column of their
-// link, in one statement, so that no reader sees a click twice or not at all.
+// link, in one statement, so that no reader finds a click twice or not at all.
 // A click that was delivered again after that would count again. A broker
 // keeps events for seven days and lets a segment of its log grow for seven
 // more, by default: 15 days after a click was stored its event is gone, so

@@ -31,7 +31,7 @@ const (
 // CacheConfig has the lifetimes and the callbacks of a cache.
 type CacheConfig struct {
 	// TTL is how long a link is remembered, and NegativeTTL a code that has
-	// none; 0 is not to remember such codes.
+	// none; 0 is not to keep such codes.
 	TTL, NegativeTTL time.Duration
 	// Timeout bounds each command; 0 is 500 ms.
 	Timeout time.Duration
@@ -63,7 +63,7 @@ func (c CacheConfig) validate() error {
 	return errors.Join(errs...)
 }
 
-// Cache remembers in Redis what a finder answered.
+// Cache keeps in Redis what a finder answered.
 type Cache struct {
 	config  CacheConfig
 	redis   *redis.Client
@@ -104,7 +104,7 @@ func NewCache(client *Client, finder shortener.Finder, config CacheConfig) (*Cac
 	return c, nil
 }
 
-// Find returns the link of a code, from Redis if it knows.
+// Find returns the link of a code, from Redis if it is there.
 func (c *Cache) Find(ctx context.Context, code string) (shortener.Link, error) {
 	entry, found, err := c.lookups.get(ctx, linkPrefix+code)
 	switch {
@@ -135,7 +135,7 @@ func (c *Cache) ask(ctx context.Context, code string, remember bool) (shortener.
 		defer cancel()
 		link, err := c.finder.Find(ctx, code)
 		if remember {
-			c.remember(code, link, err)
+			c.keep(code, link, err)
 		}
 		return link, err
 	})
@@ -158,9 +158,9 @@ func landed(ctx context.Context, flight <-chan singleflight.Result) (shortener.L
 	return answer.Val.(shortener.Link), answer.Err
 }
 
-// remember stores what the finder answered. That it could not be stored is
+// keep stores what the finder answered. That it could not be stored is
 // seen in the breaker, and costs no more than the next question.
-func (c *Cache) remember(code string, link shortener.Link, err error) {
+func (c *Cache) keep(code string, link shortener.Link, err error) {
 	switch {
 	case err == nil:
 		_ = c.set(link)

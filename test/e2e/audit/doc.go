@@ -20,7 +20,7 @@
 //	          + broken off + answered 5xx   when a pod of the limiter is killed
 //
 // Its replicas count their own decisions, and when one is killed with its count, Redis
-// still knows how many tokens it gave out.
+// still has the count of the tokens that it gave out.
 //
 // It imports the API types and the standard library, and no client.
 package audit

@@ -7,6 +7,8 @@
 //	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
 //	       GET /NAME/stored         {"stored": 240}
 //	       POST /NAME/echo          sends back the body, and the header X-Echo
+//	       any call of gRPC         counts under the NAME in its metadata, name, and then
+//	                                replies with an empty message
 //	:8443  the same over TLS, with a certificate for example.com
 //	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0}}
 //	       PUT /mode?is=MODE        ok, wrong, hang, refuse or drain

@@ -159,7 +159,7 @@ func (t *target) now() (mode, <-chan struct{}) {
 
 // ServeHTTP counts a request, and then answers it as the mode says.
 func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, "/")
+	name, call := named(r)
 	if name, ok := strings.CutSuffix(name, "/stored"); ok {
 		t.tellStored(w, name)
 		return
@@ -196,13 +196,38 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m == drain {
 		w.Header().Set("Connection", "close")
 	}
-	if m != wrongly {
-		return
-	}
-	if err := t.counts.add(name, wrong); err != nil {
+	if m == wrongly && t.counts.add(name, wrong) != nil {
 		panic(http.ErrAbortHandler) // an answer that is not counted is not given
 	}
-	w.WriteHeader(http.StatusInternalServerError)
+	switch {
+	case call:
+		reply(w, m == wrongly)
+	case m == wrongly:
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+// named is the name that a request is counted under: that of a call is in its metadata.
+func named(r *http.Request) (name string, call bool) {
+	if r.Header.Get("Content-Type") == callType {
+		return r.Header.Get("Name"), true
+	}
+	return strings.TrimPrefix(r.URL.Path, "/"), false
+}
+
+// callType is the content type of calls of gRPC.
+const callType = "application/grpc"
+
+// reply answers a call: by an empty message, or by INTERNAL.
+func reply(w http.ResponseWriter, wrong bool) {
+	w.Header().Set("Content-Type", callType)
+	status := "0"
+	if wrong {
+		status = "13"
+	} else {
+		_, _ = w.Write(make([]byte, 5)) // what fails is the connection
+	}
+	w.Header().Set(http.TrailerPrefix+"Grpc-Status", status)
 }
 
 // tellStored says how often was stored under a name.
@@ -243,7 +268,7 @@ func (t *target) control() http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		// What fails here is the connection; the reader sees that itself.
+		// What fails here is the connection; the reader notices that itself.
 		_ = json.NewEncoder(w).Encode(all)
 	})
 	mux.HandleFunc("PUT /mode", func(w http.ResponseWriter, r *http.Request) {

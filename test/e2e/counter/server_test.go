@@ -16,6 +16,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 )
 
 // start serves a target on loopback addresses that stay the same when it refuses
@@ -289,6 +297,31 @@ func TestEachProtocolIsCountedAndDrained(t *testing.T) {
 		transport.CloseIdleConnections()
 		mustCount(t, x, name, count{Received: sent})
 	}
+}
+
+// A call is counted by the name in its metadata, and answered as the mode says.
+func TestCallsAreCounted(t *testing.T) {
+	x, _ := start(t, t.TempDir())
+	for _, secured := range []struct {
+		address string
+		by      credentials.TransportCredentials
+	}{{x.plain, insecure.NewCredentials()}, {x.secure, credentials.NewTLS(trusting())}} {
+		conn, err := grpc.NewClient(secured.address, grpc.WithTransportCredentials(secured.by))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		for mode, want := range map[mode]codes.Code{ok: codes.OK, wrongly: codes.Internal} {
+			if err := x.set(mode); err != nil {
+				t.Fatal(err)
+			}
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "name", "run")
+			if _, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}); status.Code(err) != want {
+				t.Errorf("the call ends with %v, want %v", err, want)
+			}
+		}
+	}
+	mustCount(t, x, "run", count{Received: 4, Wrong: 2})
 }
 
 // trusting trusts the certificate that every target has.

@@ -6,6 +6,7 @@
 //	TOKEN, RUN    token of a worker and the UID of its run, for attacks that need a session
 //
 //	:8080  GET /NAME    the responses of target.go, most of them without end
+//	:8082  gRPC         the answers of calls.go, by a part of the message
 //	:8081  GET /attacks {"idle": {"tried": 1500, "ended": 476, ...}}: what became of each
 //	                    kind of attack so far
 //

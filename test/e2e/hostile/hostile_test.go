@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -46,6 +47,49 @@ func TestResponsesAreHostile(t *testing.T) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusNotFound {
 		t.Errorf("another path has status %d", answer.StatusCode)
+	}
+}
+
+// A call has an answer of gRPC, but for one that has none.
+func TestCallsAreAnsweredByTheirMessage(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() { _ = serveCalls(listener) }()
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	t.Cleanup(transport.CloseIdleConnections)
+	post := func(ctx context.Context, message string) (*http.Response, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+listener.Addr().String()+"/a.B/C", strings.NewReader(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return transport.RoundTrip(r)
+	}
+	for message, want := range map[string][2]string{"other": {"12", ""}, "a markup": {"7", markup}} {
+		answer, err := post(t.Context(), message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if got := [2]string{answer.Header.Get("Grpc-Status"), answer.Header.Get("Grpc-Message")}; got != want {
+			t.Errorf("%s is answered by %q, want %q", message, got, want)
+		}
+	}
+	answer, err := post(t.Context(), "endless")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if n, err := io.CopyN(io.Discard, answer.Body, 100_000); err != nil {
+		t.Errorf("%d bytes of a reply without end: %v", n, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := post(ctx, "silent"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that is not answered: %v", err)
 	}
 }
 

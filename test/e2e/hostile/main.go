@@ -20,6 +20,11 @@ func main() {
 		log.Fatal(err)
 	}
 	go func() { log.Fatal(serve(target)) }()
+	callee, err := net.Listen("tcp", ":8082")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() { log.Fatal(serveCalls(callee)) }()
 	all := &tallies{}
 	if to := os.Getenv("COORDINATOR"); to != "" {
 		roots := x509.NewCertPool()

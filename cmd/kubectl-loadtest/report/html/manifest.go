@@ -24,18 +24,40 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 	hide(object.Spec.Target.Headers)
 	if v := object.Spec.Versus; v != nil {
 		hide(v.Target.Headers)
-		for i := range v.Preflight {
-			hide(v.Preflight[i].Request.Headers)
-		}
+		hideInQuestions(v.Preflight)
 	}
 	for i := range object.Spec.Requests {
 		hide(object.Spec.Requests[i].Headers)
+		hideInCall(object.Spec.Requests[i].GRPC)
 	}
-	for i := range object.Spec.Preflight {
-		hide(object.Spec.Preflight[i].Request.Headers)
+	hideInQuestions(object.Spec.Preflight)
+	for i := range object.Spec.Audits {
+		if s := object.Spec.Audits[i].Stored; s != nil {
+			hideInQuery(s.Read)
+			hideInCall(s.GRPC)
+		}
 	}
 	data, err := yaml.Marshal(object)
 	return string(data), err
+}
+
+func hideInQuestions(list []v1alpha1.Preflight) {
+	for i := range list {
+		hideInQuery(list[i].Request)
+		hideInCall(list[i].GRPC)
+	}
+}
+
+func hideInQuery(q *v1alpha1.Query) {
+	if q != nil {
+		hide(q.Headers)
+	}
+}
+
+func hideInCall(c *v1alpha1.Call) {
+	if c != nil {
+		hide(c.Metadata)
+	}
 }
 
 // hide replaces what a reader could log in with.

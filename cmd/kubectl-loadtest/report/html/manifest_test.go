@@ -7,18 +7,23 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// A page is shown to others: no header of either target carries what one could log in
+// A page is shown to others: no header or metadata of either target carries what one could log in
 // with.
 func TestManifestHidesCredentials(t *testing.T) {
 	secret := "hunter2"
 	headers := func() []v1alpha1.Header { return []v1alpha1.Header{{Name: "X-Api-Key", Value: &secret}} }
 	lt := &v1alpha1.LoadTest{}
 	lt.Spec.Target.Headers = headers()
-	lt.Spec.Requests = []v1alpha1.Request{{Headers: headers()}}
-	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: v1alpha1.Query{Headers: headers()}}}
-	lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Headers: headers()}, Preflight: []v1alpha1.Preflight{{Request: v1alpha1.Query{Headers: headers()}}}}
+	call := func() *v1alpha1.Call { return &v1alpha1.Call{Metadata: headers()} }
+	questions := func() []v1alpha1.Preflight {
+		return []v1alpha1.Preflight{{Request: &v1alpha1.Query{Headers: headers()}}, {GRPC: call()}, {GRPCHealth: &v1alpha1.GRPCHealth{}}}
+	}
+	lt.Spec.Requests = []v1alpha1.Request{{Headers: headers()}, {GRPC: call()}}
+	lt.Spec.Preflight = questions()
+	lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Headers: headers()}, Preflight: questions()}
+	lt.Spec.Audits = []v1alpha1.Audit{{}, {Stored: &v1alpha1.Stored{Read: &v1alpha1.Query{Headers: headers()}}}, {Stored: &v1alpha1.Stored{GRPC: call()}}}
 	text, err := manifest(lt)
-	if err != nil || strings.Contains(text, secret) || strings.Count(text, "(left out)") != 5 {
+	if err != nil || strings.Contains(text, secret) || strings.Count(text, "(left out)") != 10 {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

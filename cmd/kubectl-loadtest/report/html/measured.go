@@ -61,7 +61,7 @@ func audits(lt *v1alpha1.LoadTest) table {
 	return t
 }
 
-// stored are the audits of what the target tells of itself.
+// stored are the audits of what the target reports of itself.
 func stored(list []v1alpha1.AuditStatus) table {
 	t := table{Title: "Audits", Note: "What the target stored, against what it acknowledged.", Words: 3,
 		Heads: []string{"audit", "state", "result", "before", "after", "change", "acknowledged", "unknown"}}
@@ -162,10 +162,10 @@ func generator(list []v1alpha1.StepStatus) table {
 // handshakes has the steps that had any.
 func handshakes(list []v1alpha1.StepStatus) table {
 	t := table{Title: "TLS handshakes", Note: "Of connections that are opened within the window, they are part of the time of requests.", Words: 1,
-		Heads: []string{"step", "handshakes", "p50", "p99", "connections", "opened within the window"}}
+		Heads: []string{"step", "handshakes", "resumed", "p50", "p99", "connections", "opened within the window"}}
 	for _, step := range measured(list) {
 		if g := step.Result.Generator; g != nil && g.Handshakes > 0 {
-			t.Rows = append(t.Rows, []string{report.Title(step), count(g.Handshakes), duration(g.HandshakeP50), duration(g.HandshakeP99),
+			t.Rows = append(t.Rows, []string{report.Title(step), count(g.Handshakes), count(g.ResumedHandshakes), duration(g.HandshakeP50), duration(g.HandshakeP99),
 				count(g.ConnectionsOpened), count(g.OpenedInWindow)})
 		}
 	}

@@ -48,11 +48,8 @@ func timelines(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []timeline 
 	var all []timeline
 	var first time.Time
 	for _, a := range archived {
-		if a.Series == nil || a.Index < 0 || a.Index >= len(s.Steps) {
-			continue
-		}
-		step := &s.Steps[a.Index]
-		if step.Name != a.Name || step.StartTime == nil || len(a.Series.Points) == 0 {
+		step := stepOf(s, a)
+		if step == nil || a.Series == nil || step.StartTime == nil || len(a.Series.Points) == 0 {
 			continue
 		}
 		if len(all) == 0 {
@@ -68,6 +65,14 @@ func timelines(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []timeline 
 		all = append(all, l)
 	}
 	return all
+}
+
+// stepOf is the step that archived results are of; nil: the run has none such.
+func stepOf(s *v1alpha1.LoadTestStatus, a *archive.Step) *v1alpha1.StepStatus {
+	if a.Index < 0 || a.Index >= len(s.Steps) || s.Steps[a.Index].Name != a.Name {
+		return nil
+	}
+	return &s.Steps[a.Index]
 }
 
 func moments(step *v1alpha1.StepStatus, s *archive.Series, from float64) []moment {

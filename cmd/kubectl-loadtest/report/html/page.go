@@ -94,7 +94,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s.Thresholds),
-		Tables:     []table{sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), spread(lt), generator(s.Steps), handshakes(s.Steps)},
+		Tables:     []table{sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
 		Conditions: conditions(s.Conditions),
 		Manifest:   text,
 	}

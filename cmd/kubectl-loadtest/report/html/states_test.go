@@ -40,7 +40,7 @@ func secure(t *testing.T) *v1alpha1.LoadTest {
 		lt.Status.Steps[i].Result.Generator = &v1alpha1.GeneratorStatus{Healthy: true}
 	}
 	lt.Status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{
-		Healthy: true, ConnectionsOpened: 1250, OpenedInWindow: 30, Handshakes: 1250, HandshakeP50: ms(2), HandshakeP99: ms(11),
+		Healthy: true, ConnectionsOpened: 1250, OpenedInWindow: 30, Handshakes: 1250, ResumedHandshakes: 1200, HandshakeP50: ms(2), HandshakeP99: ms(11),
 	}
 	return lt
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
-// read is what a program that knows nothing of us finds in a report.
+// read is what a program of others finds in a report.
 func read(t *testing.T, lt *v1alpha1.LoadTest) reader.Suite {
 	t.Helper()
 	data, err := junit.Report(lt)
@@ -33,7 +34,7 @@ func TestReport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reporttest.Golden(t, "testdata/"+name+".xml", string(data))
+			golden.Check(t, "testdata/"+name+".xml", string(data))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // TestReport compares the reports with those that a person reviewed.
@@ -16,7 +17,7 @@ func TestReport(t *testing.T) {
 	for _, name := range []string{"burst", "environment", "ladder"} {
 		t.Run(name, func(t *testing.T) {
 			lt := reporttest.Read(t, "../testdata/"+name+".yaml")
-			reporttest.Golden(t, "testdata/"+name+".md", markdown.Report(lt))
+			golden.Check(t, "testdata/"+name+".md", markdown.Report(lt))
 		})
 	}
 }

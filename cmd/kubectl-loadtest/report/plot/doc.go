@@ -8,5 +8,5 @@
 //	Figure   axes, lines and rules → Drawing
 //
 // There is no library for it here, since those there are for Go write colours and
-// fonts into the SVG, and know no scale of percentiles.
+// fonts into the SVG, and have no scale of percentiles.
 package plot

@@ -1,36 +1,15 @@
 package reporttest
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// Golden compares a report with the file that a person reviewed.
-func Golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; write it with go test -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the report differs from %s (-want +got):\n%s", file, diff)
-	}
-}
 
 // Read reads the LoadTest of a file.
 func Read(t *testing.T, file string) *v1alpha1.LoadTest {

@@ -4,5 +4,5 @@
 //	                 ▲                   │
 //	                 └── after an error ─┘
 //
-// It knows no kind of object.
+// It is about no kind of object.
 package controller

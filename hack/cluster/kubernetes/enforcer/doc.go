@@ -13,7 +13,7 @@
 // As the nodes share the host, traffic between a pod and any node's own address
 // counts as traffic with the pod's own node, which policies do not restrict:
 // probes of kubelets, the API server, DNS. Such packets are not forwarded, and
-// no rule sees them. Pods in the host's network are neither isolated nor peers.
+// no rule matches them. Pods in the host's network are neither isolated nor peers.
 //
 // decide and script are pure. The API server has filled in the defaults of each
 // policy.

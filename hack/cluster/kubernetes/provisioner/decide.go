@@ -31,7 +31,7 @@ func (p Provisioner) decide(claims []*corev1.PersistentVolumeClaim, volumes []*c
 		switch {
 		case !p.pending(c) || exists[nameFor(c)]:
 		case ptr.Deref(c.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) != corev1.PersistentVolumeFilesystem:
-			d.refused = append(d.refused, fmt.Sprintf("claim %s/%s wants a volume of mode %s, but only Filesystem is provided",
+			d.refused = append(d.refused, fmt.Sprintf("claim %s/%s asks for a volume of mode %s, but only Filesystem is provided",
 				c.Namespace, c.Name, *c.Spec.VolumeMode))
 		default:
 			d.make = append(d.make, p.volumeFor(c))

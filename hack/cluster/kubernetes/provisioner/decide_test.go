@@ -72,7 +72,7 @@ func TestDecide(t *testing.T) {
 		"a claim without a mode":      {claims: []*claim{claimOf("1", func(c *claim) { c.Spec.VolumeMode = nil })}, make: []string{"pvc-1"}},
 		"a claim of a block device": {
 			claims: []*claim{claimOf("1", func(c *claim) { c.Spec.VolumeMode = ptr.To(corev1.PersistentVolumeBlock) })},
-			refuse: []string{"claim shop/data-1 wants a volume of mode Block, but only Filesystem is provided"},
+			refuse: []string{"claim shop/data-1 asks for a volume of mode Block, but only Filesystem is provided"},
 		},
 		"volumes in use":           {volumes: []*volume{volumeOf("1", bound), volumeOf("2", available)}},
 		"a released volume":        {volumes: []*volume{volumeOf("1", released), volumeOf("2", bound)}, remove: []string{"pvc-1"}},

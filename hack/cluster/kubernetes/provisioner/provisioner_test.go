@@ -156,7 +156,7 @@ func TestRefusedClaimIsLoggedAndOthersAreServed(t *testing.T) {
 	block := corev1.PersistentVolumeBlock
 	_, next := run(t, fake.NewClientset(claimOf("1", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeMode = &block }), claimOf("2")))
 	text := strings.Join(next(2), "\n")
-	for _, want := range []string{"shop/data-1 wants a volume of mode Block", "made volume pvc-2"} {
+	for _, want := range []string{"shop/data-1 asks for a volume of mode Block", "made volume pvc-2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the log is %q, want it to have %q", text, want)
 		}

@@ -73,33 +73,21 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	set.String(&c.grpcAddress, "grpc-address", "GRPC_ADDRESS", "", "`host:port` to serve gRPC on, such as :9090; none: HTTP only")
 	set.String(&c.dataDir, "data-dir", "DATA_DIR", "/data", "`folder` of the logs: events.db, or a tenant's name with .db")
 	set.String(&c.tenantsFile, "tenants-file", "TENANTS_FILE", "", "YAML `file` of tenants and their keys; none: one log, with API_KEY or open to all")
-	set.Parsed("synchronous", "SYNCHRONOUS", string(sqlite.Full),
-		"`full`: each commit is synced to the disk; normal: some may be lost with the power", func(v string) (err error) {
-			c.sqlite.Synchronous, err = sqlite.ParseSynchronous(v)
-			return err
-		})
+	settings.Value(set, &c.sqlite.Synchronous, "synchronous", "SYNCHRONOUS", string(sqlite.Full),
+		"`full`: each commit is synced to the disk; normal: some may be lost with the power", sqlite.ParseSynchronous)
 	set.Bool(&c.sqlite.GroupCommit, "group-commit", "GROUP_COMMIT", "on", "`on|off`: appends that wait together share a transaction")
 	set.Int(&c.sqlite.Readers, "readers", "READERS", "4", "`number` of connections that read, per log")
 	set.String(&c.memoryLimit, "memory-limit", "MEMORY_LIMIT", "", "`size` of the container's memory, which /version names, such as 1Gi")
 	set.Int(&c.openLogs, "open-logs", "OPEN_LOGS", strconv.Itoa(sqlite.DefaultMostOpen),
 		"`number` of tenants' logs that are open at a time, each of which may take 37 MB for pages with 4 readers, and 80 MB for idempotency keys; the one that was not used for longest is closed when another is asked for")
-	set.Parsed("idempotency-window", "IDEMPOTENCY_WINDOW", fmt.Sprint(sqlite.DefaultKeyWindow),
-		"`number` of further events that an idempotency key outlives", func(v string) (err error) {
-			c.sqlite.KeyWindow, err = settings.Whole(v)
-			return err
-		})
+	settings.Value(set, &c.sqlite.KeyWindow, "idempotency-window", "IDEMPOTENCY_WINDOW", fmt.Sprint(sqlite.DefaultKeyWindow),
+		"`number` of further events that an idempotency key outlives", settings.Whole)
 	set.Bool(&c.limited, "rate-limit", "RATE_LIMIT", "off", "`on|off`: limit how often each client may ask")
-	set.Parsed("rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "100", "requests per `second` of a client", func(v string) (err error) {
-		c.limitPerSecond, err = settings.Number(v)
-		return err
-	})
+	settings.Value(set, &c.limitPerSecond, "rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "100", "requests per `second` of a client", settings.Number)
 	set.Int(&c.limitBurst, "rate-limit-burst", "RATE_LIMIT_BURST", "200", "`number` of requests that an idle client may send at once")
 	set.Bool(&c.gzip, "enable-gzip", "ENABLE_GZIP", "on", "`on|off`: compress events for clients that accept it")
-	set.Parsed("trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` whose X-Forwarded-For names the client; none: the peer is the client",
-		func(v string) (err error) {
-			c.trustedProxies, err = settings.Networks(v)
-			return err
-		})
+	settings.Value(set, &c.trustedProxies, "trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` whose X-Forwarded-For names the client; none: the peer is the client",
+		settings.Networks)
 	set.Duration(&c.shutdownDelay, "shutdown-delay", "SHUTDOWN_DELAY", "0s", "`time` to serve on after SIGTERM, until no new clients are sent here")
 	if err := set.Parse(args, out); err != nil {
 		return config{}, err

@@ -67,29 +67,14 @@ func parseConfig(args []string, getenv func(string) string, out io.Writer) (conf
 	set.String(&c.redis.Addr, "redis-addr", "REDIS_ADDR", "localhost:6379", "`host:port` of Redis, or the path of its socket")
 	set.Int(&c.redis.DB, "redis-db", "REDIS_DB", "0", "`number` of the database in Redis")
 	set.Int(&c.redis.PoolSize, "redis-pool-size", "REDIS_POOL_SIZE", "20", "largest `number` of connections to Redis")
-	set.Parsed("strategy", "LIMITER_STRATEGY", string(ratelimiter.Lua), "`name` of the strategy", func(v string) (err error) {
-		c.strategy, err = ratelimiter.ParseStrategy(v)
-		return err
-	})
-	set.Parsed("capacity", "LIMITER_CAPACITY", "50", "`tokens` in a full bucket", func(v string) (err error) {
-		c.contract.Capacity, err = settings.Whole(v)
-		return err
-	})
-	set.Parsed("refill-rate", "LIMITER_REFILL_RATE", "10", "`tokens` that come back per second, fractions allowed", func(v string) (err error) {
-		c.contract.RefillPerSecond, err = settings.Number(v)
-		return err
-	})
+	settings.Value(set, &c.strategy, "strategy", "LIMITER_STRATEGY", string(ratelimiter.Lua), "`name` of the strategy", ratelimiter.ParseStrategy)
+	settings.Value(set, &c.contract.Capacity, "capacity", "LIMITER_CAPACITY", "50", "`tokens` in a full bucket", settings.Whole)
+	settings.Value(set, &c.contract.RefillPerSecond, "refill-rate", "LIMITER_REFILL_RATE", "10", "`tokens` that come back per second, fractions allowed", settings.Number)
 	set.Int(&c.maxRetries, "max-retries", "MAX_RETRIES", "10", "`times` that the transaction strategies try again")
-	set.Parsed("on-store-failure", "LIMITER_ON_STORE_FAILURE", string(ratelimiter.Closed),
-		"`policy` when Redis fails: closed answers 503, open grants without counting; a replica that has reached Redis once stays ready", func(v string) (err error) {
-			c.onStoreFailure, err = ratelimiter.ParseFailurePolicy(v)
-			return err
-		})
-	set.Parsed("trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` (CIDR) whose X-Forwarded-For names the client; none: the peer is the client",
-		func(v string) (err error) {
-			c.trustedProxies, err = settings.Networks(v)
-			return err
-		})
+	settings.Value(set, &c.onStoreFailure, "on-store-failure", "LIMITER_ON_STORE_FAILURE", string(ratelimiter.Closed),
+		"`policy` when Redis fails: closed answers 503, open grants without counting; a replica that has reached Redis once stays ready", ratelimiter.ParseFailurePolicy)
+	settings.Value(set, &c.trustedProxies, "trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` (CIDR) whose X-Forwarded-For names the client; none: the peer is the client",
+		settings.Networks)
 	set.Duration(&c.shutdownDelay, "shutdown-delay", "SHUTDOWN_DELAY", "0s", "`time` to serve on after SIGTERM, until no new clients are sent here")
 	if err := set.Parse(args, out); err != nil {
 		return config{}, err

@@ -139,7 +139,7 @@ var client = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
-// answer is what a client sees.
+// answer is what a client gets.
 type answer struct {
 	status   int
 	location string

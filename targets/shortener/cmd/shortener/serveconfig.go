@@ -72,30 +72,21 @@ func parseServe(w invocation) (serveConfig, error) {
 	c.add(set)
 	set.String(&c.baseURL, "base-url", "BASE_URL", "", "`URL` that short URLs begin with; none: http://localhost:PORT")
 	set.Int(&c.replicas, "replicas", "REPLICAS", "1", "`number` of replicas that were installed, which /version names")
-	set.Parsed("api", "API", string(shortener.Canonical),
+	settings.Value(set, &c.api, "api", "API", string(shortener.Canonical),
 		"`shape` served beside the canonical one: canonical (none), seed-001 (POST /shorten, redirects with 301) or seed-002 (/api/urls)",
-		func(v string) (err error) {
-			c.api, err = shortener.ParseAPI(v)
-			return err
-		})
-	set.Parsed("trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` (CIDR) whose X-Forwarded-For names the client; none: the peer is the client",
-		func(v string) (err error) {
-			c.trustedProxies, err = settings.Networks(v)
-			return err
-		})
+		shortener.ParseAPI)
+	settings.Value(set, &c.trustedProxies, "trusted-proxies", "TRUSTED_PROXIES", "", "comma-separated `networks` (CIDR) whose X-Forwarded-For names the client; none: the peer is the client",
+		settings.Networks)
 	addShards(set, &c.shards, &c.postgres)
 	addLinks(set, &c.codeLength, &c.linkTTL)
 	addChoice(set, &c.cache, "cache", "CACHE", "`cache` in front of the database: off or redis", off, cacheRedis)
-	set.Duration(&c.cacheTTL, "cache-ttl", "CACHE_TTL", "24h", "`time` that the cache remembers a link")
-	set.Duration(&c.cacheNegativeTTL, "cache-negative-ttl", "CACHE_NEGATIVE_TTL", "5m", "`time` that the cache remembers that a code has no link")
+	set.Duration(&c.cacheTTL, "cache-ttl", "CACHE_TTL", "24h", "`time` that the cache keeps a link")
+	set.Duration(&c.cacheNegativeTTL, "cache-negative-ttl", "CACHE_NEGATIVE_TTL", "5m", "`time` that the cache keeps that a code has no link")
 	addChoice(set, &c.clicks, "clicks", "CLICKS", "how `clicks` are counted: off, sync, redis or kafka", off, clicksSync, clicksRedis, clicksKafka)
 	addRedis(set, &c.redis)
 	addKafka(set, &c.kafka)
 	set.Bool(&c.rateLimit, "rate-limit", "RATE_LIMIT", off, "`on` limits the requests of each client to this replica")
-	set.Parsed("rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "100", "`requests` that a client regains per second, fractions allowed", func(v string) (err error) {
-		c.rateLimitPerSecond, err = settings.Number(v)
-		return err
-	})
+	settings.Value(set, &c.rateLimitPerSecond, "rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "100", "`requests` that a client regains per second, fractions allowed", settings.Number)
 	set.Int(&c.rateLimitBurst, "rate-limit-burst", "RATE_LIMIT_BURST", "200", "`requests` that a client may send at once")
 	if err := set.Parse(w.args, w.out); err != nil {
 		return serveConfig{}, err

@@ -49,20 +49,14 @@ func (l *listening) validate() error {
 // addShards adds where the databases are and how they are used: options of
 // which all but Addr and Now are every shard's.
 func addShards(set *settings.Settings, addrs *[]string, o *postgres.Options) {
-	set.Parsed("postgres-shards", "POSTGRES_SHARDS", "localhost:5432",
+	settings.Value(set, addrs, "postgres-shards", "POSTGRES_SHARDS", "localhost:5432",
 		"comma-separated `host:port` of 1 to 3 shards, in the order of their names on the ring (shard0, shard1, shard2)",
-		func(v string) (err error) {
-			*addrs, err = shardAddrs(v)
-			return err
-		})
+		shardAddrs)
 	set.String(&o.Database, "postgres-database", "POSTGRES_DATABASE", "shortener", "`name` of the database in every shard")
 	set.String(&o.User, "postgres-user", "POSTGRES_USER", "shortener", "`name` of the user in every shard")
-	set.Parsed("postgres-connections", "POSTGRES_CONNECTIONS", string(postgres.Unlimited),
+	settings.Value(set, &o.Connections, "postgres-connections", "POSTGRES_CONNECTIONS", string(postgres.Unlimited),
 		"how `connections` are held: unlimited (one per request in flight), pool (in this process), or pgbouncer (the shards are PgBouncers in transaction mode)",
-		func(v string) (err error) {
-			o.Connections, err = postgres.ParseConnections(v)
-			return err
-		})
+		postgres.ParseConnections)
 	set.Int(&o.PoolSize, "postgres-pool-size", "POSTGRES_POOL_SIZE", "100", "`connections` in the pool, per shard and replica")
 	set.Bool(&o.LinkIndex, "link-index", "LINK_INDEX", "on", "`on` keeps an index on (short_code, expires_at), off drops it; whichever command starts last decides")
 }

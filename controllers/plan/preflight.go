@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// fieldQuestion is a question with its field, below spec.
+type fieldQuestion struct {
+	field string
+	*v1alpha1.Preflight
+}
+
+// questions are all that a spec has, those of both targets of a comparison.
+func questions(spec *v1alpha1.LoadTestSpec) (all []fieldQuestion) {
+	add := func(field string, list []v1alpha1.Preflight) {
+		for i := range list {
+			all = append(all, fieldQuestion{fmt.Sprintf("%s[%d]", field, i), &list[i]})
+		}
+	}
+	add("preflight", spec.Preflight)
+	if spec.Versus != nil {
+		add("versus.preflight", spec.Versus.Preflight)
+	}
+	return all
+}
+
+// preflight are questions that every worker asks of a target, in their order.
+func preflight(questions []v1alpha1.Preflight, target *v1alpha1.Target) []*workerv1.Request {
+	var list []*workerv1.Request
+	for i := range questions {
+		q := request(target, question(&questions[i]))
+		if q.Call != nil {
+			q.Call.Health = questions[i].GRPCHealth != nil
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+// question is a question as a request of the mix, whose defaults it shares.
+func question(p *v1alpha1.Preflight) *v1alpha1.Request {
+	r := &v1alpha1.Request{Name: p.Name, GRPC: p.GRPC, Expect: p.Expect}
+	switch h := p.GRPCHealth; {
+	case h != nil:
+		r.Name, r.GRPC = cmp.Or(p.Name, healthName(h)), healthCheck(h)
+	case p.Request != nil:
+		r.Method, r.Path, r.Headers = p.Request.Method, p.Request.Path, p.Request.Headers
+	}
+	return r
+}
+
+// healthName is what a question to the health service is called.
+func healthName(h *v1alpha1.GRPCHealth) string {
+	if h.Service == "" {
+		return "grpcHealth"
+	}
+	return truncateName("grpcHealth " + h.Service)
+}
+
+// healthCheck is the call that asks the health service.
+func healthCheck(h *v1alpha1.GRPCHealth) *v1alpha1.Call {
+	message, _ := json.Marshal(map[string]string{"service": h.Service}) // strings always can be
+	return &v1alpha1.Call{Method: "grpc.health.v1.Health/Check", Message: &apiextensionsv1.JSON{Raw: message}}
+}
+
+// PreflightNames are the names of questions by index, defaults applied.
+func PreflightNames(questions []v1alpha1.Preflight) []string {
+	names := make([]string, len(questions))
+	for i := range questions {
+		names[i] = requestName(question(&questions[i]))
+	}
+	return names
+}
+
+// QuestionHeaders are the headers, or the metadata, that a question has of its own.
+func QuestionHeaders(p *v1alpha1.Preflight) []v1alpha1.Header {
+	return headersOf(p.Request, p.GRPC)
+}
+
+// headersOf are those of a query, or the metadata of a call; either may be nil.
+func headersOf(q *v1alpha1.Query, c *v1alpha1.Call) []v1alpha1.Header {
+	switch {
+	case q != nil:
+		return q.Headers
+	case c != nil:
+		return c.Metadata
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package assemble
+
+import (
+	"testing"
+	"time"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+)
+
+// scriptedCalls is what calls are that meet an event of a ground-truth server.
+type scriptedCalls struct {
+	event groundtruth.Event
+	// classes are what calls may end in beside success; some end in the first of them,
+	// unless the server drains its connections.
+	classes []measure.Outcome
+	// exact says that the worker has each answer that the server gave: none was on its way
+	// when a connection was cut.
+	exact bool
+}
+
+// Whatever a server does to calls, each has one outcome, and none is a success that the
+// server has not answered.
+func TestCallsAgreeWithTheGroundTruth(t *testing.T) {
+	const from = 50 * time.Millisecond // a tenth of the step
+	tests := map[string]scriptedCalls{
+		"it stands still":      {event: groundtruth.Event{Kind: groundtruth.Stall, From: from, For: 100 * time.Millisecond}, exact: true},
+		"it sends GOAWAY":      {event: groundtruth.Event{Kind: groundtruth.GoAway, From: from, For: time.Hour}, classes: []measure.Outcome{measure.Refused}, exact: true},
+		"it resets":            {event: groundtruth.Event{Kind: groundtruth.Resets, From: from, For: time.Hour}, classes: []measure.Outcome{measure.Reset}},
+		"it refuses":           {event: groundtruth.Event{Kind: groundtruth.Refuse, From: from, For: time.Hour}, classes: []measure.Outcome{measure.Refused, measure.Reset}},
+		"its windows are slow": {event: groundtruth.Event{Kind: groundtruth.SlowReads, From: 0, For: time.Hour}, exact: true},
+	}
+	for name, tt := range tests {
+		for _, protocol := range []groundtruth.Protocol{groundtruth.H2C, groundtruth.HTTP2} {
+			t.Run(name+" over "+string(protocol), func(t *testing.T) { tt.agree(t, protocol) })
+		}
+	}
+}
+
+func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
+	s, err := groundtruth.Start(groundtruth.Config{
+		Protocol: protocol, Routes: map[string]groundtruth.Route{"": {Reply: groundtruth.Call(measure.GRPCOK, 2)}}, Script: []groundtruth.Event{x.event},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	a := callsTo(t, s.URL(), rated(400), `{}`)
+	if protocol == groundtruth.HTTP2 {
+		a.Target.Tls = &workerv1.TLS{CaFile: file(t, string(s.Certificate())), ServerName: "example.com"}
+	}
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	q, truth := got.Requests[0], s.Counters()
+	// A client has an answer before the server has counted it.
+	for late := time.After(time.Minute); truth.InFlight > 0 || truth.Answered < q.Outcomes[measure.Success]; truth = s.Counters() {
+		select {
+		case <-late:
+			t.Fatalf("%d calls succeeded, by the server %+v", q.Outcomes[measure.Success], truth)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	ended := q.Outcomes[measure.Success]
+	for _, class := range x.classes {
+		ended += q.Outcomes[class]
+	}
+	if ended != q.Sent || truth.Requests > q.Sent {
+		t.Errorf("%v of %d calls sent, %+v by the server; %v", q.Outcomes, q.Sent, truth, got.Errors)
+	}
+	if n := q.Outcomes[measure.Success]; n == 0 || x.exact && n != truth.Answered {
+		t.Errorf("%d calls succeeded, the server answered %d", n, truth.Answered)
+	}
+	// Whether a call is on its way when a GOAWAY is sent is chance; that others are opened is not.
+	if x.event.Kind == groundtruth.GoAway {
+		if truth.Connections < 2 {
+			t.Errorf("%d connections, although the server drained some", truth.Connections)
+		}
+	} else if len(x.classes) > 0 && q.Outcomes[x.classes[0]] == 0 {
+		t.Errorf("no call ended in %v: %v", x.classes[0], q.Outcomes)
+	}
+}
