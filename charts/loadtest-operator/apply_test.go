@@ -15,7 +15,7 @@ import (
 )
 
 // TestAPIServerAcceptsChart applies what chart and config render to a real API
-// server, which refuses fields that it does not know.
+// server, which refuses unknown fields.
 func TestAPIServerAcceptsChart(t *testing.T) {
 	c := client.WithFieldValidation(apiserver.Client(t), metav1.FieldValidationStrict)
 	for name, objects := range map[string][]unstructured.Unstructured{

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // argoCDPatch is the file of config/argocd, which -update writes.
@@ -23,19 +25,7 @@ func patchOf(t *testing.T, set ...string) string {
 }
 
 func TestArgoCDPatchIsThatOfConfig(t *testing.T) {
-	want := patchOf(t)
-	if *update {
-		if err := os.WriteFile(argoCDPatch, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(argoCDPatch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s; run go test with -update (-chart +file):\n%s", argoCDPatch, diff)
-	}
+	golden.Check(t, argoCDPatch, patchOf(t))
 	objects := kustomize(t, "argocd")
 	if len(objects) != 1 || objects[0].GetName() != "argocd-cm" || objects[0].GetNamespace() != "argocd" {
 		t.Errorf("config/argocd has %d objects, want Argo CD's ConfigMap alone", len(objects))

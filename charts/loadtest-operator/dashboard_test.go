@@ -86,7 +86,7 @@ func TestDashboardIsOneThatGrafanaLoads(t *testing.T) {
 	}
 }
 
-// checkPanel wants the data source to be the one that the user has chosen.
+// checkPanel requires the data source to be the one that the user has chosen.
 func checkPanel(t *testing.T, p *panel) {
 	t.Helper()
 	chosen := source{"prometheus", "${datasource}"}

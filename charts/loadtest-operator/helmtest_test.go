@@ -22,7 +22,7 @@ func testPod(t *testing.T, namespace string, values ...string) *corev1.Pod {
 }
 
 // TestHelmTestHasOneRight: it creates LoadTests in its own namespace, which it does not
-// store, and sees the CA of the coordinator's certificate and none of its keys.
+// store, and reads the CA of the coordinator's certificate and none of its keys.
 func TestHelmTestHasOneRight(t *testing.T) {
 	pod := testPod(t, namespace)
 	want := []any{map[string]any{"apiGroups": []any{"loadtest.dev"}, "resources": []any{"loadtests"}, "verbs": []any{"create"}}}

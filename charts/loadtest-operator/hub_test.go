@@ -127,5 +127,5 @@ func TestHubReadsTheRest(t *testing.T) {
 		RepositoryID string
 		Owners       []struct{ Name, Email string }
 	}
-	readYAML(t, filepath.Join("..", "artifacthub-repo.yml"), &repository)
+	readYAML(t, filepath.Join("..", "artifacthub-repo.yml"), &repository) // both are the publisher's to fill in
 }

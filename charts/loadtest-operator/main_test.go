@@ -3,7 +3,6 @@ package chart_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,8 +16,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
-
-var update = flag.Bool("update", false, "write README.md's table and config/prometheus anew")
 
 const (
 	namespace = "loadtest-system"

@@ -1,7 +1,6 @@
 package chart_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,13 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // monitored has everything that a Prometheus Operator and a Grafana look for.
 const monitored = "metrics.serviceMonitor.enabled=true,metrics.podMonitor.enabled=true,metrics.podMonitor.tokenSecret=scraper," +
 	"metrics.prometheusRule.enabled=true,metrics.dashboard.enabled=true"
 
-// typed converts an object to its type, which must know all of its fields.
+// typed converts an object to its type, which must have all of its fields.
 func typed[T any](t *testing.T, object map[string]any) T {
 	t.Helper()
 	var into T
@@ -106,13 +107,7 @@ func TestConfigHasTheSameMonitoring(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(folder, file)
-		if *update {
-			write(t, path, want)
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
-			t.Errorf("%s is not what the chart has (%v); run with -update:\n%s", path, err, cmp.Diff(string(want), string(got)))
-		}
+		golden.Check(t, filepath.Join(folder, file), string(want))
 	}
 	// All but the PodMonitor, of which the ServiceMonitor takes the place.
 	var kinds []string

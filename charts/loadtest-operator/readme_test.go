@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // schema is the part of values.schema.json that the README needs.
@@ -27,7 +28,7 @@ func TestReadmeListsValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, rest, ok := strings.Cut(string(text), begin)
-	got, tail, ok2 := strings.Cut(rest, end)
+	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
 		t.Fatalf("README.md has no table between %q and %q", begin, end)
 	}
@@ -35,16 +36,8 @@ func TestReadmeListsValues(t *testing.T) {
 	readJSON(t, "values.schema.json", &root)
 	var values map[string]any
 	readYAML(t, "values.yaml", &values)
-	want := "| value | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows(t, "", root, values), "")
-	if *update {
-		if err := os.WriteFile("README.md", []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("table of values in README.md; run with -update (-want +got):\n%s", diff)
-	}
+	table := "| value | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows(t, "", root, values), "")
+	golden.Check(t, "README.md", head+begin+table+end+tail)
 }
 
 // rows describes each value that has a description, by its path.

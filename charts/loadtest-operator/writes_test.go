@@ -50,7 +50,7 @@ func TestOperatorWritesOnlyWhatLoadTestsNeed(t *testing.T) {
 	})
 }
 
-// TestOperatorWritesWhatLoadTestsNeed has every Job that the operator's tests know.
+// TestOperatorWritesWhatLoadTestsNeed has every Job of the operator's tests.
 func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	admin := apiserver.Client(t)
 	own, namespace := apiserver.Namespace(t), apiserver.Namespace(t)
@@ -63,7 +63,7 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 		t.Fatalf("there are %d golden Jobs (%v)", len(files), err)
 	}
 	for _, file := range files {
-		job := golden(t, file, namespace)
+		job := reviewed(t, file, namespace)
 		if err := operator.Create(t.Context(), job, client.DryRunAll); err != nil {
 			t.Errorf("%s is refused: %v", file, err)
 		}
@@ -179,7 +179,7 @@ func awaitPolicies(t *testing.T, operator client.Client, own string) {
 // foreign Job is beside it.
 func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.Job {
 	t.Helper()
-	job := golden(t, "../../controllers/desired/testdata/job-files.yaml", namespace)
+	job := reviewed(t, "../../controllers/desired/testdata/job-files.yaml", namespace)
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
 	if err := yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}"), &lt.Spec); err != nil {
 		t.Fatal(err)
@@ -193,8 +193,8 @@ func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.
 	return job
 }
 
-// golden reads a Job that controllers/desired makes.
-func golden(t *testing.T, file, namespace string) *batchv1.Job {
+// reviewed reads a Job that controllers/desired makes, from one of its golden files.
+func reviewed(t *testing.T, file, namespace string) *batchv1.Job {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

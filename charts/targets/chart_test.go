@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 func TestLint(t *testing.T) {
@@ -36,20 +38,7 @@ func TestPresets(t *testing.T) {
 			}
 		}
 	}
-	golden := filepath.Join("testdata", "presets.txt")
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("presets are not those of %s; run with -update (-want +got):\n%s", golden, diff)
-	}
+	golden.Check(t, filepath.Join("testdata", "presets.txt"), b.String())
 }
 
 // times is how often a workload runs, unless once.

@@ -56,7 +56,7 @@ func TestUpgradesKeepPasswords(t *testing.T) {
 }
 
 // A tool that renders without looking up what it has installed makes other passwords,
-// which the stores do not know. The API server keeps the first.
+// which is not that of the stores. The API server keeps the first.
 func TestOtherPasswordsAreRefused(t *testing.T) {
 	namespace := restricted(t)
 	c := apiserver.Client(t)

@@ -3,7 +3,6 @@ package targets
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io"
 	"maps"
 	"os"
@@ -20,8 +19,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
-
-var update = flag.Bool("update", false, "write testdata and the generated part of README.md")
 
 func TestMain(m *testing.M) { apiserver.Start(m, apiserver.ServiceMonitor) }
 

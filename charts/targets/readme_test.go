@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // marker is the line after which README.md is generated.
@@ -28,19 +29,11 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written, old, found := strings.Cut(string(readme), marker)
+	written, _, found := strings.Cut(string(readme), marker)
 	if !found {
 		t.Fatalf("README.md has no line %q", marker)
 	}
-	if *update {
-		if err := os.WriteFile("README.md", []byte(written+marker+table), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(table, old); diff != "" {
-		t.Errorf("README.md is not that of values.yaml; run with -update (-want +got):\n%s", diff)
-	}
+	golden.Check(t, "README.md", written+marker+table)
 }
 
 // rows is a row of the table for each value in a mapping. A mapping with
@@ -51,7 +44,8 @@ func rows(t *testing.T, prefix string, mapping *yaml.Node) []string {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
 		name := prefix + key.Value
-		meaning := strings.Join(strings.Fields(strings.ReplaceAll(key.HeadComment, "#", "")), " ")
+		_, meaning, _ := strings.Cut(key.HeadComment, "# -- ") // what stands before it is for the schema
+		meaning = strings.Join(strings.Fields(strings.ReplaceAll(meaning, "#", "")), " ")
 		if value.Kind == yaml.MappingNode && len(value.Content) > 0 && name != prefix+"resources" {
 			table = append(table, rows(t, name+".", value)...)
 			continue

@@ -8,7 +8,7 @@ imagePullPolicy: {{ $image.pullPolicy }}
 
 {{/*
 What every pod of a target has, with its user: (list $ "shortener" 65532). It is
-what the restricted Pod Security Standard asks. No target talks to the API server,
+what the restricted Pod Security Standard asks. No target calls the API server,
 so that none has a token; and no Service may inject variables that a target would
 read as settings. 65532 is a user that owns nothing in any image.
 */}}

@@ -1,6 +1,6 @@
 {{/*
 Where a component keeps its data, under the name data: a claim of a StatefulSet, or
-a folder that lives as long as the pod. Both are given the values of persistence.
+a folder that is there as long as the pod. Both are given the values of persistence.
 */}}
 {{- define "targets.claims" -}}
 {{- if .enabled }}
