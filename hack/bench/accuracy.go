@@ -32,8 +32,13 @@ func benchAccuracy(ctx context.Context, b *bench) (string, error) {
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server; %v each, the median of %d rounds counts.\n", d, b.rounds)
 	var last strings.Builder
-	for _, over := range []protocol{overTCP, overTLS, overHTTP2} {
-		quantiles, err := repeat(ctx, b, func() (float64, error) { return b.quantiles(over, d) })
+	for _, over := range []protocol{overTCP, overTLS, overHTTP2, overGRPC} {
+		var paced []float64
+		quantiles, err := repeat(ctx, b, func() (float64, error) {
+			worst, arrived, err := b.quantiles(over, d)
+			paced = append(paced, arrived.worst)
+			return worst, err
+		})
 		if err != nil {
 			return "", err
 		}
@@ -42,6 +47,9 @@ func benchAccuracy(ctx context.Context, b *bench) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(&last, " %[1]squantile-error=%.3[2]f%% %[1]sstall-p99-error=%.2[3]f%%", prefixes[over], quantiles, stall)
+		if over != overTCP { // over which it is measured by itself, below
+			fmt.Fprintf(&last, " %spacing-error=%.2f%%", prefixes[over], median(paced))
+		}
 	}
 	pacing, err := repeat(ctx, b, func() (float64, error) { return b.pacing(d) })
 	if err != nil {
@@ -51,7 +59,7 @@ func benchAccuracy(ctx context.Context, b *bench) (string, error) {
 }
 
 // prefixes of the figures of protocols in the last line.
-var prefixes = map[protocol]string{overTCP: "", overTLS: "tls-", overHTTP2: "h2-"}
+var prefixes = map[protocol]string{overTCP: "", overTLS: "tls-", overHTTP2: "h2-", overGRPC: "grpc-"}
 
 // repeat is the median of several rounds.
 func repeat(ctx context.Context, b *bench, once func() (float64, error)) (float64, error) {
@@ -122,14 +130,15 @@ var latency = groundtruth.LogNormal{Median: time.Second, Sigma: 0.3}
 const latencyArgument = "lognormal:1s:0.3"
 
 // quantiles compares the service time of two merged workers with how long the
-// server really held each request. The result is the largest error.
-func (b *bench) quantiles(over protocol, d time.Duration) (float64, error) {
+// server really held each request. The result is the largest error, and how the requests
+// came.
+func (b *bench) quantiles(over protocol, d time.Duration) (worst float64, came arrived, err error) {
 	hits := perSecond * int64(d/time.Second)
 	o, err := b.observe(over, arrivals(perSecond, d), 2, []string{
-		"-route", "=ok:64@" + latencyArgument, "-record", fmt.Sprint(hits),
+		"-route", "=" + over.reply() + "@" + latencyArgument, "-record", fmt.Sprint(hits),
 	}, nil)
 	if err != nil {
-		return 0, err
+		return 0, came, err
 	}
 	truth := held(o.records)
 	if n := o.total.Service.Count(); n != int64(len(truth)) {
@@ -137,7 +146,6 @@ func (b *bench) quantiles(over protocol, d time.Duration) (float64, error) {
 	}
 	fmt.Fprintf(b.out, "\nService time of %d requests over %s, two workers merged, latency %s:\n\n", o.total.Service.Count(), over, latencyArgument)
 	t := newTable("quantile", "distribution", "server held", "measured", "error")
-	worst := 0.0
 	for _, q := range shown {
 		want := nearestRank(truth, q)
 		got, ok := o.total.Service.Quantile(q)
@@ -149,7 +157,9 @@ func (b *bench) quantiles(over protocol, d time.Duration) (float64, error) {
 		t.row(quantileName(q), latency.At(q).Round(time.Microsecond), want.Round(time.Microsecond), got, digits(e, 3)+"%")
 	}
 	t.write(b.out)
-	return worst, nil
+	came = schedule{start: o.start, perSecond: perSecond, seconds: int(d / time.Second)}.compare(o.records)
+	fmt.Fprintf(b.out, "\n%d requests came before they were due; in no second did those that came differ by more than %s%% from those that were due.\n", came.early, digits(came.worst, 2))
+	return worst, came, nil
 }
 
 // held is how long the server held each request, sorted.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
@@ -30,17 +32,38 @@ const (
 	overTCP   protocol = "TCP"
 	overTLS   protocol = "TLS"
 	overHTTP2 protocol = "HTTP/2"
+	// overGRPC is unary calls, over HTTP/2 without TLS, as is usual within a cluster.
+	overGRPC protocol = "gRPC"
 )
 
 // spoken is the protocol in the words of the ground-truth server.
 func (p protocol) spoken() string {
-	return string(map[protocol]groundtruth.Protocol{overTCP: groundtruth.HTTP1, overTLS: groundtruth.TLS, overHTTP2: groundtruth.HTTP2}[p])
+	return string(map[protocol]groundtruth.Protocol{
+		overTCP: groundtruth.HTTP1, overTLS: groundtruth.TLS, overHTTP2: groundtruth.HTTP2, overGRPC: groundtruth.H2C,
+	}[p])
+}
+
+// reply is a whole answer of 64 bytes in the words of the ground-truth server.
+func (p protocol) reply() string {
+	if p == overGRPC {
+		return "grpc:0:64"
+	}
+	return "ok:64"
 }
 
 // speak has a LoadTest speak the protocol.
 func (p protocol) speak(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
-	if p == overHTTP2 {
+	if p == overHTTP2 || p == overGRPC {
 		lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
+	}
+	if p == overGRPC {
+		lt.Spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "bench", Key: "descriptors"}}}
+		for i := range lt.Spec.Requests {
+			lt.Spec.Requests[i] = v1alpha1.Request{Name: "check", GRPC: &v1alpha1.Call{
+				Method: healthpb.Health_Check_FullMethodName[1:], Message: rawJSON(callMessage),
+				Metadata: []v1alpha1.Header{{Name: groundtruth.NumberHeader, Value: new("${seq}")}},
+			}}
+		}
 	}
 	return lt
 }
@@ -134,8 +157,11 @@ func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) 
 }
 
 // serverFor starts the server of a protocol; args are the ground-truth server's, which
-// serves over TLS, too, if there are any.
+// serves over TLS, too, if there are any, or those of the server of calls.
 func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (server, error) {
+	if p == overGRPC {
+		return b.serveCalls(args...)
+	}
 	if p != overTCP && len(args) == 0 {
 		return b.serveNginx(ctx, p)
 	}
@@ -148,13 +174,18 @@ func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string
 }
 
 // ourStreams is a rate over a number of HTTP/2 connections with so many streams each.
-func (b *bench) ourStreams(connections, streams int32, s v1alpha1.Step) contender {
-	test := func(url string) *v1alpha1.LoadTest {
-		lt := overHTTP2.speak(loadTest(url, 1, s))
+func (b *bench) ourStreams(over protocol, connections, streams int32, s v1alpha1.Step) contender {
+	name := fmt.Sprintf("loadworker, %d x %d", connections, streams)
+	return b.oursTo(name, over, overStreams(over, connections, streams, s), "-max-connections", fmt.Sprint(connections*streams))
+}
+
+// overStreams makes LoadTests with a number of HTTP/2 connections of so many streams each.
+func overStreams(over protocol, connections, streams int32, s v1alpha1.Step) func(url string) *v1alpha1.LoadTest {
+	return func(url string) *v1alpha1.LoadTest {
+		lt := over.speak(loadTest(url, 1, s))
 		lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: &connections, StreamsPerConnection: &streams}
 		return lt
 	}
-	return b.oursTo(fmt.Sprintf("loadworker, %d x %d", connections, streams), overHTTP2, test, "-max-connections", fmt.Sprint(connections*streams))
 }
 
 // oursTo is our worker with a LoadTest of a server.
@@ -193,6 +224,9 @@ func (b *bench) theirLoad(f foundPeer, over protocol, l peer.Load) contender {
 	}
 	return contender{name: name, over: over, drive: func(ctx context.Context, at server) (process.Usage, error) {
 		l.URL, l.Certificate = at.url()+"/", at.certificate()
+		if over == overGRPC {
+			l.URL, l.Call = at.url(), b.call
+		}
 		i, err := f.peer.Closed(l)
 		if err != nil {
 			return process.Usage{}, err

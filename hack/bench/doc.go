@@ -2,8 +2,8 @@
 // against a server that knows the truth. Run it by `make bench-worker`,
 // `bench-accuracy`, `bench-scale` and `bench-targets`.
 //
-//	worker    the cost of a request and of a user: requests per second of one core,
-//	          processor time, memory; ours and the peers in turn, round by round
+//	worker    the cost of a request, of a call and of a user: requests per second of one
+//	          core, processor time, memory; ours and the peers in turn, round by round
 //	accuracy  reported against true figures: quantiles and a stall over each
 //	          protocol, the schedule; vegeta with ten workers as the negative control
 //	scale     100,000 users of six worker processes
@@ -12,6 +12,7 @@
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters
+//	       ├─ calls             the server over gRPC, of grpc-go, by its own counters
 //	       ├─ driver            our worker, without an operator
 //	       ├─ peer              the others
 //	       └─ bare              net/http, which services are compared with

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
@@ -39,6 +41,37 @@ func TestAssignment(t *testing.T) {
 	}
 	if to := a.GetTarget(); to.GetUrl() != "http://x" || !to.GetAllowSpecialAddresses() || to.GetTimeoutNanos() != int64(time.Minute) {
 		t.Errorf("the target is %v, want a minute for each request, on this machine", to)
+	}
+}
+
+// Calls have descriptors that the worker can read, and a number that the server records.
+func TestAssignmentOfCalls(t *testing.T) {
+	lt := overGRPC.speak(loadTest("http://x", 1, arrivals(3, time.Second)))
+	a, err := assignment(lt, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := (&bench{work: t.TempDir()}).descriptors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	descriptors, err := message.Read(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := a.GetRequests()[0]
+	if _, err := descriptors.Method(r.GetCall().GetMethod()); err != nil {
+		t.Error(err)
+	}
+	if h := r.GetHeaders(); len(h) != 1 || h[0].GetName() != groundtruth.NumberHeader || h[0].GetValue() != "${seq}" {
+		t.Errorf("headers %v, want the number of the request", h)
+	}
+	if a.GetTarget().GetDescriptorsFile() == "" || a.GetTarget().GetProtocol() != workerv1.Protocol_PROTOCOL_HTTP2 {
+		t.Errorf("the target is %v", a.GetTarget())
 	}
 }
 
@@ -91,11 +124,11 @@ func TestWriteRates(t *testing.T) {
 		secure.key(): {perSecondOf(499)},
 	})
 	want := "" +
-		"| generator         | over | req/s (min..max) | x wrk | x vegeta | x k6 | x h2load | CPU us/req | cores | server us/req | server cores | RSS MB | connections |\n" +
-		"| ----------------- | ---- | ---------------- | ----- | -------- | ---- | -------- | ---------- | ----- | ------------- | ------------ | ------ | ----------- |\n" +
-		"| loadworker, users | TCP  | 999 (99..1999)   | 0.25  |          |      |          | 500.00     | 0.50  | 250.00        | 0.25         | 3.0    | 64          |\n" +
-		"| wrk               | TCP  | 3996 (3996..3996) | 1.00  |          |      |          | 125.09     | 0.50  | 62.55         | 0.25         | 3.0    | 64          |\n" +
-		"| loadworker, users | TLS  | 499 (499..499)   |       |          |      |          | 1000.00    | 0.50  | 500.00        | 0.25         | 3.0    | 64          |\n"
+		"| generator         | over | req/s (min..max) | x wrk | x vegeta | x k6 | x h2load | x ghz | CPU us/req | cores | server us/req | server cores | RSS MB | connections |\n" +
+		"| ----------------- | ---- | ---------------- | ----- | -------- | ---- | -------- | ----- | ---------- | ----- | ------------- | ------------ | ------ | ----------- |\n" +
+		"| loadworker, users | TCP  | 999 (99..1999)   | 0.25  |          |      |          |       | 500.00     | 0.50  | 250.00        | 0.25         | 3.0    | 64          |\n" +
+		"| wrk               | TCP  | 3996 (3996..3996) | 1.00  |          |      |          |       | 125.09     | 0.50  | 62.55         | 0.25         | 3.0    | 64          |\n" +
+		"| loadworker, users | TLS  | 499 (499..499)   |       |          |      |          |       | 1000.00    | 0.50  | 500.00        | 0.25         | 3.0    | 64          |\n"
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(out.String()), ignoreRules); diff != "" {
 		t.Errorf("rates (-want +got):\n%s", diff)
 	}

@@ -31,6 +31,8 @@ type bench struct {
 	server string // programs
 	driver string
 	waker  string
+	calls  string
+	call   *peer.Call // what peers call
 	peers  peer.Store
 	out    io.Writer // the report
 	log    io.Writer // what is going on
@@ -144,8 +146,10 @@ func (b *bench) build(ctx context.Context) error {
 	if err := os.MkdirAll(b.peers.Cache, 0o755); err != nil {
 		return err
 	}
-	b.server, b.driver, b.waker = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver"), filepath.Join(b.work, "waker")
-	for path, folder := range map[string]string{b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./test/driver", b.waker: "./hack/bench/waker"} {
+	b.server, b.driver, b.waker, b.calls = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver"), filepath.Join(b.work, "waker"), filepath.Join(b.work, "calls")
+	for path, folder := range map[string]string{
+		b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./test/driver", b.waker: "./hack/bench/waker", b.calls: "./hack/bench/calls",
+	} {
 		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, folder)
 		c.Dir = b.root
 		if out, err := c.CombinedOutput(); err != nil {

@@ -5,9 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -36,6 +42,11 @@ func (b *bench) startWorker(lt *v1alpha1.LoadTest, number int32, core int, certi
 	if err != nil {
 		return nil, err
 	}
+	if a.GetTarget().GetDescriptorsFile() != "" { // no kubelet mounts it here
+		if a.Target.DescriptorsFile, err = b.descriptors(); err != nil {
+			return nil, err
+		}
+	}
 	c := process.Command{Path: b.driver, Args: args, Core: core}
 	if certificate != "" {
 		c.Env = []string{"SSL_CERT_FILE=" + certificate}
@@ -50,6 +61,18 @@ func (b *bench) startWorker(lt *v1alpha1.LoadTest, number int32, core int, certi
 		_, err = p.Stdin.Write(append(text, '\n'))
 	}
 	return w, w.explain(err)
+}
+
+// descriptors writes the descriptors of the service that is called to a file.
+func (b *bench) descriptors() (path string, err error) {
+	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{
+		File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(healthpb.File_grpc_health_v1_health_proto)},
+	})
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(b.work, "health.binpb")
+	return path, os.WriteFile(path, set, 0o600)
 }
 
 // hear reads a line. It may be long: it holds histograms.

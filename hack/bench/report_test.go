@@ -47,6 +47,11 @@ func TestLastLine(t *testing.T) {
 		s.generator.CPU = time.Duration(s.counters.Requests) * cost * time.Microsecond
 		results[key{name, overHTTP2}] = []sample{s}
 	}
+	for name, cost := range map[string]time.Duration{ourUsers: 10, "ghz": 55, our16: 3, ghz16: 60, fastGHZ: 30, fastGHZ + ", 4 x 16": 24} {
+		s := sampled(1000)
+		s.generator.CPU = time.Duration(s.counters.Requests) * cost * time.Microsecond
+		results[key{name, overGRPC}] = []sample{s}
+	}
 	for _, name := range []string{ourUsers, "wrk"} { // over TLS, the generators' processor time counts
 		for i := range results[key{name, overTLS}] {
 			results[key{name, overTLS}][i].generator.CPU = map[string]time.Duration{ourUsers: 8, "wrk": 10}[name] * time.Second
@@ -60,7 +65,7 @@ func TestLastLine(t *testing.T) {
 	}
 	got := lastLine(results, memory)
 	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2 " +
-		"tls-vs-wrk=0.80 kb-per-tls-connection=8.8 h2-vs-h2load-1=1.33 h2-vs-h2load-16=0.75 kb-per-h2-connection=6.0 kb-per-h2-stream=1.0"
+		"tls-vs-wrk=0.80 kb-per-tls-connection=8.8 h2-vs-h2load-1=1.33 h2-vs-h2load-16=0.75 kb-per-h2-connection=6.0 kb-per-h2-stream=1.0 grpc-vs-ghz-1=5.50 grpc-vs-ghz-16=20.00 grpc-vs-ghz-no-templates-1=3.00 grpc-vs-ghz-no-templates-16=8.00"
 	if got != want {
 		t.Errorf("last line\n%s\nwant\n%s", got, want)
 	}

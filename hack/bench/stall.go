@@ -11,22 +11,24 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
 
 // truths says what the two are that response times are compared with.
-const truths = `By arithmetic: a request that is due while the server stands still takes until it goes on, all others no
-time. That leaves out what the server and the machine need to work off what has piled up. By the server's
-clock: from when each request was due until the server had written its reply. That leaves out only the way
-back and the reading of the reply; how late the generator sent, which is in it, is beside it. The larger of
-the errors against the two is the result.`
+const truths = `By arithmetic: a request that is due while the server stands still, or works off what has piled up, takes
+until the server goes on, and then as much processor time as the server uses until it has answered the
+request; all others take no time. Nothing of the generator is in that: while the server waits for a request
+that is sent late, it uses no processor time. By the server's clock: from when each request was due until
+the server had written its reply. That leaves out only the way back and the reading of the reply; how late
+the generator sent, which is in it, is beside it. The larger of the errors against the two is the result.`
 
 // stall compares response times over a stall with both truths. The result is the
 // error at p99 of arrivals as the operator runs them, against that truth from
 // which they are farther. Over TCP it has others beside them.
 func (b *bench) stall(ctx context.Context, over protocol, d time.Duration) (float64, error) {
 	t := newTable("generator", "requests", "p50", "p90", "p99", "p99.9", "max", "lateness p99", "p99 of arithmetic", "p99 of the server's clock")
-	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
+	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-route", "=" + over.reply(), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
 	cases := []struct {
 		name string
 		step v1alpha1.Step
@@ -85,22 +87,32 @@ func share(p99 time.Duration, sorted []time.Duration) string {
 	return digits(100+errorPercent(p99, nearestRank(sorted, 0.99)), 2) + "%"
 }
 
-// stalled is the response time of each request of a schedule that the server
-// answers at once, except in its stall, sorted.
+// stalled is the response time of each request of a schedule, by arithmetic, sorted.
 func stalled(o observed, d time.Duration) []time.Duration {
+	used := make(map[int64]int64, len(o.records))
+	for _, r := range o.records {
+		used[r.Number] = r.Processor
+	}
 	list := make([]time.Duration, 0, perSecond*int(d/time.Second))
 	for i := range perSecond * int64(d/time.Second) {
-		due := o.start + i*int64(time.Second)/perSecond
-		took := time.Duration(0)
-		for _, s := range o.counters.Stalls {
-			if s.From <= due && due < s.To {
-				took = time.Duration(s.To - due)
-			}
-		}
-		list = append(list, took)
+		list = append(list, waited(o.counters.Stalls, o.start+i*int64(time.Second)/perSecond, used[i]))
 	}
 	slices.Sort(list)
 	return list
+}
+
+// waited is how long a request takes that is due at an instant, and is answered once the
+// server has used so much processor time: until the end of a stall, and then as much as the
+// server has used since. For one that is due when the server has worked off what piled up,
+// that has passed.
+func waited(stalls []groundtruth.Stalled, due, used int64) time.Duration {
+	took := int64(0)
+	for _, s := range stalls {
+		if s.From <= due {
+			took = max(took, s.To+max(0, used-s.Processor)-due)
+		}
+	}
+	return time.Duration(took)
 }
 
 // answered is the time from when each request was due until the server had

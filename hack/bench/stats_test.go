@@ -126,7 +126,7 @@ func TestSchedule(t *testing.T) {
 
 // Of a stall, requests wait the longer the earlier in it they were due.
 func TestStalled(t *testing.T) {
-	o := observed{start: 1e12, counters: groundtruth.Counters{Stalls: []groundtruth.Span{{From: 1e12 + 1e9, To: 1e12 + 2e9}}}}
+	o := observed{start: 1e12, counters: groundtruth.Counters{Stalls: []groundtruth.Stalled{{Span: groundtruth.Span{From: 1e12 + 1e9, To: 1e12 + 2e9}}}}}
 	got := stalled(o, 4*time.Second)
 	if len(got) != 4*perSecond {
 		t.Fatalf("%d response times, want %d", len(got), 4*perSecond)
@@ -137,6 +137,28 @@ func TestStalled(t *testing.T) {
 		if v := nearestRank(got, q); v != want {
 			t.Errorf("quantile %v is %v, want %v", q, v, want)
 		}
+	}
+}
+
+// After a stall, requests wait for the processor time that the server uses until it has
+// answered them.
+func TestWaited(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	stalls := []groundtruth.Stalled{{Span: groundtruth.Span{From: 1000 * ms, To: 2000 * ms}, Processor: 70 * ms}}
+	tests := map[string]struct{ due, used, want int64 }{
+		"due before it":                       {due: 999, used: 71, want: 0},
+		"due at its beginning":                {due: 1000, used: 72, want: 1002},
+		"due at its end":                      {due: 1999, used: 90, want: 21},
+		"due before all that waits is done":   {due: 2005, used: 91, want: 16},
+		"due after that":                      {due: 3000, used: 110, want: 0},
+		"of a server that does not record it": {due: 1500, used: 0, want: 500},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := waited(stalls, tt.due*ms, tt.used*ms); got != time.Duration(tt.want*ms) {
+				t.Errorf("it takes %v, want %d ms", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -30,17 +30,22 @@ const (
 	// of so many connections with so many streams each
 	our16    = "loadworker, 4 x 16"
 	h2load16 = "h2load, 4 x 16"
+	ghz16    = "ghz, 4 x 16"
+	fastGHZ  = "ghz, no templates"
 	our100   = "loadworker, 100 x 100"
 )
 
 // required are the peers without which there is no last line.
-var required = []string{"wrk", "vegeta", "k6", "h2load"}
+var required = []string{"wrk", "vegeta", "k6", "h2load", "ghz", fastGHZ}
 
 // benchWorker measures what a request and a user cost.
 func benchWorker(ctx context.Context, b *bench) (string, error) {
 	d := b.length(4 * time.Second)
 	found, missing, err := b.findPeers(ctx)
 	if err != nil {
+		return "", err
+	}
+	if b.call, err = b.writeCall(); err != nil {
 		return "", err
 	}
 	list, held := b.contenders(found, d), b.holders(found)
@@ -53,7 +58,9 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server, %d connections, %v, median of %d rounds.\n"+
-		"The server is nginx over TLS and HTTP/2. All counts are the server's.\n\n", connections, d, b.rounds)
+		"The server is nginx over TLS and HTTP/2, grpc-go over gRPC. All counts are the server's, which answered every call with OK.\n"+
+		"Neither wrk nor vegeta makes calls of gRPC. ghz looks for templates in each message, unless told not to;\n"+
+		"rows with variables are ours that fill a template for each call.\n\n", connections, d, b.rounds)
 	b.writeRates(list, results)
 	b.writeMemory(held, memory)
 	if names := disturbed(results); len(names) > 0 {
@@ -67,28 +74,28 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 }
 
 // contenders are the rows: over TCP all peers; over TLS and HTTP/2, where
-// nginx is the server, those that the last line needs.
+// nginx is the server, those that the last line needs; over gRPC those that make calls.
 func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
 	list := b.ourBoth(overTCP, d)
 	for _, f := range found {
-		if !f.peer.HTTP2 {
+		if f.peer.Requests() && !f.peer.HTTP2 {
 			list = append(list, b.theirs(f, overTCP, connections, 1, d))
 		}
 	}
 	list = append(list, b.ourBoth(overTLS, d)...)
 	for _, f := range found {
-		if slices.Contains(required, f.peer.Name) && !f.peer.HTTP2 {
+		if slices.Contains(required, f.peer.Name) && f.peer.Requests() && !f.peer.HTTP2 {
 			list = append(list, b.theirs(f, overTLS, connections, 1, d))
 		}
 	}
 	list = append(list, b.ours(ourUsers, overHTTP2, harness.ClosedUsers(connections, d)),
-		b.ourStreams(connections/16, 16, arrivals(unreachable, d)))
+		b.ourStreams(overHTTP2, connections/16, 16, arrivals(unreachable, d)))
 	for _, f := range found {
 		if f.peer.HTTP2 {
 			list = append(list, b.theirs(f, overHTTP2, connections, 1, d), b.theirs(f, overHTTP2, connections/16, 16, d))
 		}
 	}
-	return list
+	return append(list, b.callers(found, d)...)
 }
 
 // ourBoth are our worker as a closed loop and at a rate.
@@ -139,7 +146,7 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 			if err != nil {
 				return nil, err
 			}
-			fmt.Fprintf(b.log, "round %d: %-18s %-6s %8.0f/s %6.2f us\n", round+1, c.name, c.over, s.rate(), s.generatorCost())
+			fmt.Fprintf(b.log, "round %d: %-29s %-6s %8.0f/s %6.2f us\n", round+1, c.name, c.over, s.rate(), s.generatorCost())
 			results[c.key()] = append(results[c.key()], s)
 		}
 	}
@@ -147,8 +154,8 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 }
 
 // holders are the generators whose memory is measured with many requests in flight, each
-// with a connection for a request and, over HTTP/2, with a hundred streams for each of a
-// hundred connections.
+// with a connection for a request and, over HTTP/2 and gRPC, with a hundred streams for each of
+// a hundred connections.
 func (b *bench) holders(found []foundPeer) (list []contender) {
 	for _, over := range []protocol{overTCP, overTLS, overHTTP2} {
 		list = append(list, b.ours(ourUsers, over, harness.Burst(inFlight, 1), "-open-for", "1m"))
@@ -158,10 +165,12 @@ func (b *bench) holders(found []foundPeer) (list []contender) {
 			}
 		}
 	}
-	list = append(list, b.ourStreams(100, 100, arrivals(inFlight, time.Second)))
-	for _, f := range found {
-		if f.peer.HTTP2 {
-			list = append(list, b.theirBurst(f, overHTTP2, 100, 100))
+	for _, over := range []protocol{overHTTP2, overGRPC} {
+		list = append(list, b.ourStreams(over, 100, 100, arrivals(inFlight, time.Second)))
+		for _, f := range found {
+			if f.peer.Streams && (over == overGRPC || f.peer.HTTP2) {
+				list = append(list, b.theirBurst(f, over, 100, 100))
+			}
 		}
 	}
 	return list
@@ -175,14 +184,14 @@ func (b *bench) memory(ctx context.Context, list []contender) (map[key][]sample,
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(b.log, "memory: %-18s %-6s %6d in flight %7.1f MB\n", c.name, c.over, s.counters.PeakInFlight, s.megabytes())
+		fmt.Fprintf(b.log, "memory: %-29s %-6s %6d in flight %7.1f MB\n", c.name, c.over, s.counters.PeakInFlight, s.megabytes())
 		results[c.key()] = append(results[c.key()], s)
 	}
 	return results, nil
 }
 
 func (b *bench) writeRates(contenders []contender, results map[key][]sample) {
-	t := newTable("generator", "over", "req/s (min..max)", "x wrk", "x vegeta", "x k6", "x h2load", "CPU us/req", "cores", "server us/req", "server cores", "RSS MB", "connections")
+	t := newTable("generator", "over", "req/s (min..max)", "x wrk", "x vegeta", "x k6", "x h2load", "x ghz", "CPU us/req", "cores", "server us/req", "server cores", "RSS MB", "connections")
 	for _, c := range contenders {
 		list := results[c.key()]
 		rates := column(list, sample.rate)
@@ -190,6 +199,7 @@ func (b *bench) writeRates(contenders []contender, results map[key][]sample) {
 			fmt.Sprintf("%.0f (%.0f..%.0f)", median(rates), slices.Min(rates), slices.Max(rates)),
 			against(results, rates, key{"wrk", c.over}), against(results, rates, key{"vegeta", c.over}),
 			against(results, rates, key{"k6", c.over}), against(results, rates, key{"h2load", c.over}),
+			against(results, rates, key{"ghz", c.over}),
 			digits(median(column(list, sample.generatorCost)), 2), digits(median(column(list, sample.generatorCores)), 2),
 			digits(median(column(list, sample.serverCost)), 2), digits(median(column(list, sample.serverCores)), 2),
 			digits(median(column(list, sample.megabytes)), 1),
@@ -208,7 +218,7 @@ func against(results map[key][]sample, rates []float64, other key) string {
 }
 
 func (b *bench) writeMemory(list []contender, results map[key][]sample) {
-	fmt.Fprintf(b.out, "\n%d requests, each response held for %v by the ground-truth server:\n\n", inFlight, holdFor)
+	fmt.Fprintf(b.out, "\n%d requests, each response held for %v by the ground-truth server, or over gRPC by grpc-go:\n\n", inFlight, holdFor)
 	t := newTable("generator", "over", "in flight", "connections", "RSS MB", "KB per request in flight")
 	for _, c := range list {
 		for _, s := range results[c.key()] {
@@ -225,16 +235,20 @@ func lastLine(results, memory map[key][]sample) string {
 	kb := func(name string, over protocol) float64 {
 		return median(column(memory[key{name, over}], sample.perInFlight))
 	}
-	// nginx is the limit over TLS, so that the generators' own processor time counts.
+	// The server is the limit over TLS, HTTP/2 and gRPC, so that the generators' own processor
+	// time counts.
 	byCPU := func(ours, theirs string, over protocol) float64 {
 		return ratio(column(results[key{ours, over}], sample.perCPU), column(results[key{theirs, over}], sample.perCPU))
 	}
 	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
-		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f kb-per-h2-connection=%.1f kb-per-h2-stream=%.1f",
+		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f "+
+		"kb-per-h2-connection=%.1f kb-per-h2-stream=%.1f grpc-vs-ghz-1=%.2f grpc-vs-ghz-16=%.2f "+
+		"grpc-vs-ghz-no-templates-1=%.2f grpc-vs-ghz-no-templates-16=%.2f",
 		versus(ourUsers, "wrk"), versus(ourUsers, "vegeta"), versus(ourUsers, "k6"),
 		versus(ourRate, "vegeta"), versus(ourRate, "wrk"), kb(ourUsers, overTCP),
 		byCPU(ourUsers, "wrk", overTLS), kb(ourUsers, overTLS), byCPU(ourUsers, "h2load", overHTTP2), byCPU(our16, h2load16, overHTTP2),
-		kb(ourUsers, overHTTP2), kb(our100, overHTTP2))
+		kb(ourUsers, overHTTP2), kb(our100, overHTTP2), byCPU(ourUsers, "ghz", overGRPC), byCPU(our16, ghz16, overGRPC),
+		byCPU(ourUsers, fastGHZ, overGRPC), byCPU(our16, fastGHZ+", 4 x 16", overGRPC))
 }
 
 // busy is how much of a core something has that has it for itself; the start of

@@ -3,6 +3,7 @@ package peer
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Load is what a peer is to send.
@@ -18,6 +19,19 @@ type Load struct {
 	Requests int
 	// Certificate is a file with the certificate to trust, for https.
 	Certificate string
+	// Call is what is called instead of a request; nil: requests are sent.
+	Call *Call
+}
+
+// Call is a unary call of gRPC, over plain text.
+type Call struct {
+	// Service with its package, and Method.
+	Service, Method string
+	// Message is JSON.
+	Message string
+	// Descriptors is a file with the descriptor set of the service, and Frame one with the
+	// message as it is sent: with its prefix.
+	Descriptors, Frame string
 }
 
 // Invocation is how a peer is started.
@@ -32,6 +46,9 @@ type Invocation struct {
 func (l Load) connections() string { return strconv.Itoa(l.Connections) }
 func (l Load) duration() string    { return fmt.Sprintf("%ds", l.Seconds) }
 
+// address is the server's host and port.
+func (l Load) address() string { return strings.TrimPrefix(l.URL, "http://") }
+
 func wrk(l Load) Invocation {
 	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-d" + l.duration(), l.URL}}
 }
@@ -42,6 +59,38 @@ func h2load(l Load) Invocation {
 		until = "-n" + strconv.Itoa(l.Requests)
 	}
 	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-m" + strconv.Itoa(l.Streams), until, l.URL}}
+}
+
+// h2loadCalls sends the bytes of a call; what is answered is not looked at.
+func h2loadCalls(l Load) Invocation {
+	i := h2load(l)
+	last := len(i.Args) - 1
+	i.Args = append(i.Args[:last:last], "-d", l.Call.Frame, "-H", "content-type: application/grpc", "-H", "te: trailers",
+		l.URL+"/"+l.Call.Service+"/"+l.Call.Method)
+	return i
+}
+
+// ghz is started as its documentation does: it looks for templates in the message of each
+// call. It has as many workers as there are streams in all, and waits for the replies to its
+// last calls.
+func ghz(l Load) Invocation {
+	args := []string{
+		"--insecure", "--protoset", l.Call.Descriptors, "--call", l.Call.Service + "." + l.Call.Method, "--data", l.Call.Message,
+		"--connections", l.connections(), "--concurrency", strconv.Itoa(l.Connections * l.Streams),
+	}
+	if l.Requests > 0 {
+		args = append(args, "--total", strconv.Itoa(l.Requests))
+	} else {
+		args = append(args, "--duration", l.duration(), "--duration-stop", "wait")
+	}
+	return Invocation{Args: append(args, l.address())}
+}
+
+// ghzWithoutTemplates is its fastest form: every message is the same.
+func ghzWithoutTemplates(l Load) Invocation {
+	i := ghz(l)
+	i.Args = append([]string{"--disable-template-data", "--disable-template-functions"}, i.Args...)
+	return i
 }
 
 func bombardier(l Load) Invocation {
@@ -82,9 +131,25 @@ export const options = { vus: %d, duration: '%s', discardResponseBodies: true };
 export default function () { http.get('%s'); }
 `
 
+// k6CallsScript has a connection for each user, as its clients are not shared.
+const k6CallsScript = `import grpc from 'k6/net/grpc';
+const client = new grpc.Client();
+client.loadProtoset('%s');
+export const options = { vus: %d, duration: '%s' };
+const message = %s;
+export default function () {
+  if (__ITER == 0) { client.connect('%s', { plaintext: true }); }
+  client.invoke('%s/%s', message, { discardResponseMessage: true });
+}
+`
+
+var k6Args = []string{"run", "--quiet", "--no-usage-report", "--summary-mode", "disabled", "--address", ""}
+
 func k6(l Load) Invocation {
-	return Invocation{
-		Args:   []string{"run", "--quiet", "--no-usage-report", "--summary-mode", "disabled", "--address", ""},
-		Script: fmt.Sprintf(k6Script, l.Connections, l.duration(), l.URL),
-	}
+	return Invocation{Args: k6Args, Script: fmt.Sprintf(k6Script, l.Connections, l.duration(), l.URL)}
+}
+
+func k6Calls(l Load) Invocation {
+	return Invocation{Args: k6Args, Script: fmt.Sprintf(k6CallsScript,
+		l.Call.Descriptors, l.Connections, l.duration(), l.Call.Message, l.address(), l.Call.Service, l.Call.Method)}
 }

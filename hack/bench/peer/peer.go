@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,13 +16,26 @@ import (
 type Peer struct {
 	Name    string
 	Version string
-	// HTTP2 says that it is compared over HTTP/2.
+	// HTTP2 says that its requests are compared over HTTP/2, instead of HTTP/1.1.
 	HTTP2 bool
+	// Streams says that it can have several requests in flight on a connection.
+	Streams bool
 	// debian is its Debian package; those without one are built from the module
-	// peers/Name.
-	debian string
-	closed func(Load) Invocation
+	// peers/module, or peers/Name.
+	debian, module string
+	// closed and calls are how it is started to send requests, and calls of gRPC; nil: it
+	// cannot, or it is no comparison.
+	closed, calls func(Load) Invocation
 }
+
+// source is the folder of its module.
+func (p Peer) source() string { return cmp.Or(p.module, p.Name) }
+
+// Requests says that it is compared over HTTP.
+func (p Peer) Requests() bool { return p.closed != nil }
+
+// Calls says that it is compared over gRPC.
+func (p Peer) Calls() bool { return p.calls != nil }
 
 // All are the peers, in the order in which they are shown.
 var All = []Peer{
@@ -29,8 +43,10 @@ var All = []Peer{
 	{Name: "bombardier", Version: "v1.2.6", closed: bombardier},
 	{Name: "vegeta", Version: "v12.13.0", closed: vegeta},
 	{Name: "hey", Version: "v0.1.4", closed: hey},
-	{Name: "k6", Version: "v1.8.1", closed: k6},
-	{Name: "h2load", Version: "Debian's", HTTP2: true, debian: "nghttp2-client", closed: h2load},
+	{Name: "k6", Version: "v1.8.1", closed: k6, calls: k6Calls},
+	{Name: "h2load", Version: "Debian's", HTTP2: true, Streams: true, debian: "nghttp2-client", closed: h2load, calls: h2loadCalls},
+	{Name: "ghz", Version: "v0.121.0", Streams: true, calls: ghz},
+	{Name: "ghz, no templates", Version: "v0.121.0", module: "ghz", Streams: true, calls: ghzWithoutTemplates},
 }
 
 // Named finds a peer.
@@ -56,7 +72,7 @@ func (s Store) Find(ctx context.Context, p Peer) (path string, err error) {
 	if p.debian != "" {
 		return s.Debian(ctx, p.Name, p.debian)
 	}
-	path = filepath.Join(s.Cache, p.Name+"-"+p.Version)
+	path = filepath.Join(s.Cache, p.source()+"-"+p.Version)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
@@ -64,7 +80,7 @@ func (s Store) Find(ctx context.Context, p Peer) (path string, err error) {
 	// Niced, and under another name until it is whole: a build that is cut must
 	// not look like a program.
 	partial := path + ".partial"
-	build := exec.CommandContext(ctx, "nice", "go", "-C", filepath.Join(s.Modules, p.Name),
+	build := exec.CommandContext(ctx, "nice", "go", "-C", filepath.Join(s.Modules, p.source()),
 		"build", "-trimpath", "-buildvcs=false", "-o", partial, "tool")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -102,8 +118,15 @@ func (p Peer) Closed(l Load) (Invocation, error) {
 	if l.Connections < 1 || l.Streams < 1 || l.Seconds < 1 || l.URL == "" {
 		return Invocation{}, errors.New("load of a peer: needs a URL, connections, streams and whole seconds")
 	}
-	if l.Streams > 1 && !p.HTTP2 {
+	if l.Streams > 1 && !p.Streams {
 		return Invocation{}, fmt.Errorf("%s has one request in flight on a connection", p.Name)
 	}
-	return p.closed(l), nil
+	start, what := p.closed, "HTTP"
+	if l.Call != nil {
+		start, what = p.calls, "gRPC"
+	}
+	if start == nil {
+		return Invocation{}, fmt.Errorf("%s is not compared over %s", p.Name, what)
+	}
+	return start(l), nil
 }

@@ -29,25 +29,86 @@ func TestClosed(t *testing.T) {
 				"export default function () { http.get('http://127.0.0.1:1/'); }\n",
 		},
 	}
+	if diff := cmp.Diff(want, invocations(t, load)); diff != "" {
+		t.Errorf("invocations (-want +got):\n%s", diff)
+	}
+}
+
+// invocations are those of the peers that can send a load.
+func invocations(t *testing.T, l Load) map[string]Invocation {
+	t.Helper()
 	got := map[string]Invocation{}
 	for _, p := range All {
-		i, err := p.Closed(load)
+		if l.Call == nil && !p.Requests() || l.Call != nil && !p.Calls() || l.Streams > 1 && !p.Streams {
+			if i, err := p.Closed(l); err == nil {
+				t.Errorf("%s is invoked with %q for what it cannot do", p.Name, i.Args)
+			}
+			continue
+		}
+		i, err := p.Closed(l)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got[p.Name] = i
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("invocations (-want +got):\n%s", diff)
+	return got
+}
+
+func TestCallsAreMadeByThosePeersThatCan(t *testing.T) {
+	call := &Call{Service: "a.B", Method: "C", Message: `{"d":1}`, Descriptors: "/set", Frame: "/frame"}
+	ghz := []string{
+		"--insecure", "--protoset", "/set", "--call", "a.B.C", "--data", `{"d":1}`,
+	}
+	fast := append([]string{"--disable-template-data", "--disable-template-functions"}, ghz...)
+	h2load := []string{"-d", "/frame", "-H", "content-type: application/grpc", "-H", "te: trailers", "http://127.0.0.1:1/a.B/C"}
+	with := func(args []string, more ...string) []string { return append(args[:len(args):len(args)], more...) }
+	tests := map[string]struct {
+		load Load
+		want map[string]Invocation
+	}{
+		"for a time": {
+			Load{URL: "http://127.0.0.1:1", Connections: 64, Streams: 1, Seconds: 4, Call: call},
+			map[string]Invocation{
+				"h2load":            {Args: append([]string{"-t1", "-c64", "-m1", "-D4"}, h2load...)},
+				"ghz":               {Args: with(ghz, "--connections", "64", "--concurrency", "64", "--duration", "4s", "--duration-stop", "wait", "127.0.0.1:1")},
+				"ghz, no templates": {Args: with(fast, "--connections", "64", "--concurrency", "64", "--duration", "4s", "--duration-stop", "wait", "127.0.0.1:1")},
+				"k6": {
+					Args: []string{"run", "--quiet", "--no-usage-report", "--summary-mode", "disabled", "--address", ""},
+					Script: "import grpc from 'k6/net/grpc';\n" +
+						"const client = new grpc.Client();\n" +
+						"client.loadProtoset('/set');\n" +
+						"export const options = { vus: 64, duration: '4s' };\n" +
+						"const message = {\"d\":1};\n" +
+						"export default function () {\n" +
+						"  if (__ITER == 0) { client.connect('127.0.0.1:1', { plaintext: true }); }\n" +
+						"  client.invoke('a.B/C', message, { discardResponseMessage: true });\n" +
+						"}\n",
+				},
+			},
+		},
+		"a number of them, at once": {
+			Load{URL: "http://127.0.0.1:1", Connections: 10, Streams: 100, Seconds: 4, Requests: 1000, Call: call},
+			map[string]Invocation{
+				"h2load":            {Args: append([]string{"-t1", "-c10", "-m100", "-n1000"}, h2load...)},
+				"ghz":               {Args: with(ghz, "--connections", "10", "--concurrency", "1000", "--total", "1000", "127.0.0.1:1")},
+				"ghz, no templates": {Args: with(fast, "--connections", "10", "--concurrency", "1000", "--total", "1000", "127.0.0.1:1")},
+			},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, invocations(t, tt.load)); diff != "" {
+				t.Errorf("invocations (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
 // Without a certificate there is none to trust.
 func TestClosedOverHTTP(t *testing.T) {
-	for _, p := range All {
-		i, err := p.Closed(Load{URL: "http://x/", Connections: 1, Streams: 1, Seconds: 1})
-		if err != nil || strings.Contains(strings.Join(i.Args, " "), "certs") {
-			t.Errorf("%s is invoked with %q, %v", p.Name, i.Args, err)
+	for name, i := range invocations(t, Load{URL: "http://x/", Connections: 1, Streams: 1, Seconds: 1}) {
+		if strings.Contains(strings.Join(i.Args, " "), "certs") {
+			t.Errorf("%s is invoked with %q", name, i.Args)
 		}
 	}
 }
@@ -98,7 +159,7 @@ func TestModulesPinVersions(t *testing.T) {
 		if p.debian != "" {
 			continue
 		}
-		mod, err := os.ReadFile(filepath.Join("..", "peers", p.Name, "go.mod"))
+		mod, err := os.ReadFile(filepath.Join("..", "peers", p.source(), "go.mod"))
 		if err != nil {
 			t.Fatal(err)
 		}
