@@ -28,6 +28,7 @@ var all = []Component{
 	// One binary, which acts by the name that it is called by.
 	{Name: "argocd", Title: "Argo CD", Links: links("cmd",
 		"argocd", "argocd-application-controller", "argocd-repo-server", "argocd-applicationset-controller")},
+	{Name: "flux", Title: "Flux's kustomize-controller"},
 	{Name: "minio", Title: "MinIO"},
 	{Name: "prometheus", Title: "Prometheus"},
 	{Name: "prometheus-operator", Title: "Prometheus Operator"},
