@@ -92,7 +92,7 @@ func checkAlone(of string, c Config, request int) error {
 	return nil
 }
 
-// Run sends the requests, each until it has a response. It calls tell every second with
+// Run sends the requests, each until it has a response. It calls tell at once and every second with
 // the number that was sent, and why the latest had no response, if so: *Unreachable. Its
 // own error names the response that was not expected, or is that of ctx.
 func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64, unreachable error)) error {
@@ -122,24 +122,25 @@ func (f Fill) Run(ctx context.Context, c Config, tell func(sent int64, unreachab
 	return nil
 }
 
-// report calls tell every second until the returned function is called.
+// report calls tell, and again every second until the returned function is called.
 func (r *filling) report(tell func(sent int64, unreachable error)) (stop func()) {
+	tell(0, nil)
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		ticks := time.NewTicker(time.Second)
 		defer ticks.Stop()
 		for {
-			var unreachable error
-			if failed := r.failed.Load(); failed != nil {
-				unreachable = failed
-			}
-			tell(r.sent.Load(), unreachable)
 			select {
 			case <-ticks.C:
 			case <-done:
 				return
 			}
+			var unreachable error
+			if failed := r.failed.Load(); failed != nil {
+				unreachable = failed
+			}
+			tell(r.sent.Load(), unreachable)
 		}
 	}()
 	return func() {
@@ -174,7 +175,7 @@ func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error)
 	if err := s.buffer.Request.Err; err != nil {
 		return nil, fmt.Errorf("setup.fill: %w", err)
 	}
-	s.buffer.Request.Keep = keep
+	s.buffer.Request.Keep, s.buffer.Request.KeepMessage = keep, true
 	response, err := r.answer(ctx, s)
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func (r *filling) answer(ctx context.Context, s *sender) (transport.Response, er
 // capture returns the row of a response, which must be the expected one.
 func (r *filling) capture(response *transport.Response) ([]string, error) {
 	if err := r.Source.CheckStatus(r.Request, response.Status); err != nil {
-		return nil, r.errorf("%w", err)
+		return nil, r.errorf("%w", said(err, response))
 	}
 	if err := r.Source.CheckBody(r.Request, response); err != nil {
 		return nil, r.errorf("status %d: %w", response.Status, err)
