@@ -20,7 +20,6 @@ const (
 	staticMethod    = 2
 	staticPath      = 4
 	staticLength    = 28
-	staticUserAgent = 58
 )
 
 func appendFrame(b []byte, length int, kind frameType, flags byte, id uint32) []byte {
@@ -53,8 +52,8 @@ func appendGoAway(b []byte, c code) []byte {
 func (m *Mux) appendRequest(st *Stream, r *transport.Request) {
 	at := len(m.out)
 	m.out = append(m.out, make([]byte, frameHeader)...)
-	m.out = m.sizeUpdate(m.out, st.id)
-	m.out = appendBlock(m.out, m.origin, r)
+	m.out = m.table.appendLimit(m.out)
+	m.out = appendBlock(m.out, m.origin, &m.table, r)
 	if n := len(m.out) - at - frameHeader; n <= m.peer.frame {
 		appendFrame(m.out[:at], n, frameHeaders, headersFlags(len(r.Body) == 0)|flagEndHeaders, st.id)
 	} else {
@@ -70,18 +69,9 @@ func (m *Mux) appendRequest(st *Stream, r *transport.Request) {
 	}
 }
 
-// sizeUpdate begins the first header block: no entry is ever added to the table for them,
-// so that no setting of the server can be less than it has (RFC 7541, 4.2).
-func (m *Mux) sizeUpdate(b []byte, id uint32) []byte {
-	if id == 1 {
-		return append(b, 0x20)
-	}
-	return b
-}
-
 // appendHeaders adds the header block of a request that had to wait.
 func (m *Mux) appendHeaders(id uint32, block []byte, end bool) {
-	m.appendPieces(id, append(m.sizeUpdate(nil, id), block...), end)
+	m.appendPieces(id, append(m.table.appendLimit(nil), block...), end)
 }
 
 // appendPieces adds a header block in frames that are small enough.
@@ -108,11 +98,12 @@ func headersFlags(end bool) byte {
 	return 0
 }
 
-// appendBlock adds the header block of a request. It uses the static table only, and no
-// Huffman code: to encode it costs less than the bytes that this would save.
-func appendBlock(b []byte, o *Origin, r *transport.Request) []byte {
+// appendBlock adds the header block of a request. With a nil table it changes no table and
+// depends on none, and may be sent after others. It uses no Huffman code: to encode it costs
+// more than the bytes that this would save.
+func appendBlock(b []byte, o *Origin, t *table, r *transport.Request) []byte {
 	b = appendMethod(b, r.Method)
-	b = append(b, o.scheme...)
+	b = append(b, o.scheme)
 	if len(r.Path) == 1 && r.Path[0] == '/' {
 		b = append(b, staticRoot)
 	} else {
@@ -121,18 +112,23 @@ func appendBlock(b []byte, o *Origin, r *transport.Request) []byte {
 	if len(r.Host) > 0 {
 		b = appendNamed(b, staticAuthority, r.Host)
 	} else {
-		b = append(b, o.authority...)
+		b = t.append(b, o, authorityField)
 	}
 	own := false
 	for i := range r.Headers {
-		h := &r.Headers[i]
-		own = own || h.Name == "User-Agent"
-		if !ofConnection[h.Name] {
-			b = appendField(b, h.Name, h.Value)
+		switch h := &r.Headers[i]; {
+		case ofConnection[h.Name]:
+		case r.Call && h.Name == "Te":
+			b = t.append(b, o, teField)
+		case r.Call && h.Name == "Content-Type":
+			b = t.append(b, o, contentTypeField)
+		default:
+			own = own || h.Name == "User-Agent"
+			b = appendField(b, 0, h.Name, h.Value)
 		}
 	}
-	if !own {
-		b = append(b, o.agent...)
+	if o.agent && !own {
+		b = t.append(b, o, agentField)
 	}
 	if !r.Call && (len(r.Body) > 0 || expectsLength(r.Method)) { // a call's message has its own
 		var digits [20]byte
@@ -164,33 +160,34 @@ func appendMethod(b []byte, method string) []byte {
 
 // appendNamed adds a field whose name is in the static table.
 func appendNamed(b []byte, name uint64, value []byte) []byte {
-	b = appendNumber(b, 4, name)
-	b = appendNumber(b, 7, uint64(len(value)))
-	return append(b, value...)
+	return appendString(appendNumber(b, 0, 4, name), value)
+}
+
+func appendString(b, value []byte) []byte {
+	return append(appendNumber(b, 0, 7, uint64(len(value))), value...)
 }
 
 // appendField adds a field, whose name it sends in lower case.
-func appendField(b []byte, name string, value []byte) []byte {
-	b = append(b, 0)
-	b = appendNumber(b, 7, uint64(len(name)))
+func appendField(b []byte, kind byte, name string, value []byte) []byte {
+	b = append(b, kind)
+	b = appendNumber(b, 0, 7, uint64(len(name)))
 	for _, c := range []byte(name) {
 		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
 		b = append(b, c)
 	}
-	b = appendNumber(b, 7, uint64(len(value)))
-	return append(b, value...)
+	return appendString(b, value)
 }
 
-// appendNumber adds a number, of which the first byte has so many bits, and the others of
-// that byte are 0 (RFC 7541, 5.1).
-func appendNumber(b []byte, bits uint, n uint64) []byte {
+// appendNumber adds a number, of which the first byte has so many bits; flags are its others
+// (RFC 7541, 5.1).
+func appendNumber(b []byte, flags byte, bits uint, n uint64) []byte {
 	most := uint64(1)<<bits - 1
 	if n < most {
-		return append(b, byte(n))
+		return append(b, flags|byte(n))
 	}
-	b = append(b, byte(most))
+	b = append(b, flags|byte(most))
 	for n -= most; n >= 0x80; n >>= 7 {
 		b = append(b, byte(n)|0x80)
 	}

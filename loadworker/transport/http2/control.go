@@ -54,14 +54,15 @@ func (m *Mux) settingsFrame(f frame, payload []byte) *violation {
 	return nil
 }
 
-// setting takes one. The size of the table for header blocks does not matter: they use
-// none.
+// setting takes one.
 func (m *Mux) setting(number uint16, value uint32) *violation {
 	switch number {
 	case settingPush:
 		if value != 0 {
 			return violated(protocolError, "ENABLE_PUSH is %d", value)
 		}
+	case settingTableSize:
+		m.table.permit(value)
 	case settingStreams:
 		m.peer.streams = value
 	case settingFrame:

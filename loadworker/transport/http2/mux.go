@@ -26,6 +26,7 @@ type Mux struct {
 	blocked int       // streams whose body is not sent whole
 
 	peer   settings
+	table  table
 	window int64 // bytes of bodies that may be sent
 	credit credit
 	goAway bool // the server takes no more streams
@@ -39,18 +40,28 @@ type Mux struct {
 
 // Origin is what the requests of a connection have in common.
 type Origin struct {
-	scheme, authority, agent []byte // encoded
+	scheme byte // encoded
+	agent  bool // requests have it
+	fields [commons]commonField
+	size   uint32 // of the fields in a table
 }
 
 // NewOrigin returns the origin of a scheme and an authority. agent is the value of
 // User-Agent.
 func NewOrigin(scheme, authority, agent string) *Origin {
-	o := &Origin{scheme: []byte{staticHTTP}, authority: appendNamed(nil, staticAuthority, []byte(authority))}
+	o := &Origin{scheme: staticHTTP, agent: agent != ""}
 	if scheme == "https" {
-		o.scheme[0] = staticHTTPS
+		o.scheme = staticHTTPS
 	}
-	if agent != "" {
-		o.agent = appendNamed(nil, staticUserAgent, []byte(agent))
+	for f, field := range [commons]hpack.HeaderField{
+		authorityField:   {Name: ":authority", Value: authority},
+		agentField:       {Name: "user-agent", Value: agent},
+		teField:          {Name: "te", Value: "trailers"},
+		contentTypeField: {Name: "content-type", Value: "application/grpc"},
+	} {
+		o.fields[f].literal = appendField(nil, 0, field.Name, []byte(field.Value))
+		o.fields[f].adding = appendField(nil, addingField, field.Name, []byte(field.Value))
+		o.size += field.Size()
 	}
 	return o
 }
@@ -70,6 +81,7 @@ const (
 func NewMux(o *Origin) *Mux {
 	m := &Mux{origin: o, next: 1, last: maxID, window: firstWindow, peer: firstSettings}
 	m.credit = credit{granted: wideWindow}
+	m.table.limit = tableSize
 	m.decoder = hpack.NewDecoder(tableSize, m.field)
 	m.decoder.SetMaxStringLength(maxField)
 	m.out = appendPreface(m.out)
@@ -133,7 +145,7 @@ func (m *Mux) Send(st *Stream, r *transport.Request, o owner) {
 	st.begin(r)
 	st.owner = o
 	if len(m.queue) > 0 || len(m.streams) >= int(m.peer.streams) {
-		st.waiting = appendBlock(nil, m.origin, r)
+		st.waiting = appendBlock(nil, m.origin, nil, r)
 		st.body = slices.Clone(r.Body)
 		m.queue = append(m.queue, st)
 		return
