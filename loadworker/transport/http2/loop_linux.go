@@ -35,7 +35,9 @@ func (c *Client) NewLoop(start time.Time, onDone func(*LoopStream, transport.Res
 	if err != nil {
 		return nil, err
 	}
-	return &Loop{Loop: events, client: c, onDone: onDone}, nil
+	l := &Loop{Loop: events, client: c, onDone: onDone}
+	events.Handled = l.flush
+	return l, nil
 }
 
 // Wait waits until something happens, but not beyond an instant, and handles it.
@@ -173,16 +175,16 @@ func (c *LoopConn) Opened(err error) {
 	}
 	c.begin(first)
 	c.touch()
-	c.loop.flush()
 }
 
 // Receive takes what has come. The end of the connection is read for itself, and so is
-// what the buffer had no room for; other bytes cause an event of their own.
+// what the buffer had no room for; other bytes cause an event of their own. While several
+// requests are in flight, more responses may have come meanwhile: the requests that follow
+// them are written together.
 func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more bool) {
 	if len(in) == 0 {
 		c.conn.Close()
 		c.lose(nil)
-		c.loop.flush()
 		return false
 	}
 	c.waited = waited
@@ -190,13 +192,14 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	err := c.mux.Feed(in)
 	c.waited = 0
 	c.touch()
-	c.loop.flush()
-	if err != nil && c.conn.IsOpen() {
-		c.conn.Close()
-		c.lose(&failure.Error{Phase: failure.Reading, Err: err})
-		c.loop.flush()
+	if err != nil {
+		c.loop.flush() // it says why, and may close the connection
+		if c.conn.IsOpen() {
+			c.conn.Close()
+			c.lose(&failure.Error{Phase: failure.Reading, Err: err})
+		}
 	}
-	return c.conn.IsOpen() && (closing || len(in) >= maxFrame)
+	return c.conn.IsOpen() && (closing || len(in) >= maxFrame || c.mux.InFlight() > 1)
 }
 
 // Failed ends the requests that are in flight.

@@ -21,6 +21,8 @@ import (
 type Loop struct {
 	// Openings count the connections that are being opened; nil: they are not counted.
 	Openings *dial.Openings
+	// Handled is called after each event; nil: nothing is.
+	Handled func()
 
 	start time.Time
 	open  Opener
@@ -88,6 +90,9 @@ func (l *Loop) Wait(until time.Duration) {
 	n, _ := l.epollWait(until - time.Since(l.start)) // New found that it works
 	for i := range l.events[:n] {
 		l.handle(&l.events[i])
+		if l.Handled != nil {
+			l.Handled()
+		}
 	}
 	if l.waiting.first != nil {
 		l.expire(time.Since(l.start))
