@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 )
@@ -52,6 +53,7 @@ Flags:
 
 func main() {
 	log.SetOutput(io.Discard) // net/http has a line for each odd frame that a target sends
+	attack.SpareProcessor()
 	os.Exit(run(os.Args[1:], os.Getenv, os.Stderr))
 }
 

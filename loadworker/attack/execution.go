@@ -3,7 +3,6 @@ package attack
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,7 +131,7 @@ func (x *Execution) schedulers(most int) []*scheduler {
 // onLoops returns a scheduler with an event loop for each processor, nil if the
 // client or the system allows no loops.
 func (x *Execution) onLoops() []*scheduler {
-	all := x.schedulers(runtime.GOMAXPROCS(0))
+	all := x.schedulers(processors())
 	for i, s := range all {
 		d, err := newLoop(s, x.runner.client)
 		if err != nil {
@@ -181,7 +180,7 @@ func (x *Execution) onGoroutines() []*scheduler {
 		s.driver = newVegetaDriver(s, a)
 		return []*scheduler{s}
 	}
-	all := x.schedulers(runtime.GOMAXPROCS(0))
+	all := x.schedulers(processors())
 	for _, s := range all {
 		s.driver = newGoroutineDriver(s)
 	}

@@ -2,7 +2,6 @@ package attack
 
 import (
 	"maps"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +29,7 @@ func Memory(requests, journeys int) int64 {
 
 // shards is the number of them, one for each processor while they are not too
 // large.
-func shards(requests int) int { return max(1, min(runtime.GOMAXPROCS(0), maxCells/max(1, requests))) }
+func shards(requests int) int { return max(1, min(processors(), maxCells/max(1, requests))) }
 
 // recorder counts the requests of a step. Each connection writes to one of a few
 // shards, so that they seldom wait for each other.

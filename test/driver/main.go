@@ -41,6 +41,7 @@ func main() {
 	connections := flag.Int64("max-connections", 0, "`bound` of the connections (default as many as the system grants)")
 	opening := flag.Duration("open-for", 10*time.Second, "how `long` connections may be opened beforehand")
 	flag.Parse()
+	attack.SpareProcessor()
 	if err := run(os.Stdin, os.Stdout, *connections, *opening); err != nil {
 		fmt.Fprintln(os.Stderr, "driver:", err)
 		os.Exit(1)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
@@ -42,6 +43,7 @@ func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logg
 	if err != nil {
 		return err
 	}
+	attack.SpareProcessor()
 	ended := make(chan error, 1)
 	go func() {
 		err := session.Run(ctx, session.Config{
