@@ -67,7 +67,8 @@ const (
 	// because it has too few file descriptors.
 	ReasonWorkerRefused = "WorkerRefused"
 	// ReasonDescriptorsDiffer surfaces when workers would encode calls of gRPC by different
-	// descriptors, since the target's replicas gave them different ones.
+	// descriptors, since the target's replicas gave them different ones, or what
+	// descriptorsFrom names was changed while the workers started.
 	ReasonDescriptorsDiffer = "DescriptorsDiffer"
 	// ReasonWorkerSilent surfaces while a worker is not connected although its pod
 	// runs. It measures on, and is waited for until the time limit of the step.

@@ -10,7 +10,8 @@ import (
 
 // compareDescriptors has workers be not ready that encode calls by other descriptors than
 // the first one that is ready: what they send would be a mix of two tests. They differ if
-// the target's replicas do, as in the middle of a rollout.
+// the target's replicas do, as in the middle of a rollout, or if what is given is changed
+// while pods start.
 func (r *run) compareDescriptors(workers []control.Worker) {
 	toTarget, toControl := plan.HasCalls(r.spec)
 	first := -1
@@ -25,10 +26,10 @@ func (r *run) compareDescriptors(workers []control.Worker) {
 			first = i
 		case toTarget && w.Descriptors != workers[first].Descriptors:
 			w.Ready, w.Reason = false, v1alpha1.ReasonDescriptorsDiffer
-			w.Message = differ("target", first, i, workers[first].Descriptors, w.Descriptors)
+			w.Message = differ("target", &r.spec.Target, first, i, workers[first].Descriptors, w.Descriptors)
 		case toControl && w.ControlDescriptors != workers[first].ControlDescriptors:
 			w.Ready, w.Reason = false, v1alpha1.ReasonDescriptorsDiffer
-			w.Message = differ("versus.target", first, i, workers[first].ControlDescriptors, w.ControlDescriptors)
+			w.Message = differ("versus.target", &r.spec.Versus.Target, first, i, workers[first].ControlDescriptors, w.ControlDescriptors)
 		}
 	}
 }
@@ -36,9 +37,13 @@ func (r *run) compareDescriptors(workers []control.Worker) {
 // shortDigest is how much of a digest a message shows.
 const shortDigest = len("sha256:") + 12
 
-func differ(field string, first, other int, a, b string) string {
-	return fmt.Sprintf("%s.grpc: worker %d encodes calls by other descriptors (%s) than worker %d (%s): replicas of the target differ; wait for its rollout to end, or give descriptorsFrom",
-		field, other, b[:shortDigest], first, a[:shortDigest])
+func differ(field string, t *v1alpha1.Target, first, other int, a, b string) string {
+	why := "replicas of the target differ; wait for its rollout to end, or give descriptorsFrom"
+	if t.GRPC != nil && t.GRPC.DescriptorsFrom != nil {
+		why = "what descriptorsFrom names was changed while the workers started; create the LoadTest again"
+	}
+	return fmt.Sprintf("%s.grpc: worker %d encodes calls by other descriptors (%s) than worker %d (%s): %s",
+		field, other, b[:shortDigest], first, a[:shortDigest], why)
 }
 
 // recordDescriptors notes by which descriptors all workers encode, as the first step begins.

@@ -28,6 +28,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 	tests := map[string]struct {
 		versus, noCalls bool
 		asks            bool // by a call, before the first step
+		given           bool // the descriptors, by a ConfigMap
 		workers         []control.Worker
 		phase           v1alpha1.Phase
 		reason          string
@@ -40,6 +41,10 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by other descriptors (sha256:222222222222) than worker 0 (sha256:111111111111): replicas of the target differ; wait for its rollout to end, or give descriptorsFrom.",
 		},
 		"one differs while another is not ready": {workers: []control.Worker{busy, worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer},
+		"one was given others": {
+			given: true, workers: []control.Worker{worker(oneDigest, ""), worker(otherDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,
+			message: "1 of 3 workers: target.grpc: worker 1 encodes calls by other descriptors (sha256:222222222222) than worker 0 (sha256:111111111111): what descriptorsFrom names was changed while the workers started; create the LoadTest again.",
+		},
 		"one does not say": {
 			workers: []control.Worker{worker(oneDigest, ""), worker("", ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonInvalidSpec,
 			message: "1 of 3 workers: grpc: the worker does not say by which descriptors it encodes calls; use a worker image of the operator's version.",
@@ -68,6 +73,9 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 			}
 			if tt.asks {
 				spec.Preflight = []v1alpha1.Preflight{{GRPC: &v1alpha1.Call{Method: "a.B/C"}}}
+			}
+			if tt.given {
+				spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{}}
 			}
 			lt := accepted(spec)
 			s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tt.workers}, began.Add(time.Second)).Status
