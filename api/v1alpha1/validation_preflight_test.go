@@ -67,6 +67,12 @@ var preflightValidations = []validation{
 		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that is asked a preflight with grpc or grpcHealth"},
 	},
 	{
+		name:    "question of health to a control whose own questions are none",
+		valid:   "{target: {protocol: HTTP/2, grpc: {}}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}, preflight: []}}",
+		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}, preflight: []}}",
+		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that is asked a preflight with grpc or grpcHealth"},
+	},
+	{
 		name:    "question of health to a control alone, over HTTP/1.1",
 		valid:   "{versus: {target: {url: 'http://b', protocol: HTTP/2}, preflight: [{grpcHealth: {}}]}}",
 		invalid: "{versus: {target: {url: 'http://b'}, preflight: [{grpcHealth: {}}]}}",

@@ -19,7 +19,7 @@ type Versus struct {
 	Target Target `json:"target"`
 
 	// preflight is what the workers ask of the control, instead of spec.preflight: which
-	// version it is, for example. Absent: spec.preflight is asked of both.
+	// version it is, for example. Absent or empty: spec.preflight is asked of both.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
