@@ -28,8 +28,8 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 		}
 		list = append(list, Fact{name, c.Message})
 	}
-	if s.Descriptors != "" {
-		list = append(list, Fact{"Descriptors", descriptors(s)})
+	if d := descriptors(s); d != "" {
+		list = append(list, Fact{"Descriptors", d})
 	}
 	if s.StartTime != nil {
 		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
@@ -50,11 +50,17 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 	return list
 }
 
-// descriptors are the digests of those by which calls were encoded: of each target, if they
-// differ.
+// descriptors are the digests of those by which calls were encoded: of each target that has
+// any, if they differ.
 func descriptors(s *v1alpha1.LoadTestStatus) string {
-	if v := s.Versus; v != nil && v.Descriptors != s.Descriptors {
-		return fmt.Sprintf("%s of %s, %s of %s", s.Descriptors, v.Candidate, v.Descriptors, v.Control)
+	v := s.Versus
+	switch {
+	case v == nil || v.Descriptors == s.Descriptors:
+		return s.Descriptors
+	case v.Descriptors == "":
+		return s.Descriptors + " of " + v.Candidate
+	case s.Descriptors == "":
+		return v.Descriptors + " of " + v.Control
 	}
-	return s.Descriptors
+	return fmt.Sprintf("%s of %s, %s of %s", s.Descriptors, v.Candidate, v.Descriptors, v.Control)
 }

@@ -144,3 +144,33 @@ func TestTextHasNothingThatATerminalObeys(t *testing.T) {
 		}
 	}
 }
+
+// A target to which no calls are sent has no descriptors, and the report names none of it.
+func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
+	versus := func(control string) *v1alpha1.VersusStatus {
+		return &v1alpha1.VersusStatus{Candidate: "v4", Control: "v3", Descriptors: control}
+	}
+	for name, tt := range map[string]struct {
+		target string
+		versus *v1alpha1.VersusStatus
+		want   string
+	}{
+		"no calls":             {},
+		"one target":           {target: "sha256:11", want: "sha256:11"},
+		"two with the same":    {target: "sha256:11", versus: versus("sha256:11"), want: "sha256:11"},
+		"two with others":      {target: "sha256:11", versus: versus("sha256:22"), want: "sha256:11 of v4, sha256:22 of v3"},
+		"only the candidate's": {target: "sha256:11", versus: versus(""), want: "sha256:11 of v4"},
+		"only the control's":   {versus: versus("sha256:22"), want: "sha256:22 of v3"},
+		"two without calls":    {versus: versus("")},
+	} {
+		got := ""
+		for _, f := range report.Facts(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Descriptors: tt.target, Versus: tt.versus}}) {
+			if f.Name == "Descriptors" {
+				got = f.Text
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
