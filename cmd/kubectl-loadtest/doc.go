@@ -6,6 +6,8 @@
 //	├─ progress   pure: a LoadTest that runs → the lines
 //	├─ report     pure: a LoadTest → the page
 //	├─ draft      pure: curl commands and the like → a first LoadTest
+//	├─ credential pure: which headers have a value that is not shown
+//	├─ services   asks a server of gRPC which services it has
 //	├─ overview   pure: LoadTests → a list, what needs attention first
 //	├─ preview    pure: a LoadTest that has not run → what it will do
 //	├─ admission  what an API server does before it stores a LoadTest

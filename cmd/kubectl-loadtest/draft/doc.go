@@ -8,5 +8,5 @@
 // carries one becomes a reference to a Secret, and a comment says how to create that. The
 // texts of requests are templates in a LoadTest, and are escaped.
 //
-// It reads no cluster, and imports nothing of ours.
+// It reads no cluster, and imports of ours only package credential.
 package draft

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/credential"
 )
 
 // The bounds of the API.
@@ -76,19 +78,15 @@ type Header struct {
 // methods are those that the API has.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// credentials are parts of the names of headers that carry them.
-var credentials = []string{"authorization", "cookie", "token", "secret", "password", "key", "session", "signature", "credential", "auth"}
-
 // header is a header with its value, or with what may be written of it.
 func header(name, value string) Header {
 	h := Header{Name: name, Value: value}
-	lower := strings.ToLower(name)
-	if !slices.ContainsFunc(credentials, func(word string) bool { return strings.Contains(lower, word) }) {
+	if !credential.InHeader(name) {
 		return h
 	}
 	h.Secret, h.Value = true, ""
 	scheme, rest, ok := strings.Cut(value, " ")
-	if ok && strings.Contains(lower, "authorization") && rest != "" && slices.Contains(authSchemes, strings.ToLower(scheme)) {
+	if ok && strings.Contains(strings.ToLower(name), "authorization") && rest != "" && slices.Contains(authSchemes, strings.ToLower(scheme)) {
 		h.Prefix = scheme + " "
 	}
 	return h

@@ -1,12 +1,11 @@
 package html
 
 import (
-	"strings"
-
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/credential"
 )
 
 // manifest is the LoadTest as a person would write it. A page is shown to others:
@@ -63,11 +62,8 @@ func hideInCall(c *v1alpha1.Call) {
 // hide replaces what a reader could log in with.
 func hide(headers []v1alpha1.Header) {
 	for i := range headers {
-		name := strings.ToLower(headers[i].Name)
-		for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "key"} {
-			if headers[i].Value != nil && strings.Contains(name, word) {
-				headers[i].Value = ptr.To("(left out)")
-			}
+		if headers[i].Value != nil && credential.InHeader(headers[i].Name) {
+			headers[i].Value = ptr.To("(left out)")
 		}
 	}
 }
