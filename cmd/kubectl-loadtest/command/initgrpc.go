@@ -33,6 +33,8 @@ func (o *grpcOptions) check() error {
 	switch {
 	case o.address == "" && (len(o.services) > 0 || len(o.headers) > 0 || o.insecure):
 		return errors.New("--grpc-service, --header and --insecure need --from-grpc")
+	case strings.Contains(o.address, "@"):
+		return errors.New("--from-grpc must be HOST:PORT or https://HOST:PORT, without credentials; give them by --header")
 	case o.insecure && !strings.HasPrefix(o.address, "https://"):
 		return errors.New("--insecure is about certificates: it needs --from-grpc https://HOST:PORT")
 	}
