@@ -1,5 +1,4 @@
-# `make` alone lists the targets. Tools are pinned by the modules under
-# hack/tools and built into bin/ by the first target that needs them.
+# `make` alone lists the targets. hack/tools pins the tools, which the first target that needs them builds into bin/.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,8 +10,7 @@ CLUSTER ?= local
 KIND_CLUSTER ?= kind
 IMAGE_REGISTRY ?= loadtest.dev
 IMAGE_TAG ?= dev
-# One suite of `make e2e`, by the name of its test function without Test; FULL=1
-# adds what takes long.
+# One suite of `make e2e`, by the name of its test function without Test; FULL=1 adds what takes long.
 SUITE ?=
 FULL ?=
 
