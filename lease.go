@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// A leader that dies without releasing its lease is followed after leaseDuration and
+// A leader that ends without releasing its lease is followed after leaseDuration and
 // up to two polls of the standby, each 1 to 2.2 s apart: 8 to 12 s. It is not less
 // because an API server that is restarted is away for some five seconds, which fence
 // bears. A renewal each second costs a write of some 300 bytes.

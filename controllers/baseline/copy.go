@@ -15,7 +15,7 @@ func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1
 	s := &finished.Status
 	switch {
 	case s.Verdict != v1alpha1.VerdictPassed && s.Verdict != v1alpha1.VerdictFailed:
-		return nil, refuse("the verdict of LoadTest %s is %s, so that its figures do not speak of its target; name one that is Passed or Failed.", finished.Name, s.Verdict)
+		return nil, refuse("the verdict of LoadTest %s is %s, so that its figures say nothing about its target; name one that is Passed or Failed.", finished.Name, s.Verdict)
 	case !slices.Equal(mix(spec), mix(&finished.Spec)):
 		return nil, refuse("LoadTest %s sends other requests, or the same in other proportions; name one whose requests have the same names, types and weights.", finished.Name)
 	}

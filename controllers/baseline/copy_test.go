@@ -115,7 +115,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"inconclusive": {
 			nil, func(lt *v1alpha1.LoadTest) { lt.Status.Verdict = v1alpha1.VerdictInconclusive },
-			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so that its figures do not speak of its target; name one that is Passed or Failed.",
+			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so that its figures say nothing about its target; name one that is Passed or Failed.",
 		},
 		"another ladder": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{11, 110} }, nil,

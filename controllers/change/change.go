@@ -79,7 +79,7 @@ func median(sorted []*big.Rat) *big.Rat {
 type Answer int
 
 const (
-	// Unsure means that the bound lies among what the factor may be.
+	// Unsure means that the bound is among what the factor may be.
 	Unsure Answer = iota
 	// Yes means that all that the factor may be keeps the bound.
 	Yes

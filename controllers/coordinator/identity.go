@@ -75,7 +75,7 @@ func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error
 		return c.reject(rejectHello, codes.InvalidArgument, "the first message of a session is hello")
 	case hello.GetProtocol() != workerv1.ProtocolVersion:
 		return c.reject(rejectHello, codes.FailedPrecondition,
-			"hello.protocol is %d, the operator speaks %d: use the worker image of the operator's release", hello.GetProtocol(), workerv1.ProtocolVersion)
+			"hello.protocol is %d, the operator's is %d: use the worker image of the operator's release", hello.GetProtocol(), workerv1.ProtocolVersion)
 	case RunID(hello.GetRun()) != identity.Run:
 		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.run is %.64q, the token is of run %q", hello.GetRun(), identity.Run)
 	case hello.GetWorker() != identity.Worker:

@@ -37,7 +37,7 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 		"another worker":   {"a/0/pod", helloOf("a", 1), codes.PermissionDenied, "hello.worker is 1, the token is worker 0's", rejectIdentity},
 		"too many workers": {"a/2/pod", helloOf("a", 2), codes.PermissionDenied, "worker 2 of a run of 2 workers", rejectIdentity},
 		"below zero":       {"a/-1/pod", helloOf("a", -1), codes.PermissionDenied, "worker -1 of a run of 2 workers", rejectIdentity},
-		"another protocol": {"a/0/pod", anotherProtocol, codes.FailedPrecondition, fmt.Sprintf("the operator speaks %d: use the worker image of the operator's release", workerv1.ProtocolVersion), rejectHello},
+		"another protocol": {"a/0/pod", anotherProtocol, codes.FailedPrecondition, fmt.Sprintf("the operator's is %d: use the worker image of the operator's release", workerv1.ProtocolVersion), rejectHello},
 		"no hello":         {"a/0/pod", &workerv1.SessionRequest{}, codes.InvalidArgument, "the first message of a session is hello", rejectHello},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,7 +126,7 @@ func (c *Collector) tally(uid types.UID) *tally {
 	return t
 }
 
-// drop forgets the runs that are not known any more. The mutex is held.
+// drop removes the runs that are not there any more. The mutex is held.
 func (c *Collector) drop(known []v1alpha1.LoadTest) {
 	keep := make(map[types.UID]bool, len(known))
 	for i := range known {

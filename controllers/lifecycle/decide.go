@@ -53,7 +53,7 @@ const (
 	JobDelete
 )
 
-// Event tells of a change, for people who watch.
+// Event says what has changed, for people who watch.
 type Event struct {
 	Warning         bool
 	Reason, Message string

@@ -170,7 +170,7 @@ func (r *run) everyWorkerLost(i int) {
 
 // silence is how long this run has certainly sent nothing before step i. It is
 // negative, which says that nothing is certain, when requests may be under way
-// that no report tells of: those of a lost worker, those of a setup or a warm-up,
+// that no report counts: those of a lost worker, those of a setup or a warm-up,
 // questions that a client of the audit asks, and those of an earlier step that
 // were given up while the target still had them. Nor is anything certain of instants
 // that another process wrote, by a clock that may differ from this one's.

@@ -76,7 +76,7 @@ func (a *Authenticator) jobOf(ctx context.Context, pod *corev1.Pod) (*batchv1.Jo
 
 // loadTestOf reads the LoadTest that a Job names as its controller: the author of an
 // owner reference may write any UID into it. Only what has been read counts. The
-// operator, which creates such Jobs, knows their LoadTests, so that one that it does
+// operator, which creates such Jobs, has read their LoadTests, so that one that it does
 // not find is gone or never was.
 func (a *Authenticator) loadTestOf(ctx context.Context, job *batchv1.Job) (*v1alpha1.LoadTest, error) {
 	ref, ok := controllerOf(job, v1alpha1.GroupVersion.WithKind("LoadTest"))

@@ -336,7 +336,7 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 	return fmt.Errorf("delete %s: %w", kind, err)
 }
 
-// direct tells the coordinator what the workers of the run are to do. Nothing is
+// direct gives the coordinator what the workers of the run are to do. Nothing is
 // wanted before the run has been taken up and it is known where its targets lead to. To end, the workers
 // need no assignment, which a finished run in the cache does not say.
 func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive, note *note) {

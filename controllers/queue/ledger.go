@@ -32,7 +32,7 @@ func (l *Ledger) Withdraw(run types.UID) (had bool) {
 	return had
 }
 
-// Line puts runs in order. It takes those that were let begin for begun, and forgets those
+// Line puts runs in order. It takes those that were let begin for begun, and drops those
 // that were read back, or are gone.
 func (l *Ledger) Line(runs []Run, limits Limits) *Line {
 	runs, pending := slices.Clone(runs), map[types.UID]bool{}

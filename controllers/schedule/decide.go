@@ -131,7 +131,7 @@ func (d *decision) due() []due {
 // dueByRollout is that of the rollout that stands. Pods may be gone since it was started.
 func (d *decision) dueByRollout() []due {
 	r := d.seen.Rollout
-	if d.Spec.OnRollout == nil || r == nil || d.knows(r) {
+	if d.Spec.OnRollout == nil || r == nil || d.hasNoted(r) {
 		return nil
 	}
 	name := nameOf(d.LoadTestSchedule, "rollout", r.UID, r.Revision)
@@ -146,9 +146,9 @@ func (d *decision) dueByRollout() []due {
 	}}
 }
 
-func (d *decision) knows(r *Rollout) bool {
-	known := d.Status.Rollout
-	return known != nil && known.UID == r.UID && known.Revision == r.Revision
+func (d *decision) hasNoted(r *Rollout) bool {
+	noted := d.Status.Rollout
+	return noted != nil && noted.UID == r.UID && noted.Revision == r.Revision
 }
 
 // dueByClock is the latest time, if it is not too late. The times before it are missed.

@@ -1,5 +1,5 @@
 // Package search chooses the loads of a search: the highest load that a target
-// sustains lies between a load that was kept and one that was breached.
+// sustains is between a load that was kept and one that was breached.
 //
 //	min ×2 ×2 ×2 … until a breach     ┐
 //	bisect between kept and breached  ├ Next(probes so far) ─▶ the next load, or the end

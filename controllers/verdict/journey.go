@@ -10,7 +10,7 @@ import (
 )
 
 // journeyDefault is the maximum that holds for the journeys that no threshold of the spec
-// on failureRate is about. That of the requests does not speak of them: of a journey of a
+// on failureRate is about. That of the requests is not about them: of a journey of a
 // hundred requests that always fails with the last, one percent of the requests fail.
 var journeyDefault = v1alpha1.ThresholdStatus{
 	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: "1%", Default: true, State: v1alpha1.ThresholdPending,

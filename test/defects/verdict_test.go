@@ -180,7 +180,7 @@ func TestABreachFailsTheRun(t *testing.T) {
 	}
 }
 
-// The same of a run whose thresholds do not speak of it: what is fast and wrong, and
+// The same of a run whose thresholds are not about it: what is fast and wrong, and
 // what the target kept from being sent, fails by default.
 func TestErrorsAndUnsentLoadFailByDefault(t *testing.T) {
 	fast := []v1alpha1.Threshold{atMost("p95", "500ms")}

@@ -27,7 +27,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
 
-// spoken is a protocol that a run speaks to a counter.
+// spoken is a protocol by which a run sends its load to a counter.
 type spoken struct {
 	name     string
 	protocol v1alpha1.Protocol
@@ -35,8 +35,8 @@ type spoken struct {
 	calls    bool // of gRPC
 }
 
-// allSpoken are the protocols that the other cluster tests do not speak.
-var allSpoken = []spoken{
+// allProtocols are those that the other cluster tests do not use.
+var allProtocols = []spoken{
 	{name: "HTTP/1.1 over TLS", protocol: v1alpha1.ProtocolHTTP1, secure: true},
 	{name: "HTTP/2 over TLS", protocol: v1alpha1.ProtocolHTTP2, secure: true},
 	{name: "HTTP/2", protocol: v1alpha1.ProtocolHTTP2},
@@ -142,7 +142,7 @@ func TestProtocols(t *testing.T) {
 func (c *campaign) overEach(target counter, faults ...single) {
 	slots := make(chan struct{}, singlesAtOnce)
 	var group sync.WaitGroup
-	for _, p := range allSpoken {
+	for _, p := range allProtocols {
 		for _, x := range faults {
 			slots <- struct{}{}
 			group.Go(func() {

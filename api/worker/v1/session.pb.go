@@ -790,7 +790,7 @@ type Readiness struct {
 	Targets int32 `protobuf:"varint,31,opt,name=targets,proto3" json:"targets,omitempty"`
 	// descriptors is the digest of the descriptors by which a worker that is ready encodes
 	// calls to the target, and control_descriptors of those for the control: "sha256:" and
-	// 64 digits. Empty: there are no calls, or the worker does not know of it.
+	// 64 digits. Empty: there are no calls, or the worker has no such digest.
 	Descriptors        string `protobuf:"bytes,60,opt,name=descriptors,proto3" json:"descriptors,omitempty"`
 	ControlDescriptors string `protobuf:"bytes,61,opt,name=control_descriptors,json=controlDescriptors,proto3" json:"control_descriptors,omitempty"`
 	unknownFields      protoimpl.UnknownFields
