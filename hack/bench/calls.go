@@ -113,14 +113,14 @@ func (b *bench) serveCalls(args ...string) (*callServer, error) {
 		return nil, err
 	}
 	s := &callServer{process: p, answers: bufio.NewReader(p.Stdout), holds: len(args) > 0}
-	if err := s.hear(s); err != nil {
+	if err := s.read(s); err != nil {
 		_, stopped := p.Stop()
 		return nil, fmt.Errorf("start the server of calls: %w, %w", err, stopped)
 	}
 	return s, nil
 }
 
-func (s *callServer) hear(into any) error {
+func (s *callServer) read(into any) error {
 	line, err := s.answers.ReadBytes('\n')
 	if err != nil {
 		return err
@@ -134,9 +134,9 @@ func (s *callServer) certificate() string { return "" }
 // stop ends it. That a call was not answered with OK is an error: such calls cost less.
 func (s *callServer) stop() (c groundtruth.Counters, _ process.Usage, err error) {
 	closed := s.process.Stdin.Close()
-	heard := s.hear(&c)
+	read := s.read(&c)
 	usage, stopped := s.process.Stop()
-	if err := errors.Join(closed, heard, stopped); err != nil {
+	if err := errors.Join(closed, read, stopped); err != nil {
 		return c, usage, err
 	}
 	if !s.holds && (c.Requests == 0 || c.Answered != c.Requests) {

@@ -73,7 +73,7 @@ func TestFewOpeningsGoOnAtOnce(t *testing.T) {
 		first = append(first, <-went)
 	}
 	for len(o.steps) < stepsAtOnce || o.busy.Load() < attempts {
-		runtime.Gosched() // until all others want to go on
+		runtime.Gosched() // until all others wait for a step
 	}
 	select {
 	case <-went:
@@ -101,7 +101,7 @@ func TestOpeningGivesBackAllThatItTook(t *testing.T) {
 	var both sync.WaitGroup
 	both.Go(first)
 	for o.busy.Load() < 1 {
-		runtime.Gosched() // until it wants to go on
+		runtime.Gosched() // until it waits for a step
 	}
 	second := Waiting(ctx)
 	both.Go(second)
