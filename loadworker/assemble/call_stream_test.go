@@ -372,6 +372,7 @@ func TestMessagesAndRepliesThatAMethodDoesNotHaveAreRefused(t *testing.T) {
 			r.Call = &workerv1.Call{Method: workertest.StreamingOutputCall, Messages: two}
 		}, "grpc.messages: has 2 messages, and grpc.testing.TestService/StreamingOutputCall takes one"},
 		"replies of a unary call":   {func(r *workerv1.Request) { r.MinReplies = 2 }, "expect.replies: must not be set, as grpc.testing.TestService/UnaryCall returns one reply and no stream"},
+		"one reply of a unary call": {func(r *workerv1.Request) { r.MinReplies = 1 }, "expect.replies: must not be set, as grpc.testing.TestService/UnaryCall returns one reply and no stream"},
 		"replies of a stream to it": {func(r *workerv1.Request) { r.Call.Method, r.MaxReplies = workertest.StreamingInputCall, 2 }, "expect.replies: must not be set, as grpc.testing.TestService/StreamingInputCall"},
 		"a field of a later one": {func(r *workerv1.Request) {
 			r.Call = &workerv1.Call{Method: workertest.FullDuplexCall, Messages: messages("{}", `{"x": 1}`)}

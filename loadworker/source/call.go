@@ -69,7 +69,9 @@ func (c *Call) checkCounts(e Expectation) error {
 	switch n := len(c.Messages); {
 	case n != 1 && !c.Method.TakesStream():
 		return fmt.Errorf("grpc.messages: has %d messages, and %s takes one", n, c.Method.Name())
-	case !c.Method.ReturnsStream() && (e.MinReplies > 1 || e.MaxReplies > 0):
+	case c.Method.ReturnsStream():
+	// With values there is one reply at least, whatever returns it.
+	case e.MinReplies > 1 || e.MaxReplies > 0 || e.MinReplies == 1 && len(e.JSON) == 0:
 		return fmt.Errorf("expect.replies: must not be set, as %s returns one reply and no stream", c.Method.Name())
 	}
 	return nil
