@@ -115,17 +115,18 @@ func TestExpectationsOfAStream(t *testing.T) {
 		expect     *workerv1.Request
 		want, gzip string // the error; "": it is expected
 	}{
-		"a value of each":        {output(0, 1, 2, 3), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE"), MinReplies: 3, MaxReplies: 3}, "", ""},
-		"a later one lacks it":   {output(0, 1, 1), &workerv1.Request{ExpectedJson: value(".payload.body", "YQ==")}, `reply 2: .payload.body: a string of 4 bytes instead of "YQ=="`, "as without"},
-		"none, where one may be": {output(0), &workerv1.Request{ExpectedJson: value(".payload.body", "YQ==")}, "", ""},
-		"none":                   {output(0), &workerv1.Request{MinReplies: 1}, "the call ends after 0 replies, at least 1 are expected", "as without"},
-		"too few":                {output(0, 1, 1), &workerv1.Request{MinReplies: 3}, "the call ends after 2 replies, at least 3 are expected", "as without"},
-		"too many":               {output(0, 1, 1, 1), &workerv1.Request{MaxReplies: 2}, "3 replies, at most 2 are expected", "as without"},
-		"too few, and an error":  {output(5, 1), &workerv1.Request{MinReplies: 2, ExpectedStatus: []int32{0, 5}}, "", ""},
-		"all of them too large":  {output(0, 4000, 4000), &workerv1.Request{MaxBodyBytes: 8000}, "body of 8012 bytes, at most 8000 are expected", ""},
-		"one that is too large":  {output(0, 300_000), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "reply 1: reply of 300008 bytes, at most 262144 are looked at", "which are more than 262144 bytes of text"},
-		"all too large to look":  {output(0, slices.Repeat([]int{200_000}, 6)...), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "of which only 1048576 are looked at", "reply 6: a message of"},
-		"a large one, unlooked":  {output(0, 5<<20), &workerv1.Request{MinReplies: 1}, "", ""},
+		"a value of each":         {output(0, 1, 2, 3), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE"), MinReplies: 3, MaxReplies: 3}, "", ""},
+		"a later one lacks it":    {output(0, 1, 1), &workerv1.Request{ExpectedJson: value(".payload.body", "YQ==")}, `reply 2: .payload.body: a string of 4 bytes instead of "YQ=="`, "as without"},
+		"none, where one may be":  {output(0), &workerv1.Request{ExpectedJson: value(".payload.body", "YQ==")}, "", ""},
+		"none":                    {output(0), &workerv1.Request{MinReplies: 1}, "the call ends after 0 replies, at least 1 are expected", "as without"},
+		"a value that it has not": {output(0, 1), &workerv1.Request{ExpectedJson: value(".more", "")}, `reply 1: .more: the reply's JSON of `, "as without"},
+		"too few":                 {output(0, 1, 1), &workerv1.Request{MinReplies: 3}, "the call ends after 2 replies, at least 3 are expected", "as without"},
+		"too many":                {output(0, 1, 1, 1), &workerv1.Request{MaxReplies: 2}, "3 replies, at most 2 are expected", "as without"},
+		"too few, and an error":   {output(5, 1), &workerv1.Request{MinReplies: 2, ExpectedStatus: []int32{0, 5}}, "", ""},
+		"all of them too large":   {output(0, 4000, 4000), &workerv1.Request{MaxBodyBytes: 8000}, "replies of 8012 bytes, at most 8000 are expected", ""},
+		"one that is too large":   {output(0, 300_000), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "reply 1: reply of 300008 bytes, at most 262144 are looked at", "which are more than 262144 bytes of text"},
+		"all too large to look":   {output(0, slices.Repeat([]int{200_000}, 6)...), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "replies of 1200078 bytes, of which only 1048576 are looked at", "reply 6: a message of"},
+		"a large one, unlooked":   {output(0, 5<<20), &workerv1.Request{MinReplies: 1}, "", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +223,7 @@ func TestStreamsOfAConnectionShareIt(t *testing.T) {
 	}
 }
 
-// A stream that goes on and on ends as a timeout, and the target sees that it is cancelled.
+// A stream that goes on and on ends as a timeout, and is cancelled at the target.
 func TestStreamWithoutAnEndIsATimeout(t *testing.T) {
 	server := workertest.ServeCalls(t)
 	server.HandleStream = func(_ *grpc_testing.StreamingOutputCallRequest, s grpc.ServerStreamingServer[grpc_testing.StreamingOutputCallResponse]) error {

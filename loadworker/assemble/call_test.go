@@ -253,6 +253,21 @@ func TestMessageThatCannotBeEncodedIsNotSent(t *testing.T) {
 	}
 }
 
+// What the setup cannot capture of a reply is said of the reply.
+func TestFillSaysWhatAReplyLacks(t *testing.T) {
+	server := workertest.ServeCalls(t)
+	a := callsTo(t, server.URL, workertest.Burst(0, 1, 1), `{}`)
+	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 1}, Capture: map[string]string{"name": ".nobody"}}}
+	x, err := New(t.Context(), a, testConfig(), ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `setup.fill: request "call 0": status OK, capture of name: the reply's JSON of `
+	if err := x.Prepare(t.Context(), ignore); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestCallsThatCannotBeSentAreRefused(t *testing.T) {
 	tests := map[string]struct {
 		change func(*workerv1.Assignment)

@@ -75,23 +75,27 @@ const (
 	maxDepth = 100
 )
 
-// Decode returns a reply as JSON, with the fields that have their default value.
-func (m *Method) Decode(reply []byte) ([]byte, error) {
+// Decode returns a reply as JSON, with the fields that have their default value, and what that
+// takes of room: at least the size of the JSON, and something for each field of a type, whether or
+// not it is in the JSON. It takes at most MaxJSON of it.
+func (m *Method) Decode(reply []byte, room int) (json []byte, took int, err error) {
 	if len(reply) > MaxReply {
-		return nil, fmt.Errorf("reply of %d bytes, at most %d are looked at", len(reply), MaxReply)
+		return nil, 0, fmt.Errorf("reply of %d bytes, at most %d are looked at", len(reply), MaxReply)
 	}
 	message := dynamicpb.NewMessage(m.reply)
 	if (proto.UnmarshalOptions{Resolver: m.types, RecursionLimit: maxDepth}).Unmarshal(reply, message) != nil {
-		return nil, m.undecodable(reply, errors.New("its bytes are not in protobuf's format"))
+		return nil, 0, m.undecodable(reply, errors.New("its bytes are not in protobuf's format"))
 	}
-	if !fits(message, m.types) {
-		return nil, m.undecodable(reply, fmt.Errorf("as JSON it may have more than %d bytes", maxJSON))
+	most := min(room, MaxJSON)
+	took, ok := measure(message, m.types, most)
+	if !ok {
+		return nil, took, m.undecodable(reply, fmt.Errorf("as JSON it may have more than %d bytes", most))
 	}
-	json, err := protojson.MarshalOptions{Resolver: m.types, EmitDefaultValues: true}.Marshal(message)
+	json, err = protojson.MarshalOptions{Resolver: m.types, EmitDefaultValues: true}.Marshal(message)
 	if err != nil {
-		return nil, m.undecodable(reply, errors.New("it has no form in JSON"))
+		return nil, took, m.undecodable(reply, errors.New("it has no form in JSON"))
 	}
-	return json, nil
+	return json, took, nil
 }
 
 func (m *Method) undecodable(reply []byte, why error) error {

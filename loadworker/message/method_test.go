@@ -84,7 +84,7 @@ func TestReplyIsJSONWithFieldsOfTheDefaultValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := unaryCall(t).Decode(reply)
+	got, _, err := unaryCall(t).Decode(reply, MaxJSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestReplyThatIsNoneIsAnErrorWithoutItsText(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := unaryCall(t).Decode(tt.reply)
+			_, _, err := unaryCall(t).Decode(tt.reply, MaxJSON)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(failure.Message(err, false), "s3cret") {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
@@ -185,7 +185,7 @@ func FuzzRead(f *testing.F) {
 						continue // of streams
 					}
 					_, _ = m.Encode(nil, []byte(`{}`)) // neither panics: a field may be required
-					_, _ = m.Decode(nil)
+					_, _, _ = m.Decode(nil, MaxJSON)
 				}
 			}
 		}
@@ -200,7 +200,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0x0a, 2, 8, 0})
 	f.Add([]byte{0x0b, 0x0c})
 	f.Fuzz(func(t *testing.T, reply []byte) {
-		got, err := m.Decode(reply)
+		got, _, err := m.Decode(reply, MaxJSON)
 		if (err == nil) != (len(got) > 0) {
 			t.Errorf("%q, %v", got, err)
 		}
@@ -374,13 +374,13 @@ func TestJSONOfAReplyIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, fit := range map[int]bool{1: true, 50: true, 1000: false, MaxReply / 2: false} {
-		json, err := m.Decode([]byte(strings.Repeat("\x0a\x00", n)))
-		if (err == nil) != fit || len(json) > maxJSON || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than 4194304 bytes") {
+		json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x00", n)), MaxJSON)
+		if (err == nil) != fit || len(json) > MaxJSON || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than 4194304 bytes") {
 			t.Errorf("%d empty messages: %d bytes of JSON, %v", n, len(json), err)
 		}
 	}
 	long := append([]byte{0x12}, binary.AppendUvarint(nil, MaxReply-8)...)
-	if json, err := m.Decode(append(long, strings.Repeat("\x1f", MaxReply-8)...)); err != nil || len(json) > maxJSON {
+	if json, _, err := m.Decode(append(long, strings.Repeat("\x1f", MaxReply-8)...), MaxJSON); err != nil || len(json) > MaxJSON {
 		t.Errorf("the longest text: %d bytes of JSON, %v", len(json), err)
 	}
 }
@@ -404,10 +404,10 @@ func TestJSONOfExtensionsIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if json, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 100))); err != nil || !strings.Contains(string(json), "[a.xxx") {
+	if json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 100)), MaxJSON); err != nil || !strings.Contains(string(json), "[a.xxx") {
 		t.Errorf("100 extensions: %d bytes of JSON, %v", len(json), err)
 	}
-	if json, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 50_000))); err == nil {
+	if json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 50_000)), MaxJSON); err == nil {
 		t.Errorf("50,000 extensions: %d bytes of JSON", len(json))
 	}
 }
@@ -431,7 +431,7 @@ func TestAnyWithinAnyIsBounded(t *testing.T) {
 		for range n {
 			held = append(binary.AppendUvarint([]byte("\x0a\x14/google.protobuf.Any\x12"), uint64(len(held))), held...)
 		}
-		_, err := m.Decode(append(binary.AppendUvarint([]byte{0x0a}, uint64(len(held))), held...))
+		_, _, err := m.Decode(append(binary.AppendUvarint([]byte{0x0a}, uint64(len(held))), held...), MaxJSON)
 		if (err == nil) != fit || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than") {
 			t.Errorf("%d of them: %v", n, err)
 		}

@@ -7,19 +7,21 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// maxJSON bounds the JSON of a reply, in bytes. Every message in it has all its fields there,
+// MaxJSON bounds the JSON of a reply, in bytes. Every message in it has all its fields there,
 // and names are as long as the target's descriptors say: without a bound two bytes could
 // become any number.
-const maxJSON = 16 * MaxReply
+const MaxJSON = 16 * MaxReply
 
 // overhead is the most that stands around a value and its name (quotes, a colon, a comma and
 // brackets), with a number of at most 24 digits.
 const overhead = 32
 
-// fits says whether the JSON of a message is within maxJSON. It counts too much rather than
-// too little, and ends as soon as it is too much.
-func fits(m protoreflect.Message, types *dynamicpb.Types) bool {
-	return (&measured{types: types, left: maxJSON}).message(m)
+// measure counts how many bytes the JSON of a message may have: too many rather than too few.
+// It ends as soon as there are more than most; then it is not ok.
+func measure(m protoreflect.Message, types *dynamicpb.Types, most int) (size int, ok bool) {
+	s := measured{types: types, left: most}
+	ok = s.message(m)
+	return most - s.left, ok
 }
 
 // measured is what is left of the bound. Its methods return false if nothing is.

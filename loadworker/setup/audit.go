@@ -99,7 +99,7 @@ func (a Audit) read(ctx context.Context, s *sender, i int, round int64) (int64, 
 	if err != nil {
 		return 0, a.errorf(i, err)
 	}
-	text, err := a.Values[i].Find(document)
+	text, err := document.Find(a.Values[i])
 	if err != nil {
 		return 0, a.errorf(i, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Fill is a worker's part of filling the target.
@@ -209,16 +210,16 @@ func (r *filling) capture(response *transport.Response) ([]string, error) {
 		return nil, r.errorf("%w", said(err, response))
 	}
 	if err := r.Source.CheckBody(r.Request, response); err != nil {
-		return nil, r.errorf("status %d: %w", response.Status, err)
+		return nil, r.errorf("status %s: %w", measure.StatusName(response.Status), err)
 	}
 	row := make([]string, len(r.paths))
-	body, err := r.Source.Document(r.Request, response)
+	document, err := r.Source.Document(r.Request, response)
 	if err != nil && len(row) > 0 {
-		return nil, r.errorf("status %d: %w", response.Status, err)
+		return nil, r.errorf("status %s: %w", measure.StatusName(response.Status), err)
 	}
 	for i, path := range r.paths {
-		if row[i], err = path.Find(body); err != nil {
-			return nil, r.errorf("status %d, capture of %s: %w", response.Status, r.columns[i], err)
+		if row[i], err = document.Find(path); err != nil {
+			return nil, r.errorf("status %s, capture of %s: %w", measure.StatusName(response.Status), r.columns[i], err)
 		}
 	}
 	return row, nil

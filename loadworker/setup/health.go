@@ -30,7 +30,7 @@ func (p Preflight) checkHealth(question int, r *transport.Response) error {
 		return err
 	}
 	var reply struct{ Status any } // a number, if the enumeration has no name for it
-	if err := json.Unmarshal(document, &reply); err != nil {
+	if err := json.Unmarshal(document.JSON, &reply); err != nil {
 		return err
 	}
 	switch reply.Status {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
@@ -251,6 +253,47 @@ func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
 	}
 	if _, err := s.Document(1, &transport.Response{Status: notFound}); err == nil || err.Error() != "status 5 NOT_FOUND has no reply" {
 		t.Errorf("the document of a failure: %v", err)
+	}
+}
+
+// A target may declare so many fields that a few bytes of each reply take long to look at, even
+// if the JSON is short. What all replies of a call take together has a bound.
+func TestJSONOfAllRepliesIsBounded(t *testing.T) {
+	const fields = 10_000
+	wide := &descriptorpb.DescriptorProto{Name: proto.String("Wide")}
+	for i := range int32(fields) {
+		wide.Field = append(wide.Field, &descriptorpb.FieldDescriptorProto{
+			Name: proto.String(fmt.Sprint("f", i)), Number: proto.Int32(i + 1),
+			Type: descriptorpb.FieldDescriptorProto_TYPE_INT32.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+		})
+	}
+	d, err := message.Sent([]*descriptorpb.FileDescriptorProto{{
+		Name: proto.String("a.proto"), Package: proto.String("a"), MessageType: []*descriptorpb.DescriptorProto{wide},
+		Service: []*descriptorpb.ServiceDescriptorProto{{Name: proto.String("S"), Method: []*descriptorpb.MethodDescriptorProto{{
+			Name: proto.String("M"), InputType: proto.String(".a.Wide"), OutputType: proto.String(".a.Wide"), ServerStreaming: proto.Bool(true),
+		}}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Method("a.S/M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Request{Name: "call", Weight: 1, Call: &Call{Method: m, Messages: []string{"{}"}, Timeout: time.Second}}
+	r.Expect.JSON = []ExpectedValue{{Path: ".f0", Equals: "1"}}
+	s, err := New(Config{Requests: []Request{r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, fit := range map[int]bool{1: true, 20: true, 100: false} {
+		err := s.CheckBody(0, answered(measure.GRPCOK, slices.Repeat([][]byte{{8, 1}}, n)...))
+		if (err == nil) != fit || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than") {
+			t.Errorf("%d replies: %v", n, err)
+		}
+	}
+	if _, err := s.Document(0, answered(measure.GRPCOK, slices.Repeat([][]byte{{8, 1}}, 100)...)); err != nil {
+		t.Errorf("the last of 100 replies: %v", err)
 	}
 }
 

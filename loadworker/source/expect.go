@@ -132,38 +132,38 @@ func (s *Source) Check(request int, r *transport.Response) error {
 }
 
 // Document is the JSON of a response: its body, or the last reply to a call.
-func (s *Source) Document(request int, r *transport.Response) ([]byte, error) {
+func (s *Source) Document(request int, r *transport.Response) (Document, error) {
 	return s.requests[request].document(r)
 }
 
-func (r *request) document(answer *transport.Response) ([]byte, error) {
+func (r *request) document(answer *transport.Response) (d Document, err error) {
 	switch {
 	case r.call == nil:
-		return answer.Body, nil
+		return bodyOf(answer), nil
 	case answer.Status != measure.GRPCOK:
-		return nil, fmt.Errorf("status %s has no reply", StatusText(answer.Status))
+		return d, fmt.Errorf("status %s has no reply", StatusText(answer.Status))
 	}
-	if err := checkWhole(answer); err != nil {
-		return nil, err
+	if err := r.checkWhole(answer); err != nil {
+		return d, err
 	}
-	return r.call.last(answer.Body)
+	return r.call.repliesOf(answer.Body).last()
 }
 
 func (r *request) checkBody(answer *transport.Response) error {
 	e := &r.expect
 	if e.maxBytes > 0 && answer.Size > e.maxBytes {
-		return fmt.Errorf("body of %d bytes, at most %d are expected", answer.Size, e.maxBytes)
+		return fmt.Errorf("%s of %d bytes, at most %d are expected", r.content(), answer.Size, e.maxBytes)
 	}
 	if err := e.checkReplies(answer.Replies); err != nil || len(e.values) == 0 {
 		return err
 	}
-	if err := checkWhole(answer); err != nil {
+	if err := r.checkWhole(answer); err != nil {
 		return err
 	}
 	if r.call != nil {
-		return r.call.each(answer.Body, e.checkValues)
+		return r.call.repliesOf(answer.Body).each(e.checkValues)
 	}
-	return e.checkValues(answer.Body)
+	return e.checkValues(bodyOf(answer))
 }
 
 // checkReplies refuses a number of replies that is not expected.
@@ -178,15 +178,15 @@ func (e *expectation) checkReplies(n int64) error {
 }
 
 // checkValues refuses a document that lacks an expected value.
-func (e *expectation) checkValues(body []byte) error {
-	document, ok := parseJSON(body)
+func (e *expectation) checkValues(d Document) error {
+	document, ok := parseJSON(d.JSON)
 	if !ok {
-		return notJSON(body)
+		return d.notJSON()
 	}
 	for _, v := range e.values {
 		value, ok := v.path.find(document)
 		if !ok {
-			return failure.Withhold(body, "%s: the body of %d bytes has none, %q is expected", v.path, len(body), text.Truncate(v.equals, 60))
+			return failure.Withhold(d.JSON, "%s: the %s of %d bytes has none, %q is expected", v.path, d.name, len(d.JSON), text.Truncate(v.equals, 60))
 		}
 		if got := textOf(value); got != v.equals {
 			return failure.Withhold(got, "%s: %s instead of %q", v.path, kindOf(value), text.Truncate(v.equals, 60))
@@ -195,14 +195,22 @@ func (e *expectation) checkValues(body []byte) error {
 	return nil
 }
 
-// checkWhole refuses a body that was not kept whole.
-func checkWhole(r *transport.Response) error {
-	size := grpc.KeptSize(r.Size, r.Replies)
+// content is what messages call all that a response has beside its header.
+func (r *request) content() string {
+	if r.call != nil {
+		return "replies"
+	}
+	return "body"
+}
+
+// checkWhole refuses a body, or replies, that were not kept whole.
+func (r *request) checkWhole(answer *transport.Response) error {
+	size := grpc.KeptSize(answer.Size, answer.Replies)
 	switch {
-	case r.NoRoom:
-		return fmt.Errorf("body of %d bytes, for which the worker had no memory left beside those of other users; have more workers, or smaller bodies", r.Size)
-	case size > int64(len(r.Body)):
-		return fmt.Errorf("body of %d bytes, of which only %d are looked at", size, len(r.Body))
+	case answer.NoRoom:
+		return fmt.Errorf("%s of %d bytes, for which the worker had no memory left beside those of other users; have more workers, or smaller responses", r.content(), answer.Size)
+	case size > int64(len(answer.Body)):
+		return fmt.Errorf("%s of %d bytes, of which only %d are looked at", r.content(), size, len(answer.Body))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func TestJSONPathFind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := path.Find([]byte(document))
+			got, err := Document{JSON: []byte(document)}.Find(path)
 			if got != tt.want || (err != nil) != (tt.want == "") {
 				t.Errorf("%s = %q, %v; want %q", path, got, err, tt.want)
 			}
@@ -45,10 +45,10 @@ func TestJSONPathFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := root.Find([]byte(` [0, {"a": 5}]`)); got != "5" || err != nil {
+	if got, err := (Document{JSON: []byte(` [0, {"a": 5}]`)}).Find(root); got != "5" || err != nil {
 		t.Errorf("%s = %q, %v; want 5", root, got, err)
 	}
-	if _, err := root.Find([]byte(`[0, {"a": 5}`)); err == nil || !strings.Contains(err.Error(), "is no JSON") {
+	if _, err := (Document{JSON: []byte(`[0, {"a": 5}`)}).Find(root); err == nil || !strings.Contains(err.Error(), "is no JSON") {
 		t.Errorf("of a broken body: %v", err)
 	}
 }

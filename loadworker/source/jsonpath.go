@@ -128,16 +128,3 @@ func textOf(r gjson.Result) string {
 	}
 	return r.Raw
 }
-
-// Find returns the value at the path of a JSON body, as text.
-func (p JSONPath) Find(body []byte) (string, error) {
-	document, ok := parseJSON(body)
-	if !ok {
-		return "", notJSON(body)
-	}
-	value, ok := p.find(document)
-	if !ok {
-		return "", lacks(body, p)
-	}
-	return textOf(value), nil
-}

@@ -8,24 +8,35 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 )
 
-// maxReplies bounds the replies of one call that are decoded, and maxBody all of them
-// together, as they are before compression: others wait in the same event loop meanwhile.
-const maxReplies = 1000
+// The bounds of the replies of one call that are decoded, together: others wait in the same
+// event loop meanwhile. maxBody bounds them as they are before compression.
+const (
+	maxReplies = 1000
+	// maxJSON is in proportion to maxBody what message.MaxJSON is to message.MaxReply.
+	maxJSON = maxBody / message.MaxReply * message.MaxJSON
+)
 
-// each hands check the replies that were kept, as JSON, in their order.
-func (c *call) each(kept []byte, check func(json []byte) error) error {
-	left := maxBody
-	for n := 1; len(kept) > 0; n++ {
+// replies are those that were kept of a call.
+type replies struct {
+	call *call
+	kept []byte
+	text int // bytes that may yet be decompressed
+	json int // that may yet be made
+}
+
+func (c *call) repliesOf(kept []byte) *replies { return &replies{c, kept, maxBody, maxJSON} }
+
+// each hands check the replies, in their order.
+func (r *replies) each(check func(Document) error) error {
+	for n := 1; len(r.kept) > 0; n++ {
 		if n > maxReplies {
 			return fmt.Errorf("more than %d replies: no more are looked at", maxReplies)
 		}
-		var m grpc.Message
-		m, kept = grpc.Cut(kept)
-		json, size, err := c.decode(m, min(left, message.MaxReply))
-		if left -= size; err == nil {
-			err = check(json)
+		reply, err := r.decode(r.cut())
+		if err == nil {
+			err = check(reply)
 		}
-		if err != nil && c.method.ReturnsStream() {
+		if err != nil && r.call.method.ReturnsStream() {
 			err = fmt.Errorf("reply %d: %w", n, err)
 		}
 		if err != nil {
@@ -35,34 +46,37 @@ func (c *call) each(kept []byte, check func(json []byte) error) error {
 	return nil
 }
 
-// last is the last of the replies that were kept, as JSON.
-func (c *call) last(kept []byte) ([]byte, error) {
-	if len(kept) == 0 {
-		return nil, errors.New("the call ended without a reply")
+// last is the last of the replies.
+func (r *replies) last() (reply Document, err error) {
+	if len(r.kept) == 0 {
+		return reply, errors.New("the call ended without a reply")
 	}
 	var m grpc.Message
-	for len(kept) > 0 {
-		m, kept = grpc.Cut(kept)
+	for len(r.kept) > 0 {
+		m = r.cut()
 	}
-	json, _, err := c.decode(m, message.MaxReply)
-	return json, err
+	return r.decode(m)
 }
 
-// decode returns a reply as JSON, and its size before compression. At most so many bytes are
-// decompressed.
-func (c *call) decode(m grpc.Message, most int) (json []byte, size int, err error) {
-	if m.Compressed {
-		return c.decompress(m.Bytes, most)
-	}
-	json, err = c.method.Decode(m.Bytes)
-	return json, len(m.Bytes), err
+func (r *replies) cut() (m grpc.Message) {
+	m, r.kept = grpc.Cut(r.kept)
+	return m
 }
 
-func (c *call) decompress(b []byte, most int) (json []byte, size int, err error) {
-	err = grpc.Decompress(b, most, func(text []byte) (err error) {
-		size = len(text)
-		json, err = c.method.Decode(text)
+func (r *replies) decode(m grpc.Message) (reply Document, err error) {
+	if !m.Compressed {
+		return r.document(m.Bytes)
+	}
+	err = grpc.Decompress(m.Bytes, min(r.text, message.MaxReply), func(text []byte) error {
+		reply, err = r.document(text)
 		return err
 	})
-	return json, size, err
+	return reply, err
+}
+
+func (r *replies) document(text []byte) (Document, error) {
+	r.text -= len(text)
+	json, took, err := r.call.method.Decode(text, r.json)
+	r.json -= took
+	return Document{JSON: json, name: "reply's JSON"}, err
 }

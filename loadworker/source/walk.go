@@ -138,21 +138,22 @@ func (w *Walk) Answer(r *transport.Response) error {
 	if len(captures) == 0 {
 		return nil
 	}
-	if err := checkWhole(r); err != nil {
+	request := &w.source.requests[w.place.request]
+	if err := request.checkWhole(r); err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
-	body, err := w.source.Document(w.place.request, r)
+	d, err := request.document(r)
 	if err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
-	document, ok := parseJSON(body)
+	document, ok := parseJSON(d.JSON)
 	if !ok {
-		return fmt.Errorf("capture: %w", notJSON(body))
+		return fmt.Errorf("capture: %w", d.notJSON())
 	}
 	for _, c := range captures {
 		value, ok := c.path.find(document)
 		if !ok || value.Raw == "null" {
-			return fmt.Errorf("capture.%s: %w", c.name, lacks(body, c.path))
+			return fmt.Errorf("capture.%s: %w", c.name, d.lacks(c.path))
 		}
 		if err := w.capture(c, textOf(value)); err != nil {
 			return failure.Withhold(textOf(value), "capture.%s: the value at %s %w", c.name, c.path, err)
