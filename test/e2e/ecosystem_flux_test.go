@@ -70,7 +70,7 @@ func (s *fluxStory) fails(t *testing.T) string {
 	return said
 }
 
-// waits sees that checkout looked at the gate after it had failed, and was not applied.
+// waits checks that checkout was tried after the gate had failed, and was not applied.
 func (s *fluxStory) waits(t *testing.T) {
 	t.Helper()
 	s.reconcile(t, "checkout")
@@ -176,7 +176,7 @@ func (s *fluxStory) untouched(t *testing.T) {
 	}
 }
 
-// ended waits until a Kustomization has made up its mind about a revision, and says how.
+// ended waits until a Kustomization has ended its attempt at a revision, and says how.
 func (s *fluxStory) ended(t *testing.T, name, revision string) (status, said string) {
 	t.Helper()
 	soon(t, waitTimeout, func(ctx context.Context) error {
