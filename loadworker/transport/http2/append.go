@@ -114,6 +114,16 @@ func appendBlock(b []byte, o *Origin, t *table, r *transport.Request) []byte {
 	} else {
 		b = t.append(b, o, authorityField)
 	}
+	b = appendFields(b, o, t, r)
+	if !r.Call && (len(r.Body) > 0 || expectsLength(r.Method)) { // a call's message has its own
+		var digits [20]byte
+		b = appendNamed(b, staticLength, strconv.AppendInt(digits[:0], int64(len(r.Body)), 10))
+	}
+	return b
+}
+
+// appendFields adds the header fields of a request, and those that every request has.
+func appendFields(b []byte, o *Origin, t *table, r *transport.Request) []byte {
 	own := false
 	for i := range r.Headers {
 		switch h := &r.Headers[i]; {
@@ -128,11 +138,7 @@ func appendBlock(b []byte, o *Origin, t *table, r *transport.Request) []byte {
 		}
 	}
 	if o.agent && !own {
-		b = t.append(b, o, agentField)
-	}
-	if !r.Call && (len(r.Body) > 0 || expectsLength(r.Method)) { // a call's message has its own
-		var digits [20]byte
-		b = appendNamed(b, staticLength, strconv.AppendInt(digits[:0], int64(len(r.Body)), 10))
+		return t.append(b, o, agentField)
 	}
 	return b
 }
