@@ -38,10 +38,11 @@ func callsTo(t *testing.T, url string, step *workerv1.Step, messages ...string) 
 	return a
 }
 
+// rated is a step of n calls, of half a second. Its window does not close before run cuts it.
 func rated(n int64) *workerv1.Step {
 	return &workerv1.Step{
 		Share: &workerv1.Share{Stride: 1, Count: n}, Total: n,
-		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: n * 2e6, DurationNanos: int64(500 * time.Millisecond)}},
+		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: n * 2e6, DurationNanos: int64(time.Hour)}},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
@@ -66,7 +67,8 @@ func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 	return refusal
 }
 
-// run runs the first step to its end.
+// run runs the first step to its end. It cuts arrivals when all of them have ended, however
+// long this machine takes for them.
 func run(t *testing.T, x *Assembly) *measure.Measurement {
 	t.Helper()
 	step, err := x.Step(0)
@@ -74,14 +76,36 @@ func run(t *testing.T, x *Assembly) *measure.Measurement {
 		t.Fatal(err)
 	}
 	r := x.Runner(step).Start(step, time.Now().Add(20*time.Millisecond))
-	select {
-	case <-r.Done():
-	case <-time.After(workertest.Patience):
-		t.Fatal("the step does not end")
+	_, rated := step.Load.(attack.Arrivals)
+	for late := time.After(workertest.Patience); ; {
+		select {
+		case <-r.Done():
+			return snapshot(t, r)
+		case <-late:
+			t.Fatal("the step does not end")
+		case <-time.After(10 * time.Millisecond):
+		}
+		if rated && ended(t, snapshot(t, r)) == step.Share.Count {
+			r.Cut()
+		}
 	}
+}
+
+func snapshot(t *testing.T, r *attack.Execution) *measure.Measurement {
+	t.Helper()
 	m, err := r.Snapshot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// ended are the requests that have an outcome.
+func ended(t *testing.T, m *measure.Measurement) int64 {
+	t.Helper()
+	q, err := m.Total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.Sent - q.Outcomes[measure.Unfinished]
 }

@@ -23,7 +23,7 @@ type scriptedCalls struct {
 // Whatever a server does to calls, each has one outcome, and none is a success that the
 // server has not answered.
 func TestCallsAgreeWithTheGroundTruth(t *testing.T) {
-	const from = 50 * time.Millisecond // a tenth of the step
+	const from = 250 * time.Millisecond // half of the step
 	tests := map[string]scriptedCalls{
 		"it stands still":      {event: groundtruth.Event{Kind: groundtruth.Stall, From: from, For: 100 * time.Millisecond}, exact: true},
 		"it sends GOAWAY":      {event: groundtruth.Event{Kind: groundtruth.GoAway, From: from, For: time.Hour}, classes: []measure.Outcome{measure.Refused}, exact: true},

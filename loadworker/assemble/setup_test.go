@@ -73,10 +73,10 @@ func shopping(url string, count int64, steps ...*workerv1.Step) *workerv1.Assign
 func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	server := newShop(t)
 	a := shopping(server.URL, 30, workertest.Burst(0, 3, 20))
-	a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: int64(500 * time.Millisecond)}
+	a.Setup.WarmUp = &workerv1.WarmUp{Request: 0, DurationNanos: int64(2 * time.Second)}
 	var progress []string
 	x := prepared(t, a, testConfig(), func(err error) { progress = append(progress, err.Error()) })
-	if n := len(progress); n < 2 || !strings.HasSuffix(progress[0], " of 30 requests sent") || progress[n-1] != "setup: the target is warmed up for 500ms" {
+	if n := len(progress); n < 2 || !strings.HasSuffix(progress[0], " of 30 requests sent") || progress[n-1] != "setup: the target is warmed up for 2s" {
 		t.Errorf("the setup reports %q, want the requests that were sent, and last the warm-up", progress)
 	}
 	warm := server.Served()

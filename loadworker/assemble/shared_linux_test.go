@@ -14,6 +14,7 @@ import (
 // Requests of a rate share as many connections as the target says, and no more of them are
 // in flight than these may carry: the others wait.
 func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
+	const window = 4 * time.Second // all are due in its first second
 	release := make(chan struct{})
 	server := workertest.Serve(t, func(http.ResponseWriter, *http.Request) { <-release }, func(s *httptest.Server) {
 		s.Config.Protocols = &http.Protocols{}
@@ -22,12 +23,26 @@ func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
 	})
 	a := workertest.Assignment(server.URL, &workerv1.Step{
 		Share: &workerv1.Share{Stride: 1, Count: 100}, Total: 100,
-		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(time.Second)}},
+		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(window)}},
 	})
 	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	a.Target.Http2Connections, a.Target.Http2Streams = 3, 4
-	time.AfterFunc(2*time.Second, func() { close(release) })
-	got := run(t, prepared(t, a, testConfig(), ignore))
+	x := prepared(t, a, testConfig(), ignore)
+	step, err := x.Step(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := x.Runner(step).Start(step, time.Now())
+	for late := time.After(workertest.Patience); server.Served() < 12 || snapshot(t, r).Window < window; {
+		select {
+		case <-late:
+			t.Fatalf("the server has %d requests, want 12", server.Served())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	close(release)
+	<-r.Done()
+	got := snapshot(t, r)
 	q := got.Requests[0]
 	if q.Sent != 12 || q.Outcomes[measure.Success] != 12 || server.Served() != 12 || got.Unsent != 88 || got.UnsentWithoutRoom != 88 {
 		t.Errorf("sent %d, %d successes, served %d, unsent %d, without room %d; want 12, 12, 12, 88, 88. %v",

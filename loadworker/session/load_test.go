@@ -16,10 +16,10 @@ import (
 func TestEveryLoadIsSentAndCounted(t *testing.T) {
 	share := &workerv1.Share{First: 1, Stride: 2, Count: 5}
 	loads := map[string]*workerv1.Step{
-		"paced":    {Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 100e6, DurationNanos: int64(time.Second)}}},
-		"closed":   {Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(time.Second)}}},
+		"paced":    {Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 100e6, DurationNanos: int64(3 * time.Second)}}},
+		"closed":   {Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(3 * time.Second)}}},
 		"burst":    {Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 3, LimitNanos: int64(time.Minute)}}},
-		"arrivals": {Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(time.Second)}}},
+		"arrivals": {Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(3 * time.Second)}}},
 	}
 	for name, step := range loads {
 		t.Run(name, func(t *testing.T) {
