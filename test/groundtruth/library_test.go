@@ -195,7 +195,7 @@ func TestResetReplyOverEachProtocol(t *testing.T) {
 }
 
 func TestRefuseOverEachProtocol(t *testing.T) {
-	const from, length = 10 * time.Millisecond, 50 * time.Millisecond
+	const from, length = time.Second, 50 * time.Millisecond // the first answer leaves before
 	script := []Event{{Kind: Refuse, From: from, For: length}}
 	over(t, Config{Script: script}, func(t *testing.T, s *Server, client *http.Client) {
 		if status, text := fetchFrom(client, s.URL()); status != http.StatusOK {

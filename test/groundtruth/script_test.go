@@ -57,7 +57,7 @@ func TestResets(t *testing.T) {
 
 // The port is closed, with all connections, and opened again.
 func TestRefuse(t *testing.T) {
-	const from, length = 10 * time.Millisecond, 100 * time.Millisecond
+	const from, length = time.Second, 100 * time.Millisecond // the first answer leaves before
 	s := start(t, Config{Loops: 2, Script: []Event{{Kind: Refuse, From: from, For: length}}})
 	var all []*client
 	for range 32 { // so many that no loop is without
