@@ -95,7 +95,12 @@ func wantLittleMemory(t *testing.T, client transport.Client, r *transport.Reques
 	if err == nil {
 		t.Errorf("%s: %d, %d bytes; want a failure", client.Name(), got.Status, got.Size)
 	}
-	if kept := inUse() - before; kept > hostileMemory {
+	kept := inUse() - before
+	// What the server allocates between a collection and the reading is not kept.
+	for again := 0; kept > hostileMemory && again < 20; again++ {
+		kept = inUse() - before
+	}
+	if kept > hostileMemory {
 		t.Errorf("%s: keeps %d KiB, want at most %d (%v)", client.Name(), kept>>10, hostileMemory>>10, err)
 	}
 	runtime.KeepAlive(conn)

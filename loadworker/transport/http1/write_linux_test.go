@@ -97,7 +97,7 @@ func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
 			for _, step := range []struct {
 				request *transport.Request
 				timeout time.Duration
-			}{{scripted.Get, first}, {scripted.Large(), scripted.Patience}} {
+			}{{scripted.Get, first}, {scripted.Large(), 4 * scripted.Patience}} {
 				if _, err := s.send(step.request, step.timeout); err != nil {
 					t.Fatal(err)
 				}
