@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -30,6 +31,13 @@ func person(t *testing.T, namespace, name string, may map[string][]string) clien
 	for _, object := range []client.Object{role, binding} {
 		if err := admin.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for resource, verbs := range may {
+		for _, verb := range verbs {
+			apiserver.AwaitAccess(t, authorizationv1.SubjectAccessReviewSpec{User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: resource, Verb: verb,
+			}})
 		}
 	}
 	config := apiserver.Config(t)
