@@ -103,22 +103,19 @@ func (i *installation) run(ctx context.Context, limit time.Duration, w io.Writer
 	return nil
 }
 
-// within tries until it succeeds, and returns the last error of a try that ended by itself
-// when the time is over.
-func within(ctx context.Context, limit time.Duration, try func(context.Context) error) (failure error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// within tries until it succeeds, at least once, and returns the last error when the time is
+// over. The limit does not cut a try short, whose error would then not say what is wrong.
+func within(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		err := attempt(ctx, try)
 		if err == nil {
 			return nil
 		}
-		if failure == nil || ctx.Err() == nil {
-			failure = err
-		}
-		pause(ctx, retryEvery)
-		if ctx.Err() != nil {
-			return failure
+		pause(limited, retryEvery)
+		if limited.Err() != nil {
+			return err
 		}
 	}
 }
