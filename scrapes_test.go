@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
@@ -47,4 +52,24 @@ func TestFewPagesAreMadeAtOnce(t *testing.T) {
 			t.Errorf("answered %d", code)
 		}
 	}
+}
+
+// A replica that is without the API server for longer starts over: this has no process.
+func TestScrapersAreRefusedWhileTheAPIServerIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := interceptor.NewClient(nil, interceptor.Funcs{
+			Create: func(ctx context.Context, _ client.WithWatch, _ client.Object, _ ...client.CreateOption) error {
+				<-ctx.Done()
+				return ctx.Err()
+			},
+		})
+		server := newMetricsServer(silent, nil, options{metricsSecure: true})
+		ask := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil)
+		ask.Header.Set("Authorization", "Bearer token")
+		begun, answer := time.Now(), httptest.NewRecorder()
+		server.handler.ServeHTTP(answer, ask)
+		if took := time.Since(begun); answer.Code != http.StatusServiceUnavailable || took >= scrapeTimeout {
+			t.Errorf("answered %d after %v, want %d before the connection is closed", answer.Code, took, http.StatusServiceUnavailable)
+		}
+	})
 }
