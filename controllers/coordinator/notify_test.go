@@ -115,7 +115,6 @@ func TestForgottenAndStoppingRunsNotifyNothing(t *testing.T) {
 // as if it sent snapshots.
 func TestReadinessIsPaced(t *testing.T) {
 	c, clk, notices := newIdleCoordinator()
-	c.after = func(time.Duration, func()) func() { return func() {} }
 	c.Direct("a", running("a", 1, 0))
 	s := sessionOf("a", 0)
 	if err := c.attach(s); err != nil {
