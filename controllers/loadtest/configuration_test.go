@@ -83,6 +83,13 @@ func (c *configured) becomes(what, host string) {
 	})
 }
 
+// told waits until that many changes have been told, which is the last that is done about
+// each.
+func (c *configured) told(changes int32) {
+	c.t.Helper()
+	c.eventually("the change has been told", func() bool { return c.changes.Load() >= changes })
+}
+
 func (c *configured) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -125,6 +132,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	}
 	c.write(allowing("one.example"))
 	c.becomes("the new ConfigMap is in force", "one.example")
+	c.told(1)
 	hash := c.metric("loadtest_config_hash")
 
 	c.write("target: {}")
@@ -133,12 +141,14 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 		t.Errorf("event %q", said)
 	}
 	c.becomes("the last valid one stays in force", "one.example")
+	c.told(2)
 	if c.metric("loadtest_config_hash") != hash {
 		t.Error("the hash is not that of the one in force")
 	}
 
 	c.write(allowing("two.example"))
 	c.becomes("the corrected one is in force", "two.example")
+	c.told(3)
 	if c.metric("loadtest_config_valid") != 1 || c.metric("loadtest_config_hash") == hash || c.metric("loadtest_config_valid_timestamp_seconds") == 0 {
 		t.Error("the metrics are not those of the corrected one")
 	}
@@ -146,7 +156,9 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.becomes("a ConfigMap that is gone allows nothing", "")
-	c.eventually("all changes have been told", func() bool { return c.changes.Load() == 4 })
+	if c.told(4); c.changes.Load() != 4 {
+		t.Errorf("%d changes have been told, want 4", c.changes.Load())
+	}
 }
 
 func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
