@@ -27,31 +27,35 @@ type ending struct {
 	pending map[types.UID]string
 }
 
-// await waits until every run that has begun has ended, and prints a line for each.
-func (e *ending) await(ctx context.Context) error {
+// await waits until every run that has begun has ended, and prints a line for each. The
+// timeout is of the wait alone: however short it is, the runs are looked at.
+func (e *ending) await(ctx context.Context, timeout time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	scope := []client.ListOption{client.InNamespace("")}
 	if e.cluster.explicit {
 		scope = []client.ListOption{client.InNamespace(e.cluster.namespace)}
 	}
 	for {
-		err := e.once(ctx, scope)
+		err := e.once(ctx, limited, scope)
 		switch {
-		case ctx.Err() != nil && e.pending != nil:
+		case err == nil && len(e.pending) == 0:
+			_, err := fmt.Fprintln(e.config.streams.Out, "No run goes on.")
+			return err
+		case limited.Err() != nil && len(e.pending) > 0:
 			for _, name := range e.pending {
 				_, _ = fmt.Fprintf(e.config.streams.Err, "LoadTest %s has not ended: is the operator running, and are --operator-namespace and --config-map its own?\n", name)
 			}
 			return exit(codeNotEnded)
 		case err != nil:
 			return fmt.Errorf("see what became of the runs: %w", err)
-		case len(e.pending) == 0:
-			_, err := fmt.Fprintln(e.config.streams.Out, "No run goes on.")
-			return err
 		}
 	}
 }
 
-// once lists the runs and follows them until all have ended or the watch ends.
-func (e *ending) once(ctx context.Context, scope []client.ListOption) error {
+// once lists the runs and follows them until all have ended, the watch ends or the time of
+// the wait is over.
+func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) error {
 	var list v1alpha1.LoadTestList
 	if err := e.cluster.List(ctx, &list, scope...); err != nil {
 		return err
@@ -71,7 +75,7 @@ func (e *ending) once(ctx context.Context, scope []client.ListOption) error {
 		return nil
 	}
 	scope = append(scope, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
-	w, err := e.cluster.Watch(ctx, &v1alpha1.LoadTestList{}, scope...)
+	w, err := e.cluster.Watch(limited, &v1alpha1.LoadTestList{}, scope...)
 	if err != nil {
 		return err
 	}

@@ -118,9 +118,7 @@ func (c *config) runStop(ctx context.Context, o *stopOptions) error {
 	default:
 		_, _ = fmt.Fprintf(c.streams.Out, "Runs of %s are stopped by %s.\n", what, stop.By)
 	}
-	limited, cancel := context.WithTimeout(ctx, o.timeout)
-	defer cancel()
-	return e.await(limited)
+	return e.await(ctx, o.timeout)
 }
 
 // requestsTake is how long the requests before the wait may take.

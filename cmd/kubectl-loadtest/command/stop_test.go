@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -11,6 +12,7 @@ import (
 	configv1 "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
 // begun is the status of a run that goes on.
@@ -167,6 +169,9 @@ func TestStopFallsBackToTerminate(t *testing.T) {
 	p.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: tests}, rules: [{apiGroups: [loadtest.dev], resources: [loadtests], verbs: [get, list, watch, patch]}]}`)
 	p.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: tests}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: tests},
 		subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: tenant}]}`)
+	apiserver.AwaitAccess(t, authorizationv1.SubjectAccessReviewSpec{User: "tenant", ResourceAttributes: &authorizationv1.ResourceAttributes{
+		Namespace: p.namespace, Group: v1alpha1.GroupVersion.Group, Resource: "loadtests", Verb: "patch",
+	}})
 	p.create(begun)
 	p.createNamed("waits", `{phase: Suspended}`)
 	p.createNamed("over", finished("Passed"))
