@@ -74,7 +74,7 @@ func (w *window) text() string {
 // that was.
 func (w *window) awaits(t *testing.T, since int, want string) int {
 	t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		if text := w.text(); strings.Contains(text[since:], want) {
 			return len(text)
