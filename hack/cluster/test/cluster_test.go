@@ -120,11 +120,8 @@ func (h *host) up() {
 	h.cluster("up")
 	h.Logf("up after %s\n%s", time.Since(begun).Round(100*time.Millisecond), h.cluster("status"))
 	h.wantReady("node-1", "node-2", "node-3")
-	// The margins are wide enough for a busy host.
-	if took := time.Since(begun); took > 30*time.Second {
-		h.Errorf("up took %s, want at most 30 s", took)
-	}
 	h.wantVisible()
+	// The margin is wide enough for a busy host.
 	if used := h.memory(); used > 2<<30 {
 		h.Errorf("the cluster takes %d MiB, want at most 2048", used>>20)
 	}
