@@ -39,10 +39,7 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
-			tolerant, err := policy.Load([]byte("workers: [{tolerationKeys: [load]}]"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			tolerant := limitedTo(noLimits + "\nworkers: [{tolerationKeys: [load]}]")
 			r.Policy = func() *policy.Policy { return tolerant }
 			change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Worker = &tc.worker })
 			r.mustPass(lt)
