@@ -258,10 +258,11 @@ func TestResultsAreKeptThoughTheStatusIsFull(t *testing.T) {
 // another one of its name.
 func TestLoadTestThatGoesWhileItIsRead(t *testing.T) {
 	lt := withResult(t, true)
+	read := lt.DeepCopy() // lt is read back while the attempt goes on
 	k := newFixture(t, apiserver.Client(t)).keeps("{volume: {}}")
 	k.Uncached = interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			if err := client.IgnoreNotFound(c.Delete(ctx, lt.DeepCopy())); err != nil {
+			if err := client.IgnoreNotFound(c.Delete(ctx, read.DeepCopy())); err != nil {
 				return err
 			}
 			return c.Get(ctx, key, obj, opts...)
