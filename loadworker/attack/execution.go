@@ -72,8 +72,12 @@ func (x *Execution) execute() {
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
 	x.health.stalls.Watch(watched)
-	window := time.AfterFunc(time.Until(x.start), x.beginWindow)
-	defer window.Stop()
+	if wait := time.Until(x.start); wait > 0 {
+		window := time.AfterFunc(wait, x.beginWindow)
+		defer window.Stop()
+	} else {
+		x.beginWindow() // before the first request may open a connection
+	}
 	limit := x.step.Load.length()
 	_, burst := x.step.Load.(Burst)
 	drain := min(x.timeout, MaxDrain)
