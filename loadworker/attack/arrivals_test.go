@@ -15,7 +15,8 @@ import (
 func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
 	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
-		rate, length := pace.Rate(150e6), time.Second
+		t.Parallel()
+		rate, length := pace.Rate(37_500_000), 4*time.Second
 		merged := measure.NewMeasurement(1)
 		start := time.Now().Add(100 * time.Millisecond)
 		var runs []*Execution
@@ -43,7 +44,7 @@ func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
 		handle, _ := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL, maxConns: 2})
-		x := r.Start(arrivalsStep(30e6, time.Second), time.Now())
+		x := r.Start(arrivalsStep(10e6, 3*time.Second), time.Now())
 		until(t, x, func(s *measure.Measurement) bool { return s.Due == 30 && len(o.served()) == 2 })
 		x.Cut()
 		got := finish(t, x)
@@ -59,10 +60,11 @@ func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
 // While the target holds every response, arrivals go on arriving.
 func TestArrivalsDoNotWaitForResponses(t *testing.T) {
 	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, release := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(arrivalsStep(200e6, time.Second), time.Now())
+		x := r.Start(arrivalsStep(50e6, 4*time.Second), time.Now())
 		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
 		release()
 		got := finish(t, x)

@@ -163,6 +163,19 @@ func arrivalsStep(rate pace.Rate, d time.Duration) StepShare {
 	return StepShare{Share: all(n), Total: n, Load: Arrivals{Rate: rate, Duration: d}}
 }
 
+// sendAll runs a step of n arrivals, which it cuts when all of them have ended, however long
+// this machine takes for them: within a window that closes, a busy one leaves some unsent.
+func sendAll(t *testing.T, r *Runner, rate pace.Rate, n int64) *measure.Measurement {
+	t.Helper()
+	x := r.Start(StepShare{Share: all(n), Total: n, Load: Arrivals{Rate: rate, Duration: time.Hour}}, time.Now())
+	until(t, x, func(s *measure.Measurement) bool {
+		q := total(t, s)
+		return q.Sent-q.Outcomes[measure.Unfinished] == n
+	})
+	x.Cut()
+	return finish(t, x)
+}
+
 // drive runs a step to its end.
 func drive(t *testing.T, r *Runner, step StepShare) *measure.Measurement {
 	t.Helper()

@@ -67,6 +67,7 @@ const nowhere = "http://127.0.0.1:1"
 
 func TestResponsesAreClassified(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 		tests := map[string]struct {
 			url    func(t *testing.T) string
@@ -114,7 +115,8 @@ func TestResponsesAreClassified(t *testing.T) {
 				}
 				timeout := time.Minute
 				if tt.want == "timeout" {
-					timeout = 100 * time.Millisecond
+					t.Parallel()
+					timeout = 3 * time.Second // the handshake of TLS is over before that
 				}
 				r := d.runner(t, setup{
 					url: tt.url(t), timeout: timeout,

@@ -81,9 +81,10 @@ func TestSharesOfARampOfUsersAreTogetherTheRamp(t *testing.T) {
 
 func TestRampOfUsersIsSent(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		for name, load := range map[string]RampedUsers{
-			"up":   {From: 2, To: 10, Each: 20e6, Duration: time.Second},
-			"down": {From: 10, To: 2, Each: 20e6, Duration: time.Second},
+			"up":   {From: 2, To: 10, Each: 5e6, Duration: 4 * time.Second},
+			"down": {From: 10, To: 2, Each: 5e6, Duration: 4 * time.Second},
 		} {
 			t.Run(name, func(t *testing.T) {
 				want := int64(0)
@@ -97,7 +98,7 @@ func TestRampOfUsersIsSent(t *testing.T) {
 				if q := total(t, got); got.Due != want || q.Sent != int64(len(o.served())) || q.Sent < want/2 || got.Unsent != want-q.Sent {
 					t.Errorf("due %d, sent %d, unsent %d, served %d; want %d due", got.Due, q.Sent, got.Unsent, len(o.served()), want)
 				}
-				if got.ConnectionsOpened != 10 || got.Window != time.Second {
+				if got.ConnectionsOpened != 10 || got.Window != load.Duration {
 					t.Errorf("%d connections, a window of %v", got.ConnectionsOpened, got.Window)
 				}
 				if served := o.served(); len(slices.Compact(served)) != len(o.served()) {
@@ -111,15 +112,17 @@ func TestRampOfUsersIsSent(t *testing.T) {
 // A user that ends has its request answered, and counted; it sends no more.
 func TestAUserThatEndsHasItsRequestAnswered(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, release := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
-		// Users 3, 2 and 1 end after 1/6, 1/2 and 5/6 of the second.
-		x := r.Start(rampStep(RampedUsers{From: 4, To: 1, Duration: time.Second}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == time.Second })
+		// The users but the first end after 1/4 and 3/4 of the time.
+		const length = 8 * time.Second
+		x := r.Start(rampStep(RampedUsers{From: 3, To: 1, Duration: length}), time.Now())
+		until(t, x, func(s *measure.Measurement) bool { return s.Window == length })
 		release()
-		if q := total(t, finish(t, x)); q.Sent != 4 || q.Outcomes[measure.Success] != 4 {
-			t.Errorf("sent %d, outcomes %v; want 4 that were answered in the end", q.Sent, outcomes(q))
+		if q := total(t, finish(t, x)); q.Sent != 3 || q.Outcomes[measure.Success] != 3 {
+			t.Errorf("sent %d, outcomes %v; want 3 that were answered in the end", q.Sent, outcomes(q))
 		}
 	})
 }

@@ -119,6 +119,7 @@ func TestABurstThinksBetweenItsRequests(t *testing.T) {
 // apart, and as many are sent as fit.
 func TestThinkingUsersWaitAfterTheResponse(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		var mu sync.Mutex
 		arrived := map[string][]time.Time{}
 		o := newOracle(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -126,7 +127,7 @@ func TestThinkingUsersWaitAfterTheResponse(t *testing.T) {
 			defer mu.Unlock()
 			arrived[r.URL.Path] = append(arrived[r.URL.Path], time.Now())
 		})
-		const users, think, window, warmUp = 5, 100 * time.Millisecond, 600 * time.Millisecond, 300 * time.Millisecond
+		const users, think, window, warmUp = 5, 100 * time.Millisecond, 3 * time.Second, 2 * time.Second
 		r := d.runner(t, setup{url: o.URL, requests: []source.Request{get("/${user}")}})
 		step := usersStep(users, ClosedUsers{Duration: window, Think: fixed(think)})
 		step.WarmUp = warmUp
@@ -157,10 +158,11 @@ func TestThinkingUsersWaitAfterTheResponse(t *testing.T) {
 // wait for them.
 func TestTheEndOfAStepEndsTheThinkTimes(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
 		start := time.Now()
-		got := drive(t, r, usersStep(4, ClosedUsers{Duration: 300 * time.Millisecond, Think: fixed(time.Hour)}))
+		got := drive(t, r, usersStep(4, ClosedUsers{Duration: 3 * time.Second, Think: fixed(time.Hour)}))
 		// The first requests are spread over the hour: one is in the window.
 		if q := total(t, got); got.Due != 1 || q.Sent != 1 || got.Unsent != 0 || len(o.served()) != 1 {
 			t.Errorf("due %d, sent %d, unsent %d, served %d; want one", got.Due, q.Sent, got.Unsent, len(o.served()))
@@ -207,9 +209,10 @@ func TestThinkingUsersThatCouldNotSendAreUnsent(t *testing.T) {
 // A generator that stands still is late after a think time, and the result says so.
 func TestLatenessAfterAThinkTime(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(4, ClosedUsers{Duration: time.Second, Think: fixed(200 * time.Millisecond)}), time.Now().Add(-700*time.Millisecond))
+		x := r.Start(usersStep(4, ClosedUsers{Duration: 4 * time.Second, Think: fixed(200 * time.Millisecond)}), time.Now().Add(-700*time.Millisecond))
 		got := finish(t, x)
 		// Their first requests were due in the first 150 ms.
 		if q := total(t, got); q.Late < 4 || got.Lateness.Max() < 500*time.Millisecond {

@@ -90,8 +90,9 @@ func TestUsersHaveAConnectionEachAndKeepItFromStepToStep(t *testing.T) {
 // the schedule once.
 func TestSharesOfPacedUsersAreTogetherTheSchedule(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		o := newOracle(t, nil)
-		rate, length := pace.Rate(120e6), time.Second
+		rate, length := pace.Rate(30e6), 4*time.Second
 		shares := []pace.Share{{First: 0, Stride: 2, Count: 4}, {First: 1, Stride: 2, Count: 3}}
 		merged := measure.NewMeasurement(1)
 		start := time.Now().Add(100 * time.Millisecond)
@@ -117,6 +118,7 @@ func TestSharesOfPacedUsersAreTogetherTheSchedule(t *testing.T) {
 
 func TestNothingIsSentBeforeItIsDue(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		var mu sync.Mutex
 		arrived := map[string]time.Time{}
 		o := newOracle(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -124,10 +126,10 @@ func TestNothingIsSentBeforeItIsDue(t *testing.T) {
 			defer mu.Unlock()
 			arrived[r.URL.Path] = time.Now()
 		})
-		rate := pace.Rate(60e6)
+		rate, length := pace.Rate(15e6), 4*time.Second
 		loads := map[string]StepShare{
-			"users":    usersStep(5, PacedUsers{Rate: rate, Duration: time.Second}),
-			"arrivals": arrivalsStep(rate, time.Second),
+			"users":    usersStep(5, PacedUsers{Rate: rate, Duration: length}),
+			"arrivals": arrivalsStep(rate, length),
 		}
 		for name, step := range loads {
 			t.Run(name, func(t *testing.T) {
@@ -194,18 +196,19 @@ func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
 
 func TestRequestsThatABusyUserMissedAreUnsent(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, _ := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(2, PacedUsers{Rate: 20e6, Duration: time.Second}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == time.Second })
+		x := r.Start(usersStep(2, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}), time.Now())
+		until(t, x, func(s *measure.Measurement) bool { return s.Window == 3*time.Second })
 		x.Cut()
 		got := finish(t, x)
 		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}
-		if got.Due != 20 || got.Unsent != 18 || got.Window != time.Second {
-			t.Errorf("due %d, unsent %d, window %v; want 20, 18, 1s", got.Due, got.Unsent, got.Window)
+		if got.Due != 60 || got.Unsent != 58 || got.Window != 3*time.Second {
+			t.Errorf("due %d, unsent %d, window %v; want 60, 58, 3s", got.Due, got.Unsent, got.Window)
 		}
 	})
 }
@@ -230,11 +233,12 @@ func TestClosedUsersSendUntilTheWindowCloses(t *testing.T) {
 
 func TestDrainIsNotPartOfTheWindow(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, release := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(3, ClosedUsers{Duration: time.Second}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == time.Second })
+		x := r.Start(usersStep(3, ClosedUsers{Duration: 3 * time.Second}), time.Now())
+		until(t, x, func(s *measure.Measurement) bool { return s.Window == 3*time.Second })
 		release()
 		got := finish(t, x)
 		q := total(t, got)
@@ -249,15 +253,16 @@ func TestDrainIsNotPartOfTheWindow(t *testing.T) {
 
 func TestBurstIsCutAtItsLimit(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, _ := hold(t)
 		o := newOracle(t, handle)
 		r := d.runner(t, setup{url: o.URL})
-		got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: time.Second}))
+		got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: 3 * time.Second}))
 		if diff := cmp.Diff(map[string]int64{"unfinished": 3}, outcomes(total(t, got))); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}
-		if got.Due != 12 || got.Unsent != 9 || got.Window != time.Second {
-			t.Errorf("due %d, unsent %d, window %v; want 12, 9, 1s", got.Due, got.Unsent, got.Window)
+		if got.Due != 12 || got.Unsent != 9 || got.Window != 3*time.Second {
+			t.Errorf("due %d, unsent %d, window %v; want 12, 9, 3s", got.Due, got.Unsent, got.Window)
 		}
 	})
 }
@@ -293,6 +298,7 @@ func TestCutBeforeTheStartSendsNothing(t *testing.T) {
 // until the window closes.
 func TestLateStartSendsTheRestOfTheWindow(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		tests := map[string]struct {
 			ago          time.Duration
 			due, atLeast int64
@@ -304,7 +310,7 @@ func TestLateStartSendsTheRestOfTheWindow(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				o := newOracle(t, nil)
 				r := d.runner(t, setup{url: o.URL})
-				x := r.Start(usersStep(3, PacedUsers{Rate: 30e6, Duration: time.Second}), time.Now().Add(-tt.ago))
+				x := r.Start(usersStep(3, PacedUsers{Rate: 10e6, Duration: 3 * time.Second}), time.Now().Add(-tt.ago))
 				got := finish(t, x)
 				q := total(t, got)
 				if got.Due != tt.due || q.Sent != int64(len(o.served())) || q.Late < tt.atLeast || (tt.atLeast == 0 && q.Sent != 0) {

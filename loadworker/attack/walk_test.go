@@ -307,11 +307,12 @@ func TestAJourneyFailsByItsTimeLimit(t *testing.T) {
 
 func TestWaitsOfAJourneyAreWaited(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		m := newMarket()
 		c := buying(t, newOracle(t, m.ServeHTTP).URL, 5)
 		j, wait := &c.journeys[0], pace.Think{Shortest: 20 * time.Millisecond, Longest: 40 * time.Millisecond}
 		j.Steps = []source.JourneyStep{j.Steps[0], {Think: wait}, j.Steps[1], {Think: wait}, j.Steps[2], {Think: wait}}
-		s := drive(t, d.runner(t, c), usersStep(5, ClosedUsers{Duration: 500 * time.Millisecond}))
+		s := drive(t, d.runner(t, c), usersStep(5, ClosedUsers{Duration: 3 * time.Second}))
 		m.check(t)
 		q := &s.Journeys[0]
 		if q.Completed == 0 || q.Time.Min() < 40*time.Millisecond || q.Failed > 0 {
@@ -331,9 +332,10 @@ func TestWaitsOfAJourneyAreWaited(t *testing.T) {
 // The journeys of the warm-up are not counted, but the requests that they send later are.
 func TestJourneysOfTheWarmUpAreNotCounted(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		m := newMarket()
-		step := usersStep(5, ClosedUsers{Duration: 200 * time.Millisecond})
-		step.WarmUp = 100 * time.Millisecond
+		step := usersStep(5, ClosedUsers{Duration: 2 * time.Second, Think: fixed(50 * time.Millisecond)})
+		step.WarmUp = 2 * time.Second
 		s := drive(t, d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 5)), step)
 		m.check(t)
 		q := &s.Journeys[0]
@@ -348,6 +350,7 @@ func TestJourneysOfTheWarmUpAreNotCounted(t *testing.T) {
 // and they are the requests that it would have sent.
 func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, release := hold(t)
 		o := newOracle(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/b" {
@@ -360,13 +363,15 @@ func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 			journeys: []source.Journey{{Name: "j", Weight: 1, Steps: []source.JourneyStep{{Request: 0, Times: 1}, {Request: 1, Times: 1}, {Request: 2, Times: 1}}}},
 		}
 		// Each of the 4 users has 10 turns, and the second never ends in the window.
-		step := usersStep(4, PacedUsers{Rate: 200e6, Duration: 200 * time.Millisecond})
+		const length = 4 * time.Second
+		step := usersStep(4, PacedUsers{Rate: 10e6, Duration: length})
 		x := d.runner(t, c).Start(step, time.Now())
-		time.AfterFunc(250*time.Millisecond, release)
 		running := snapshot(t, x)
 		if running.Due > 0 && running.Requests[0].Due > 0 {
 			t.Errorf("a running step knows which are due: %v", dueOf(running))
 		}
+		until(t, x, func(s *measure.Measurement) bool { return s.Window == length })
+		release()
 		s := finish(t, x)
 		if got := fmt.Sprint(sent(s), dueOf(s), s.Due, s.Unsent); got != "[4 4 0] [16 12 12] 40 32" {
 			t.Errorf("sent, due, due together and unsent: %s", got)
@@ -411,10 +416,11 @@ func TestACutLeavesJourneysUnfinished(t *testing.T) {
 // What is in flight at the end of the drain counts as failed, and so does its journey.
 func TestAJourneyWhoseRequestIsUnfinishedHasFailed(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
+		t.Parallel()
 		handle, release := hold(t)
 		defer release()
 		c := buying(t, newOracle(t, handle).URL, 3)
-		s := drive(t, d.runner(t, c), usersStep(3, Burst{Requests: 1, Limit: time.Second}))
+		s := drive(t, d.runner(t, c), usersStep(3, Burst{Requests: 1, Limit: 3 * time.Second}))
 		wantJourney(t, s, 3, 0, 3)
 	})
 }

@@ -55,14 +55,15 @@ func TestWarmUpIsSentAndNotCounted(t *testing.T) {
 
 func TestClosedUsersCountFromTheEndOfTheWarmUp(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
+		t.Parallel()
+		o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(20 * time.Millisecond) })
 		r := d.runner(t, setup{url: o.URL})
-		step := usersStep(3, ClosedUsers{Duration: time.Second})
-		step.WarmUp = 500 * time.Millisecond
+		step := usersStep(3, ClosedUsers{Duration: 2 * time.Second})
+		step.WarmUp = 2 * time.Second
 		got := drive(t, r, step)
 		sent, served := total(t, got).Sent, int64(len(o.served()))
-		if sent == 0 || served <= sent || got.Window != time.Second {
-			t.Errorf("sent %d of %d served in %v; want those of the last second", sent, served, got.Window)
+		if sent == 0 || served <= sent || got.Window != 2*time.Second {
+			t.Errorf("sent %d of %d served in %v; want those of the last two seconds", sent, served, got.Window)
 		}
 	})
 }
