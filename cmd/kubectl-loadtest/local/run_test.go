@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,10 +105,15 @@ const burst = "{target: {url: TARGET}, requests: [{path: /}], parallelism: 2, st
 func passes(t *testing.T, lt *v1alpha1.LoadTest) {
 	t.Helper()
 	v := lt.Status.Verdict
-	busy := v == v1alpha1.VerdictInconclusive && meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy)
+	busy := v == v1alpha1.VerdictInconclusive && (isLate(lt) || meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy))
 	if v != v1alpha1.VerdictPassed && !busy {
 		t.Errorf("verdict %s, want Passed: %+v", v, lt.Status.Conditions)
 	}
+}
+
+// isLate says that this machine had a worker begin a step too late for it to be complete.
+func isLate(lt *v1alpha1.LoadTest) bool {
+	return slices.ContainsFunc(lt.Status.Steps, func(s v1alpha1.StepStatus) bool { return strings.HasPrefix(s.Message, "a worker began it ") })
 }
 
 func TestRunCountsWhatTheTargetServed(t *testing.T) {
@@ -335,14 +341,19 @@ func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
 // What is planned of users who think, and of ramps of users, is what the target gets, and
 // the steps are complete.
 func TestUsersWhoThinkAndRampsOfUsers(t *testing.T) {
-	s := newTarget(t, nil)
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, `{target: {url: TARGET}, requests: [{path: /}], parallelism: 3, steps: [
+	const spec = `{target: {url: TARGET}, requests: [{path: /}], parallelism: 3, steps: [
 		{name: errand, users: 7, requestsPerUser: 3, think: 100ms-200ms},
 		{name: up, users: 2, rampTo: 10, ratePerUser: 5, duration: 2s},
 		{name: down, users: 10, rampTo: 2, ratePerUser: 5, duration: 2s, warmUp: 500ms},
-		{name: crowd, users: 1, rampTo: 5, think: 50ms, duration: 1s}]}`), config(t))
-	if err != nil {
-		t.Fatal(err)
+		{name: crowd, users: 1, rampTo: 5, think: 50ms, duration: 1s}]}`
+	var s *target
+	var got *v1alpha1.LoadTest
+	for try := 0; try < 5 && (got == nil || isLate(got)); try++ {
+		var err error
+		s = newTarget(t, nil)
+		if got, err = local.Run(t.Context(), loadTest(t, s.URL, spec), config(t)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	passes(t, got)
 	sent := int64(0)
