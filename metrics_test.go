@@ -138,7 +138,7 @@ func TestMetricsAreForAuthorizedScrapers(t *testing.T) {
 func TestMetricsTakeNothingButTLS13(t *testing.T) {
 	o := newOperators(t)
 	p := o.start()
-	eventually(t, time.Minute, "it leads", func() bool { return o.leads(p) })
+	eventually(t, "it leads", func() bool { return o.leads(p) })
 	s := o.scraper()
 	for name, tc := range map[string]struct {
 		most uint16
@@ -169,7 +169,7 @@ func TestMetricsTakeNothingButTLS13(t *testing.T) {
 func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
 	o := newOperators(t)
 	p := o.start()
-	eventually(t, time.Minute, "it leads", func() bool { return o.leads(p) })
+	eventually(t, "it leads", func() bool { return o.leads(p) })
 	s := o.scraper()
 	var silent []net.Conn
 	for range 4 * maxScrapers {
@@ -217,7 +217,7 @@ func TestStandbyServesTheRenewedCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := o.scraper().tls
-	eventually(t, time.Minute, "the standby serves it", func() bool {
+	eventually(t, "the standby serves it", func() bool {
 		conn, err := tls.Dial("tcp", standby.metrics, config)
 		if err == nil {
 			_ = conn.Close()
@@ -229,7 +229,7 @@ func TestStandbyServesTheRenewedCertificate(t *testing.T) {
 func TestMetricsInPlainHTTP(t *testing.T) {
 	o := newOperators(t)
 	p := o.start("--metrics-secure=false")
-	eventually(t, time.Minute, "it leads", func() bool { return o.leads(p) })
+	eventually(t, "it leads", func() bool { return o.leads(p) })
 	if got, page := o.scraper().get("GET", "http://"+p.metrics+"/metrics", ""); got != http.StatusOK || !strings.Contains(page, "loadtest_coordinator_sessions") {
 		t.Errorf("answered %d:\n%.200s", got, page)
 	}
@@ -255,12 +255,12 @@ func TestLeaderShowsLoadTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	series := `loadtest_phase{name="checkout",namespace="` + o.namespace + `",phase="Suspended"} 1`
-	eventually(t, time.Minute, "the leader shows the LoadTest", func() bool { return strings.Contains(page(leader), series) })
+	eventually(t, "the leader shows the LoadTest", func() bool { return strings.Contains(page(leader), series) })
 	if text := page(standby); strings.Contains(text, "checkout") || !strings.Contains(text, "loadtest_coordinator_sessions") {
 		t.Errorf("the standby shows the LoadTest, or nothing at all:\n%.200s", text)
 	}
 	if err := o.client.Delete(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "no series of it is left", func() bool { return !strings.Contains(page(leader), "checkout") })
+	eventually(t, "no series of it is left", func() bool { return !strings.Contains(page(leader), "checkout") })
 }

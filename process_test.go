@@ -180,18 +180,20 @@ func (o *operators) leads(p *operator) bool {
 func (o *operators) pair() (leader, standby *operator) {
 	o.t.Helper()
 	leader = o.start()
-	eventually(o.t, time.Minute, "the first replica leads", func() bool { return o.leads(leader) && leader.ready() && leader.serves() })
+	eventually(o.t, "the first replica leads", func() bool { return o.leads(leader) && leader.ready() && leader.serves() })
 	standby = o.start()
-	eventually(o.t, time.Minute, "the second is ready", standby.ready)
+	eventually(o.t, "the second is ready", standby.ready)
 	if standby.serves() || o.leads(standby) {
 		o.t.Error("the standby serves workers")
 	}
 	return leader, standby
 }
 
-// eventually waits until f holds, and returns how long that took.
-func eventually(t *testing.T, limit time.Duration, what string, f func() bool) time.Duration {
+// eventually waits until f holds, and returns how long that took. Its limit is one of waiting
+// for what never comes.
+func eventually(t *testing.T, what string, f func() bool) time.Duration {
 	t.Helper()
+	const limit = time.Minute
 	begun := time.Now()
 	for !f() {
 		if time.Since(begun) > limit {

@@ -24,7 +24,7 @@ func served(t *testing.T) []byte {
 	}
 	var raw []byte
 	// A server publishes kinds some time after it has begun to serve them.
-	eventually(t, time.Minute, "the kinds are published", func() bool {
+	eventually(t, "the kinds are published", func() bool {
 		raw, err = c.RESTClient().Get().AbsPath("/openapi/v3/apis/loadtest.dev/v1alpha1").SetHeader("Accept", "application/json").Do(t.Context()).Raw()
 		return err == nil && strings.Contains(string(raw), "v1alpha1.LoadTestSchedule\"")
 	})
@@ -49,7 +49,7 @@ func TestReplicaWaitsForItsDefinitions(t *testing.T) {
 	r, ended := &replica{}, make(chan error, 1)
 	go func() { ended <- r.awaitSchemas(t.Context(), &rest.Config{Host: server.URL}) }()
 	for _, want := range []string{"older than this operator: they lack LoadTest.status.observedGeneration and ", "kubectl apply --server-side"} {
-		eventually(t, time.Minute, "it is not ready, and says "+want, func() bool {
+		eventually(t, "it is not ready, and says "+want, func() bool {
 			reason := r.ready(nil)
 			return reason != nil && strings.Contains(reason.Error(), want)
 		})

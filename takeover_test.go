@@ -35,7 +35,7 @@ func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
 			connect(t, leader.coordinator)
 			released := o.releases(leader, standby)
 			leader.signal(tc.signal)
-			took := eventually(t, time.Minute, "the standby leads", func() bool { return o.leads(standby) && standby.serves() && standby.ready() })
+			took := eventually(t, "the standby leads", func() bool { return o.leads(standby) && standby.serves() && standby.ready() })
 			t.Logf("takeover: signal=%s seconds=%.1f", tc.signal, took.Seconds())
 			if got := <-released; got != tc.releases {
 				t.Errorf("the leader released its lease: %t, want %t", got, tc.releases)
@@ -79,38 +79,38 @@ func TestStoppedLeaderDoesNotLeadOn(t *testing.T) {
 	session := connect(t, former.coordinator)
 
 	former.signal(syscall.SIGSTOP)
-	eventually(t, time.Minute, "the standby leads", func() bool { return o.leads(leader) })
+	eventually(t, "the standby leads", func() bool { return o.leads(leader) })
 	former.signal(syscall.SIGCONT)
 
-	took := eventually(t, time.Minute, "its sessions are closed", func() bool { return session.GetState() != connectivity.Ready })
+	took := eventually(t, "its sessions are closed", func() bool { return session.GetState() != connectivity.Ready })
 	t.Logf("takeover: signal=SIGCONT sessions-closed-seconds=%.3f", took.Seconds())
-	eventually(t, time.Minute, "it starts over", func() bool { return strings.Contains(former.log(), "start over") })
-	eventually(t, time.Minute, "it is ready as a standby", former.ready)
+	eventually(t, "it starts over", func() bool { return strings.Contains(former.log(), "start over") })
+	eventually(t, "it is ready as a standby", former.ready)
 	if former.serves() {
 		t.Error("the former leader serves workers again")
 	}
 	// A write that it had begun may come late: the leader takes its Service back.
-	eventually(t, time.Minute, "the Service leads to the one that took over", func() bool { return o.leads(leader) })
+	eventually(t, "the Service leads to the one that took over", func() bool { return o.leads(leader) })
 }
 
 // A write of an earlier leader that comes late does not keep workers away for long.
 func TestLeaderTakesItsServiceBack(t *testing.T) {
 	o := newOperators(t)
 	only := o.start()
-	eventually(t, time.Minute, "it leads", func() bool { return o.leads(only) })
+	eventually(t, "it leads", func() bool { return o.leads(only) })
 	late := loadtest.Endpoint{
 		Service: types.NamespacedName{Namespace: o.namespace, Name: "leader"}, Address: netip.MustParseAddr("10.9.9.9"), Port: 9443,
 	}
 	if err := late.Publish(t.Context(), o.client); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "the Service leads to it again", func() bool { return o.leads(only) })
+	eventually(t, "the Service leads to it again", func() bool { return o.leads(only) })
 }
 
 func TestLeaderThatWorkersCannotReachIsNotReady(t *testing.T) {
 	o := newOperators(t)
 	only := o.start("--coordinator-service=no_name")
-	eventually(t, time.Minute, "it cannot write its endpoint", func() bool { return strings.Contains(only.log(), "cannot direct workers to this replica") })
+	eventually(t, "it cannot write its endpoint", func() bool { return strings.Contains(only.log(), "cannot direct workers to this replica") })
 	if !only.alive() || only.ready() {
 		t.Errorf("alive %t and ready %t, want alive alone", only.alive(), only.ready())
 	}
@@ -127,7 +127,7 @@ func connect(t *testing.T, address string) *grpc.ClientConn {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	conn.Connect()
-	eventually(t, time.Minute, "connected", func() bool { return conn.GetState() == connectivity.Ready })
+	eventually(t, "connected", func() bool { return conn.GetState() == connectivity.Ready })
 	return conn
 }
 
@@ -137,23 +137,23 @@ func TestAPIServerAwayEndsNoReplica(t *testing.T) {
 	o := newOperators(t)
 	o.link.freeze()
 	only := o.start()
-	eventually(t, time.Minute, "it is alive without an API server", only.alive)
+	eventually(t, "it is alive without an API server", only.alive)
 	if only.ready() {
 		t.Error("ready without having read anything")
 	}
 	o.link.thaw()
-	eventually(t, time.Minute, "it leads", func() bool { return o.leads(only) && only.ready() && only.serves() })
+	eventually(t, "it leads", func() bool { return o.leads(only) && only.ready() && only.serves() })
 
 	o.link.freeze()
 	// That this is before its lease ends is TestReplicaStopsInTime's.
-	eventually(t, time.Minute, "it serves no worker", func() bool { return !only.serves() })
-	eventually(t, time.Minute, "it is alive", only.alive)
+	eventually(t, "it serves no worker", func() bool { return !only.serves() })
+	eventually(t, "it is alive", only.alive)
 	if only.ready() {
 		t.Error("ready without the API server")
 	}
 	pause(t.Context(), 10*time.Second) // of absence
 	o.link.thaw()
-	took := eventually(t, time.Minute, "it leads again", func() bool { return only.serves() && only.ready() })
+	took := eventually(t, "it leads again", func() bool { return only.serves() && only.ready() })
 	t.Logf("takeover: api-server-back seconds=%.1f", took.Seconds())
 	only.endsInOrder()
 }
@@ -164,6 +164,6 @@ func TestReplicaWithoutAPIServerEnds(t *testing.T) {
 	o.link.freeze()
 	defer o.link.thaw()
 	only := o.start()
-	eventually(t, time.Minute, "it is alive", only.alive)
+	eventually(t, "it is alive", only.alive)
 	only.endsInOrder()
 }
