@@ -122,12 +122,16 @@ func TestMessagesWithoutAnEndShareSomeRoom(t *testing.T) {
 
 // settle returns how much came once that does not change, or it is too much.
 func (r *fixture) settle(workers int, most int64) (n int64) {
-	deadline := time.Now().Add(timeout)
-	for same := 0; same < 20 && n <= most && time.Now().Before(deadline); same++ {
+	deadline := time.After(timeout)
+	for same := 0; same < 20 && n <= most; same++ {
 		for range 1000 {
 			runtime.Gosched()
 		}
-		<-time.After(20 * time.Millisecond)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-deadline:
+			return n
+		}
 		now := r.connections.received()
 		if now != n || now < int64(workers)*window {
 			same = 0

@@ -258,7 +258,7 @@ func TestMessageThatCannotBeEncodedIsNotSent(t *testing.T) {
 func TestFillSaysWhatAReplyLacks(t *testing.T) {
 	server := workertest.ServeCalls(t)
 	a := callsTo(t, server.URL, workertest.Burst(0, 1, 1), `{}`)
-	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 1}, Capture: map[string]string{"name": ".nobody"}}}
+	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 1}, Capture: map[string]string{"name": ".absent"}}}
 	x, err := New(t.Context(), a, testConfig(), ignore)
 	if err != nil {
 		t.Fatal(err)

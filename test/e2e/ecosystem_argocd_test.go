@@ -24,7 +24,7 @@ import (
 // real Argo CD, and gated by LoadTests.
 func argoCDChecks(t *testing.T, e *ecosystem) {
 	installArgoCD(t)
-	s := &gitOps{git: newGitRepository(t), begun: time.Now(), ns: namespace(t)}
+	s := &gitOps{story: newStory(t, "gitops"), git: newGitRepository(t)}
 	c := component{e, "Argo CD 3.2.1"}
 	c.check(t, "a hook that fails fails the sync, and one that passes lets it go on", s.hook)
 	c.check(t, "nothing is out of sync by itself", s.stays("shop"))
@@ -35,15 +35,26 @@ func argoCDChecks(t *testing.T, e *ecosystem) {
 	c.check(t, "an ApplicationSet makes an Application for each preset", s.set)
 }
 
-// gitOps is the story, which is printed as it goes.
+// gitOps is the story.
 type gitOps struct {
-	git   *gitRepository
-	begun time.Time
-	ns    string
+	story
+	git *gitRepository
 }
 
-func (s *gitOps) tell(format string, args ...any) {
-	fmt.Printf("gitops: %6.1fs  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, args...))
+// story is what happens in a namespace, printed as it does.
+type story struct {
+	name  string
+	ns    string
+	begun time.Time
+}
+
+func newStory(t *testing.T, name string) story {
+	t.Helper()
+	return story{name: name, ns: namespace(t), begun: time.Now()}
+}
+
+func (s *story) tell(format string, args ...any) {
+	fmt.Printf("%s: %6.1fs  %s\n", s.name, time.Since(s.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // shopImage is the image of the example, and what stands for it: a service that answers

@@ -24,7 +24,7 @@ const fluxNamespace = "flux-system"
 // checkFlux is the story of a team that releases by Flux: a real kustomize-controller applies
 // examples/flux, whose gate is a LoadTest.
 func checkFlux(t *testing.T, e *ecosystem) {
-	s := &fluxStory{source: installFlux(t), begun: time.Now(), ns: namespace(t)}
+	s := &fluxStory{source: installFlux(t), story: newStory(t, "flux")}
 	c := component{e, "Flux's kustomize-controller 1.9.5"} // as in hack/components/flux
 	c.check(t, "a LoadTest that fails fails its Kustomization, and what depends on it is not applied", s.fails)
 	c.check(t, "a changed LoadTest is a new run, and what depends on it is applied after Passed", s.passes)
@@ -33,17 +33,12 @@ func checkFlux(t *testing.T, e *ecosystem) {
 	c.check(t, "postBuild.substitute names a LoadTest after its release, and its templates stay if they are escaped", s.substitutes)
 }
 
-// fluxStory is printed as it goes.
+// fluxStory is the story.
 type fluxStory struct {
+	story
 	source *fluxSource
-	begun  time.Time
-	ns     string
 	// passed is the LoadTest as it was after its run.
 	passed *v1alpha1.LoadTest
-}
-
-func (s *fluxStory) tell(format string, args ...any) {
-	fmt.Printf("flux: %6.1fs  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
 func (s *fluxStory) fails(t *testing.T) string {
