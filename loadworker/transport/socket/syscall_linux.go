@@ -11,17 +11,19 @@ import (
 )
 
 // Read and Write never block, so that they bypass the scheduler's bookkeeping
-// of system calls, which would cost a loop a fifth of a request. No error is 0.
+// of system calls, which would cost a loop a fifth of a request. They are recv and send,
+// which cost less than read and write: the kernel does not pass them through its file system.
+// No error is 0.
 
 // Read reads what has arrived.
-func Read(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_READ, fd, b) }
+func Read(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_RECVFROM, fd, b) }
 
 // Write writes what there is room for.
-func Write(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_WRITE, fd, b) }
+func Write(fd int32, b []byte) (int, syscall.Errno) { return transfer(unix.SYS_SENDTO, fd, b) }
 
 func transfer(call uintptr, fd int32, b []byte) (int, syscall.Errno) {
 	for {
-		n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+		n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
 		switch errno {
 		case 0:
 			return int(n), 0
