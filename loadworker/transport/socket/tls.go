@@ -2,6 +2,7 @@ package socket
 
 import (
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -18,6 +19,9 @@ func Under(conn net.Conn) net.Conn { return &under{Conn: conn} }
 type TLS struct {
 	conn  *tls.Conn
 	under *under
+	// drained: TLS has no whole record left. It may after a handshake, whose reads can have
+	// taken more than that.
+	drained bool
 }
 
 // tlsOf returns the TLS of a connection; nil: it has none, or none whose socket can be
@@ -25,7 +29,7 @@ type TLS struct {
 func tlsOf(conn net.Conn) *TLS {
 	if secured, ok := conn.(*tls.Conn); ok {
 		if u, ok := secured.NetConn().(*under); ok {
-			return &TLS{secured, u}
+			return &TLS{conn: secured, under: u}
 		}
 	}
 	return nil
@@ -44,18 +48,27 @@ type Pipe struct {
 // io.EOF at the end of the text.
 func (t *TLS) Open(p *Pipe, in, to []byte) ([]byte, error) {
 	p.in, p.ended, t.under.pipe = in, len(in) == 0, p
+	records, whole := t.under.records.follow(in)
 	for {
 		if len(to) == cap(to) {
 			to = append(to, 0)[:len(to)]
 		}
-		n, err := t.conn.Read(to[len(to):cap(to)])
+		room := to[len(to):cap(to)]
+		n, err := t.conn.Read(room)
 		to = to[:len(to)+n]
 		if errors.Is(err, errNotYet) {
+			t.drained = true
 			return to, nil
 		}
 		if err != nil {
 			p.in = nil
 			return to, err
+		}
+		if n < len(room) {
+			records-- // each read is of one record, or more if some have no text
+		}
+		if records == 0 && whole && t.drained {
+			return to, nil // without a read that would find nothing
 		}
 	}
 }
@@ -93,14 +106,17 @@ func (notYet) Temporary() bool { return true }
 // under is the connection under TLS: of package net, or a pipe.
 type under struct {
 	net.Conn
-	pipe *Pipe // nil: there is a socket
+	pipe    *Pipe // nil: there is a socket
+	records records
 }
 
 func (u *under) Read(b []byte) (int, error) {
 	p := u.pipe
 	switch {
 	case p == nil:
-		return u.Conn.Read(b)
+		n, err := u.Conn.Read(b)
+		u.records.follow(b[:n])
+		return n, err
 	case len(p.in) > 0:
 		n := copy(b, p.in)
 		p.in = p.in[n:]
@@ -118,6 +134,38 @@ func (u *under) Write(b []byte) (int, error) {
 	}
 	u.pipe.out = append(u.pipe.out, b...)
 	return len(b), nil
+}
+
+// headerLength is that of a record of TLS; its last two bytes are the length of what follows
+// (RFC 8446, 5.1).
+const headerLength = 5
+
+// records follow where the records of a connection end.
+type records struct {
+	left   int // bytes of the record, after its header, that have not arrived
+	header [headerLength]byte
+	has    int // bytes of a header whose rest has not arrived
+}
+
+// follow returns how many records end in b, the next bytes of the connection, and whether
+// the last of them ends it.
+func (r *records) follow(b []byte) (ended int, whole bool) {
+	for len(b) > 0 {
+		if r.left == 0 {
+			n := copy(r.header[r.has:], b)
+			b, r.has = b[n:], r.has+n
+			if r.has < headerLength {
+				break
+			}
+			r.has, r.left = 0, int(binary.BigEndian.Uint16(r.header[3:]))
+		}
+		n := min(r.left, len(b))
+		b, r.left = b[n:], r.left-n
+		if r.left == 0 {
+			ended++
+		}
+	}
+	return ended, r.left == 0 && r.has == 0
 }
 
 // SetWriteDeadline is called by close_notify. A pipe never blocks.
