@@ -1,6 +1,10 @@
 package http1
 
-import "github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+import (
+	"encoding/binary"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+)
 
 // byteSet is a set of bytes.
 type byteSet [256]bool
@@ -36,6 +40,21 @@ func allIn(s *byteSet, b []byte) bool {
 		}
 	}
 	return true
+}
+
+// isValue reports whether all bytes may be in the value of a header field, eight at a time:
+// of those with no byte below a space and no 0x7f, nothing more needs to be known. The
+// arithmetic is of "Bit Twiddling Hacks" by S. E. Anderson ("a byte less than n").
+func isValue(b []byte) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(b) >= 8; b = b[8:] {
+		x := binary.LittleEndian.Uint64(b)
+		y := x ^ each*0x7f
+		if ((x-each*' ')&^x|(y-each)&^y)&high != 0 && !allIn(&valueBytes, b[:8]) {
+			return false
+		}
+	}
+	return allIn(&valueBytes, b)
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }

@@ -15,7 +15,7 @@ func (p *parser) startLine(line []byte) error {
 	const prefix = "HTTP/1."
 	const code = len(prefix) + 2
 	if len(line) < code+3 || string(line[:len(prefix)]) != prefix || !digit(line[len(prefix)]) ||
-		line[code-1] != ' ' || (len(line) > code+3 && line[code+3] != ' ') || !allIn(&valueBytes, line) {
+		line[code-1] != ' ' || (len(line) > code+3 && line[code+3] != ' ') || !isValue(line) {
 		return malformed("status line", line)
 	}
 	p.http10 = line[len(prefix)] == '0'
@@ -66,7 +66,7 @@ func (p *parser) endHeader() error {
 func (p *parser) field(line []byte, trailer bool) error {
 	colon := bytes.IndexByte(line, ':')
 	switch {
-	case colon <= 0 || !allIn(&nameBytes, line[:colon]) || !allIn(&valueBytes, line[colon+1:]):
+	case colon <= 0 || !allIn(&nameBytes, line[:colon]) || !isValue(line[colon+1:]):
 		return malformed("header", line)
 	case trailer:
 		return nil
@@ -132,7 +132,7 @@ func (p *parser) chunk(line []byte) error {
 	size, isCRLF := bytes.CutSuffix(line, cr)
 	size, _, _ = bytes.Cut(size, semicolon)
 	size = bytes.TrimRight(size, " \t") // some servers pad with them
-	if !isCRLF || len(size) == 0 || len(size) > 15 || !allIn(&valueBytes, line[:len(line)-1]) {
+	if !isCRLF || len(size) == 0 || len(size) > 15 || !isValue(line[:len(line)-1]) {
 		return malformed("chunk size", line)
 	}
 	p.left = 0

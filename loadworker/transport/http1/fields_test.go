@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -121,6 +122,22 @@ func TestParseTakesTheLongestHeader(t *testing.T) {
 		for _, cut := range []int{0, len(start), len(tt.text) / 2, len(tt.text) - len(end), len(tt.text) - len(end) + 1, len(tt.text) - 1} {
 			if diff := cmp.Diff(tt.want, feed([]string{tt.text[:cut], tt.text[cut:]}, false)); diff != "" {
 				t.Errorf("%s: %d bytes, cut at %d (-want +got):\n%s", name, len(tt.text), cut, diff)
+			}
+		}
+	}
+}
+
+// Bytes are looked at eight at a time: what each of them means depends neither on where it
+// is nor on its neighbours.
+func TestValuesAreOfTheSameBytesEverywhere(t *testing.T) {
+	for _, around := range []byte{' ', 'a', '\t', 0x80, 0xff} {
+		for c := range 256 {
+			for at := range 17 {
+				value := bytes.Repeat([]byte{around}, 17)
+				value[at] = byte(c)
+				if got := isValue(value); got != valueBytes[c] {
+					t.Errorf("%#02x at %d between %#02x: %v, want %v", c, at, around, got, !got)
+				}
 			}
 		}
 	}
