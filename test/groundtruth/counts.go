@@ -8,7 +8,8 @@ import (
 // Counters are the counts of a server so far. Instants are of the kernel's
 // monotonic clock; 0: not yet.
 type Counters struct {
-	// Requests that came, and of those the ones that were answered in full.
+	// Requests that came, and of those the ones that were answered as their route says: in
+	// full, by a reset or by a Frame.
 	Requests int64 `json:"requests"`
 	Answered int64 `json:"answered"`
 	// Bad is connections closed because what came was no request. Event loops alone

@@ -5,7 +5,7 @@
 //	Server ─┬─ an event loop per core: HTTP/1.1 (Linux)
 //	  │     └─ net/http: HTTP/1.1 over TLS; HTTP/2 over TLS and by prior knowledge, with gRPC
 //	  ├─ Route ─┬─ Latency   when a request is answered: a known distribution
-//	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none
+//	  │         └─ Reply     with which bytes: whole, slow, wrong, cut, none; or a Frame
 //	  ├─ Event     a stall, resets, refusals, GOAWAY or slow windows, at a known time
 //	  ├─ Counters  requests, connections, in flight
 //	  └─ Records   when each request came and was answered
@@ -19,6 +19,6 @@
 //
 // From event loops the server costs as little as it can, some 7 us a request, so that
 // it is not the server that is measured. By net/http it costs several times as much, and
-// gives whole responses and resets alone. The command under cmd is the same in a process
-// of its own. It imports nothing of this module.
+// gives whole responses, resets and, over HTTP/2, frames that are an error. The command
+// under cmd is the same in a process of its own. It imports nothing of this module.
 package groundtruth

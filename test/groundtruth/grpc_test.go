@@ -52,6 +52,7 @@ func TestRepliesToCalls(t *testing.T) {
 	for text, want := range map[string]codes.Code{
 		"grpc:0:64": codes.OK, "grpc:5:0": codes.NotFound, "grpc:14:64": codes.Unavailable,
 		"grpccut:64": codes.Internal, "grpcunended:64": codes.Unknown, "ok:64": codes.Unknown, "status:503:0": codes.Unavailable,
+		"frame:reset-cancel": codes.Canceled, "frame:uppercase": codes.Internal,
 	} {
 		t.Run(text, func(t *testing.T) {
 			reply, err := ParseReply(text)

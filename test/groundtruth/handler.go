@@ -15,7 +15,7 @@ import (
 const NumberHeader = "Number"
 
 // response is a reply in terms of net/http. The zero value is none: the stream is reset, or
-// over HTTP/1.1 the connection.
+// ended by a Frame, or over HTTP/1.1 the connection is reset.
 type response struct {
 	*http.Response
 	body []byte
@@ -26,7 +26,7 @@ var errNotWhole = errors.New("must be a whole response or a reset, which is all 
 // translate makes the replies responses.
 func (s *Server) translate() error {
 	for name, r := range s.routes {
-		if len(r.reply.Bytes) == 0 && r.reply.End == Abort {
+		if r.reply.aborts() {
 			continue
 		}
 		in := bufio.NewReader(bytes.NewReader(r.reply.Bytes))
@@ -57,7 +57,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.counts.inFlight.Add(-1)
 	}
 	if err != nil || route.response.Response == nil {
-		panic(http.ErrAbortHandler) // over HTTP/2 it resets the stream
+		panic(http.ErrAbortHandler) // over HTTP/2 it resets the stream, unless a framer does otherwise
 	}
 }
 

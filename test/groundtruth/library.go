@@ -35,6 +35,10 @@ func (s *Server) runLibrary(c Config) error {
 	if err := s.translate(); err != nil {
 		return err
 	}
+	frame, err := c.frame()
+	if err != nil {
+		return err
+	}
 	p, err := s.listen(c.Address)
 	if err != nil {
 		return err
@@ -42,29 +46,44 @@ func (s *Server) runLibrary(c Config) error {
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(c.Protocol == TLS)
 	protocols.SetHTTP2(c.Protocol == HTTP2)
-	protocols.SetUnencryptedHTTP2(c.Protocol == H2C)
+	protocols.SetUnencryptedHTTP2(c.Protocol == H2C || frame != nil)
 	l := &library{port: p, ended: make(chan struct{}), http: &http.Server{
 		Handler: http.HandlerFunc(s.serve), Protocols: protocols, ErrorLog: log.New(io.Discard, "", 0),
 		ReadHeaderTimeout: time.Hour,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: window, MaxReceiveBufferPerStream: window},
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, linkKey{}, c) },
 	}}
-	serve := func() error { return l.http.Serve(p) }
+	var listener net.Listener = p
 	if c.Protocol.isSecure() {
-		if c.Certificate == nil {
-			own, err := ownCertificate()
-			if err != nil {
-				return errors.Join(err, p.Close())
-			}
-			c.Certificate = &own
+		config, err := s.secure(c)
+		if err != nil {
+			return errors.Join(err, p.Close())
 		}
-		s.certificate = encode(*c.Certificate)
-		l.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*c.Certificate}, MinVersion: tls.VersionTLS12}
-		serve = func() error { return l.http.ServeTLS(p, "", "") }
+		listener, l.http.TLSConfig = tls.NewListener(p, config), config.Clone()
+	}
+	if frame != nil {
+		listener = framer{listener, *frame}
 	}
 	s.library = l
-	s.loops.Go(func() { _ = serve() }) // it ends with the port
+	s.loops.Go(func() { _ = l.http.Serve(listener) }) // it ends with the port
 	return nil
+}
+
+// secure is the configuration of TLS.
+func (s *Server) secure(c Config) (*tls.Config, error) {
+	if c.Certificate == nil {
+		own, err := ownCertificate()
+		if err != nil {
+			return nil, err
+		}
+		c.Certificate = &own
+	}
+	s.certificate = encode(*c.Certificate)
+	protocol := "h2"
+	if c.Protocol == TLS {
+		protocol = "http/1.1"
+	}
+	return &tls.Config{Certificates: []tls.Certificate{*c.Certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{protocol}}, nil
 }
 
 // close ends it.
@@ -122,9 +141,12 @@ type linkKey struct{}
 
 // linkOf is the connection of a request.
 func linkOf(ctx context.Context) *link {
-	conn := ctx.Value(linkKey{}).(net.Conn)
-	if secured, ok := conn.(*tls.Conn); ok {
-		conn = secured.NetConn()
+	conn := ctx.Value(linkKey{})
+	for {
+		above, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			return conn.(*link)
+		}
+		conn = above.NetConn()
 	}
-	return conn.(*link)
 }

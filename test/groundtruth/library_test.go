@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 )
 
 // over runs a test over each protocol that net/http serves, with a client of it.
@@ -248,27 +247,10 @@ func TestGoAwayOverEachProtocol(t *testing.T) {
 // What comes on a connection after its GOAWAY is neither processed nor counted.
 func TestWhatComesAfterGoAwayIsNotCounted(t *testing.T) {
 	s := start(t, Config{Protocol: H2C, Script: []Event{{Kind: GoAway, For: time.Hour}}})
-	c := dial(t, s.Address())
-	c.send(http2.ClientPreface)
-	framer := http2.NewFramer(c, c)
-	request := func(id uint32) error {
-		var block bytes.Buffer
-		e := hpack.NewEncoder(&block)
-		for _, f := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "x"}, {":path", "/"}} {
-			if err := e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
-				return err
-			}
-		}
-		return framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true})
-	}
-	if err := framer.WriteSettings(); err != nil {
-		t.Fatal(err)
-	}
-	if err := request(1); err != nil {
-		t.Fatal(err)
-	}
+	c := dialHTTP2(t, s)
+	c.get(1, "/")
 	for ended, away := false, false; !ended || !away; {
-		f, err := framer.ReadFrame()
+		f, err := c.ReadFrame()
 		if err != nil {
 			t.Fatalf("the connection ended with %v, a GOAWAY had come: %t", err, away)
 		}
@@ -278,15 +260,13 @@ func TestWhatComesAfterGoAwayIsNotCounted(t *testing.T) {
 			if f.LastStreamID != 1 || f.ErrCode != http2.ErrCodeNo {
 				t.Errorf("it is %v", f)
 			}
-			if err := request(3); err != nil {
-				t.Fatal(err)
-			}
+			c.get(3, "/")
 		case *http2.DataFrame:
 			ended = f.StreamEnded()
 		}
 	}
 	for {
-		f, err := framer.ReadFrame()
+		f, err := c.ReadFrame()
 		if err != nil {
 			break // the server has closed the connection
 		}

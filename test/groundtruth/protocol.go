@@ -52,7 +52,8 @@ func (c *Config) check() error {
 			return fmt.Errorf("event %s must not be set for %s", e.Kind, c.Protocol)
 		}
 	}
-	return nil
+	_, err := c.frame()
+	return err
 }
 
 // ownCertificate is for 127.0.0.1 and example.com. Its key is for ECDSA: a handshake by RSA

@@ -30,6 +30,8 @@ type Reply struct {
 	Piece int
 	Every time.Duration
 	End   End
+	// Frame is the name of a Frame, over HTTP/2, in the place of Bytes.
+	Frame string
 }
 
 // maxReply bounds a reply that is described by a text.
@@ -135,6 +137,9 @@ func Slow(n, piece int, every time.Duration) Reply {
 	return r
 }
 
+// aborts reports whether net/http is to abort the stream or, over HTTP/1.1, the connection.
+func (r *Reply) aborts() bool { return r.Frame != "" || len(r.Bytes) == 0 && r.End == Abort }
+
 // until is up to where a reply is written at once, when so much of it was.
 func (r *Reply) until(written int) int {
 	switch {
@@ -154,7 +159,8 @@ func Interim(n int) Reply {
 // ParseReply reads ok:64, status:503:64, chunked:64, untilclose:64,
 // declared:128:64, truncated:64, overlong:64, garbage, earlyclose, reset,
 // largeheader:4096, slow:64:8:10ms or interim:64; of gRPC grpc:0:64 (status and size),
-// grpccut:64 or grpcunended:64.
+// grpccut:64 or grpcunended:64; over HTTP/2, where one route of a server may have it,
+// frame:data-idle or another of Frames.
 func ParseReply(text string) (Reply, error) {
 	name, rest, found := strings.Cut(text, ":")
 	r := reader{}
@@ -199,6 +205,10 @@ func replies(name string, r *reader) (reply Reply, ok bool) {
 		return Slow(r.count(), r.count(), r.duration()), true
 	case "interim":
 		return Interim(r.count()), true
+	case "frame":
+		frame, err := frameOf(r.next())
+		r.fail(err)
+		return Reply{Frame: frame.Name}, true
 	}
 	return repliesToCalls(name, r)
 }

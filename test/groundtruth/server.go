@@ -15,7 +15,7 @@ type Route struct {
 	// Latency is the time from when a request was read until it is answered.
 	// Absent: at once.
 	Latency Latency
-	// Reply is the answer. Without bytes and with End Keep: OK(64).
+	// Reply is the answer. Without bytes or a frame, and with End Keep: OK(64).
 	Reply Reply
 }
 
@@ -93,7 +93,7 @@ type route struct {
 const defaultBody = 64
 
 func newRoute(r Route) *route {
-	if len(r.Reply.Bytes) == 0 && r.Reply.End == Keep {
+	if len(r.Reply.Bytes) == 0 && r.Reply.End == Keep && r.Reply.Frame == "" {
 		r.Reply = OK(defaultBody)
 	}
 	out := &route{reply: r.Reply}

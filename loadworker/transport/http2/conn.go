@@ -61,7 +61,10 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	c.carried, c.done = true, false
 	c.mux.Send(&c.stream, r, c)
 	if err := c.exchange(func() bool { return c.done }); err != nil {
-		return out, c.failed(err)
+		if !c.done {
+			return out, c.failed(err)
+		}
+		c.mux.End(err) // it came after the response: it ends the connection, and not the request
 	}
 	if c.err != nil {
 		c.closeUnlessUsable()

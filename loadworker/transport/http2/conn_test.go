@@ -50,6 +50,39 @@ func TestOpenExchangesSettings(t *testing.T) {
 	}
 }
 
+// What comes behind the end of a request ends the connection, and does not change the
+// outcome.
+func TestWhatComesBehindTheResponseEndsTheConnection(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer func(*server)
+		want   measure.Outcome
+	}{
+		"a response": {func(s *server) { s.headers(1, true, ":status", "200") }, measure.Success},
+		"a reset":    {func(s *server) { s.must(s.WriteRSTStream(1, http2.ErrCodeCancel)) }, measure.Reset},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer()
+			s.must(s.WriteSettings())
+			tt.answer(s)
+			s.must(s.WriteData(1, true, []byte("x")))
+			url := scripted.Serve(t, scripted.Stay(func(c *net.TCPConn, r *bufio.Reader) {
+				_, _ = r.Discard(len(http2.ClientPreface))
+				for framer := http2.NewFramer(nil, r); ; {
+					if f, err := framer.ReadFrame(); err != nil || f.Header().Type == http2.FrameHeaders {
+						break
+					}
+				}
+				_, _ = c.Write(s.take())
+			}))
+			conn := NewClient(scripted.NewDialer(t, dial.Config{URL: url, HTTP2: true}), "agent", Shared{}).NewConn().(*Conn)
+			got, err := conn.Do(t.Context(), scripted.Get, scripted.Far())
+			if succeeded := err == nil && got.Status == 200; succeeded != (tt.want == measure.Success) || err != nil && failure.Classify(err) != tt.want || conn.IsOpen() {
+				t.Errorf("%d, %v; open: %t", got.Status, err, conn.IsOpen())
+			}
+		})
+	}
+}
+
 // A connection is not open if the server says nothing, or another thing, or closes it.
 func TestOpenWithoutSettingsFails(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // client is a Mux and what became of its requests.
@@ -187,12 +189,13 @@ func TestAResponseIsReadInAnyPieces(t *testing.T) {
 
 func TestResponses(t *testing.T) {
 	const head = "HEAD"
-	for name, tt := range map[string]struct {
+	type test struct {
 		method string
 		answer func(*server)
 		want   string
 		rest   string // what the client sends after its request
-	}{
+	}
+	tests := map[string]test{
 		"a header alone":                 {answer: func(s *server) { s.headers(1, true, ":status", "200") }, want: "200"},
 		"of HEAD, with a length":         {method: head, answer: func(s *server) { s.headers(1, true, ":status", "200", "content-length", "5") }, want: "200"},
 		"of status 304, with a length":   {answer: func(s *server) { s.headers(1, true, ":status", "304", "content-length", "5") }, want: "304"},
@@ -203,7 +206,6 @@ func TestResponses(t *testing.T) {
 		"of a status above 599":          {answer: body("799", "12345"), want: "799"},
 		"of HEAD, with a body":           {method: head, answer: body("200", "12345"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
 		"of status 204, with a body":     {answer: body("204", "12345"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a body that is too long":        {answer: body("200", "12345", "content-length", "4"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
 		"a body that is too short":       {answer: body("200", "12345", "content-length", "6"), want: "badResponse"},
 		"a body that trailers cut short": {answer: cutByTrailers, want: "badResponse"},
 		"a body that is too long, in two frames": {answer: func(s *server) {
@@ -211,56 +213,57 @@ func TestResponses(t *testing.T) {
 			s.must(s.WriteData(1, false, []byte("123")))
 			s.must(s.WriteData(1, true, []byte("45")))
 		}, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"no body, with a length":        {answer: func(s *server) { s.headers(1, true, ":status", "200", "content-length", "6") }, want: "badResponse"},
-		"a body before the header":      {answer: func(s *server) { s.must(s.WriteData(1, false, []byte("x"))) }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a body after an interim one":   {answer: body("100", "x"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"an interim one that is last":   {answer: func(s *server) { s.headers(1, true, ":status", "103") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"no status":                     {answer: malformed("a", "b"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"no field":                      {answer: malformed(), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"an empty status":               {answer: malformed(":status", ""), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a status of two digits":        {answer: malformed(":status", "99"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a status below 100":            {answer: malformed(":status", "099"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a status of four digits":       {answer: malformed(":status", "0200"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a status with a sign":          {answer: malformed(":status", "+20"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"status 101":                    {answer: malformed(":status", "101"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"two statuses":                  {answer: malformed(":status", "200", ":status", "200"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a status after a field":        {answer: malformed("a", "b", ":status", "200"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a pseudo-header of requests":   {answer: malformed(":status", "200", ":path", "/"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"an unknown pseudo-header":      {answer: malformed(":status", "200", ":x", "/"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a name in upper case":          {answer: malformed(":status", "200", "X", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a name with a space":           {answer: malformed(":status", "200", "x ", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a name with a colon":           {answer: malformed(":status", "200", "x:y", "z"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a name with a control":         {answer: malformed(":status", "200", "x\x7f", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a name beyond ASCII":           {answer: malformed(":status", "200", "\xc3\xa4", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a value beyond ASCII":          {answer: func(s *server) { s.headers(1, true, ":status", "200", "x", "\xc3\xa4") }, want: "200"},
-		"an empty name":                 {answer: malformed(":status", "200", "", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a value with a line end":       {answer: malformed(":status", "200", "x", "y\r\nz"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a value with a null":           {answer: malformed(":status", "200", "x", "y\x00z"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a value that begins in space":  {answer: malformed(":status", "200", "x", " y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a value that ends in a tab":    {answer: malformed(":status", "200", "x", "y\t"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"Connection":                    {answer: malformed(":status", "200", "connection", "close"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"Transfer-Encoding":             {answer: malformed(":status", "200", "transfer-encoding", "chunked"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"Keep-Alive":                    {answer: malformed(":status", "200", "keep-alive", "timeout=5"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"Proxy-Connection":              {answer: malformed(":status", "200", "proxy-connection", "close"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"Upgrade":                       {answer: malformed(":status", "200", "upgrade", "h2c"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a negative length":             {answer: malformed(":status", "200", "content-length", "-1"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a length that is none":         {answer: malformed(":status", "200", "content-length", "two"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a length that is empty":        {answer: malformed(":status", "200", "content-length", ""), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a length beyond 2^63":          {answer: malformed(":status", "200", "content-length", "9223372036854775808"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"two lengths":                   {answer: malformed(":status", "200", "content-length", "1", "content-length", "2"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"trailers that go on":           {answer: func(s *server) { s.headers(1, false, ":status", "200"); s.headers(1, false, "a", "b") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"trailers with a status":        {answer: func(s *server) { s.headers(1, false, ":status", "200"); s.headers(1, true, ":status", "200") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"trailers in upper case":        {answer: func(s *server) { s.headers(1, false, ":status", "200"); s.headers(1, true, "A", "b") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"interim ones without end":      {answer: interim, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"refused":                       {answer: func(s *server) { s.must(s.WriteRSTStream(1, xhttp2.ErrCodeRefusedStream)) }, want: "refused"},
-		"reset":                         {answer: func(s *server) { s.must(s.WriteRSTStream(1, xhttp2.ErrCodeInternal)) }, want: "reset"},
-		"reset without an error":        {answer: func(s *server) { s.must(s.WriteRSTStream(1, xhttp2.ErrCodeNo)) }, want: "reset"},
-		"reset in the body":             {answer: func(s *server) { body("200", "1")(s); s.Truncate(s.Len() - 10); s.must(s.WriteRSTStream(1, 77)) }, want: "reset"},
-		"a window that is not extended": {answer: func(s *server) { s.must(s.WriteWindowUpdate(1, 0)) }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
-		"a window that is too wide":     {answer: func(s *server) { s.must(s.WriteWindowUpdate(1, maxWindow)) }, want: "badResponse", rest: "[RST_STREAM 1 FLOW_CONTROL_ERROR]"},
-		"not processed, by GOAWAY":      {answer: func(s *server) { s.must(s.WriteGoAway(0, xhttp2.ErrCodeNo, nil)) }, want: "refused"},
-		"processed, by GOAWAY":          {answer: func(s *server) { s.must(s.WriteGoAway(1, xhttp2.ErrCodeNo, nil)); s.headers(1, true, ":status", "200") }, want: "200"},
-	} {
+		"no body, with a length":       {answer: func(s *server) { s.headers(1, true, ":status", "200", "content-length", "6") }, want: "badResponse"},
+		"a body after an interim one":  {answer: body("100", "x"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"an interim one that is last":  {answer: func(s *server) { s.headers(1, true, ":status", "103") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"no field":                     {answer: malformed(), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"an empty status":              {answer: malformed(":status", ""), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a status of two digits":       {answer: malformed(":status", "99"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a status below 100":           {answer: malformed(":status", "099"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a status of four digits":      {answer: malformed(":status", "0200"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a status with a sign":         {answer: malformed(":status", "+20"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"status 101":                   {answer: malformed(":status", "101"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"two statuses":                 {answer: malformed(":status", "200", ":status", "200"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a status after a field":       {answer: malformed("a", "b", ":status", "200"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a pseudo-header of requests":  {answer: malformed(":status", "200", ":path", "/"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"an unknown pseudo-header":     {answer: malformed(":status", "200", ":x", "/"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a name with a space":          {answer: malformed(":status", "200", "x ", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a name with a colon":          {answer: malformed(":status", "200", "x:y", "z"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a name with a control":        {answer: malformed(":status", "200", "x\x7f", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a name beyond ASCII":          {answer: malformed(":status", "200", "\xc3\xa4", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a value beyond ASCII":         {answer: func(s *server) { s.headers(1, true, ":status", "200", "x", "\xc3\xa4") }, want: "200"},
+		"an empty name":                {answer: malformed(":status", "200", "", "y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a value with a line end":      {answer: malformed(":status", "200", "x", "y\r\nz"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a value with a null":          {answer: malformed(":status", "200", "x", "y\x00z"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a value that begins in space": {answer: malformed(":status", "200", "x", " y"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a value that ends in a tab":   {answer: malformed(":status", "200", "x", "y\t"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"Connection":                   {answer: malformed(":status", "200", "connection", "close"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"Transfer-Encoding":            {answer: malformed(":status", "200", "transfer-encoding", "chunked"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"Keep-Alive":                   {answer: malformed(":status", "200", "keep-alive", "timeout=5"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"Proxy-Connection":             {answer: malformed(":status", "200", "proxy-connection", "close"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"Upgrade":                      {answer: malformed(":status", "200", "upgrade", "h2c"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a negative length":            {answer: malformed(":status", "200", "content-length", "-1"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a length that is none":        {answer: malformed(":status", "200", "content-length", "two"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a length that is empty":       {answer: malformed(":status", "200", "content-length", ""), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"a length beyond 2^63":         {answer: malformed(":status", "200", "content-length", "9223372036854775808"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"two lengths":                  {answer: malformed(":status", "200", "content-length", "1", "content-length", "2"), want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"trailers that go on":          {answer: func(s *server) { s.headers(1, false, ":status", "200"); s.headers(1, false, "a", "b") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"trailers with a status":       {answer: func(s *server) { s.headers(1, false, ":status", "200"); s.headers(1, true, ":status", "200") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"trailers in upper case":       {answer: func(s *server) { s.headers(1, false, ":status", "200"); s.headers(1, true, "A", "b") }, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"interim ones without end":     {answer: interim, want: "badResponse", rest: "[RST_STREAM 1 PROTOCOL_ERROR]"},
+		"reset in the body":            {answer: func(s *server) { body("200", "1")(s); s.Truncate(s.Len() - 10); s.must(s.WriteRSTStream(1, 77)) }, want: "reset"},
+		"not processed, by GOAWAY":     {answer: func(s *server) { s.must(s.WriteGoAway(0, xhttp2.ErrCodeNo, nil)) }, want: "refused"},
+		"processed, by GOAWAY":         {answer: func(s *server) { s.must(s.WriteGoAway(1, xhttp2.ErrCodeNo, nil)); s.headers(1, true, ":status", "200") }, want: "200"},
+	}
+	for _, f := range groundtruth.Frames() {
+		switch f.Scope {
+		case groundtruth.OfStream:
+			tests[f.Name] = test{answer: sending(f), want: "badResponse", rest: fmt.Sprintf("[RST_STREAM 1 %v]", f.Code)}
+		case groundtruth.NoError:
+			tests[f.Name] = test{answer: sending(f), want: scripted.OutcomeOf(f).String()}
+		}
+	}
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			c, s := ready(t)
 			if tt.method == "" {

@@ -40,7 +40,7 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 	hold := flags.Duration("d", 0, "hold each response for that `long`")
 	flags.StringVar((*string)(&config.Protocol), "protocol", string(groundtruth.HTTP1), "`protocol`: http1, tls, h2 (over TLS) or h2c")
 	certificate := flags.String("certificate", "", "`file` of a certificate for TLS, and its key, in PEM")
-	flags.Func("route", "`name=reply[@latency]` for paths that begin with /name; an empty name is for all others", func(text string) error {
+	flags.Func("route", "`name=reply[@latency]` for paths that begin with /name; an empty name is for all others; replies are such as ok:64, status:503:0, grpc:0:64, reset or frame:data-idle", func(text string) error {
 		name, route, err := groundtruth.ParseRoute(text)
 		config.Routes[name] = route
 		return err

@@ -20,7 +20,7 @@ func TestRun(t *testing.T) {
 		"plain": {"-record", "5", "-d", "1ms", "-route", "a=status:503:1", "-event", "stall:1h:1s"},
 		"tls":   {"-protocol", "tls", "-d", "1ms"},
 		"given": {"-protocol", "h2", "-certificate", identity(t)},
-		"h2c":   {"-protocol", "h2c", "-event", "goaway:0s:1s"},
+		"h2c":   {"-protocol", "h2c", "-event", "goaway:0s:1s", "-route", "a=frame:hpack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdin, end := io.Pipe()
