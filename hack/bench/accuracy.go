@@ -32,7 +32,7 @@ func benchAccuracy(ctx context.Context, b *bench) (string, error) {
 	}
 	fmt.Fprintf(b.out, "One core for the generator, one for the server; %v each, the median of %d rounds counts.\n", d, b.rounds)
 	var last strings.Builder
-	for _, over := range []protocol{overTCP, overTLS, overHTTP2, overGRPC} {
+	for _, over := range protocols {
 		var paced []float64
 		quantiles, err := repeat(ctx, b, func() (float64, error) {
 			worst, arrived, err := b.quantiles(over, d)
@@ -87,13 +87,13 @@ type observed struct {
 
 // observe runs one step of some workers against a ground-truth server of its own.
 func (b *bench) observe(over protocol, s v1alpha1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
-	t, err := b.serve(serverCore, append(serverArgs, "-protocol", over.spoken())...)
+	t, err := b.serve(serverCore, append(serverArgs, "-protocol", string(spoken[over]))...)
 	if err != nil {
 		return o, err
 	}
 	var c crew
 	for w := range workers {
-		one, err := b.startWorker(over.speak(loadTest(t.URL, workers, s)), w, generatorCore, t.ca, workerArgs...)
+		one, err := b.startWorker(speak(over, loadTest(t.URL, workers, s)), w, generatorCore, t.ca, workerArgs...)
 		if err != nil {
 			return o, err
 		}
@@ -135,7 +135,7 @@ const latencyArgument = "lognormal:1s:0.3"
 func (b *bench) quantiles(over protocol, d time.Duration) (worst float64, came arrived, err error) {
 	hits := perSecond * int64(d/time.Second)
 	o, err := b.observe(over, arrivals(perSecond, d), 2, []string{
-		"-route", "=" + over.reply() + "@" + latencyArgument, "-record", fmt.Sprint(hits),
+		"-route", "=" + wholeReply(over) + "@" + latencyArgument, "-record", fmt.Sprint(hits),
 	}, nil)
 	if err != nil {
 		return 0, came, err

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -52,7 +49,7 @@ func (b *bench) writeCall() (*peer.Call, error) {
 	grpc.Frame(frame, false)
 	service, method, _ := strings.Cut(healthpb.Health_Check_FullMethodName[1:], "/")
 	c := &peer.Call{
-		Service: service, Method: method, Message: callMessage, Descriptors: descriptors, Frame: filepath.Join(b.work, "frame"),
+		Service: service, Method: method, Message: callMessage, Descriptors: descriptors, Frame: b.path("frame"),
 	}
 	return c, os.WriteFile(c.Frame, frame, 0o600)
 }
@@ -71,11 +68,10 @@ func calling(test func(url string) *v1alpha1.LoadTest, message string) func(url 
 
 func rawJSON(text string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(text)} }
 
-// callers are the generators of calls: ours with a message that is encoded once, and with one
-// that has variables.
-func (b *bench) callers(found []foundPeer, d time.Duration) []contender {
+// ourCalls are our worker with a message that is encoded once, and with one that has variables.
+func (b *bench) ourCalls(d time.Duration) []contender {
 	users := func(url string) *v1alpha1.LoadTest {
-		return overGRPC.speak(loadTest(url, 1, harness.ClosedUsers(connections, d)))
+		return speak(overGRPC, loadTest(url, 1, harness.ClosedUsers(connections, d)))
 	}
 	streams := overStreams(overGRPC, connections/16, 16, arrivals(unreachable, d))
 	ours := func(with, message string) []contender {
@@ -84,22 +80,12 @@ func (b *bench) callers(found []foundPeer, d time.Duration) []contender {
 			b.oursTo(our16+with, overGRPC, calling(streams, message), "-max-connections", fmt.Sprint(connections)),
 		}
 	}
-	list := append(ours("", callMessage), ours(", variables", variedMessage)...)
-	for _, f := range found {
-		if f.peer.Calls() {
-			list = append(list, b.theirs(f, overGRPC, connections, 1, d))
-		}
-		if f.peer.Calls() && f.peer.Streams {
-			list = append(list, b.theirs(f, overGRPC, connections/16, 16, d))
-		}
-	}
-	return list
+	return append(ours("", callMessage), ours(", variables", variedMessage)...)
 }
 
 // callServer is a server of grpc-go in a process of its own.
 type callServer struct {
 	process *process.Process
-	answers *bufio.Reader
 	holds   bool   // its replies, for longer than a worker waits for them
 	URL     string `json:"url"`
 }
@@ -108,24 +94,16 @@ var _ server = (*callServer)(nil)
 
 // serveCalls starts a server with the arguments of its command.
 func (b *bench) serveCalls(args ...string) (*callServer, error) {
-	p, err := process.Start(process.Command{Path: b.calls, Args: args, Core: serverCore})
+	p, err := process.Start(process.Command{Path: b.path("calls"), Args: args, Core: serverCore})
 	if err != nil {
 		return nil, err
 	}
-	s := &callServer{process: p, answers: bufio.NewReader(p.Stdout), holds: len(args) > 0}
-	if err := s.read(s); err != nil {
+	s := &callServer{process: p, holds: len(args) > 0}
+	if err := p.ReadJSON(s); err != nil {
 		_, stopped := p.Stop()
 		return nil, fmt.Errorf("start the server of calls: %w, %w", err, stopped)
 	}
 	return s, nil
-}
-
-func (s *callServer) read(into any) error {
-	line, err := s.answers.ReadBytes('\n')
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(line, into)
 }
 
 func (s *callServer) url() string         { return s.URL }
@@ -134,7 +112,7 @@ func (s *callServer) certificate() string { return "" }
 // stop ends it. That a call was not answered with OK is an error: such calls cost less.
 func (s *callServer) stop() (c groundtruth.Counters, _ process.Usage, err error) {
 	closed := s.process.Stdin.Close()
-	read := s.read(&c)
+	read := s.process.ReadJSON(&c)
 	usage, stopped := s.process.Stop()
 	if err := errors.Join(closed, read, stopped); err != nil {
 		return c, usage, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,7 +23,7 @@ func TestAllCallWithTheSameMessage(t *testing.T) {
 	if errSet != nil || errFrame != nil || err != nil {
 		t.Fatal(errSet, errFrame, err)
 	}
-	test := calling(func(url string) *v1alpha1.LoadTest { return overGRPC.speak(loadTest(url, 1, harness.Burst(1, 1))) }, callMessage)
+	test := calling(func(url string) *v1alpha1.LoadTest { return speak(overGRPC, loadTest(url, 1, harness.Burst(1, 1))) }, callMessage)
 	a, err := assignment(test("http://x"), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -80,9 +79,9 @@ func TestCallsThatAreHeldNeedNoReply(t *testing.T) {
 // servedBy is a server that says at its end that it counted so.
 func servedBy(t *testing.T, counted string, args ...string) *callServer {
 	t.Helper()
-	b := &bench{calls: filepath.Join(t.TempDir(), "calls")}
+	b := &bench{work: t.TempDir()}
 	script := "#!/bin/sh\necho '{\"url\": \"http://x\"}'\ncat\necho '" + counted + "'\n"
-	if err := os.WriteFile(b.calls, []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(b.path("calls"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s, err := b.serveCalls(args...)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,38 +23,37 @@ type contender struct {
 	drive func(ctx context.Context, s server) (process.Usage, error)
 }
 
-// protocol is what requests are sent over.
-type protocol string
+type protocol = peer.Protocol
 
 const (
-	overTCP   protocol = "TCP"
-	overTLS   protocol = "TLS"
-	overHTTP2 protocol = "HTTP/2"
-	// overGRPC is unary calls, over HTTP/2 without TLS, as is usual within a cluster.
-	overGRPC protocol = "gRPC"
+	overTCP   = peer.TCP
+	overTLS   = peer.TLS
+	overHTTP2 = peer.HTTP2
+	overGRPC  = peer.GRPC
 )
 
-// spoken is the protocol in the words of the ground-truth server.
-func (p protocol) spoken() string {
-	return string(map[protocol]groundtruth.Protocol{
-		overTCP: groundtruth.HTTP1, overTLS: groundtruth.TLS, overHTTP2: groundtruth.HTTP2, overGRPC: groundtruth.H2C,
-	}[p])
+// protocols are all, in the order in which they are shown.
+var protocols = []protocol{overTCP, overTLS, overHTTP2, overGRPC}
+
+// spoken are the protocols in the words of the ground-truth server.
+var spoken = map[protocol]groundtruth.Protocol{
+	overTCP: groundtruth.HTTP1, overTLS: groundtruth.TLS, overHTTP2: groundtruth.HTTP2, overGRPC: groundtruth.H2C,
 }
 
-// reply is a whole answer of 64 bytes in the words of the ground-truth server.
-func (p protocol) reply() string {
-	if p == overGRPC {
+// wholeReply is one of 64 bytes in the words of the ground-truth server.
+func wholeReply(over protocol) string {
+	if over == overGRPC {
 		return "grpc:0:64"
 	}
 	return "ok:64"
 }
 
-// speak has a LoadTest speak the protocol.
-func (p protocol) speak(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
-	if p == overHTTP2 || p == overGRPC {
+// speak has a LoadTest speak a protocol.
+func speak(over protocol, lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	if over == overHTTP2 || over == overGRPC {
 		lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
 	}
-	if p == overGRPC {
+	if over == overGRPC {
 		lt.Spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "bench", Key: "descriptors"}}}
 		for i := range lt.Spec.Requests {
 			lt.Spec.Requests[i] = v1alpha1.Request{Name: "check", GRPC: &v1alpha1.Call{
@@ -158,19 +155,19 @@ func (b *bench) measure(ctx context.Context, c contender, serverArgs ...string) 
 
 // serverFor starts the server of a protocol; args are the ground-truth server's, which
 // serves over TLS, too, if there are any, or those of the server of calls.
-func (b *bench) serverFor(ctx context.Context, p protocol, args []string) (server, error) {
-	if p == overGRPC {
+func (b *bench) serverFor(ctx context.Context, over protocol, args []string) (server, error) {
+	if over == overGRPC {
 		return b.serveCalls(args...)
 	}
-	if p != overTCP && len(args) == 0 {
-		return b.serveNginx(ctx, p)
+	if over != overTCP && len(args) == 0 {
+		return b.serveNginx(ctx, over)
 	}
-	return b.serve(serverCore, append(args, "-protocol", p.spoken())...)
+	return b.serve(serverCore, append(args, "-protocol", string(spoken[over]))...)
 }
 
 // ours is our worker with one step.
 func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string) contender {
-	return b.oursTo(name, over, func(url string) *v1alpha1.LoadTest { return over.speak(loadTest(url, 1, s)) }, args...)
+	return b.oursTo(name, over, func(url string) *v1alpha1.LoadTest { return speak(over, loadTest(url, 1, s)) }, args...)
 }
 
 // ourStreams is a rate over a number of HTTP/2 connections with so many streams each.
@@ -182,7 +179,7 @@ func (b *bench) ourStreams(over protocol, connections, streams int32, s v1alpha1
 // overStreams makes LoadTests with a number of HTTP/2 connections of so many streams each.
 func overStreams(over protocol, connections, streams int32, s v1alpha1.Step) func(url string) *v1alpha1.LoadTest {
 	return func(url string) *v1alpha1.LoadTest {
-		lt := over.speak(loadTest(url, 1, s))
+		lt := speak(over, loadTest(url, 1, s))
 		lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: &connections, StreamsPerConnection: &streams}
 		return lt
 	}
@@ -223,11 +220,8 @@ func (b *bench) theirLoad(f foundPeer, over protocol, l peer.Load) contender {
 		name = fmt.Sprintf("%s, %d x %d", name, l.Connections, l.Streams)
 	}
 	return contender{name: name, over: over, drive: func(ctx context.Context, at server) (process.Usage, error) {
-		l.URL, l.Certificate = at.url()+"/", at.certificate()
-		if over == overGRPC {
-			l.URL, l.Call = at.url(), b.call
-		}
-		i, err := f.peer.Closed(l)
+		l.URL, l.Call = at.url(), b.call
+		i, err := f.peer.Closed(over, l)
 		if err != nil {
 			return process.Usage{}, err
 		}
@@ -239,18 +233,14 @@ func (b *bench) theirLoad(f foundPeer, over protocol, l peer.Load) contender {
 func (b *bench) invoke(ctx context.Context, path string, i peer.Invocation, certificate string) (process.Usage, error) {
 	args := i.Args
 	if i.Script != "" {
-		script := filepath.Join(b.work, "script.js")
+		script := b.path("script.js")
 		if err := os.WriteFile(script, []byte(i.Script), 0o600); err != nil {
 			return process.Usage{}, err
 		}
 		args = append(args, script)
 	}
-	var env []string
-	if certificate != "" {
-		env = []string{"SSL_CERT_FILE=" + certificate}
-	}
 	p, err := process.Start(process.Command{
-		Path: path, Args: args, Env: env, Core: generatorCore,
+		Path: path, Args: args, Env: trust(certificate), Core: generatorCore,
 		Stdin: strings.NewReader(i.Stdin), Stdout: io.Discard,
 	})
 	if err != nil {
@@ -258,17 +248,4 @@ func (b *bench) invoke(ctx context.Context, path string, i peer.Invocation, cert
 	}
 	defer context.AfterFunc(ctx, p.Kill)()
 	return p.Wait()
-}
-
-// output runs a program for what it prints.
-func output(path string, args ...string) ([]byte, error) {
-	var out bytes.Buffer
-	p, err := process.Start(process.Command{
-		Path: path, Args: args, Core: process.Anywhere, Stdin: strings.NewReader(""), Stdout: &out,
-	})
-	if err != nil {
-		return nil, err
-	}
-	_, err = p.Wait()
-	return out.Bytes(), err
 }

@@ -1,6 +1,6 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-accuracy`, `bench-scale` and `bench-targets`.
+// `bench-accuracy`, `bench-scale`, `bench-targets` and `bench-operator`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round
@@ -9,13 +9,15 @@
 //	scale     100,000 users of six worker processes
 //	targets   one replica of each service on one core, beside a handler with
 //	          the same reply and no work
+//	operator  50 LoadTests at once beside 1,000 finished ones, with simulated workers
 //
 //	bench ─┬─ test/groundtruth  the server, which alone counts
 //	       ├─ nginx             the server over TLS and HTTP/2, by its own counters
 //	       ├─ calls             the server over gRPC, of grpc-go, by its own counters
 //	       ├─ driver            our worker, without an operator
 //	       ├─ peer              the others
-//	       └─ bare              net/http, which services are compared with
+//	       ├─ bare              net/http, which services are compared with
+//	       └─ simulated         what surrounds an operator, without load
 //
 // The generator has one core and the server another; this program sleeps
 // meanwhile. Ratios within one run carry over to other machines, absolute figures

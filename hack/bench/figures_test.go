@@ -46,7 +46,7 @@ func TestAssignment(t *testing.T) {
 
 // Calls have descriptors that the worker can read, and a number that the server records.
 func TestAssignmentOfCalls(t *testing.T) {
-	lt := overGRPC.speak(loadTest("http://x", 1, arrivals(3, time.Second)))
+	lt := speak(overGRPC, loadTest("http://x", 1, arrivals(3, time.Second)))
 	a, err := assignment(lt, 0)
 	if err != nil {
 		t.Fatal(err)

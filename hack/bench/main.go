@@ -26,16 +26,12 @@ Flags:
 // bench is what all benchmarks need.
 type bench struct {
 	options
-	root   string // of the repository
-	work   string // a folder for files of this run
-	server string // programs
-	driver string
-	waker  string
-	calls  string
-	call   *peer.Call // what peers call
-	peers  peer.Store
-	out    io.Writer // the report
-	log    io.Writer // what is going on
+	root  string     // of the repository
+	work  string     // a folder for programs and files of this run
+	call  *peer.Call // what peers call
+	peers peer.Store
+	out   io.Writer // the report
+	log   io.Writer // what is going on
 }
 
 type options struct {
@@ -146,18 +142,28 @@ func (b *bench) build(ctx context.Context) error {
 	if err := os.MkdirAll(b.peers.Cache, 0o755); err != nil {
 		return err
 	}
-	b.server, b.driver, b.waker, b.calls = filepath.Join(b.work, "groundtruth"), filepath.Join(b.work, "driver"), filepath.Join(b.work, "waker"), filepath.Join(b.work, "calls")
-	for path, folder := range map[string]string{
-		b.server: "./test/groundtruth/cmd/groundtruth", b.driver: "./test/driver", b.waker: "./hack/bench/waker", b.calls: "./hack/bench/calls",
+	for name, folder := range map[string]string{
+		"groundtruth": "./test/groundtruth/cmd/groundtruth", "driver": "./test/driver", "waker": "./hack/bench/waker", "calls": "./hack/bench/calls",
 	} {
-		c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, folder)
-		c.Dir = b.root
-		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w: %s", folder, err, out)
+		if err := b.compile(ctx, name, folder, "build"); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// compile makes a program of the code in a folder by a command of go.
+func (b *bench) compile(ctx context.Context, name, folder string, command ...string) error {
+	c := exec.CommandContext(ctx, "go", append(command, "-trimpath", "-buildvcs=false", "-o", b.path(name), folder)...)
+	c.Dir = b.root
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+// path is that of a program, or another file of this run.
+func (b *bench) path(name string) string { return filepath.Join(b.work, name) }
 
 // length is that of a measurement.
 func (b *bench) length(usual time.Duration) time.Duration {

@@ -36,13 +36,9 @@ type nginx struct {
 	seen        progress // the poller's until polling is done
 }
 
-const (
-	// pollEvery is how exactly the first and the last request are dated: to
-	// half a percent of four seconds.
-	pollEvery = 20 * time.Millisecond
-	// startWithin is how long nginx may take to serve.
-	startWithin = 10 * time.Second
-)
+// pollEvery is how exactly the first and the last request are dated: to
+// half a percent of four seconds.
+const pollEvery = 20 * time.Millisecond
 
 // nginxConfig serves 64 bytes for any path. The process serves by itself,
 // without a master, so that its processor time is the server's.
@@ -55,6 +51,7 @@ http {
   client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
   uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
   keepalive_requests 1000000000;
+  ssl_protocols TLSv1.2 TLSv1.3;
   ssl_certificate %[1]s/certificate.pem;
   ssl_certificate_key %[1]s/key.pem;
   server {
@@ -69,7 +66,7 @@ http {
 `
 
 // serveNginx starts nginx on a free port of this machine.
-func (b *bench) serveNginx(ctx context.Context, p protocol) (_ *nginx, err error) {
+func (b *bench) serveNginx(ctx context.Context, over protocol) (_ *nginx, err error) {
 	program, err := b.peers.Debian(ctx, "nginx", "nginx-light")
 	if err != nil {
 		return nil, err
@@ -81,12 +78,13 @@ func (b *bench) serveNginx(ctx context.Context, p protocol) (_ *nginx, err error
 	if err := writeCertificate(folder); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
 	config := filepath.Join(folder, "nginx.conf")
-	text := fmt.Sprintf(nginxConfig, folder, address+p.listen(), strings.Repeat("x", 64))
+	text := fmt.Sprintf(nginxConfig, folder, address+listen(over), strings.Repeat("x", 64))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func (b *bench) serveNginx(ctx context.Context, p protocol) (_ *nginx, err error
 		return nil, err
 	}
 	n := &nginx{process: started, at: "https://" + address, ca: filepath.Join(folder, "certificate.pem"), client: statusClient(folder)}
-	if err := n.await(ctx); err != nil {
+	if err := await(ctx, "nginx", n.begin); err != nil {
 		_, ended := started.Terminate(syscall.SIGTERM)
 		return nil, errors.Join(err, ended)
 	}
@@ -109,8 +107,8 @@ func (b *bench) serveNginx(ctx context.Context, p protocol) (_ *nginx, err error
 }
 
 // listen is what nginx needs besides the address.
-func (p protocol) listen() string {
-	if p == overHTTP2 {
+func listen(over protocol) string {
+	if over == overHTTP2 {
 		return " ssl http2"
 	}
 	return " ssl"
@@ -125,26 +123,15 @@ func (n *nginx) stop() (groundtruth.Counters, process.Usage, error) {
 	n.polling.Wait()
 	final, err := n.status()
 	usage, stopped := n.process.Terminate(syscall.SIGTERM)
-	n.seen.add(groundtruth.Now(), final)
+	n.seen.add(final)
 	return n.seen.counters, usage, errors.Join(err, stopped)
 }
 
-// await waits until nginx serves.
-func (n *nginx) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
-	defer cancel()
-	for {
-		served, err := n.status()
-		if err == nil {
-			n.seen.start(groundtruth.Now(), served)
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("nginx does not serve: %w", err)
-		case <-time.After(pollEvery):
-		}
-	}
+// begin reads what is counted before the first request, once nginx serves.
+func (n *nginx) begin() error {
+	served, err := n.status()
+	n.seen.start(served)
+	return err
 }
 
 func (n *nginx) poll(ctx context.Context) {
@@ -156,7 +143,7 @@ func (n *nginx) poll(ctx context.Context) {
 			return
 		case <-ticker.C:
 			if s, err := n.status(); err == nil {
-				n.seen.add(groundtruth.Now(), s)
+				n.seen.add(s)
 			}
 		}
 	}
@@ -164,6 +151,7 @@ func (n *nginx) poll(ctx context.Context) {
 
 // status reads nginx's counters, in which this request is counted too.
 func (n *nginx) status() (s stubStatus, err error) {
+	asked := groundtruth.Now()
 	resp, err := n.client.Get("http://status/")
 	if err != nil {
 		return s, err
@@ -173,11 +161,14 @@ func (n *nginx) status() (s stubStatus, err error) {
 	if err != nil {
 		return s, err
 	}
-	return readStubStatus(text)
+	s, err = readStubStatus(text)
+	s.asked, s.read = asked, groundtruth.Now()
+	return s, err
 }
 
-// stubStatus are the counters of nginx's ngx_http_stub_status_module.
-type stubStatus struct{ accepts, requests int64 }
+// stubStatus are the counters of nginx's ngx_http_stub_status_module, at some instant
+// between those at which they were asked for and read.
+type stubStatus struct{ accepts, requests, asked, read int64 }
 
 func readStubStatus(text []byte) (s stubStatus, err error) {
 	var active, handled int64
@@ -194,22 +185,22 @@ type progress struct {
 	counters groundtruth.Counters
 	readings int64
 	before   stubStatus
-	last     int64 // instant of the reading before
+	last     int64 // when the reading before was asked for
 }
 
-func (p *progress) start(now int64, s stubStatus) { p.before, p.last = s, now }
+func (p *progress) start(s stubStatus) { p.before, p.last = s, s.asked }
 
-func (p *progress) add(now int64, s stubStatus) {
+func (p *progress) add(s stubStatus) {
 	p.readings++
 	served := s.requests - p.before.requests - p.readings
 	if served > p.counters.Requests {
 		if p.counters.Requests == 0 {
 			p.counters.First = p.last
 		}
-		p.counters.Last = now
+		p.counters.Last = s.read
 	}
 	p.counters.Requests, p.counters.Connections = served, s.accepts-p.before.accepts
-	p.last = now
+	p.last = s.asked
 }
 
 func statusClient(folder string) http.Client {
@@ -218,15 +209,6 @@ func statusClient(folder string) http.Client {
 			return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(folder, "status"))
 		},
 	}}
-}
-
-// freeAddress is an address of this machine with a port that is free now.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // writeCertificate writes the certificate that net/http/httptest has for this

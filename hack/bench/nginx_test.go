@@ -66,7 +66,7 @@ func TestNginxCountsRequests(t *testing.T) {
 func TestReadStubStatus(t *testing.T) {
 	text := "Active connections: 3 \nserver accepts handled requests\n 41 40 1234 \nReading: 0 Writing: 1 Waiting: 2 \n"
 	got, err := readStubStatus([]byte(text))
-	if diff := cmp.Diff(stubStatus{41, 1234}, got, cmp.AllowUnexported(stubStatus{})); diff != "" || err != nil {
+	if diff := cmp.Diff(stubStatus{accepts: 41, requests: 1234}, got, cmp.AllowUnexported(stubStatus{})); diff != "" || err != nil {
 		t.Errorf("status (-want +got):\n%s%v", diff, err)
 	}
 	if _, err := readStubStatus([]byte("<html>")); err == nil {
@@ -76,14 +76,14 @@ func TestReadStubStatus(t *testing.T) {
 
 func TestProgressTimesFirstAndLastRequest(t *testing.T) {
 	var p progress
-	p.start(100, stubStatus{accepts: 5, requests: 10})
+	p.start(stubStatus{accepts: 5, requests: 10, asked: 90, read: 100})
 	for _, r := range []struct {
 		now      int64
 		requests int64 // of generators
 	}{{200, 0}, {300, 7}, {400, 20}, {500, 20}} {
-		p.add(r.now, stubStatus{accepts: 5 + 2, requests: 10 + r.requests + p.readings + 1})
+		p.add(stubStatus{accepts: 5 + 2, requests: 10 + r.requests + p.readings + 1, asked: r.now - 10, read: r.now})
 	}
-	want := groundtruth.Counters{Requests: 20, Connections: 2, First: 200, Last: 400}
+	want := groundtruth.Counters{Requests: 20, Connections: 2, First: 190, Last: 400}
 	if diff := cmp.Diff(want, p.counters); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}

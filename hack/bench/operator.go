@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,7 +68,7 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer o.process.Kill()
-	waker, err := simulated.StartWaker(ctx, b.waker)
+	waker, err := simulated.StartWaker(ctx, b.path("waker"))
 	if err != nil {
 		return "", err
 	}
@@ -83,15 +82,11 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 	}
 	defer func() { cancel(); _, errs := kubelet.Wait(); err = errors.Join(append(errs, err)...) }()
 
-	length := b.duration
-	if length == 0 {
-		length = 10 * time.Second
-	}
 	alone, err := o.measure(ctx, b, kubelet, "alone", 1, stepsAlone, time.Second)
 	if err != nil {
 		return "", err
 	}
-	together, err := o.measure(ctx, b, kubelet, "together", runningTests, 3, length)
+	together, err := o.measure(ctx, b, kubelet, "together", runningTests, 3, b.length(10*time.Second))
 	if err != nil {
 		return "", err
 	}
@@ -120,11 +115,8 @@ type operator struct {
 }
 
 func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*operator, error) {
-	path := filepath.Join(b.work, "manager")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", path, ".")
-	build.Dir = b.root
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the operator: %w: %s", err, out)
+	if err := b.compile(ctx, "manager", ".", "build"); err != nil {
+		return nil, err
 	}
 	var ports [3]string
 	for i := range ports {
@@ -135,7 +127,7 @@ func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*o
 		ports[i] = fmt.Sprintf("127.0.0.1:%d", port)
 	}
 	p, err := process.Start(process.Command{
-		Path: path, Core: process.Anywhere, Stdin: devNull{}, Stdout: b.log,
+		Path: b.path("manager"), Core: process.Anywhere, Stdin: strings.NewReader(""), Stdout: b.log,
 		Env: []string{"KUBECONFIG=" + server.Kubeconfig},
 		Args: []string{
 			"--coordinator-bind-address=" + ports[0], "--coordinator-advertise=" + ports[0], "--metrics-bind-address=" + ports[1], "--metrics-secure=false", "--check-targets=false",
@@ -147,11 +139,6 @@ func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*o
 	}
 	return &operator{process: p, client: server.Client, metrics: "http://" + ports[1] + "/metrics"}, nil
 }
-
-// devNull is an empty standard input.
-type devNull struct{}
-
-func (devNull) Read([]byte) (int, error) { return 0, errors.New("no input") }
 
 // load is what a number of runs cost, each.
 type load struct {

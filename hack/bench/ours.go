@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -24,10 +22,7 @@ import (
 )
 
 // worker is one of our workers in a process of its own.
-type worker struct {
-	process *process.Process
-	answers *bufio.Reader
-}
+type worker struct{ *process.Process }
 
 // answer is a line of the driver's output.
 type answer struct {
@@ -47,20 +42,24 @@ func (b *bench) startWorker(lt *v1alpha1.LoadTest, number int32, core int, certi
 			return nil, err
 		}
 	}
-	c := process.Command{Path: b.driver, Args: args, Core: core}
-	if certificate != "" {
-		c.Env = []string{"SSL_CERT_FILE=" + certificate}
-	}
-	p, err := process.Start(c)
+	p, err := process.Start(process.Command{Path: b.path("driver"), Args: args, Env: trust(certificate), Core: core})
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{process: p, answers: bufio.NewReader(p.Stdout)}
+	w := &worker{p}
 	text, err := protojson.Marshal(a)
 	if err == nil {
 		_, err = p.Stdin.Write(append(text, '\n'))
 	}
 	return w, w.explain(err)
+}
+
+// trust is the environment of a generator that is to trust a certificate.
+func trust(certificate string) []string {
+	if certificate == "" {
+		return nil
+	}
+	return []string{"SSL_CERT_FILE=" + certificate}
 }
 
 // descriptors writes the descriptors of the service that is called to a file.
@@ -71,25 +70,18 @@ func (b *bench) descriptors() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(b.work, "health.binpb")
+	path = b.path("health.binpb")
 	return path, os.WriteFile(path, set, 0o600)
 }
 
-// hear reads a line. It may be long: it holds histograms.
-func (w *worker) hear() (a answer, err error) {
-	line, err := w.answers.ReadBytes('\n')
-	if err != nil {
-		return a, w.explain(err)
-	}
-	return a, json.Unmarshal(line, &a)
-}
+func (w *worker) hear() (a answer, err error) { return a, w.explain(w.ReadJSON(&a)) }
 
 // explain adds why the process ended to an error.
 func (w *worker) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ended := w.process.Stop(); ended != nil {
+	if _, ended := w.Stop(); ended != nil {
 		return ended
 	}
 	return fmt.Errorf("worker: %w", err)
@@ -105,7 +97,7 @@ func (w *worker) ready() error {
 }
 
 func (w *worker) start(step int32, at int64) error {
-	_, err := fmt.Fprintf(w.process.Stdin, "start %d %d\n", step, at)
+	_, err := fmt.Fprintf(w.Stdin, "start %d %d\n", step, at)
 	return w.explain(err)
 }
 
@@ -121,8 +113,6 @@ func (w *worker) measured() (*measure.Measurement, error) {
 	}
 	return wire.Decode(m, 1)
 }
-
-func (w *worker) stop() (process.Usage, error) { return w.process.Stop() }
 
 // crew is workers that share a load.
 type crew []*worker
@@ -164,7 +154,7 @@ func (c crew) ready() error {
 // stop ends all workers; the usage is that of all.
 func (c crew) stop() (total process.Usage, err error) {
 	for _, w := range c {
-		u, stopped := w.stop()
+		u, stopped := w.Stop()
 		total.CPU += u.CPU
 		total.PeakRSS += u.PeakRSS
 		err = errors.Join(err, stopped)
@@ -176,7 +166,7 @@ func (c crew) stop() (total process.Usage, err error) {
 func (c crew) peakRSS() int64 {
 	total := int64(0)
 	for _, w := range c {
-		total += w.process.PeakRSS()
+		total += w.PeakRSS()
 	}
 	return total
 }

@@ -22,18 +22,12 @@ type passes struct {
 const passBucket = `controller_runtime_reconcile_time_seconds_bucket{controller="loadtest",le="`
 
 // readPasses reads the operator's metrics, as soon as it serves them.
-func readPasses(ctx context.Context, url string) (passes, error) {
-	for {
-		p, err := tryPasses(ctx, url)
-		if err == nil {
-			return p, nil
-		}
-		select {
-		case <-ctx.Done():
-			return passes{}, fmt.Errorf("read the operator's metrics: %w", err)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+func readPasses(ctx context.Context, url string) (p passes, err error) {
+	err = await(ctx, "the page of the operator's metrics", func() (err error) {
+		p, err = tryPasses(ctx, url)
+		return err
+	})
+	return p, err
 }
 
 // settled reads the operator's metrics once it has seen all that there is, and has nothing

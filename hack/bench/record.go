@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,10 +36,10 @@ func (b *bench) commit(ctx context.Context) string {
 
 func header(name string, args []string, commit string, now time.Time) string {
 	command := "make bench-" + name
-	if len(args) > 1 {
-		command += fmt.Sprintf(" ARGS='%s'", strings.Join(without(args[1:], "--record", "-record"), " "))
+	flags := slices.DeleteFunc(slices.Clone(args[1:]), func(a string) bool { return a == "--record" || a == "-record" })
+	if len(flags) > 0 {
+		command += fmt.Sprintf(" ARGS='%s'", strings.Join(flags, " "))
 	}
-	command = strings.TrimSuffix(command, " ARGS=''")
 	return fmt.Sprintf(`# bench-%s
 
 - Date: %s
@@ -52,17 +53,4 @@ Ratios within one run carry over to other machines; absolute figures do not.
 		name, now.UTC().Format("2006-01-02 15:04 MST"), commit,
 		runtime.NumCPU(), process.Processor(), float64(process.Memory())/(1<<30), process.Kernel(), runtime.Version(),
 		"`"+command+"`")
-}
-
-func without(args []string, names ...string) (rest []string) {
-	for _, a := range args {
-		keep := true
-		for _, n := range names {
-			keep = keep && a != n
-		}
-		if keep {
-			rest = append(rest, a)
-		}
-	}
-	return rest
 }

@@ -38,24 +38,12 @@ func sampled(requests int64) sample {
 func TestLastLine(t *testing.T) {
 	results := map[key][]sample{}
 	for name, rate := range map[string]int64{ourUsers: 1000, ourRate: 600, "wrk": 1250, "vegeta": 400, "k6": 100, "hey": 1} {
-		// The median of the rounds counts, and of TLS only that against wrk.
+		// The median of the rounds counts.
 		results[key{name, overTCP}] = []sample{sampled(rate * 7), sampled(rate), sampled(rate / 2)}
-		results[key{name, overTLS}] = []sample{sampled(rate * rate)}
 	}
-	for name, cost := range map[string]time.Duration{ourUsers: 9, "h2load": 12, our16: 8, h2load16: 6} {
-		s := sampled(1000) // HTTP/2 is compared by what a request costs
-		s.generator.CPU = time.Duration(s.counters.Requests) * cost * time.Microsecond
-		results[key{name, overHTTP2}] = []sample{s}
-	}
-	for name, cost := range map[string]time.Duration{ourUsers: 10, "ghz": 55, our16: 3, ghz16: 60, fastGHZ: 30, fastGHZ + ", 4 x 16": 24} {
-		s := sampled(1000)
-		s.generator.CPU = time.Duration(s.counters.Requests) * cost * time.Microsecond
-		results[key{name, overGRPC}] = []sample{s}
-	}
-	for _, name := range []string{ourUsers, "wrk"} { // over TLS, the generators' processor time counts
-		for i := range results[key{name, overTLS}] {
-			results[key{name, overTLS}][i].generator.CPU = map[string]time.Duration{ourUsers: 8, "wrk": 10}[name] * time.Second
-		}
+	together := map[pair][]float64{
+		{ourUsers, "wrk", overTLS}: {1.2, 9, 1}, {ourUsers, "h2load", overHTTP2}: {1.33}, {our16, h2load16, overHTTP2}: {0.75},
+		{ourUsers, "ghz", overGRPC}: {5.5}, {our16, ghz16, overGRPC}: {20}, {ourUsers, fastGHZ, overGRPC}: {3}, {our16, fastGHZ16, overGRPC}: {8},
 	}
 	memory := map[key][]sample{{"wrk", overTCP}: {sampled(1)}}
 	for k, bytes := range map[key]int64{{ourUsers, overTCP}: 4301, {ourUsers, overTLS}: 9000, {ourUsers, overHTTP2}: 6144, {our100, overHTTP2}: 1024} {
@@ -63,9 +51,9 @@ func TestLastLine(t *testing.T) {
 		s.generator.PeakRSS = bytes
 		memory[k] = []sample{s}
 	}
-	got := lastLine(results, memory)
+	got := lastLine(results, memory, together)
 	want := "bench-worker: users-vs-wrk=0.80 users-vs-vegeta=2.50 users-vs-k6=10.00 rate-vs-vegeta=1.50 rate-vs-wrk=0.48 kb-per-inflight=4.2 " +
-		"tls-vs-wrk=0.80 kb-per-tls-connection=8.8 h2-vs-h2load-1=1.33 h2-vs-h2load-16=0.75 kb-per-h2-connection=6.0 kb-per-h2-stream=1.0 grpc-vs-ghz-1=5.50 grpc-vs-ghz-16=20.00 grpc-vs-ghz-no-templates-1=3.00 grpc-vs-ghz-no-templates-16=8.00"
+		"tls-vs-wrk=1.20 kb-per-tls-connection=8.8 h2-vs-h2load-1=1.33 h2-vs-h2load-16=0.75 kb-per-h2-connection=6.0 kb-per-h2-stream=1.0 grpc-vs-ghz-1=5.50 grpc-vs-ghz-16=20.00 grpc-vs-ghz-no-templates-1=3.00 grpc-vs-ghz-no-templates-16=8.00"
 	if got != want {
 		t.Errorf("last line\n%s\nwant\n%s", got, want)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -28,7 +28,7 @@ the generator sent, which is in it, is beside it. The larger of the errors again
 // which they are farther. Over TCP it has others beside them.
 func (b *bench) stall(ctx context.Context, over protocol, d time.Duration) (float64, error) {
 	t := newTable("generator", "requests", "p50", "p90", "p99", "p99.9", "max", "lateness p99", "p99 of arithmetic", "p99 of the server's clock")
-	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-route", "=" + over.reply(), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
+	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-route", "=" + wholeReply(over), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
 	cases := []struct {
 		name string
 		step v1alpha1.Step
@@ -167,7 +167,7 @@ func (b *bench) negativeControl(ctx context.Context, d time.Duration, t *table) 
 	if err != nil {
 		return err
 	}
-	results := filepath.Join(b.work, "vegeta.bin")
+	results := b.path("vegeta.bin")
 	_, err = b.invoke(ctx, path, peer.VegetaAtRate(s.URL+"/", perSecond, tenWorkers, int(d/time.Second), results), "")
 	if err != nil {
 		return err
@@ -176,9 +176,9 @@ func (b *bench) negativeControl(ctx context.Context, d time.Duration, t *table) 
 	if err != nil {
 		return err
 	}
-	text, err := output(path, "report", "-type=json", results)
+	text, err := exec.CommandContext(ctx, path, "report", "-type=json", results).Output()
 	if err != nil {
-		return err
+		return fmt.Errorf("vegeta report: %w", err)
 	}
 	var r vegetaReport
 	if err := json.Unmarshal(text, &r); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -16,8 +17,15 @@ func median(values []float64) float64 {
 	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
-// ratio of two medians.
-func ratio(a, b []float64) float64 { return median(a) / median(b) }
+// ratio is the median of the rounds' ratios: the machine may be faster in one round than in
+// the next, for both alike.
+func ratio(a, b []float64) float64 {
+	each := make([]float64, min(len(a), len(b)))
+	for round := range each {
+		each[round] = a[round] / b[round]
+	}
+	return median(each)
+}
 
 // nearestRank is the smallest value that at least the share q of all values
 // does not exceed. The values are sorted.
@@ -36,6 +44,16 @@ func errorPercent(value, truth time.Duration) float64 {
 		return 0
 	}
 	return 100 * (float64(value) - float64(truth)) / float64(truth)
+}
+
+// spread is the median of values, with the smallest and the largest.
+func spread(values []float64) string {
+	return fmt.Sprintf("%.0f (%.0f..%.0f)", median(values), slices.Min(values), slices.Max(values))
+}
+
+// typical is the median of one figure of many results, with so many digits.
+func typical[T any](list []T, of func(T) float64, n int) string {
+	return digits(median(column(list, of)), n)
 }
 
 // column is one figure of many results.

@@ -31,8 +31,11 @@ func TestMedian(t *testing.T) {
 	if got := median(nil); !math.IsNaN(got) {
 		t.Errorf("the median of nothing is %v", got)
 	}
-	if got := ratio([]float64{6, 2, 4}, []float64{1, 2, 3}); got != 2 {
+	if got := ratio([]float64{6, 2, 40}, []float64{1, 2, 20}); got != 2 { // that of the medians is 3
 		t.Errorf("ratio = %v, want 2", got)
+	}
+	if got := ratio(nil, []float64{1}); !math.IsNaN(got) {
+		t.Errorf("the ratio of nothing is %v", got)
 	}
 }
 

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -34,17 +32,13 @@ func (t *target) certificate() string { return t.ca }
 
 // serve starts a ground-truth server with the arguments of its command.
 func (b *bench) serve(core int, args ...string) (*target, error) {
-	p, err := process.Start(process.Command{Path: b.server, Args: args, Core: core})
+	p, err := process.Start(process.Command{Path: b.path("groundtruth"), Args: args, Core: core})
 	if err != nil {
 		return nil, err
 	}
 	t := &target{process: p}
-	line, err := bufio.NewReader(p.Stdout).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, t)
-	}
-	if err == nil && t.Certificate != "" {
-		t.ca = filepath.Join(b.work, "groundtruth.pem")
+	if err = p.ReadJSON(t); err == nil && t.Certificate != "" {
+		t.ca = b.path("groundtruth.pem")
 		err = os.WriteFile(t.ca, []byte(t.Certificate), 0o600)
 	}
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,24 +30,18 @@ func (b *bench) prepare(ctx context.Context) (*testEnv, error) {
 	if x.fileSystem = fileSystem(mounts, b.work); x.fileSystem == "tmpfs" || x.fileSystem == "ramfs" {
 		return nil, fmt.Errorf("%s is in memory (%s), where nothing is durable: set TMPDIR to a folder on a disk", filepath.Dir(b.work), x.fileSystem)
 	}
-	for name, command := range map[string][]string{
-		"shortener":   {"build", "-trimpath", "./targets/shortener/cmd/shortener"},
-		"eventstore":  {"build", "-trimpath", "./targets/eventstore/cmd/eventstore"},
-		"ratelimiter": {"build", "-trimpath", "./targets/ratelimiter/cmd/ratelimiter"},
-		"bare":        {"build", "-trimpath", "./hack/bench/bare"},
-		"sqlite.test": {"test", "-c", "-trimpath", "./targets/eventstore/sqlite"},
+	for name, folder := range map[string]string{
+		"shortener":   "./targets/shortener/cmd/shortener",
+		"eventstore":  "./targets/eventstore/cmd/eventstore",
+		"ratelimiter": "./targets/ratelimiter/cmd/ratelimiter",
+		"bare":        "./hack/bench/bare",
 	} {
-		last := len(command) - 1
-		c := exec.CommandContext(ctx, "go", append(command[:last:last], "-buildvcs=false", "-o", x.path(name), command[last])...)
-		c.Dir = b.root
-		if out, err := c.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w: %s", name, err, out)
+		if err := b.compile(ctx, name, folder, "build"); err != nil {
+			return nil, err
 		}
 	}
-	return x, nil
+	return x, b.compile(ctx, "sqlite.test", "./targets/eventstore/sqlite", "test", "-c")
 }
-
-func (x *testEnv) path(name string) string { return filepath.Join(x.work, name) }
 
 // fileSystem is that of a folder, by the kernel's list of mounts: the last one
 // of the longest path.

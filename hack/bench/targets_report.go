@@ -99,14 +99,14 @@ func (r targetResults) write(b *bench, d time.Duration) {
 	for _, e := range r.entries {
 		hits := r.hits[e.key()]
 		rates, costs := column(hits, hit.rate), column(hits, hit.serverCost)
-		row := []any{e.name, e.connections, fmt.Sprintf("%.0f (%.0f..%.0f)", median(rates), slices.Min(rates), slices.Max(rates)),
-			"", digits(median(costs), 2), "", digits(median(column(hits, hit.serverCores)), 2), "", digits(median(column(hits, hit.generatorCores)), 2)}
+		row := []any{e.name, e.connections, spread(rates),
+			"", digits(median(costs), 2), "", typical(hits, hit.serverCores, 2), "", typical(hits, hit.generatorCores, 2)}
 		if bare, ok := r.hits[key{name: e.bare}]; ok {
 			row[3] = digits(ratio(rates, column(bare, hit.rate)), 2)
 			row[5] = digits(ratio(column(bare, hit.serverCost), costs), 2)
 		}
 		if e.behind != nil {
-			row[7] = digits(median(column(hits, hit.behindCost)), 2)
+			row[7] = typical(hits, hit.behindCost, 2)
 		}
 		t.row(row...)
 	}
@@ -124,7 +124,7 @@ func (r targetResults) writePlain(w io.Writer) {
 	appends := r.of(durableAppend, grouped, hit.rate)
 	for _, size := range slices.Sorted(maps.Keys(r.plain)) {
 		rates := r.plain[size]
-		t.row(size, fmt.Sprintf("%.0f (%.0f..%.0f)", median(rates), slices.Min(rates), slices.Max(rates)), digits(ratio(appends, rates), 2))
+		t.row(size, spread(rates), digits(ratio(appends, rates), 2))
 	}
 	t.write(w)
 }

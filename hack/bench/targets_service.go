@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -73,10 +72,6 @@ func (x *testEnv) bare(ctx context.Context, s *service, q question) (*service, e
 	if err != nil {
 		return nil, err
 	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
 	p, err := process.Start(process.Command{Path: x.path("bare"), Core: serverCore})
 	if err != nil {
 		return nil, err
@@ -85,15 +80,14 @@ func (x *testEnv) bare(ctx context.Context, s *service, q question) (*service, e
 		_, err := p.Stop()
 		return err
 	})
-	if _, err := p.Stdin.Write(append(line, '\n')); err != nil {
+	if err := json.NewEncoder(p.Stdin).Encode(r); err != nil {
 		return nil, fmt.Errorf("tell the bare handler what to say: %w", err)
 	}
-	started, err := bufio.NewReader(p.Stdout).ReadBytes('\n')
-	if err != nil {
+	var at struct{ URL string }
+	if err := p.ReadJSON(&at); err != nil {
 		return nil, fmt.Errorf("start the bare handler: %w", err)
 	}
-	var at struct{ URL string }
-	return &service{p, at.URL}, json.Unmarshal(started, &at)
+	return &service{p, at.URL}, nil
 }
 
 // reply is what a service said, but for what net/http adds by itself.

@@ -33,6 +33,8 @@ const (
 	ghz16    = "ghz, 4 x 16"
 	fastGHZ  = "ghz, no templates"
 	our100   = "loadworker, 100 x 100"
+
+	fastGHZ16 = fastGHZ + ", 4 x 16"
 )
 
 // required are the peers without which there is no last line.
@@ -53,15 +55,21 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	together, err := b.together(ctx, list)
+	if err != nil {
+		return "", err
+	}
 	memory, err := b.memory(ctx, held)
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(b.out, "One core for the generator, one for the server, %d connections, %v, median of %d rounds.\n"+
+	fmt.Fprintf(b.out, "One core for the generator, one for the server, %d connections, %v, medians of %d rounds, and of their ratios.\n"+
 		"The server is nginx over TLS and HTTP/2, grpc-go over gRPC. All counts are the server's, which answered every call with OK.\n"+
+		"Over HTTP/2, all workers of vegeta share one of the connections that it opens; each user of k6 has its own.\n"+
 		"Neither wrk nor vegeta makes calls of gRPC. ghz looks for templates in each message, unless told not to;\n"+
 		"rows with variables are ours that fill a template for each call.\n\n", connections, d, b.rounds)
 	b.writeRates(list, results)
+	b.writeTogether(together)
 	b.writeMemory(held, memory)
 	if names := disturbed(results); len(names) > 0 {
 		fmt.Fprintf(b.out, "\nDo not trust this run: something else kept cores busy, since neither generator nor server had its own with %s.\n",
@@ -70,40 +78,36 @@ func benchWorker(ctx context.Context, b *bench) (string, error) {
 	for _, m := range missing {
 		fmt.Fprintf(b.out, "\nNot measured: %s\n", m)
 	}
-	return lastLine(results, memory), nil
+	return lastLine(results, memory, together), nil
 }
 
-// contenders are the rows: over TCP all peers; over TLS and HTTP/2, where
-// nginx is the server, those that the last line needs; over gRPC those that make calls.
-func (b *bench) contenders(found []foundPeer, d time.Duration) []contender {
-	list := b.ourBoth(overTCP, d)
-	for _, f := range found {
-		if f.peer.Requests() && !f.peer.HTTP2 {
-			list = append(list, b.theirs(f, overTCP, connections, 1, d))
+// contenders are the rows: of each protocol ours, and then the peers that are compared over it.
+func (b *bench) contenders(found []foundPeer, d time.Duration) (list []contender) {
+	for _, over := range protocols {
+		list = append(list, b.ourLoads(over, d)...)
+		for _, f := range found {
+			if f.peer.Over(over) {
+				list = append(list, b.theirs(f, over, connections, 1, d))
+			}
+			if f.peer.Streams(over) {
+				list = append(list, b.theirs(f, over, connections/16, 16, d))
+			}
 		}
 	}
-	list = append(list, b.ourBoth(overTLS, d)...)
-	for _, f := range found {
-		if slices.Contains(required, f.peer.Name) && f.peer.Requests() && !f.peer.HTTP2 {
-			list = append(list, b.theirs(f, overTLS, connections, 1, d))
-		}
-	}
-	list = append(list, b.ours(ourUsers, overHTTP2, harness.ClosedUsers(connections, d)),
-		b.ourStreams(overHTTP2, connections/16, 16, arrivals(unreachable, d)))
-	for _, f := range found {
-		if f.peer.HTTP2 {
-			list = append(list, b.theirs(f, overHTTP2, connections, 1, d), b.theirs(f, overHTTP2, connections/16, 16, d))
-		}
-	}
-	return append(list, b.callers(found, d)...)
+	return list
 }
 
-// ourBoth are our worker as a closed loop and at a rate.
-func (b *bench) ourBoth(over protocol, d time.Duration) []contender {
-	return []contender{
-		b.ours(ourUsers, over, harness.ClosedUsers(connections, d)),
-		b.ours(ourRate, over, arrivals(unreachable, d), "-max-connections", fmt.Sprint(connections)),
+// ourLoads are our worker as a closed loop, and at a rate: over HTTP/2 and gRPC with several
+// streams for each connection.
+func (b *bench) ourLoads(over protocol, d time.Duration) []contender {
+	if over == overGRPC {
+		return b.ourCalls(d)
 	}
+	users, rate := b.ours(ourUsers, over, harness.ClosedUsers(connections, d)), arrivals(unreachable, d)
+	if over == overHTTP2 {
+		return []contender{users, b.ourStreams(over, connections/16, 16, rate)}
+	}
+	return []contender{users, b.ours(ourRate, over, rate, "-max-connections", fmt.Sprint(connections))}
 }
 
 // foundPeer is a peer that can be started.
@@ -153,6 +157,10 @@ func (b *bench) inRounds(ctx context.Context, list []contender) (map[key][]sampl
 	return results, nil
 }
 
+// holding are the peers whose memory is measured with a connection for each request in flight;
+// over HTTP/2, vegeta cannot be told how many it has.
+var holding = map[protocol][]string{overTCP: {"wrk", "vegeta"}, overTLS: {"wrk"}, overHTTP2: {"h2load"}}
+
 // holders are the generators whose memory is measured with many requests in flight, each
 // with a connection for a request and, over HTTP/2 and gRPC, with a hundred streams for each of
 // a hundred connections.
@@ -160,7 +168,7 @@ func (b *bench) holders(found []foundPeer) (list []contender) {
 	for _, over := range []protocol{overTCP, overTLS, overHTTP2} {
 		list = append(list, b.ours(ourUsers, over, harness.Burst(inFlight, 1), "-open-for", "1m"))
 		for _, f := range found {
-			if f.peer.Name == "wrk" && over != overHTTP2 || f.peer.Name == "vegeta" && over == overTCP || f.peer.HTTP2 && over == overHTTP2 {
+			if slices.Contains(holding[over], f.peer.Name) {
 				list = append(list, b.theirBurst(f, over, inFlight, 1))
 			}
 		}
@@ -168,7 +176,7 @@ func (b *bench) holders(found []foundPeer) (list []contender) {
 	for _, over := range []protocol{overHTTP2, overGRPC} {
 		list = append(list, b.ourStreams(over, 100, 100, arrivals(inFlight, time.Second)))
 		for _, f := range found {
-			if f.peer.Streams && (over == overGRPC || f.peer.HTTP2) {
+			if f.peer.Streams(over) {
 				list = append(list, b.theirBurst(f, over, 100, 100))
 			}
 		}
@@ -195,15 +203,13 @@ func (b *bench) writeRates(contenders []contender, results map[key][]sample) {
 	for _, c := range contenders {
 		list := results[c.key()]
 		rates := column(list, sample.rate)
-		t.row(c.name, c.over,
-			fmt.Sprintf("%.0f (%.0f..%.0f)", median(rates), slices.Min(rates), slices.Max(rates)),
+		t.row(c.name, c.over, spread(rates),
 			against(results, rates, key{"wrk", c.over}), against(results, rates, key{"vegeta", c.over}),
 			against(results, rates, key{"k6", c.over}), against(results, rates, key{"h2load", c.over}),
 			against(results, rates, key{"ghz", c.over}),
-			digits(median(column(list, sample.generatorCost)), 2), digits(median(column(list, sample.generatorCores)), 2),
-			digits(median(column(list, sample.serverCost)), 2), digits(median(column(list, sample.serverCores)), 2),
-			digits(median(column(list, sample.megabytes)), 1),
-			digits(median(column(list, func(s sample) float64 { return float64(s.counters.Connections) })), 0))
+			typical(list, sample.generatorCost, 2), typical(list, sample.generatorCores, 2),
+			typical(list, sample.serverCost, 2), typical(list, sample.serverCores, 2), typical(list, sample.megabytes, 1),
+			typical(list, func(s sample) float64 { return float64(s.counters.Connections) }, 0))
 	}
 	t.write(b.out)
 }
@@ -228,18 +234,14 @@ func (b *bench) writeMemory(list []contender, results map[key][]sample) {
 	t.write(b.out)
 }
 
-func lastLine(results, memory map[key][]sample) string {
+func lastLine(results, memory map[key][]sample, together map[pair][]float64) string {
 	versus := func(ours, theirs string) float64 {
 		return ratio(column(results[key{ours, overTCP}], sample.rate), column(results[key{theirs, overTCP}], sample.rate))
 	}
 	kb := func(name string, over protocol) float64 {
 		return median(column(memory[key{name, over}], sample.perInFlight))
 	}
-	// The server is the limit over TLS, HTTP/2 and gRPC, so that the generators' own processor
-	// time counts.
-	byCPU := func(ours, theirs string, over protocol) float64 {
-		return ratio(column(results[key{ours, over}], sample.perCPU), column(results[key{theirs, over}], sample.perCPU))
-	}
+	byCPU := func(ours, theirs string, over protocol) float64 { return median(together[pair{ours, theirs, over}]) }
 	return fmt.Sprintf("bench-worker: users-vs-wrk=%.2f users-vs-vegeta=%.2f users-vs-k6=%.2f rate-vs-vegeta=%.2f rate-vs-wrk=%.2f "+
 		"kb-per-inflight=%.1f tls-vs-wrk=%.2f kb-per-tls-connection=%.1f h2-vs-h2load-1=%.2f h2-vs-h2load-16=%.2f "+
 		"kb-per-h2-connection=%.1f kb-per-h2-stream=%.1f grpc-vs-ghz-1=%.2f grpc-vs-ghz-16=%.2f "+
@@ -248,7 +250,7 @@ func lastLine(results, memory map[key][]sample) string {
 		versus(ourRate, "vegeta"), versus(ourRate, "wrk"), kb(ourUsers, overTCP),
 		byCPU(ourUsers, "wrk", overTLS), kb(ourUsers, overTLS), byCPU(ourUsers, "h2load", overHTTP2), byCPU(our16, h2load16, overHTTP2),
 		kb(ourUsers, overHTTP2), kb(our100, overHTTP2), byCPU(ourUsers, "ghz", overGRPC), byCPU(our16, ghz16, overGRPC),
-		byCPU(ourUsers, fastGHZ, overGRPC), byCPU(our16, fastGHZ+", 4 x 16", overGRPC))
+		byCPU(ourUsers, fastGHZ, overGRPC), byCPU(our16, fastGHZ16, overGRPC))
 }
 
 // busy is how much of a core something has that has it for itself; the start of

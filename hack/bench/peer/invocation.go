@@ -17,13 +17,11 @@ type Load struct {
 	// Requests is how many are sent in all, in the place of Seconds, by peers that can do
 	// so; 0: as many as there is time for.
 	Requests int
-	// Certificate is a file with the certificate to trust, for https.
-	Certificate string
-	// Call is what is called instead of a request; nil: requests are sent.
+	// Call is what is called over gRPC.
 	Call *Call
 }
 
-// Call is a unary call of gRPC, over plain text.
+// Call is a unary call of gRPC.
 type Call struct {
 	// Service with its package, and Method.
 	Service, Method string
@@ -53,6 +51,7 @@ func wrk(l Load) Invocation {
 	return Invocation{Args: []string{"-t1", "-c" + l.connections(), "-d" + l.duration(), l.URL}}
 }
 
+// h2load sends over HTTP/1.1 to a server that agrees to no HTTP/2, as vegeta and k6 do.
 func h2load(l Load) Invocation {
 	until := "-D" + strconv.Itoa(l.Seconds)
 	if l.Requests > 0 { // it would wait for requests that are in flight at the end of the time, and not end
@@ -102,16 +101,17 @@ func hey(l Load) Invocation {
 }
 
 // vegeta without a rate and with as many workers as connections is a closed
-// loop; its results go nowhere, as its report costs more than the load.
+// loop; its results go nowhere, as its report costs more than the load. Over HTTP/2 its workers
+// share one connection, as long as there are no more of them than streams that the server allows:
+// 128 with nginx.
 func vegeta(l Load) Invocation {
-	args := []string{
-		"attack", "-rate=0", "-workers=" + l.connections(), "-max-workers=" + l.connections(),
-		"-duration=" + l.duration(), "-output=/dev/null",
+	return Invocation{
+		Args: []string{
+			"attack", "-rate=0", "-workers=" + l.connections(), "-max-workers=" + l.connections(),
+			"-duration=" + l.duration(), "-output=/dev/null",
+		},
+		Stdin: "GET " + l.URL + "\n",
 	}
-	if l.Certificate != "" {
-		args = append(args, "-root-certs="+l.Certificate)
-	}
-	return Invocation{Args: args, Stdin: "GET " + l.URL + "\n"}
 }
 
 // VegetaAtRate is vegeta at a rate with a bound on its workers; its results go

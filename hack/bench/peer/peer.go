@@ -12,41 +12,58 @@ import (
 	"path/filepath"
 )
 
+// Protocol is what requests are sent over.
+type Protocol string
+
+const (
+	// TCP and TLS are HTTP/1.1, without TLS and with it.
+	TCP Protocol = "TCP"
+	TLS Protocol = "TLS"
+	// HTTP2 is over TLS, agreed by ALPN.
+	HTTP2 Protocol = "HTTP/2"
+	// GRPC is unary calls, over HTTP/2 without TLS, as is usual within a cluster.
+	GRPC Protocol = "gRPC"
+)
+
 // Peer is a load generator.
 type Peer struct {
 	Name    string
 	Version string
-	// HTTP2 says that its requests are compared over HTTP/2, instead of HTTP/1.1.
-	HTTP2 bool
-	// Streams says that it can have several requests in flight on a connection.
-	Streams bool
 	// debian is its Debian package; those without one are built from the module
 	// peers/module, or peers/Name.
 	debian, module string
-	// closed and calls are how it is started to send requests, and calls of gRPC; nil: it
-	// cannot, or it is no comparison.
-	closed, calls func(Load) Invocation
+	// streams says that it can be told how many requests to have in flight on each connection.
+	streams bool
+	// start is how it is started over the protocols over which it is compared.
+	start starts
 }
+
+type starts = map[Protocol]func(Load) Invocation
 
 // source is the folder of its module.
 func (p Peer) source() string { return cmp.Or(p.module, p.Name) }
 
-// Requests says that it is compared over HTTP.
-func (p Peer) Requests() bool { return p.closed != nil }
+// Over says whether it is compared over a protocol.
+func (p Peer) Over(protocol Protocol) bool { return p.start[protocol] != nil }
 
-// Calls says that it is compared over gRPC.
-func (p Peer) Calls() bool { return p.calls != nil }
+// Streams says whether it is also compared with several requests in flight on a connection.
+func (p Peer) Streams(over Protocol) bool {
+	return p.streams && p.Over(over) && (over == HTTP2 || over == GRPC)
+}
 
 // All are the peers, in the order in which they are shown.
 var All = []Peer{
-	{Name: "wrk", Version: "Debian's", debian: "wrk", closed: wrk},
-	{Name: "bombardier", Version: "v1.2.6", closed: bombardier},
-	{Name: "vegeta", Version: "v12.13.0", closed: vegeta},
-	{Name: "hey", Version: "v0.1.4", closed: hey},
-	{Name: "k6", Version: "v1.8.1", closed: k6, calls: k6Calls},
-	{Name: "h2load", Version: "Debian's", HTTP2: true, Streams: true, debian: "nghttp2-client", closed: h2load, calls: h2loadCalls},
-	{Name: "ghz", Version: "v0.121.0", Streams: true, calls: ghz},
-	{Name: "ghz, no templates", Version: "v0.121.0", module: "ghz", Streams: true, calls: ghzWithoutTemplates},
+	{Name: "wrk", Version: "Debian's", debian: "wrk", start: starts{TCP: wrk, TLS: wrk}},
+	{Name: "bombardier", Version: "v1.2.6", start: starts{TCP: bombardier}},
+	{Name: "vegeta", Version: "v12.13.0", start: starts{TCP: vegeta, TLS: vegeta, HTTP2: vegeta}},
+	{Name: "hey", Version: "v0.1.4", start: starts{TCP: hey}},
+	{Name: "k6", Version: "v1.8.1", start: starts{TCP: k6, TLS: k6, HTTP2: k6, GRPC: k6Calls}},
+	{
+		Name: "h2load", Version: "Debian's", debian: "nghttp2-client", streams: true,
+		start: starts{TLS: h2load, HTTP2: h2load, GRPC: h2loadCalls},
+	},
+	{Name: "ghz", Version: "v0.121.0", streams: true, start: starts{GRPC: ghz}},
+	{Name: "ghz, no templates", Version: "v0.121.0", module: "ghz", streams: true, start: starts{GRPC: ghzWithoutTemplates}},
 }
 
 // Named finds a peer.
@@ -98,7 +115,7 @@ func (s Store) Debian(ctx context.Context, command, debian string) (string, erro
 		return "", fmt.Errorf("%s is not installed; install it with: sudo apt-get install %s", command, debian)
 	}
 	fmt.Fprintf(s.Log, "installing %s\n", debian)
-	install := exec.CommandContext(ctx, "apt-get", "install", "-y", "-qq", "--no-install-recommends", debian)
+	install := exec.CommandContext(ctx, "apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "-qq", "--no-install-recommends", debian)
 	// RUNLEVEL=1 keeps the package from starting a service.
 	install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1")
 	if out, err := install.CombinedOutput(); err != nil {
@@ -114,19 +131,15 @@ func lastLine(out []byte) string {
 
 // Closed is how the peer sends requests over so many connections, each as soon
 // as the last was answered.
-func (p Peer) Closed(l Load) (Invocation, error) {
+func (p Peer) Closed(over Protocol, l Load) (Invocation, error) {
 	if l.Connections < 1 || l.Streams < 1 || l.Seconds < 1 || l.URL == "" {
 		return Invocation{}, errors.New("load of a peer: needs a URL, connections, streams and whole seconds")
 	}
-	if l.Streams > 1 && !p.Streams {
-		return Invocation{}, fmt.Errorf("%s has one request in flight on a connection", p.Name)
+	if !p.Over(over) {
+		return Invocation{}, fmt.Errorf("%s is not compared over %s", p.Name, over)
 	}
-	start, what := p.closed, "HTTP"
-	if l.Call != nil {
-		start, what = p.calls, "gRPC"
+	if l.Streams > 1 && !p.Streams(over) {
+		return Invocation{}, fmt.Errorf("%s has one request in flight on a connection over %s", p.Name, over)
 	}
-	if start == nil {
-		return Invocation{}, fmt.Errorf("%s is not compared over %s", p.Name, what)
-	}
-	return start(l), nil
+	return p.start[over](l), nil
 }

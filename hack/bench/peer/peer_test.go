@@ -12,44 +12,59 @@ import (
 )
 
 func TestClosed(t *testing.T) {
-	load := Load{URL: "http://127.0.0.1:1/", Connections: 64, Streams: 1, Seconds: 4, Certificate: "/ca"}
-	want := map[string]Invocation{
-		"wrk":        {Args: []string{"-t1", "-c64", "-d4s", load.URL}},
-		"h2load":     {Args: []string{"-t1", "-c64", "-m1", "-D4", load.URL}},
-		"bombardier": {Args: []string{"--print", "r", "-c", "64", "-d", "4s", load.URL}},
-		"hey":        {Args: []string{"-c", "64", "-z", "4s", load.URL}},
-		"vegeta": {
-			Args:  []string{"attack", "-rate=0", "-workers=64", "-max-workers=64", "-duration=4s", "-output=/dev/null", "-root-certs=/ca"},
-			Stdin: "GET http://127.0.0.1:1/\n",
-		},
-		"k6": {
-			Args: []string{"run", "--quiet", "--no-usage-report", "--summary-mode", "disabled", "--address", ""},
-			Script: "import http from 'k6/http';\n" +
-				"export const options = { vus: 64, duration: '4s', discardResponseBodies: true };\n" +
-				"export default function () { http.get('http://127.0.0.1:1/'); }\n",
-		},
+	load := Load{URL: "https://127.0.0.1:1", Connections: 64, Streams: 1, Seconds: 4}
+	wrk := Invocation{Args: []string{"-t1", "-c64", "-d4s", load.URL}}
+	h2load := Invocation{Args: []string{"-t1", "-c64", "-m1", "-D4", load.URL}}
+	vegeta := Invocation{
+		Args:  []string{"attack", "-rate=0", "-workers=64", "-max-workers=64", "-duration=4s", "-output=/dev/null"},
+		Stdin: "GET https://127.0.0.1:1\n",
 	}
-	if diff := cmp.Diff(want, invocations(t, load)); diff != "" {
-		t.Errorf("invocations (-want +got):\n%s", diff)
+	k6 := Invocation{
+		Args: []string{"run", "--quiet", "--no-usage-report", "--summary-mode", "disabled", "--address", ""},
+		Script: "import http from 'k6/http';\n" +
+			"export const options = { vus: 64, duration: '4s', discardResponseBodies: true };\n" +
+			"export default function () { http.get('https://127.0.0.1:1'); }\n",
+	}
+	want := map[Protocol]map[string]Invocation{
+		TCP: {
+			"wrk": wrk, "vegeta": vegeta, "k6": k6,
+			"bombardier": {Args: []string{"--print", "r", "-c", "64", "-d", "4s", load.URL}},
+			"hey":        {Args: []string{"-c", "64", "-z", "4s", load.URL}},
+		},
+		TLS:   {"wrk": wrk, "vegeta": vegeta, "k6": k6, "h2load": h2load},
+		HTTP2: {"vegeta": vegeta, "k6": k6, "h2load": h2load},
+	}
+	for over, want := range want {
+		t.Run(string(over), func(t *testing.T) {
+			if diff := cmp.Diff(want, invocations(t, over, load)); diff != "" {
+				t.Errorf("invocations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestClosedWithStreams(t *testing.T) {
+	load := Load{URL: "https://x", Connections: 4, Streams: 16, Seconds: 4}
+	h2load := Invocation{Args: []string{"-t1", "-c4", "-m16", "-D4", load.URL}}
+	for over, want := range map[Protocol]map[string]Invocation{TCP: {}, TLS: {}, HTTP2: {"h2load": h2load}} {
+		if diff := cmp.Diff(want, invocations(t, over, load)); diff != "" {
+			t.Errorf("invocations over %s (-want +got):\n%s", over, diff)
+		}
 	}
 }
 
 // invocations are those of the peers that can send a load.
-func invocations(t *testing.T, l Load) map[string]Invocation {
+func invocations(t *testing.T, over Protocol, l Load) map[string]Invocation {
 	t.Helper()
 	got := map[string]Invocation{}
 	for _, p := range All {
-		if l.Call == nil && !p.Requests() || l.Call != nil && !p.Calls() || l.Streams > 1 && !p.Streams {
-			if i, err := p.Closed(l); err == nil {
-				t.Errorf("%s is invoked with %q for what it cannot do", p.Name, i.Args)
-			}
-			continue
+		i, err := p.Closed(over, l)
+		if can := p.Over(over) && (l.Streams == 1 || p.Streams(over)); can != (err == nil) {
+			t.Errorf("%s over %s is invoked with %q, %v; that it can is %t", p.Name, over, i.Args, err, can)
 		}
-		i, err := p.Closed(l)
-		if err != nil {
-			t.Fatal(err)
+		if err == nil {
+			got[p.Name] = i
 		}
-		got[p.Name] = i
 	}
 	return got
 }
@@ -97,19 +112,10 @@ func TestCallsAreMadeByThosePeersThatCan(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, invocations(t, tt.load)); diff != "" {
+			if diff := cmp.Diff(tt.want, invocations(t, GRPC, tt.load)); diff != "" {
 				t.Errorf("invocations (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// Without a certificate there is none to trust.
-func TestClosedOverHTTP(t *testing.T) {
-	for name, i := range invocations(t, Load{URL: "http://x/", Connections: 1, Streams: 1, Seconds: 1}) {
-		if strings.Contains(strings.Join(i.Args, " "), "certs") {
-			t.Errorf("%s is invoked with %q", name, i.Args)
-		}
 	}
 }
 
@@ -126,16 +132,15 @@ func TestVegetaAtRate(t *testing.T) {
 func TestClosedRefuses(t *testing.T) {
 	good := Load{URL: "http://x", Connections: 1, Streams: 1, Seconds: 1}
 	for name, spoil := range map[string]func(*Load){
-		"no URL":                    func(l *Load) { l.URL = "" },
-		"no connections":            func(l *Load) { l.Connections = 0 },
-		"no time":                   func(l *Load) { l.Seconds = 0 },
-		"no stream":                 func(l *Load) { l.Streams = 0 },
-		"two streams over HTTP/1.1": func(l *Load) { l.Streams = 2 },
+		"no URL":         func(l *Load) { l.URL = "" },
+		"no connections": func(l *Load) { l.Connections = 0 },
+		"no time":        func(l *Load) { l.Seconds = 0 },
+		"no stream":      func(l *Load) { l.Streams = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := good
 			spoil(&bad)
-			if _, err := All[0].Closed(bad); err == nil {
+			if _, err := All[0].Closed(TCP, bad); err == nil {
 				t.Error("Closed accepts it")
 			}
 		})

@@ -1,7 +1,9 @@
 package process
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +36,7 @@ const Anywhere = -1
 type Process struct {
 	// Stdin and Stdout are pipes, if the command did not say otherwise.
 	Stdin  io.WriteCloser
-	Stdout io.ReadCloser
+	Stdout *bufio.Reader
 
 	name   string
 	cmd    *exec.Cmd
@@ -65,9 +67,11 @@ func Start(c Command) (*Process, error) {
 		}
 	}
 	if p.cmd.Stdout = c.Stdout; c.Stdout == nil {
-		if p.Stdout, err = p.cmd.StdoutPipe(); err != nil {
+		stdout, err := p.cmd.StdoutPipe()
+		if err != nil {
 			return nil, err
 		}
+		p.Stdout = bufio.NewReader(stdout)
 	}
 	if err := onCore(c.Core, p.cmd.Start); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
@@ -107,6 +111,15 @@ func (p *Process) look() {
 func (p *Process) PeakRSS() int64 {
 	p.look()
 	return p.peak.Load()
+}
+
+// ReadJSON reads a line of its standard output, which may be long.
+func (p *Process) ReadJSON(into any) error {
+	line, err := p.Stdout.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, into)
 }
 
 // Wait waits for its end. Its output must have been read to the end before.
