@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path"
+	"syscall"
 )
 
 // Volume is a folder.
@@ -24,16 +25,17 @@ func (v Volume) Put(ctx context.Context, key string, c Content) error {
 		return err
 	}
 	defer func() { _ = root.Close() }()
+	folder := path.Dir(key)
 	if has(root, key, c) == nil {
-		return nil
+		return syncFolders(root, folder)
 	}
-	if err := root.MkdirAll(path.Dir(key), 0o750); err != nil {
+	if err := root.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
 	partial := key + "." + rand.Text() + ".partial" // of this attempt alone
 	err = write(ctx, root, partial, c)
 	if err == nil {
-		err = root.Rename(partial, key)
+		err = errors.Join(root.Rename(partial, key), syncFolders(root, folder))
 	}
 	if err != nil {
 		_ = root.Remove(partial) // it may not be there
@@ -52,6 +54,26 @@ func write(ctx context.Context, root *os.Root, name string, c Content) (err erro
 		return err
 	}
 	return file.Sync()
+}
+
+// syncFolders has a folder and those above it survive a loss of power, with the names in
+// them. Some file systems of networks know no such call: theirs survive without.
+func syncFolders(root *os.Root, folder string) error {
+	for {
+		file, err := root.Open(folder)
+		if err != nil {
+			return err
+		}
+		err = file.Sync()
+		_ = file.Close() // nothing was written to it
+		if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+		if folder == "." {
+			return nil
+		}
+		folder = path.Dir(folder)
+	}
 }
 
 // has is nil if a file has the content.
