@@ -83,7 +83,7 @@ func missing(look func(string) (string, error)) error {
 func Install(ctx context.Context, packages []string, out io.Writer) error {
 	for _, args := range [][]string{
 		{"update", "--quiet"},
-		append([]string{"install", "--yes", "--quiet", "--no-install-recommends"}, packages...),
+		append([]string{"install", "--yes", "--quiet", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"}, packages...),
 	} {
 		command := exec.CommandContext(ctx, "apt-get", args...)
 		command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")

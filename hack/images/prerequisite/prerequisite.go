@@ -41,7 +41,7 @@ func Ensure(ctx context.Context, programs []Program, install bool, w io.Writer) 
 	case os.Geteuid() != 0:
 		return fmt.Errorf("%s, and only root may install it: run sudo apt-get install %s", missing, wanted)
 	}
-	for _, args := range [][]string{{"update"}, append([]string{"install", "--yes", "--no-install-recommends"}, packages...)} {
+	for _, args := range [][]string{{"update"}, append([]string{"install", "--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"}, packages...)} {
 		fmt.Fprintf(w, "apt-get %s\n", args[0])
 		cmd := exec.CommandContext(ctx, "apt-get", args...)
 		// Services are not started by the packages that have them.

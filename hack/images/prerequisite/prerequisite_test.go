@@ -60,7 +60,7 @@ func TestEnsure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff("update\ninstall --yes --no-install-recommends toolbox\n", string(log)); diff != "" {
+		if diff := cmp.Diff("update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 toolbox\n", string(log)); diff != "" {
 			t.Errorf("apt-get's arguments (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff("apt-get update\napt-get install\n", progress.String()); diff != "" {
