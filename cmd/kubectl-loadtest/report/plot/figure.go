@@ -136,12 +136,12 @@ func (f *Figure) ticks(d *Drawing) {
 	}
 }
 
-// rule has its label on the side that has more room.
+// rule has its label above the plot, where no line is, on the side that has more room.
 func (f *Figure) rule(r Rule) Ruler {
 	x := f.x(r.At)
-	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x - 6), Y: number(top + 12), Text: r.Label, Anchor: "end"}}
+	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x), Y: number(top - 10), Text: r.Label, Anchor: "end"}}
 	if x < f.Width/2 {
-		at.Label.X, at.Label.Anchor = number(x+6), "start"
+		at.Label.Anchor = "start"
 	}
 	return at
 }
