@@ -63,6 +63,12 @@ var grpcValidations = []validation{
 		want:    []string{"spec.requests[0].grpc: Invalid value: at most one of message and messages must be set"},
 	},
 	{
+		name:    "items of a call",
+		valid:   grpcTarget + ", requests: [{items: 1000000, grpc: {method: a.B/C, messages: [{}]}}], thresholds: [{metric: itemsPerSecond, min: '1'}]}",
+		invalid: grpcTarget + ", requests: [{items: 1000001, grpc: {method: a.B/C}}]}",
+		want:    []string{"spec.requests[0].items: Invalid value: 1000001: spec.requests[0].items in body should be less than or equal to 1000000"},
+	},
+	{
 		name:    "messages of which there are none",
 		valid:   grpcTarget + ", requests: [{grpc: {method: a.B/C, messages: [{}]}}]}",
 		invalid: grpcTarget + ", requests: [{grpc: {method: a.B/C, messages: []}}]}",

@@ -291,17 +291,19 @@ func TestItemsPerSecond(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			lt := mix()
-			for i, n := range tc.items {
-				lt.Spec.Requests[i].Items = n
-			}
-			merged := measure.NewMeasurement(4)
-			merged.Window = tc.window
-			for i, n := range []int64{1, 2, 1, 4} {
-				merged.Requests[i].Sent, merged.Requests[i].CompletedInWindow, merged.Requests[i].ExpectedInWindow = 2*n, 2*n, n
-			}
-			if got := stepResult(t, lt, closed, merged).ItemsPerSecond; got != tc.want {
-				t.Errorf("%q items per second, want %q", got, tc.want)
+			for _, call := range []*v1alpha1.Call{nil, {Method: "shop.v1.Cart/Add"}} {
+				lt := mix()
+				for i, n := range tc.items {
+					lt.Spec.Requests[i].Items, lt.Spec.Requests[i].GRPC = n, call
+				}
+				merged := measure.NewMeasurement(4)
+				merged.Window = tc.window
+				for i, n := range []int64{1, 2, 1, 4} {
+					merged.Requests[i].Sent, merged.Requests[i].CompletedInWindow, merged.Requests[i].ExpectedInWindow = 2*n, 2*n, n
+				}
+				if got := stepResult(t, lt, closed, merged).ItemsPerSecond; got != tc.want {
+					t.Errorf("call %v: %q items per second, want %q", call != nil, got, tc.want)
+				}
 			}
 		})
 	}

@@ -57,6 +57,7 @@ setup: {fill: {request: append, count: 5}}
 requests:
   - {name: append, weight: 0, grpc: {method: loadtest.eventstore.v1.EventStoreService/Append, message: {events: [EVENTS]}}}
   - name: read
+    items: 2500
     grpc: {method: loadtest.eventstore.v1.EventStoreService/Read, message: {from: 1, to: 2500}}
     expect: {replies: {min: 3, max: 3}, json: [{path: ".events[0].type", equals: load}]}
   - name: short
@@ -104,6 +105,9 @@ func streamsAreCounted(t *testing.T) {
 	got := fmt.Sprintf("%d streams of %d events", r.Sent, 2500*r.Outcomes.Success+1000*r.Outcomes.BadResponse)
 	if got != was || r.Outcomes.Success != 40 || r.Outcomes.BadResponse != 40 || r.StatusCodes[0].Code != measure.GRPCOK || r.StatusCodes[0].Count != 40 {
 		t.Errorf("the status counts %s, %+v of statuses %v; the store %s; want 40 of each kind", got, r.Outcomes, r.StatusCodes, was)
+	}
+	if r.ItemsPerSecond == "" {
+		t.Error("the items of the calls are not counted")
 	}
 	t.Logf("%s; %v", was, r.ErrorSamples)
 }
