@@ -96,7 +96,7 @@ func (o *operators) mayRead(account, path string) {
 			o.t.Fatal(err)
 		}
 	}
-	apiserver.AwaitAccess(o.t, authorizationv1.SubjectAccessReviewSpec{
+	apiserver.AwaitAccess(o.t, o.client, authorizationv1.SubjectAccessReviewSpec{
 		User:                  "system:serviceaccount:" + o.namespace + ":" + account,
 		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
 	})

@@ -35,7 +35,7 @@ func person(t *testing.T, namespace, name string, may map[string][]string) clien
 	}
 	for resource, verbs := range may {
 		for _, verb := range verbs {
-			apiserver.AwaitAccess(t, authorizationv1.SubjectAccessReviewSpec{User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
+			apiserver.AwaitAccess(t, apiserver.Client(t), authorizationv1.SubjectAccessReviewSpec{User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
 				Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: resource, Verb: verb,
 			}})
 		}

@@ -58,8 +58,8 @@ var changeAbuses = []abuse{
 	{"the operator's rights for oneself", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
 		binding := &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: p.attacker.namespace},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "loadtest-operator-manager"},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: p.attacker.namespace, Name: "editor"}},
+			RoleRef:    clusterRole("loadtest-operator-manager"),
+			Subjects:   serviceAccount(p.attacker.namespace, "editor"),
 		}
 		return byAPI(t, p.attacker.editor.Create(t.Context(), binding, client.DryRunAll))
 	}},

@@ -14,7 +14,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -109,18 +108,11 @@ func newTenantNamed(t *testing.T, prefix string) *tenant {
 func (tn *tenant) person(t *testing.T, name string, roles ...string) client.Client {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name}}
-	objects := []client.Object{account}
-	for _, role := range roles {
-		objects = append(objects, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name + "-" + role},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: tn.namespace, Name: name}},
-		})
+	if err := cluster.Create(t.Context(), account); err != nil {
+		t.Fatalf("make %s: %v", name, err)
 	}
-	for _, object := range objects {
-		if err := cluster.Create(t.Context(), object); err != nil {
-			t.Fatalf("make %s: %v", name, err)
-		}
+	for _, role := range roles {
+		bind(t, tn.namespace, name, role)
 	}
 	return impersonate(t, tn.namespace, name)
 }

@@ -76,13 +76,14 @@ func (tn *tenant) scheduler(t *testing.T, name string) client.Client {
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: tn.namespace, Name: name}},
+		Subjects:   serviceAccount(tn.namespace, name),
 	}
 	for _, object := range []client.Object{role, binding} {
 		if err := cluster.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
 	}
+	awaitRules(t, tn.namespace, name, role.Rules)
 	return tn.person(t, name)
 }
 

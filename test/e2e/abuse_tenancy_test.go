@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -111,17 +110,10 @@ func resultsOf(t *testing.T, lt *v1alpha1.LoadTest) string {
 func metricsAsReader(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: lt.Namespace + "-" + lt.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "loadtest-operator-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: lt.Namespace, Name: lt.Name}},
+	if err := cluster.Create(t.Context(), account); err != nil {
+		t.Fatal(err)
 	}
-	for _, o := range []client.Object{account, binding} {
-		if err := cluster.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	defer func() { _, _ = command(t.Context(), "kubectl", "delete", "clusterrolebinding", binding.Name) }()
+	letReadMetrics(t, lt.Namespace, lt.Name)
 	leading, err := leader(t.Context())
 	if err != nil {
 		t.Fatal(err)

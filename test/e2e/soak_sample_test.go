@@ -16,7 +16,6 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,26 +66,7 @@ type scraper struct {
 
 func newScraper(t *testing.T, namespace string) *scraper {
 	t.Helper()
-	name := namespace + "-scraper"
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "default"}},
-	}
-	for _, object := range []client.Object{role, binding} {
-		if err := cluster.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := cluster.Delete(context.Background(), object); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	letReadMetrics(t, namespace, "default")
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](4 * 3600)}}
 	request, err := cluster.pods.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), "default", request, metav1.CreateOptions{})
 	if err != nil {
@@ -127,18 +107,12 @@ func (s *scraper) scrape(ctx context.Context, pod *corev1.Pod) (map[string]float
 	return values, nil
 }
 
-// metricsURL is where a replica serves its metrics: over TLS unless the chart has it
-// otherwise.
+// metricsURL is where a replica serves its metrics.
 func metricsURL(pod *corev1.Pod) string {
 	for _, p := range pod.Spec.Containers[0].Ports {
-		if p.Name != "metrics" {
-			continue
+		if p.Name == "metrics" {
+			return "https://" + net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(p.ContainerPort))) + "/metrics"
 		}
-		scheme := "https"
-		if p.ContainerPort == 8080 {
-			scheme = "http"
-		}
-		return scheme + "://" + net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(p.ContainerPort))) + "/metrics"
 	}
 	return ""
 }

@@ -169,7 +169,7 @@ func TestStopFallsBackToTerminate(t *testing.T) {
 	p.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: tests}, rules: [{apiGroups: [loadtest.dev], resources: [loadtests], verbs: [get, list, watch, patch]}]}`)
 	p.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: tests}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: tests},
 		subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: tenant}]}`)
-	apiserver.AwaitAccess(t, authorizationv1.SubjectAccessReviewSpec{User: "tenant", ResourceAttributes: &authorizationv1.ResourceAttributes{
+	apiserver.AwaitAccess(t, apiserver.Client(t), authorizationv1.SubjectAccessReviewSpec{User: "tenant", ResourceAttributes: &authorizationv1.ResourceAttributes{
 		Namespace: p.namespace, Group: v1alpha1.GroupVersion.Group, Resource: "loadtests", Verb: "patch",
 	}})
 	p.create(begun)
