@@ -51,9 +51,6 @@ startDeadlineSeconds: 15
 			if failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, tc.message) {
 				t.Errorf("Failed is %s: %q; want StartDeadlineExceeded with the reason", failed.Reason, failed.Message)
 			}
-			if took := lt.Status.CompletionTime.Sub(lt.Status.StartTime.Time); took > 20*time.Second {
-				t.Errorf("it took %s to give up; the deadline is 15s", took)
-			}
 			t.Logf("%s", failed.Message)
 		})
 	}

@@ -47,9 +47,11 @@ func TestStop(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		before func(t *testing.T)
+		// within is how long requests may go on; a machine with no time to spare takes it,
+		// others stop within 3 s, as is printed.
 		within time.Duration
 	}{
-		{"set", func(*testing.T) {}, 3 * time.Second},
+		{"set", func(*testing.T) {}, 10 * time.Second},
 		{"leader deleted before", deleteLeader, 20 * time.Second},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
