@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net/http"
@@ -48,24 +49,26 @@ func scrape(t *testing.T, token string) attempt {
 	return refused(operator, page)
 }
 
-// metricsPage asks a pod of the operator, or its Service, for the metrics.
+// metricsPage asks a pod of the operator, or its Service, for the metrics. It asks again if
+// the connection breaks, which kubectl forwards.
 func metricsPage(t *testing.T, object, token string) (status int, page string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	answer, err := scraperOf(t, forward(t, object, "metrics")).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode, string(text)
+	soon(t, waitTimeout, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
+		if err != nil {
+			return err
+		}
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		answer, err := scraperOf(t, forward(t, object, "metrics")).Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		status, page = answer.StatusCode, string(text)
+		return err
+	})
+	return status, page
 }

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,23 +33,14 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	letReadMetrics(t, ns, "reader")
-	scraper := scraperOf(t, forward(t, "service/loadtest-operator-metrics", "metrics"))
 	for account, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "reader": http.StatusOK} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+workerv1.ServerName+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := ""
 		if account != "" {
-			request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "create", "token", account)))
+			token = strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "create", "token", account))
 		}
-		answer, err := scraper.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != want || strings.Contains(string(page), "loadtest_coordinator_sessions") != (want == http.StatusOK) {
-			t.Errorf("account %q: answered %d, want %d (%v):\n%.200s", account, answer.StatusCode, want, err, page)
+		got, page := metricsPage(t, "service/loadtest-operator-metrics", token)
+		if got != want || strings.Contains(page, "loadtest_coordinator_sessions") != (want == http.StatusOK) {
+			t.Errorf("account %q: answered %d, want %d:\n%.200s", account, got, want, page)
 		}
 	}
 }
@@ -70,7 +60,7 @@ func scraperOf(t *testing.T, address string) *http.Client {
 	transport.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
 	}
-	return &http.Client{Transport: transport, Timeout: 20 * time.Second}
+	return &http.Client{Transport: transport}
 }
 
 var forwarded = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
