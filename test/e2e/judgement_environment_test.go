@@ -12,12 +12,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// environmentSpec sends little for a few seconds, so that something can happen to the
-// target meanwhile, from the node of the target. What fails is no matter.
+// environmentSpec sends little for so long that a pod of the target can start meanwhile, on a
+// busy machine, too, from the node of the target. What fails is no matter.
 const environmentSpec = `
 target: {service: {name: counter}, timeout: 1s}
 requests: [{name: count, path: /environment}]
-steps: [{name: quiet, rate: 5, duration: 2s}, {name: hit, rate: 5, duration: 8s}]
+steps: [{name: quiet, rate: 5, duration: 2s}, {name: hit, rate: 5, duration: 25s}]
 thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}]
 worker: {nodeSelector: {kubernetes.io/hostname: %s}}
 `

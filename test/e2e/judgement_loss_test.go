@@ -16,7 +16,7 @@ import (
 const goesOnSpec = `
 target: {service: {name: counter}, timeout: 2s}
 requests: [{name: count, path: /goes-on}]
-steps: [{name: loses, rate: 20, duration: 5s}, {name: goes-on, rate: 20, duration: 3s}]
+steps: [{name: loses, rate: 20, duration: 15s}, {name: goes-on, rate: 20, duration: 3s}]
 thresholds: [{metric: failureRate, max: 1%}, {metric: unsentRate, max: 1%}]
 parallelism: 2
 worker: {onLoss: Continue}

@@ -9,12 +9,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// repeatedSpec sends 20 requests three times over, of which one time may fail.
+// repeatedSpec sends 20 requests three times over, of which one time may fail. In the pauses
+// the targets of two runs are changed, of which one may begin some seconds after the other.
 const repeatedSpec = `
 target: {service: {name: counter}}
 requests: [{name: count, path: /repeated}]
 repetitions: 3
-steps: [{name: send, rate: 10, duration: 2s}, {name: rest, pause: 3s}]
+steps: [{name: send, rate: 10, duration: 2s}, {name: rest, pause: 8s}]
 thresholds: [{metric: failureRate, max: 1%, inRepetitions: 2}]
 `
 
