@@ -39,7 +39,8 @@ func checkTraces(t *testing.T) judgement {
 	if n := result.Traces.Sampled; n < 55 || n > 145 {
 		t.Errorf("%d of %d requests are sampled, want about a half", n, result.Sent)
 	}
+	// A busy machine may leave the last of them unsent.
 	return agree(
-		fmt.Sprintf("200 received, 200 with a trace, %d sampled, 5 slowest that were held", got.Sampled),
-		fmt.Sprintf("%d received, %d with a trace, %d sampled, %d slowest that were held", got.Received, got.Traced, result.Traces.Sampled, held), lt)
+		fmt.Sprintf("200 due, %d received, %d with a trace, %d sampled, 5 slowest that were held", result.Sent, result.Sent, got.Sampled),
+		fmt.Sprintf("%d due, %d received, %d with a trace, %d sampled, %d slowest that were held", result.Due, got.Received, got.Traced, result.Traces.Sampled, held), lt)
 }
