@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,13 @@ var scheduleAbuses = []abuse{
 		if err := cluster.Create(t.Context(), quota); err != nil {
 			t.Fatal(err)
 		}
+		// The API server reads a quota, and what its controller has counted, some time later.
+		soon(t, waitTimeout, func(ctx context.Context) error {
+			if err := tn.editor.Create(ctx, tn.loadTest(t, harmless), client.DryRunAll); err == nil || !strings.Contains(err.Error(), "exceeded quota") {
+				return fmt.Errorf("the quota does not hold yet: %v", err)
+			}
+			return nil
+		})
 		return tn.schedule(t, tn.editor, harmless, "")
 	}},
 }

@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"testing"
-	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -17,7 +19,7 @@ func TestErrors(t *testing.T) {
 requests: [{path: /api}]
 ladder: {users: [1], duration: 1s}
 parallelism: 2
-startDeadlineSeconds: 15
+startDeadlineSeconds: 30
 `
 	for name, tc := range map[string]struct {
 		spec, reason, message string
@@ -40,7 +42,7 @@ startDeadlineSeconds: 15
 			ns := namespace(t)
 			makeService(t, ns)
 			lt := create(t, ns, name, tc.spec+tail)
-			finish(t, lt, time.Minute)
+			finish(t, lt, waitTimeout)
 			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded {
 				t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
 			}
@@ -63,8 +65,11 @@ startDeadlineSeconds: 15
 		if _, err := command(t.Context(), "kubectl", "create", "quota", "two-pods", "--hard=pods=2", "--namespace", ns); err != nil {
 			t.Fatal(err)
 		}
+		soon(t, waitTimeout, func(ctx context.Context) error {
+			return countsPods(ctx, client.ObjectKey{Namespace: ns, Name: "two-pods"})
+		})
 		lt := create(t, ns, "refused", `target: {service: {name: somewhere}}`+tail)
-		finish(t, lt, time.Minute)
+		finish(t, lt, waitTimeout)
 		if ready := condition(lt, v1alpha1.ConditionWorkersReady); ready.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(ready.Message, "two-pods") {
 			t.Errorf("WorkersReady is %s: %q; want %s naming the quota", ready.Reason, ready.Message, v1alpha1.ReasonCreateRefused)
 		}
@@ -72,7 +77,7 @@ startDeadlineSeconds: 15
 	t.Run("not allowed", func(t *testing.T) {
 		t.Parallel()
 		lt := create(t, namespace(t), "outside", `target: {url: "http://example.com"}`+tail)
-		finish(t, lt, time.Minute)
+		finish(t, lt, waitTimeout)
 		if failed := condition(lt, v1alpha1.ConditionFailed); failed.Reason != v1alpha1.ReasonTargetNotAllowed || !strings.Contains(failed.Message, "example.com") {
 			t.Errorf("Failed is %s: %q", failed.Reason, failed.Message)
 		}
