@@ -127,8 +127,9 @@ func (c *callee) asking(t *testing.T, tn *tenant, service string) string {
 	t.Helper()
 	c.once.Do(func() {
 		labels := map[string]string{"app": "callee"}
-		tn.hostilePod(t, "callee", labels, nil)
+		// The Service first: nodes and name servers read it some time later.
 		tn.expose(t, "callee", labels, corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 8082}}})
+		tn.hostilePod(t, "callee", labels, nil)
 		c.up = true
 	})
 	if !c.up {

@@ -29,8 +29,6 @@ import (
 // has a counter behind Service api.
 type people struct {
 	attacker, victim *tenant
-	// coordinator is an address that leads to the leader's coordinator.
-	coordinator string
 
 	once    sync.Once
 	stolen  client.Client
@@ -61,14 +59,7 @@ type tenant struct {
 
 func newPeople(t *testing.T) *people {
 	t.Helper()
-	var leading *corev1.Pod
-	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) (err error) {
-		leading, err = leader(ctx)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	p := &people{attacker: newTenant(t), victim: newTenant(t), coordinator: forward(t, "pod/"+leading.Name, "9443")}
+	p := &people{attacker: newTenant(t), victim: newTenant(t)}
 	for _, tn := range []*tenant{p.attacker, p.victim} {
 		if _, err := startCounterNamed(t.Context(), tn.namespace, "", "api"); err != nil {
 			t.Fatal(err)

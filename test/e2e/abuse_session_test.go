@@ -17,12 +17,13 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 // answerWithin is how long the coordinator may take to answer a session's first message.
-const answerWithin = 20 * time.Second
+const answerWithin = time.Minute
 
 // refusals are the codes with which the coordinator refuses a session. Unavailable is one
 // of a pod that it does not know.
@@ -39,12 +40,13 @@ func (p *people) speak(t *testing.T, first *workerv1.SessionRequest, tokens ...s
 
 func (p *people) speakOver(t *testing.T, over credentials.TransportCredentials, first *workerv1.SessionRequest, tokens ...string) attempt {
 	t.Helper()
+	address := coordinatorAddress(t)
 	ctx, cancel := context.WithTimeout(t.Context(), answerWithin)
 	defer cancel()
 	for _, token := range tokens {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}
-	connection, err := grpc.NewClient("passthrough:///"+p.coordinator, grpc.WithTransportCredentials(over))
+	connection, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(over))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +64,18 @@ func (p *people) speakOver(t *testing.T, over credentials.TransportCredentials, 
 	}
 	t.Fatalf("neither refused nor answered: %v", err)
 	return attempt{}
+}
+
+// coordinatorAddress leads to the leader's coordinator until the test ends. Each test has its
+// own: kubectl port-forward ends when the coordinator breaks off a connection.
+func coordinatorAddress(t *testing.T) string {
+	t.Helper()
+	var leading *corev1.Pod
+	soon(t, waitTimeout, func(ctx context.Context) (err error) {
+		leading, err = leader(ctx)
+		return err
+	})
+	return forward(t, "pod/"+leading.Name, "9443")
 }
 
 // trust verifies the coordinator as a worker does.
@@ -95,7 +109,7 @@ var sessionAbuses = []abuse{
 		return p.speakOver(t, insecure.NewCredentials(), p.hello(t, 0), p.attacker.workersToken(t))
 	}},
 	{"a connection that says nothing", coordinator, "closed", func(t *testing.T, p *people) attempt {
-		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.coordinator)
+		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", coordinatorAddress(t))
 		if err != nil {
 			t.Fatal(err)
 		}
