@@ -155,7 +155,7 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 # With -p 1 go test prints each line as it comes, from several packages too.
 e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
-	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),90m,40m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
+	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),120m,70m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
 		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more

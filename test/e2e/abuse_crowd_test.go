@@ -29,7 +29,7 @@ const (
 	// operator.yaml.
 	crowd = 1000
 	// crowdIn bounds the time in which all of them are created, looked at, or gone.
-	crowdIn = 2 * time.Minute
+	crowdIn = 5 * time.Minute
 	// moreInACrowd is what the operator may hold more: 50 KB for each of them, in its cache
 	// and on the way there.
 	moreInACrowd = 100e6

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,7 +50,7 @@ steps: [{name: s, users: 1, requestsPerUser: 2}]
 			}
 		}
 		lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: object.GetName()}}
-		finish(t, lt, 2*time.Minute)
+		finish(t, lt, waitTimeout)
 		texts := shownOf(t, lt)
 		for where, text := range texts {
 			if text == "" {

@@ -91,7 +91,7 @@ func kindsCountedAs(reason string) (n int) {
 const (
 	// attackedFor bounds the time in which each kind of attack is to be ended: the longest
 	// wait of the coordinator is a minute, for a connection without a session.
-	attackedFor = 90 * time.Second
+	attackedFor = 3 * time.Minute
 	// moreUnderAttack is what the operator may hold more: 1,024 connections without a session
 	// have 50 KB each and may have sent 96 KiB, and messages on their way 64 MB.
 	moreUnderAttack = 250e6

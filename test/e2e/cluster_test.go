@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -139,18 +138,22 @@ func create(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTest {
 	return lt
 }
 
-// until reads the LoadTest until f is true of it, or the time is over.
+// until reads the LoadTest until f is true of it, or the time is over. That it cannot be read
+// for a moment is no fault of its own.
 func until(t *testing.T, lt *v1alpha1.LoadTest, limit time.Duration, what string, f func(*v1alpha1.LoadTest) bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, limit, true, func(ctx context.Context) (bool, error) {
+	err := retry(t.Context(), limit, func(ctx context.Context) error {
 		if err := cluster.Get(ctx, client.ObjectKeyFromObject(lt), lt); err != nil {
-			return false, err
+			return err
 		}
-		return f(lt), nil
+		if !f(lt) {
+			return fmt.Errorf("it is in phase %q", lt.Status.Phase)
+		}
+		return nil
 	})
 	if err != nil {
 		status, _ := yaml.Marshal(lt.Status)
-		t.Fatalf("%s is not %s after %s: %v\n%s", lt.Name, what, limit, err, status)
+		t.Fatalf("%s is not %s: %v\n%s", lt.Name, what, err, status)
 	}
 }
 

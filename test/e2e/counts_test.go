@@ -52,7 +52,7 @@ func TestCounts(t *testing.T) {
 	before := ask(t, ns)
 	applied := time.Now()
 	lt := create(t, ns, "counts", every)
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 	after := ask(t, ns)
 
 	if lt.Status.Phase != v1alpha1.PhaseComplete {

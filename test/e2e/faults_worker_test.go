@@ -162,7 +162,7 @@ func lifecycleFaults() []single {
 	}
 	none := func(context.Context, *subject) (undo, error) { return nil, nil }
 	return []single{
-		{fault: "LoadTest deleted", run: "two workers", load: two, want: fault.Expectation{Verdicts: []string{fault.Gone}, Within: 10 * time.Second},
+		{fault: "LoadTest deleted", run: "two workers", load: two, want: fault.Expectation{Verdicts: []string{fault.Gone}, Within: 25 * time.Second},
 			inject: func(ctx context.Context, s *subject) (undo, error) { return nil, cluster.Delete(ctx, &s.lt) }},
 		{fault: "suspended 8s", run: "in a step", load: two, lasts: 8 * time.Second, want: fault.Expectation{Verdicts: []string{fault.Passed}, Exact: true},
 			inject: func(ctx context.Context, s *subject) (undo, error) {
@@ -173,7 +173,7 @@ func lifecycleFaults() []single {
 		{fault: "active deadline", run: "in a step", want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 30 * time.Second, Reason: v1alpha1.ReasonDeadlineExceeded},
 			load:   changed(func(spec *v1alpha1.LoadTestSpec) { spec.ActiveDeadlineSeconds = ptr.To[int64](10) }),
 			inject: none},
-		{fault: "start deadline", run: "no node", step: -1, want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 15 * time.Second, Reason: v1alpha1.ReasonStartDeadlineExceeded},
+		{fault: "start deadline", run: "no node", step: -1, want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 25 * time.Second, Reason: v1alpha1.ReasonStartDeadlineExceeded},
 			load: changed(func(spec *v1alpha1.LoadTestSpec) {
 				spec.StartDeadlineSeconds = ptr.To[int64](6)
 				spec.Worker = &v1alpha1.Worker{NodeSelector: map[string]string{"no-such": "node"}}

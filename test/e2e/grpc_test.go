@@ -141,7 +141,7 @@ func describe(t *testing.T, ns, target, workload string) {
 func callsAreCounted(t *testing.T, ns string) {
 	before := ask(t, ns)
 	lt := sampleCalls(t, ns)
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 	answered(t, lt)
 	// Only a busy machine leaves a run of which all is counted without a verdict.
 	busy := condition(lt, v1alpha1.ConditionGeneratorHealthy).Status == metav1.ConditionFalse
@@ -211,7 +211,7 @@ func lostCallsAreNotPassed(t *testing.T, ns string) {
 	lt := create(t, ns, "looped", looped)
 	until(t, lt, waitTimeout, "sending", sending)
 	mustCommand(t, "kubectl", "-n", ns, "delete", "pod", "-l", "loadtest.dev/run="+string(lt.UID)+","+batchv1.JobCompletionIndexAnnotation+"=0", "--grace-period=0", "--force")
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 	ready, first := condition(lt, v1alpha1.ConditionWorkersReady), lt.Status.Steps[0]
 	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || lt.Status.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost || first.State != v1alpha1.StepCut {
 		t.Errorf("verdict %s, %d lost, WorkersReady %s, step %s; want Inconclusive, 1, WorkerLost, Cut", lt.Status.Verdict, lt.Status.Workers.Lost, ready.Reason, first.State)
@@ -227,7 +227,7 @@ func lostCallsAreNotPassed(t *testing.T, ns string) {
 func missingReflectionIsNamed(t *testing.T) {
 	target := counterOf(t, namespace(t))
 	lt := create(t, target.namespace, "unreflected", strings.Replace(unreflected, "COUNTER", target.name, 1))
-	finish(t, lt, time.Minute)
+	finish(t, lt, waitTimeout)
 	failed := condition(lt, v1alpha1.ConditionFailed)
 	const want = "target.grpc: the target has no reflection (UNIMPLEMENTED): give target.grpc.descriptorsFrom, or register reflection in the server"
 	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {
@@ -242,7 +242,7 @@ func missingReflectionIsNamed(t *testing.T) {
 func absentMethodIsNamed(t *testing.T, ns string) {
 	before := ask(t, ns)
 	lt := create(t, ns, "absent", absent)
-	finish(t, lt, time.Minute)
+	finish(t, lt, waitTimeout)
 	failed := condition(lt, v1alpha1.ConditionFailed)
 	const want = "service loadtest.ratelimiter.v1.RateLimiterService has no method Give, but Take"
 	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {

@@ -16,7 +16,7 @@ const operatorNamespace = "loadtest-system"
 const waitTimeout = 3 * time.Minute
 
 func TestMain(m *testing.M) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	since, err := install(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ package e2e
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -33,7 +32,7 @@ func TestPreflight(t *testing.T) {
 
 	before := ask(t, ns)
 	lt := create(t, ns, "another", expectStrategy("hash"))
-	finish(t, lt, time.Minute)
+	finish(t, lt, waitTimeout)
 	if after := ask(t, ns); after.total() != before.total() {
 		t.Errorf("the target was asked %d times, want not once", after.total()-before.total())
 	}
@@ -53,7 +52,7 @@ func TestPreflight(t *testing.T) {
 
 	before = ask(t, ns)
 	lt = create(t, ns, "meant", expectStrategy("lua"))
-	finish(t, lt, time.Minute)
+	finish(t, lt, waitTimeout)
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
 	}

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"testing"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -33,7 +32,7 @@ func TestRepetitions(t *testing.T) {
 	ns := limiter(t, "ratelimiter.strategy=lua")
 	before := ask(t, ns)
 	lt := create(t, ns, "repetitions", twice)
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 	after := ask(t, ns)
 
 	if lt.Status.Phase != v1alpha1.PhaseComplete {

@@ -34,7 +34,7 @@ func press(t *testing.T, namespace string) *pressed {
 		}
 	})
 	p := &pressed{command: exec.CommandContext(t.Context(), "kubectl-loadtest",
-		"stop", "-n", namespace, "--all", "--reason", incident, "--yes", "--timeout", "1m")}
+		"stop", "-n", namespace, "--all", "--reason", incident, "--yes", "--timeout", waitTimeout.String())}
 	out, err := p.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

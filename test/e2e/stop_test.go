@@ -172,7 +172,7 @@ func (s *stop) mustBeCanceled(by string) {
 	s.Helper()
 	counts := s.counts()
 	for _, lt := range s.runs {
-		finish(s.T, lt, time.Minute)
+		finish(s.T, lt, waitTimeout)
 		failed, finished := condition(lt, v1alpha1.ConditionFailed), condition(lt, v1alpha1.ConditionFinished)
 		if lt.Status.Verdict != v1alpha1.VerdictCanceled || failed.Reason != v1alpha1.ReasonStopped || !tells(failed.Message, by) || !tells(finished.Message, by) {
 			s.Errorf("%s: verdict %s, %s: %q; want Canceled, Stopped by %s: %s", lt.Name, lt.Status.Verdict, failed.Reason, failed.Message, by, incident)
@@ -196,7 +196,7 @@ func tells(message, by string) bool {
 // mustTellByEvent waits for the Event of a stop.
 func (s *stop) mustTellByEvent(lt *v1alpha1.LoadTest, by string) {
 	s.Helper()
-	err := retry(s.Context(), 30*time.Second, func(ctx context.Context) error {
+	err := retry(s.Context(), waitTimeout, func(ctx context.Context) error {
 		var events corev1.EventList
 		if err := cluster.List(ctx, &events, client.InNamespace(s.namespace)); err != nil {
 			return err
@@ -218,7 +218,7 @@ func (s *stop) beganLate(by string) (began int) {
 	s.Helper()
 	counts := s.counts()
 	for _, lt := range s.late {
-		until(s.T, lt, 30*time.Second, "observed", func(lt *v1alpha1.LoadTest) bool {
+		until(s.T, lt, waitTimeout, "observed", func(lt *v1alpha1.LoadTest) bool {
 			return lt.Status.Phase != "" && lt.Status.Phase != v1alpha1.PhaseQueued
 		})
 		if lt.Status.StartTime != nil || counts[lt.Name].Received > 0 || s.hasJob(lt) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +39,7 @@ func TestOperatorRestart(t *testing.T) {
 	lt := create(t, ns, "restart", steady(10))
 	until(t, lt, waitTimeout, "sending", sending)
 	mustCommand(t, "kubectl", "-n", operatorNamespace, "delete", "pod", "-l", "app.kubernetes.io/name=loadtest-operator", "--grace-period=0", "--force")
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 
 	var due, sent int64
 	for _, step := range lt.Status.Steps {
@@ -81,7 +80,7 @@ func TestWorkerLoss(t *testing.T) {
 	lt := create(t, ns, "loss", steady(20)) // the loss ends it
 	until(t, lt, waitTimeout, "sending", sending)
 	mustCommand(t, "kubectl", "-n", ns, "delete", "pod", anyWorker(t, ns), "--grace-period=0", "--force")
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 
 	ready := condition(lt, v1alpha1.ConditionWorkersReady)
 	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || lt.Status.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost {
@@ -112,7 +111,7 @@ func TestWorkerIsDeletedWithGrace(t *testing.T) {
 			lt := create(t, ns, "drained", spec)
 			until(t, lt, waitTimeout, "sending", sending)
 			mustCommand(t, "kubectl", "-n", ns, "delete", "pod", anyWorker(t, ns), "--wait=false")
-			finish(t, lt, 2*time.Minute)
+			finish(t, lt, waitTimeout)
 
 			s := lt.Status
 			met, ready := condition(lt, v1alpha1.ConditionThresholdsMet), condition(lt, v1alpha1.ConditionWorkersReady)
@@ -138,7 +137,7 @@ func TestKubectl(t *testing.T) {
 	ns := limiter(t)
 	lt := create(t, ns, "kubectl", steady(2))
 	mustCommand(t, "kubectl", "-n", ns, "wait", "--for=condition=Finished", "ldt/kubectl", "--timeout=120s")
-	finish(t, lt, time.Minute)
+	finish(t, lt, waitTimeout)
 	table := strings.Split(strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "get", "loadtests")), "\n")
 	t.Log("\n" + strings.Join(table, "\n"))
 	if got, want := strings.Fields(table[0]), []string{"NAME", "PHASE", "STEP", "WORKERS", "GOODPUT", "P95", "ERRORS", "VERDICT", "AGE"}; strings.Join(got, " ") != strings.Join(want, " ") {

@@ -105,7 +105,7 @@ func surviveTakeover(t *testing.T, disturb func(t *testing.T, ended func() bool)
 		now := &v1alpha1.LoadTest{}
 		return cluster.Get(t.Context(), client.ObjectKeyFromObject(lt), now) == nil && now.Status.Verdict != ""
 	})
-	finish(t, lt, 3*time.Minute)
+	finish(t, lt, waitTimeout)
 	var due, sent, expected int64
 	for _, step := range lt.Status.Steps {
 		if step.Result != nil {

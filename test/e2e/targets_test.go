@@ -26,14 +26,14 @@ const (
 	// presetsAtOnce is for two cores: more would measure each other.
 	presetsAtOnce = 2
 	// presetsLimit bounds the whole suite.
-	presetsLimit = 12 * time.Minute
+	presetsLimit = 20 * time.Minute
 	// loadLimit bounds a load test. The longest wait is for a broker, which reassigns the
 	// partitions of a killed consumer after its session timeout of up to 45 s: the audit
 	// of the clicks waits for up to 2 min.
 	loadLimit = 4 * time.Minute
 	// readyLimit bounds an installation: of the slowest, a database for each
 	// shard, a broker on the JVM and what consumes from it.
-	readyLimit = 150 * time.Second
+	readyLimit = 4 * time.Minute
 )
 
 // TestTargets installs every preset of the chart of targets, loads it, and compares
@@ -106,7 +106,7 @@ func (s *suite) run(ctx context.Context, t *testing.T, p audit.Preset) {
 
 // awaitEmpty waits until nothing is left of any preset: neither pods nor volumes.
 func (s *suite) awaitEmpty(t *testing.T) {
-	err := wait.PollUntilContextTimeout(context.Background(), time.Second, 90*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(context.Background(), time.Second, waitTimeout, true, func(ctx context.Context) (bool, error) {
 		for _, ns := range s.namespaces {
 			err := cluster.Get(ctx, client.ObjectKey{Name: ns}, &corev1.Namespace{})
 			if !apierrors.IsNotFound(err) {
@@ -172,7 +172,7 @@ func (x *trial) uninstall(t *testing.T) {
 func (x *trial) test(ctx context.Context, t *testing.T) {
 	t.Helper()
 	x.phase = "helm test"
-	if out, err := command(ctx, "helm", "test", "target", "--namespace", x.ns, "--timeout", "90s", "--logs"); err != nil {
+	if out, err := command(ctx, "helm", "test", "target", "--namespace", x.ns, "--timeout", waitTimeout.String(), "--logs"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	x.Tested = true

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +62,7 @@ func TestTraffic(t *testing.T) {
 	}
 	before := ask(t, ns)
 	lt := create(t, ns, "traffic", whole)
-	finish(t, lt, 2*time.Minute)
+	finish(t, lt, waitTimeout)
 	after := ask(t, ns)
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
