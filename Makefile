@@ -167,7 +167,7 @@ soak: bin/helm cluster-ready ## Create, change and delete 200 LoadTests in a ran
 
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.
 	cluster up --install && cluster down # installs what the test needs
-	go -C hack/cluster test -tags cluster -count=1 -timeout 10m ./test
+	go -C hack/cluster test -tags cluster -count=1 -timeout 20m ./test
 
 ##@ Measure
 #? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it

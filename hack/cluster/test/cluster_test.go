@@ -172,7 +172,7 @@ func (h *host) processes() []process.Process {
 func (h *host) wantReady(nodes ...string) {
 	h.Helper()
 	for _, node := range nodes {
-		h.kubectl("", "wait", "--for=condition=Ready", "node/"+node, "--timeout=60s")
+		h.kubectl("", "wait", "--for=condition=Ready", "node/"+node, "--timeout=3m")
 	}
 }
 
@@ -222,10 +222,10 @@ func (h *host) load() {
 
 func (h *host) job() {
 	h.kubectl("", "apply", "--filename=testdata/server.yaml")
-	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=60s")
+	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=3m")
 	begun := time.Now()
 	h.kubectl("", "apply", "--filename=testdata/job.yaml")
-	h.kubectl("", "--namespace=probe", "wait", "--for=condition=Complete", "job/spread", "--timeout=60s")
+	h.kubectl("", "--namespace=probe", "wait", "--for=condition=Complete", "job/spread", "--timeout=3m")
 	h.Logf("the job took %s", time.Since(begun).Round(100*time.Millisecond))
 	for _, app := range []string{"server", "spread"} {
 		h.wantSpread(app)
@@ -292,10 +292,10 @@ func (h *host) volume() {
 		return h.kubectl("", append([]string{"--namespace=probe"}, args...)...)
 	}
 	probe("apply", "--filename=testdata/volume.yaml", "--selector=step=write")
-	probe("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/writer", "--timeout=60s")
-	probe("delete", "pod/writer", "--timeout=60s")
+	probe("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/writer", "--timeout=3m")
+	probe("delete", "pod/writer", "--timeout=3m")
 	probe("apply", "--filename=testdata/volume.yaml", "--selector=step=read")
-	probe("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/reader", "--timeout=60s")
+	probe("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/reader", "--timeout=3m")
 	if got, want := probe("logs", "pod/reader"), "written on node-1\n"; got != want {
 		h.Errorf("the pod on the other node read %q, want %q", got, want)
 	}
@@ -305,8 +305,8 @@ func (h *host) volume() {
 	if _, err := os.Stat(folder); err != nil {
 		h.Errorf("the volume's folder: %v", err)
 	}
-	probe("delete", "pod/reader", "persistentvolumeclaim/data", "--timeout=60s")
-	h.kubectl("", "wait", "--for=delete", "persistentvolume/"+name, "--timeout=60s")
+	probe("delete", "pod/reader", "persistentvolumeclaim/data", "--timeout=3m")
+	h.kubectl("", "wait", "--for=delete", "persistentvolume/"+name, "--timeout=3m")
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {
 		h.Errorf("the volume's folder is still there (%v)", err)
 	}
@@ -315,7 +315,7 @@ func (h *host) volume() {
 func (h *host) powerCut() {
 	begun := time.Now()
 	h.cluster("node", "stop", "2")
-	h.kubectl("", "wait", "--for=condition=Ready=Unknown", "node/node-2", "--timeout=60s")
+	h.kubectl("", "wait", "--for=condition=Ready=Unknown", "node/node-2", "--timeout=3m")
 	h.Logf("node-2 was noticed to be lost after %s", time.Since(begun).Round(time.Second))
 	for _, p := range h.processes() {
 		if strings.HasPrefix(p.Name, "node-2/") {
@@ -326,7 +326,7 @@ func (h *host) powerCut() {
 	h.cluster("node", "start", "2")
 	h.Logf("node-2 was back after %s", time.Since(begun).Round(100*time.Millisecond))
 	h.wantReady("node-2")
-	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=120s")
+	h.kubectl("", "--namespace=probe", "rollout", "status", "deployment/server", "--timeout=3m")
 }
 
 func (h *host) repair() {

@@ -20,7 +20,7 @@ import (
 func (h *host) policies() {
 	h.wantNoTable()
 	h.inProbe("apply", "--filename=testdata/callers.yaml")
-	h.inProbe("wait", "--for=condition=Ready", "pod/friend", "pod/stranger", "--timeout=60s")
+	h.inProbe("wait", "--for=condition=Ready", "pod/friend", "pod/stranger", "--timeout=3m")
 	targets := h.targets()
 	h.await("no policy", targets, map[string]bool{"friend": true, "stranger": true})
 
