@@ -24,8 +24,9 @@ const (
 	sendingRuns = 10
 	// lateRuns are in the queue when runs are stopped, and as many are created afterwards.
 	lateRuns = 3
-	// lateSends is how many requests each of those has.
-	lateSends = 25
+	// lateSends is how many requests each of those has, one a second: a busy machine sends the
+	// last, too.
+	lateSends = 5
 	// quiet is for how long no request may come after the last one.
 	quiet = 5 * time.Second
 
@@ -37,7 +38,7 @@ const (
 const stoppedSpec = `
 target: {service: {name: counter}}
 requests: [{path: /NAME}]
-steps: [{rate: 5, duration: DURATION}]
+steps: [{rate: RATE, duration: DURATION}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 
@@ -103,7 +104,7 @@ func newStop(t *testing.T) *stop {
 		t.Fatal(err)
 	}
 	for i := range stoppedRuns {
-		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "10m"))
+		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "5", "10m"))
 	}
 	for _, lt := range s.runs {
 		until(t, lt, waitTimeout, "taken up", func(lt *v1alpha1.LoadTest) bool { return lt.Status.StartTime != nil })
@@ -124,26 +125,22 @@ func newStop(t *testing.T) *stop {
 	return s
 }
 
-func (s *stop) create(name, duration string) *v1alpha1.LoadTest {
+func (s *stop) create(name, rate, duration string) *v1alpha1.LoadTest {
 	s.Helper()
-	return create(s.T, s.namespace, name, strings.NewReplacer("NAME", name, "DURATION", duration).Replace(stoppedSpec))
+	return create(s.T, s.namespace, name, strings.NewReplacer("NAME", name, "RATE", rate, "DURATION", duration).Replace(stoppedSpec))
 }
 
 func (s *stop) createLate(name string) {
 	s.Helper()
 	for i := range lateRuns {
-		s.late = append(s.late, s.create(fmt.Sprintf("%s-%d", name, i), fmt.Sprintf("%ds", lateSends/5)))
+		s.late = append(s.late, s.create(fmt.Sprintf("%s-%d", name, i), "1", fmt.Sprintf("%ds", lateSends)))
 	}
 }
 
 // counts are those of each run that has sent.
 func (s *stop) counts() map[string]counted {
 	s.Helper()
-	counts, err := s.read(s.Context())
-	if err != nil {
-		s.Fatal(err)
-	}
-	return counts
+	return s.mustRead(s.T)
 }
 
 // lastRequest is how long after an instant the last request was counted, at most. It reads
