@@ -94,10 +94,7 @@ worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 func (b othersRun) suffered(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	finish(t, lt, waitTimeout)
-	counts, err := b.target.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := b.target.mustRead(t)
 	if sent, received := sentBy(lt), counts[lt.Name].Received; lt.Status.Verdict != v1alpha1.VerdictPassed || sent != othersSend || received != othersSend {
 		return fmt.Sprintf("another's run is %s, its target was asked %d times, and its status says %d sent: %s",
 			lt.Status.Verdict, received, sent, condition(lt, v1alpha1.ConditionFinished).Message)

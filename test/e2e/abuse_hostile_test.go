@@ -76,8 +76,8 @@ func (h *hostileRuns) carryOut(t *testing.T) {
 	b, tn := newOthersRun(t), newTenant(t)
 	leading := newScraper(t, tn.namespace)
 	labels := map[string]string{"app": "hostile"}
-	tn.hostilePod(t, "hostile", labels, nil)
 	tn.expose(t, "hostile", labels, corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}}})
+	tn.hostilePod(t, "hostile", labels, nil)
 	before := leading.health(t)
 	runs := map[string]*v1alpha1.LoadTest{}
 	for _, r := range hostileResponses {

@@ -4,7 +4,7 @@ package e2e
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -57,10 +57,13 @@ var scheduleAbuses = []abuse{
 		}
 		// The API server reads a quota, and what its controller has counted, some time later.
 		soon(t, waitTimeout, func(ctx context.Context) error {
-			if err := tn.editor.Create(ctx, tn.loadTest(t, harmless), client.DryRunAll); err == nil || !strings.Contains(err.Error(), "exceeded quota") {
-				return fmt.Errorf("the quota does not hold yet: %v", err)
+			err := tn.editor.Create(ctx, tn.loadTest(t, harmless), client.DryRunAll)
+			if err == nil {
+				return errors.New("the quota does not hold yet")
+			} else if strings.Contains(err.Error(), "exceeded quota") {
+				return nil
 			}
-			return nil
+			return err
 		})
 		return tn.schedule(t, tn.editor, harmless, "")
 	}},

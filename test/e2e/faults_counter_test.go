@@ -100,13 +100,14 @@ func (c counter) read(ctx context.Context) (map[string]counted, error) {
 	return all, nil
 }
 
-// mustRead reads the counts for a test.
-func (c counter) mustRead(t *testing.T) map[string]counted {
+// mustRead reads the counts for a test. It reads again if a connection on the way to the pod
+// breaks.
+func (c counter) mustRead(t *testing.T) (counts map[string]counted) {
 	t.Helper()
-	counts, err := c.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	soon(t, waitTimeout, func(ctx context.Context) (err error) {
+		counts, err = c.read(ctx)
+		return err
+	})
 	return counts
 }
 

@@ -44,10 +44,7 @@ func checkInRepetitions(t *testing.T) judgement {
 	change(0, 3, "ok")
 	for i, lt := range tests {
 		finish(t, lt, waitTimeout)
-		counts, err := targets[i].read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		counts := targets[i].mustRead(t)
 		found += fmt.Sprintf("%s with %d wrong of %d; ", lt.Status.Verdict, counts["repeated"].Wrong, counts["repeated"].Received)
 	}
 	return agree("Passed with 20 wrong of 60; Failed with 40 wrong of 60; ", found, tests...)

@@ -76,9 +76,5 @@ func sentTo(lt *v1alpha1.LoadTest, side v1alpha1.Side) int64 {
 // received is how many requests a target counts under a name.
 func received(t *testing.T, c counter, name string) int64 {
 	t.Helper()
-	all, err := c.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[name].Received
+	return c.mustRead(t)[name].Received
 }

@@ -21,12 +21,12 @@ import (
 const (
 	// rolledSends is how many requests a run against a headless Service has, each over a
 	// connection of its own. Its users wait for each response: that two busy cores delay
-	// them is no fault of the run.
-	rolledSends = 1200
+	// them is no fault of the run. It takes 48 s at least, in which pods are to be replaced.
+	rolledSends = 1600
 	rolledSpec  = `
 target: {service: {name: rolled, port: 8080}, disableKeepAlive: true, timeout: 5s}
 requests: [{path: "/run?delay=120ms"}]
-steps: [{users: 4, requestsPerUser: 300}]
+steps: [{users: 4, requestsPerUser: 400}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 	// drainsFor is how long a pod that is to go serves on at least: 3 s until the operator
@@ -83,8 +83,11 @@ func (r *rolled) await(version string, pods int) {
 	r.Helper()
 	soon(r.T, waitTimeout, func(ctx context.Context) error {
 		for i := range pods {
-			if n := r.asked(ctx, fmt.Sprintf("%s-%d", version, i)); n == 0 {
-				return fmt.Errorf("%s-%d was not asked", version, i)
+			pod := fmt.Sprintf("%s-%d", version, i)
+			if counts, err := r.pods[pod].read(ctx); err != nil {
+				return err
+			} else if counts["run"].Received == 0 {
+				return fmt.Errorf("%s was not asked", pod)
 			}
 		}
 		return nil
@@ -92,13 +95,9 @@ func (r *rolled) await(version string, pods int) {
 }
 
 // asked is how often a pod was asked.
-func (r *rolled) asked(ctx context.Context, pod string) int64 {
+func (r *rolled) asked(pod string) int64 {
 	r.Helper()
-	counts, err := r.pods[pod].read(ctx)
-	if err != nil {
-		r.Fatal(err)
-	}
-	return counts["run"].Received
+	return received(r.T, r.pods[pod], "run")
 }
 
 // retire takes pods of a version out of the Service. They serve on, as those do that are
@@ -118,7 +117,7 @@ func (r *rolled) retire(version string, pods int) {
 func (r *rolled) received() (sum int64) {
 	r.Helper()
 	for name := range r.pods {
-		n := r.asked(r.Context(), name)
+		n := r.asked(name)
 		r.Logf("%s was asked %d times", name, n)
 		sum += n
 	}
@@ -162,9 +161,9 @@ func TestRollingRestart(t *testing.T) {
 			if err := pausing(t.Context(), time.Now().Add(drainsFor)); err != nil {
 				t.Fatal(err)
 			}
-			old := r.asked(t.Context(), "old-0")
+			old := r.asked("old-0")
 			r.mustAgree()
-			if after := r.asked(t.Context(), "old-0"); after != old {
+			if after := r.asked("old-0"); after != old {
 				t.Errorf("an old pod was asked %d times more, %s after it had left the Service", after-old, drainsFor)
 			}
 		})
@@ -194,11 +193,7 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish(t, r.lt, waitTimeout)
-	counts, err := other.read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := counts["run"].Received; n > 0 {
+	if n := received(t, other, "run"); n > 0 {
 		t.Errorf("a pod that the operator did not name was asked %d times", n)
 	}
 	failed := condition(r.lt, v1alpha1.ConditionFailed)
