@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ var identityAbuses = []abuse{
 		return p.speak(t, p.hello(t, 0), p.attacker.token(t, workerv1.Audience, nil))
 	}},
 	{"a session of a pod that no Job controls", coordinator, "does not belong to a Job", func(t *testing.T, p *people) attempt {
-		return p.speak(t, p.hello(t, 0), p.attacker.token(t, workerv1.Audience, p.attacker.pod(t, p.victim.uid(t), nil)))
+		return p.speakUntil(t, "does not belong to a Job", p.attacker.token(t, workerv1.Audience, p.attacker.pod(t, p.victim.uid(t), nil)))
 	}},
 	{"a session of a pod that names a Job of another namespace", coordinator, "not found", func(t *testing.T, p *people) attempt {
 		job := p.victim.waiting(t)
@@ -50,12 +51,12 @@ var identityAbuses = []abuse{
 	}},
 	{"a session of a Job that names another's LoadTest", coordinator, "Job ", func(t *testing.T, p *people) attempt {
 		job := p.victim.waiting(t)
-		return p.speak(t, p.hello(t, 0), p.attacker.token(t, workerv1.Audience, p.attacker.forgedWorker(t, job.OwnerReferences[0])))
+		return p.speakUntil(t, "Job ", p.attacker.token(t, workerv1.Audience, p.attacker.forgedWorker(t, job.OwnerReferences[0])))
 	}},
 	{"a session of a Job that names one's own LoadTest by another's UID", coordinator, "Job ", func(t *testing.T, p *people) attempt {
 		owner := p.attacker.waiting(t).OwnerReferences[0]
 		owner.UID = p.victim.waiting(t).OwnerReferences[0].UID
-		return p.speak(t, p.hello(t, 0), p.attacker.token(t, workerv1.Audience, p.attacker.forgedWorker(t, owner)))
+		return p.speakUntil(t, "Job ", p.attacker.token(t, workerv1.Audience, p.attacker.forgedWorker(t, owner)))
 	}},
 	{"a session of a pod that has taken a worker's name", coordinator, "was replaced", func(t *testing.T, p *people) attempt {
 		before := p.attacker.pod(t, p.victim.uid(t), nil)
@@ -69,7 +70,7 @@ var identityAbuses = []abuse{
 		if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error { return p.attacker.editor.Create(ctx, after.DeepCopy()) }); err != nil {
 			t.Fatal(err)
 		}
-		return p.speak(t, p.hello(t, 0), token)
+		return p.speakUntil(t, "was replaced", token)
 	}},
 	{"one's own worker's token, changed to another's", coordinator, "not valid for audience", func(t *testing.T, p *people) attempt {
 		mine, theirs := p.attacker.workersToken(t), p.victim.worker(t)
@@ -101,6 +102,19 @@ func withToken(token string) func(*testing.T, *people) attempt {
 		t.Helper()
 		return p.speak(t, p.hello(t, 0), token)
 	}
+}
+
+// speakUntil speaks with the token of a pod that was just made, until it is refused with those
+// words: the coordinator reads pods and Jobs some time after they are stored.
+func (p *people) speakUntil(t *testing.T, words, token string) (got attempt) {
+	t.Helper()
+	_ = retry(t.Context(), waitTimeout, func(context.Context) error { // what it says at last is judged
+		if got = p.speak(t, p.hello(t, 0), token); got.by == "" || strings.Contains(got.words, words) {
+			return nil
+		}
+		return errors.New(got.words)
+	})
+	return got
 }
 
 // hello is that of a worker of the victim.
