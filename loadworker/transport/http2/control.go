@@ -134,5 +134,4 @@ func (m *Mux) resetFrame(f frame, payload []byte) *violation {
 func (m *Mux) reply(kind frameType, id, value uint32) {
 	m.out = appendFrame(m.out, 4, kind, 0, id)
 	m.out = binary.BigEndian.AppendUint32(m.out, value)
-	m.replies++
 }

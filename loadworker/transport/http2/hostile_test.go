@@ -236,6 +236,47 @@ func again(one func(*server)) func(*server) {
 	}
 }
 
+// However many requests a server refuses, or answers too late, that is no flood: there are no
+// more such frames than requests.
+func TestOutcomesAreNoFlood(t *testing.T) {
+	const requests = flood + 1
+	for name, tt := range map[string]struct {
+		answer func(s *server, id uint32)
+		late   bool
+		want   string
+	}{
+		"refused":            {func(s *server, id uint32) { s.must(s.WriteRSTStream(id, xhttp2.ErrCodeRefusedStream)) }, false, "refused"},
+		"malformed":          {func(s *server, id uint32) { s.headers(id, true, "x", "y") }, false, "badResponse"},
+		"refused too late":   {func(s *server, id uint32) { s.must(s.WriteRSTStream(id, xhttp2.ErrCodeRefusedStream)) }, true, ""},
+		"answered too late":  {func(s *server, id uint32) { s.headers(id, true, ":status", "204") }, true, ""},
+		"trailers, too late": {func(s *server, id uint32) { s.headers(id, false, ":status", "200"); s.headers(id, true, "x", "y") }, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, s := ready(t, xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: requests})
+			first := c.get()
+			for n := range uint32(requests) {
+				st := c.get()
+				if tt.late {
+					c.Cancel(st) // before anything is written: the socket has no room
+				}
+				tt.answer(s, 2*n+3)
+			}
+			s.headers(1, true, ":status", "200")
+			if err := c.Feed(s.take()); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.outcome(first); got != "200" || !c.Usable() {
+				t.Errorf("outcome of another %q, usable %v", got, c.Usable())
+			}
+			for _, st := range c.streams[1:] {
+				if got := c.outcome(st); got != tt.want {
+					t.Fatalf("outcome %q, want %q", got, tt.want)
+				}
+			}
+		})
+	}
+}
+
 // pingsBesideBody has the client answer while it gets a byte of a body again and again.
 func pingsBesideBody(s *server) {
 	s.headers(1, false, ":status", "200")

@@ -16,7 +16,7 @@ type Mux struct {
 	origin *Origin
 
 	out     []byte // to be written
-	replies int    // frames in out that answer the server
+	replies int    // answers in out to frames of which the server may send any number
 	idle    int    // frames since the last that was of use
 	failed  bool
 
@@ -72,6 +72,9 @@ const (
 	firstLimit = 100
 	// maxID is the last number that a stream can have.
 	maxID = 1<<31 - 1
+	// lateFrames are those of no use that an honest server may have sent on a stream that was
+	// ended here: a header and trailers.
+	lateFrames = 2
 	// flood is how many frames of no use may come one after another, and how many that
 	// must be answered may wait for the answer to be written.
 	flood = 10_000
@@ -193,6 +196,7 @@ func (m *Mux) Cancel(st *Stream) {
 // reset tells the server that a stream has ended here.
 func (m *Mux) reset(id uint32, c code) {
 	m.lost.add(id)
+	m.idle -= lateFrames
 	m.reply(frameReset, id, uint32(c))
 }
 
@@ -229,6 +233,7 @@ func (m *Mux) end(st *Stream, err error) {
 	if !m.remove(st) {
 		return
 	}
+	m.idle = 0 // there are no more of these frames than of requests
 	m.sendQueue()
 	if err != nil {
 		st.kept.Free()
