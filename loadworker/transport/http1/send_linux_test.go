@@ -3,6 +3,7 @@ package http1
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -267,6 +268,33 @@ func TestSendIsAnsweredBeforeItIsRead(t *testing.T) {
 			r := &transport.Request{Method: "POST", Path: []byte("/"), Body: []byte(strings.Repeat("x", 8<<20))}
 			if got, err := s.send(r, scripted.Patience); err != nil || got.Status != 413 {
 				t.Errorf("Do = %+v, %v; want 413", got, err)
+			}
+		})
+	}
+}
+
+// If it closes the connection at once, a loop reads what it has said before it writes more.
+func TestALoopReadsTheAnswerBeforeAReset(t *testing.T) {
+	early := func(c io.Writer, r *bufio.Reader) {
+		_, _ = r.ReadString('\n')
+		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+	}
+	for name, config := range map[string]dial.Config{
+		"plain":    {URL: scripted.Serve(t, func(c *net.TCPConn, r *bufio.Reader) { early(c, r) })},
+		"over TLS": scripted.ServeTLS(t, func(c *tls.Conn, r *bufio.Reader) { early(c, r) }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newLoopSender(t, newTestClient(t, config))
+			if err := s.open(); err != nil {
+				t.Fatal(err)
+			}
+			s.loop.Send(context.Background(), &s.inLoop, scripted.Large(), time.Since(s.start)+scripted.Patience)
+			s.awaitClose(t)
+			for !s.ended {
+				s.loop.Wait(time.Since(s.start) + scripted.Patience)
+			}
+			if s.err != nil || s.r.Status != 413 || s.isOpen() {
+				t.Errorf("%+v, %v, open %v; want 413 and no connection", s.r, s.err, s.isOpen())
 			}
 		})
 	}

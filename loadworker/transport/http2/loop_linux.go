@@ -177,10 +177,9 @@ func (c *LoopConn) Opened(err error) {
 	c.touch()
 }
 
-// Receive takes what has come. The end of the connection is read for itself, and so is
-// what the buffer had no room for; other bytes cause an event of their own. While several
-// requests are in flight, more responses may have come meanwhile: the requests that follow
-// them are written together.
+// Receive takes what has come. The end of the connection is read for itself; other bytes
+// cause an event of their own. While several requests are in flight, more responses may have
+// come meanwhile: the requests that follow them are written together.
 func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more bool) {
 	if len(in) == 0 {
 		c.conn.Close()
@@ -199,7 +198,7 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 			c.lose(&failure.Error{Phase: failure.Reading, Err: err})
 		}
 	}
-	return c.conn.IsOpen() && (closing || len(in) >= maxFrame || c.mux.InFlight() > 1)
+	return c.conn.IsOpen() && (closing || c.mux.InFlight() > 1)
 }
 
 // Failed ends the requests that are in flight.

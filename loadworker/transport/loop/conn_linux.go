@@ -20,7 +20,8 @@ type Protocol interface {
 	// Receive takes bytes that have arrived; none are the end of the connection.
 	// waited is how long ago the last of them came; 0: not known. closing says that
 	// the other side sends no more after what is to be read. It returns false if it
-	// needs no more of what may have arrived; the next event is then its next call.
+	// needs no more of what may have arrived; if all of that was read, the next event is
+	// then its next call.
 	Receive(in []byte, waited time.Duration, closing bool) (more bool)
 	// Failed says that the connection failed and is closed.
 	Failed(err *failure.Error)
@@ -36,6 +37,7 @@ type Conn struct {
 	stamped  bool        // the kernel says when bytes came
 	secured  *socket.TLS // nil: there is no TLS
 	rest     []byte      // of what was written: what the socket had no room for
+	answers  int         // bytes that TLS itself has said since the socket had room
 }
 
 // Add adds a closed connection.
@@ -61,7 +63,7 @@ func (c *Conn) Close() {
 
 // abort closes the socket.
 func (c *Conn) abort() {
-	c.rest, c.secured = nil, nil
+	c.rest, c.secured, c.answers = nil, nil, 0
 	if c.open {
 		c.open = false
 		_ = unix.Close(int(c.fd))
@@ -97,7 +99,7 @@ func (c *Conn) connect(fd int, secured *socket.TLS) error {
 	if secured != nil && c.loop.text == nil {
 		c.loop.text = make([]byte, 0, inBuffer+maxRecord)
 	}
-	if err := c.loop.register(fd, c.number); err != nil {
+	if err := c.loop.watch(unix.EPOLL_CTL_ADD, fd, c.number); err != nil {
 		c.abort()
 		return &failure.Error{Phase: failure.Dialing, Err: err}
 	}
@@ -140,13 +142,25 @@ func (c *Conn) flush(b []byte) {
 	}
 }
 
-// read reads what has arrived.
+// readAtOnce is how much is read of a connection before others have their turn: the other side
+// may send as fast as it is read here.
+const readAtOnce = 4 * inBuffer
+
+// read reads what has arrived. Of what a full buffer had no room for, there is no event.
 func (c *Conn) read(closing bool) {
+	left := readAtOnce
 	for more := true; more && c.open; {
+		if left <= 0 {
+			c.readLater()
+			return
+		}
 		n, waited, errno := c.readInto()
+		left -= n
 		switch {
 		case errno == unix.EAGAIN:
 			return
+		case errno != 0 && c.Unwritten():
+			c.fail(failure.Writing, errno)
 		case errno != 0:
 			c.fail(failure.Reading, errno)
 		case c.secured != nil:
@@ -154,6 +168,14 @@ func (c *Conn) read(closing bool) {
 		default:
 			more = c.protocol.Receive(c.loop.in[:n], waited, closing)
 		}
+		more = more || n == inBuffer
+	}
+}
+
+// readLater has an event come if there is something to be read.
+func (c *Conn) readLater() {
+	if err := c.loop.watch(unix.EPOLL_CTL_MOD, int(c.fd), c.number); err != nil {
+		c.fail(failure.Reading, err)
 	}
 }
 
@@ -167,14 +189,20 @@ func (c *Conn) readInto() (n int, waited time.Duration, errno unix.Errno) {
 	return n, 0, errno
 }
 
+// maxAnswers bounds what TLS itself says to another side that reads none of it: new keys, as
+// often as that asks for them.
+const maxAnswers = 64 << 10
+
+var errAnswers = errors.New("the other side asks TLS for new keys, and reads none of the answers")
+
 // decipher passes the text of what was read on. It ends with close_notify, or with the
 // connection: many servers leave without it.
 func (c *Conn) decipher(in []byte, waited time.Duration, closing bool) (more bool) {
 	l := c.loop
 	text, err := c.secured.Open(&l.pipe, in, l.text[:0])
 	l.text = text[:0]
-	if out := l.pipe.Take(); len(out) > 0 {
-		c.send(out)
+	if out := l.pipe.Take(); len(out) > 0 && !c.answer(out) {
+		return false
 	}
 	ended := errors.Is(err, io.EOF)
 	more = true
@@ -190,6 +218,18 @@ func (c *Conn) decipher(in []byte, waited time.Duration, closing bool) (more boo
 		c.fail(failure.Reading, err)
 		return false
 	}
+}
+
+// answer sends what TLS itself has to say, and reports whether the connection goes on.
+func (c *Conn) answer(out []byte) bool {
+	c.send(out)
+	if c.answers += len(out); !c.Unwritten() {
+		c.answers = 0
+	}
+	if c.answers > maxAnswers {
+		c.fail(failure.Reading, errAnswers)
+	}
+	return c.open
 }
 
 // fail closes the connection and says so.

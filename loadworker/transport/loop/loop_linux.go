@@ -63,7 +63,7 @@ func New(start time.Time, open Opener) (*Loop, error) {
 		l.waker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	}
 	if err == nil {
-		err = l.register(l.waker, wakerNumber)
+		err = l.watch(unix.EPOLL_CTL_ADD, l.waker, wakerNumber)
 	}
 	if err == nil {
 		_, err = l.epollWait(0)
@@ -75,9 +75,9 @@ func New(start time.Time, open Opener) (*Loop, error) {
 	return l, nil
 }
 
-// register has epoll report each change of a descriptor once.
-func (l *Loop) register(fd int, number int32) error {
-	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{
+// watch has epoll report what a descriptor is ready for now, and each change once.
+func (l *Loop) watch(operation, fd int, number int32) error {
+	return unix.EpollCtl(l.epoll, operation, fd, &unix.EpollEvent{
 		Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: number,
 	})
 }
@@ -115,18 +115,19 @@ func (l *Loop) epollWait(timeout time.Duration) (int, error) {
 	}
 }
 
-// handle handles an event of a connection or of the waker.
+// handle handles an event of a connection or of the waker. It reads first: the other side may
+// have answered before it closed the connection, which nothing can be written to after that.
 func (l *Loop) handle(e *unix.EpollEvent) {
 	if e.Fd == wakerNumber {
 		l.takeDialed()
 		return
 	}
 	c := l.conns[e.Fd]
-	if c.open && len(c.rest) > 0 && e.Events&unix.EPOLLOUT != 0 {
-		c.flush(c.rest)
-	}
 	if c.open && e.Events&^unix.EPOLLOUT != 0 {
 		c.read(e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
+	}
+	if c.open && len(c.rest) > 0 && e.Events&unix.EPOLLOUT != 0 {
+		c.flush(c.rest)
 	}
 }
 

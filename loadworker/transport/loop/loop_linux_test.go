@@ -2,18 +2,21 @@ package loop
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -100,6 +103,112 @@ func TestWritesFollowInOrderWhenThereIsRoom(t *testing.T) {
 	l.await(t, func() bool { return len(e.got) >= len(want) })
 	if !slices.Equal(e.got, want) || e.conn.Unwritten() || e.err != nil {
 		t.Errorf("%d bytes came, unwritten %v, %v; want those that were written", len(e.got), e.conn.Unwritten(), e.err)
+	}
+}
+
+// receiver is a protocol of a function.
+type receiver struct {
+	echoed
+	receive func(in []byte) (more bool)
+}
+
+func (r *receiver) Receive(in []byte, _ time.Duration, _ bool) bool {
+	if len(in) == 0 {
+		r.conn.Close()
+	}
+	return r.receive(in)
+}
+
+// pair returns the two sides of a connection on which all that is written has arrived.
+func pair(t *testing.T) (near, far *net.UnixConn) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sides [2]*net.UnixConn
+	for i, fd := range fds {
+		file := os.NewFile(uintptr(fd), "")
+		conn, err := net.FileConn(file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			t.Fatal(err)
+		}
+		sides[i] = conn.(*net.UnixConn)
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	return sides[0], sides[1]
+}
+
+func (l *Loop) adopt(t *testing.T, r *receiver, conn net.Conn) {
+	t.Helper()
+	l.Add(&r.conn, r)
+	if err := r.conn.Adopt(conn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A side that sends as fast as it is read has its turn, and then the others have theirs.
+func TestAConnectionThatIsNeverEmptyLeavesTheLoop(t *testing.T) {
+	l := newTestLoop(t, nil)
+	near, far := pair(t)
+	reads := 0
+	l.adopt(t, &receiver{receive: func(in []byte) bool {
+		if reads++; reads > 100 {
+			t.Fatal("the loop reads without end")
+		}
+		_, _ = far.Write(in)
+		return true
+	}}, near)
+	_, _ = far.Write(make([]byte, inBuffer+1))
+	for range 3 {
+		reads = 0
+		l.await(t, func() bool { return reads > 0 })
+	}
+}
+
+// There is no event for what one read had no room for.
+func TestAFullBufferIsReadToItsEnd(t *testing.T) {
+	l := newTestLoop(t, nil)
+	near, far := pair(t)
+	got := 0
+	l.adopt(t, &receiver{receive: func(in []byte) bool { got += len(in); return false }}, near)
+	_, _ = far.Write(make([]byte, inBuffer+1))
+	l.await(t, func() bool { return got > 0 })
+	l.Wait(0)
+	if got != inBuffer+1 {
+		t.Errorf("%d bytes were read, want %d", got, inBuffer+1)
+	}
+}
+
+// TLS answers each change of keys that is asked for, whether or not that is read.
+func TestAnswersOfTLSAreBounded(t *testing.T) {
+	l := newTestLoop(t, nil)
+	client, server := scripted.Identity(t)
+	near, far := pair(t)
+	if err := near.SetWriteBuffer(1); err != nil {
+		t.Fatal(err)
+	}
+	secured, shaken := tls.Client(socket.Under(near), client), make(chan error)
+	go func() { shaken <- secured.HandshakeContext(t.Context()) }()
+	_, records := scripted.ShakeHands(t, far, server)
+	if err := <-shaken; err != nil || records == nil {
+		t.Fatal(err)
+	}
+	r := &receiver{receive: func([]byte) bool { return true }}
+	l.adopt(t, r, secured)
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer func() { _ = far.Close() }()
+	group.Go(func() {
+		for range 2 * maxAnswers / 27 { // the length of an answer
+			records.UpdateKeys(true)
+			records.Write(scripted.TextRecord, 'x') // else there would be too many that have none
+		}
+		_ = far.CloseWrite()
+	})
+	l.await(t, func() bool { return r.err != nil || !r.conn.IsOpen() })
+	if !errors.Is(r.err, errAnswers) {
+		t.Errorf("%v, want %v", r.err, errAnswers)
 	}
 }
 
