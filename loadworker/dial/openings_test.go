@@ -154,6 +154,7 @@ func TestHandshakeWaitsForTheTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-freed // while it connects
+	<-freed // while it writes
 	if _, err := io.ReadFull(conn, make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
