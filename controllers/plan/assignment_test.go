@@ -118,7 +118,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			Headers: []*workerv1.Header{
 				{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"},
 			},
-			Body: []byte("{}"), ExpectedStatus: []int32{200, 429}, Items: 1,
+			Body: []byte("{}"), ExpectedStatus: []int32{200, 429},
 		}},
 		// What remains has a minute of grace and 5 s of drain for each step, and the pause.
 		Steps: []*workerv1.Step{
@@ -152,9 +152,9 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 		t.Errorf("target (-want +got):\n%s", diff)
 	}
 	want := []*workerv1.Request{
-		{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/", Items: 1},
-		{Name: "POST /urls", Type: "Write", Method: "POST", Path: "/urls", Items: 1},
-		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/", Items: 1},
+		{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"},
+		{Name: "POST /urls", Type: "Write", Method: "POST", Path: "/urls"},
+		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/"},
 	}
 	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

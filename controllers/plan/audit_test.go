@@ -50,7 +50,7 @@ func TestAuditsArePlannedWithTheirDefaults(t *testing.T) {
 func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
 	list := assignments(t, audited())
 	want := []*workerv1.Audit{{Value: ".links", Read: &workerv1.Request{
-		Name: "GET /stats", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/stats",
+		Name: "GET /stats", Type: "Read", Weight: 1, Method: "GET", Path: "/stats",
 		Headers: []*workerv1.Header{
 			{Name: "X-Key", ValueFile: "/var/run/loadtest/secrets/target/key"}, {Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/admin/key"},
 		},

@@ -89,7 +89,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		},
 		Requests: []*workerv1.Request{
 			{
-				Name: "create", Type: "Write", Weight: 1, Method: "POST", Path: "/urls", Items: 20,
+				Name: "create", Type: "Write", Weight: 1, Method: "POST", Path: "/urls",
 				BodyFile: "/var/run/loadtest/secrets/bodies/create.json",
 				Headers: []*workerv1.Header{
 					{Name: "Authorization", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/token"},
@@ -98,7 +98,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 				ExpectedJson: []*workerv1.ExpectedValue{{Path: ".codes[0]", Equals: "abc"}}, MaxBodyBytes: 4096,
 			},
 			{
-				Name: "follow", Type: "Read", Weight: 1, Method: "GET", Path: "/${code}", Items: 1,
+				Name: "follow", Type: "Read", Weight: 1, Method: "GET", Path: "/${code}",
 				BodyFile:       "/var/run/loadtest/configmaps/bodies/follow.txt",
 				Headers:        []*workerv1.Header{{Name: "Authorization", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/token"}},
 				ExpectedStatus: []int32{302},
@@ -106,7 +106,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		},
 		Preflight: []*workerv1.Request{
 			{
-				Name: "GET /version", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
+				Name: "GET /version", Type: "Read", Weight: 1, Method: "GET", Path: "/version",
 				Headers: []*workerv1.Header{
 					{Name: "Authorization", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/api/token"},
 					{Name: "X-Admin", Value: "Bearer ", ValueFile: "/var/run/loadtest/secrets/admin/token"},
@@ -114,7 +114,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 				ExpectedStatus: []int32{200}, ExpectedJson: []*workerv1.ExpectedValue{{Path: ".api", Equals: "seed-000"}}, MaxBodyBytes: 512,
 			},
 			{
-				Name: "healthy", Type: "Read", Weight: 1, Items: 1, Method: "HEAD", Path: "/health",
+				Name: "healthy", Type: "Read", Weight: 1, Method: "HEAD", Path: "/health",
 				Headers: []*workerv1.Header{{Name: "authorization", Value: "none"}},
 			},
 		},

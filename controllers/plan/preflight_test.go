@@ -30,13 +30,13 @@ func TestPreflight(t *testing.T) {
 		"nothing": {target: []v1alpha1.Header{bearer}},
 		"a question without anything": {
 			asked: []v1alpha1.Preflight{{}},
-			want:  []*workerv1.Request{{Name: "GET /", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/"}},
+			want:  []*workerv1.Request{{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"}},
 		},
 		"with the header of the target": {
 			target: []v1alpha1.Header{bearer},
 			asked:  []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version"}}},
 			want: []*workerv1.Request{{
-				Name: "GET /version", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/version",
+				Name: "GET /version", Type: "Read", Weight: 1, Method: "GET", Path: "/version",
 				Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
 			}},
 		},
@@ -44,7 +44,7 @@ func TestPreflight(t *testing.T) {
 			target: []v1alpha1.Header{bearer},
 			asked:  []v1alpha1.Preflight{{Request: &v1alpha1.Query{Headers: []v1alpha1.Header{other}}}},
 			want: []*workerv1.Request{{
-				Name: "GET /", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/",
+				Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/",
 				Headers: []*workerv1.Header{{Name: "AUTHORIZATION", Value: "none"}},
 			}},
 		},
@@ -55,7 +55,7 @@ func TestPreflight(t *testing.T) {
 				Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}},
 			}},
 			want: []*workerv1.Request{{
-				Name: "shop.v1.Shop/About", Type: "Call", Weight: 1, Items: 1, ExpectedStatus: []int32{0, 5},
+				Name: "shop.v1.Shop/About", Type: "Call", Weight: 1, ExpectedStatus: []int32{0, 5},
 				Call:    &workerv1.Call{Method: "shop.v1.Shop/About", Messages: [][]byte{[]byte("{}")}},
 				Headers: []*workerv1.Header{{Name: "AUTHORIZATION", Value: "none"}},
 			}},
@@ -65,11 +65,11 @@ func TestPreflight(t *testing.T) {
 			asked:  []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{Service: "shop.v1.Shop"}}, {Name: "alive", GRPCHealth: &v1alpha1.GRPCHealth{}}},
 			want: []*workerv1.Request{
 				{
-					Name: "grpcHealth shop.v1.Shop", Type: "Call", Weight: 1, Items: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
+					Name: "grpcHealth shop.v1.Shop", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
 					Call: &workerv1.Call{Method: "grpc.health.v1.Health/Check", Messages: [][]byte{[]byte(`{"service":"shop.v1.Shop"}`)}, Health: true},
 				},
 				{
-					Name: "alive", Type: "Call", Weight: 1, Items: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
+					Name: "alive", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
 					Call: &workerv1.Call{Method: "grpc.health.v1.Health/Check", Messages: [][]byte{[]byte(`{"service":""}`)}, Health: true},
 				},
 			},
@@ -80,8 +80,8 @@ func TestPreflight(t *testing.T) {
 				{Name: "a", Request: &v1alpha1.Query{Path: "/a"}},
 			},
 			want: []*workerv1.Request{
-				{Name: "z", Type: "Write", Weight: 1, Items: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
-				{Name: "a", Type: "Read", Weight: 1, Items: 1, Method: "GET", Path: "/a"},
+				{Name: "z", Type: "Write", Weight: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
+				{Name: "a", Type: "Read", Weight: 1, Method: "GET", Path: "/a"},
 			},
 		},
 	}

@@ -124,7 +124,6 @@ func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
 		Path:    requestPath(r),
 		Headers: headers(target.Headers, r.Headers),
 		Body:    []byte(r.Body),
-		Items:   max(r.Items, 1),
 	}
 	if f, ok := sourceFile(r.BodyFrom); ok {
 		w.BodyFile = f.mounted()

@@ -895,7 +895,7 @@ type Assignment struct {
 	Seed  int64   `protobuf:"varint,8,opt,name=seed,proto3" json:"seed,omitempty"`
 	Data  []*Data `protobuf:"bytes,9,rep,name=data,proto3" json:"data,omitempty"`
 	Setup *Setup  `protobuf:"bytes,10,opt,name=setup,proto3" json:"setup,omitempty"`
-	// preflight are sent before anything else; their weights and items are ignored.
+	// preflight are sent before anything else; their weights are ignored.
 	Preflight []*Request `protobuf:"bytes,11,rep,name=preflight,proto3" json:"preflight,omitempty"`
 	// audits are numbers that the target reports of itself. They are read on ReadAudits.
 	Audits []*Audit `protobuf:"bytes,12,rep,name=audits,proto3" json:"audits,omitempty"`
@@ -1514,8 +1514,7 @@ func (x *Destination) GetPod() bool {
 // Audit is a number that the target reports of itself.
 type Audit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// read is the request whose response has the number; its weight and items are
-	// ignored.
+	// read is the request whose response has the number; its weight is ignored.
 	Read *Request `protobuf:"bytes,1,opt,name=read,proto3" json:"read,omitempty"`
 	// value is the path of the number in the JSON body.
 	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
@@ -1852,8 +1851,6 @@ type Request struct {
 	ExpectedJson []*ExpectedValue `protobuf:"bytes,10,rep,name=expected_json,json=expectedJson,proto3" json:"expected_json,omitempty"`
 	// max_body_bytes bounds the response's body; 0: no bound.
 	MaxBodyBytes int64 `protobuf:"varint,11,opt,name=max_body_bytes,json=maxBodyBytes,proto3" json:"max_body_bytes,omitempty"`
-	// items is how many business items a request carries, from 1.
-	Items int32 `protobuf:"varint,12,opt,name=items,proto3" json:"items,omitempty"`
 	// targets_file holds targets of vegeta, which are sent in turn. They go instead of
 	// method, path and body.
 	TargetsFile   string        `protobuf:"bytes,21,opt,name=targets_file,json=targetsFile,proto3" json:"targets_file,omitempty"`
@@ -1972,13 +1969,6 @@ func (x *Request) GetExpectedJson() []*ExpectedValue {
 func (x *Request) GetMaxBodyBytes() int64 {
 	if x != nil {
 		return x.MaxBodyBytes
-	}
-	return 0
-}
-
-func (x *Request) GetItems() int32 {
-	if x != nil {
-		return x.Items
 	}
 	return 0
 }
@@ -4626,7 +4616,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
-	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xe6\x04\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xd6\x04\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -4639,15 +4629,14 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\tbody_file\x18\t \x01(\tR\bbodyFile\x12F\n" +
 	"\rexpected_json\x18\n" +
 	" \x03(\v2!.loadtest.worker.v1.ExpectedValueR\fexpectedJson\x12$\n" +
-	"\x0emax_body_bytes\x18\v \x01(\x03R\fmaxBodyBytes\x12\x14\n" +
-	"\x05items\x18\f \x01(\x05R\x05items\x12!\n" +
+	"\x0emax_body_bytes\x18\v \x01(\x03R\fmaxBodyBytes\x12!\n" +
 	"\ftargets_file\x18\x15 \x01(\tR\vtargetsFile\x12H\n" +
 	"\x0etargets_format\x18\x16 \x01(\x0e2!.loadtest.worker.v1.TargetsFormatR\rtargetsFormat\x12,\n" +
 	"\x04call\x183 \x01(\v2\x18.loadtest.worker.v1.CallR\x04call\x12\x1f\n" +
 	"\vmin_replies\x184 \x01(\x03R\n" +
 	"minReplies\x12\x1f\n" +
 	"\vmax_replies\x185 \x01(\x03R\n" +
-	"maxReplies\"f\n" +
+	"maxRepliesJ\x04\b\f\x10\r\"f\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x1a\n" +
 	"\bmessages\x18\x02 \x03(\fR\bmessages\x12\x12\n" +
