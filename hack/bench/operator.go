@@ -51,6 +51,11 @@ are 250 KB each.
 func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, operatorPatience)
 	defer cancel()
+	waker, err := simulated.StartWaker(ctx, b.path("waker"))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = waker.Stop() }()
 	server, err := simulated.StartServer(ctx, b.root, b.work)
 	if err != nil {
 		return "", err
@@ -68,11 +73,6 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer o.process.Kill()
-	waker, err := simulated.StartWaker(ctx, b.path("waker"))
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = waker.Stop() }()
 	kubelet, err := simulated.StartKubelet(ctx, server.Client, waker)
 	if err != nil {
 		return "", err

@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,12 @@ type Waker struct {
 	wakes map[int64]func(late time.Duration)
 }
 
-// StartWaker starts the program.
+// StartWaker starts the program, and returns when it has answered: without the right to
+// real-time priority it ends at once, and no run would come to its end.
 func StartWaker(ctx context.Context, path string) (*Waker, error) {
 	w := &Waker{cmd: exec.CommandContext(ctx, path), done: make(chan error, 1), wakes: map[int64]func(late time.Duration){}}
-	w.cmd.Stderr = os.Stderr
+	var said bytes.Buffer
+	w.cmd.Stderr = io.MultiWriter(os.Stderr, &said)
 	in, err := w.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -41,7 +44,14 @@ func StartWaker(ctx context.Context, path string) (*Waker, error) {
 		return nil, fmt.Errorf("start the waker: %w", err)
 	}
 	go func() { w.done <- w.read(out) }()
-	return w, nil
+	answered := make(chan struct{})
+	asked := w.At(time.Now(), func(time.Duration) { close(answered) })
+	select {
+	case <-answered:
+		return w, nil
+	case err := <-w.done:
+		return nil, fmt.Errorf("the waker has ended: %w: %s", errors.Join(err, asked, w.in.Close(), w.cmd.Wait()), bytes.TrimSpace(said.Bytes()))
+	}
 }
 
 // At calls f soon after an instant, with how late the process woke up for it.

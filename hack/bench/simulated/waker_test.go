@@ -1,0 +1,35 @@
+package simulated
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A program that fails at its start is not waited for, and its error is said.
+func TestWakerThatFailsAtItsStart(t *testing.T) {
+	w, err := StartWaker(t.Context(), "cp") // which wants arguments
+	if err == nil {
+		t.Fatal("it has started", w.Stop())
+	}
+	if !strings.Contains(err.Error(), "exit status") || !strings.Contains(err.Error(), "cp: ") {
+		t.Errorf("%v; want the exit status, and what the program said", err)
+	}
+}
+
+func TestWakerIsReadyOnceItAnswers(t *testing.T) {
+	w, err := StartWaker(t.Context(), "cat") // which says that it was as late as the instant is
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, late := time.Unix(0, 17), make(chan time.Duration, 1)
+	if err := w.At(at, func(d time.Duration) { late <- d }); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-late; got != 17 {
+		t.Errorf("late by %v, want 17ns", got)
+	}
+	if err := w.Stop(); err != nil {
+		t.Error(err)
+	}
+}
