@@ -23,7 +23,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newFixture(t, kept)
-	r.Uncached = direct
+	r.Uncached = unhurried{direct}
 	pass := func() time.Duration {
 		t.Helper()
 		await(t, kept, lt, &v1alpha1.LoadTest{})

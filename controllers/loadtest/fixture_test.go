@@ -1,6 +1,7 @@
 package loadtest_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strconv"
@@ -132,13 +133,29 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	}
 	r.Reconciler = &loadtest.Reconciler{
 		Policy: func() *policy.Policy { return unlimited },
-		Client: c, Uncached: c, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
+		Client: c, Uncached: unhurried{c}, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
 		ChecksTargets: true,
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"}
 		},
 	}
 	return r
+}
+
+// unhurried reads for as long as it takes: a busy API server may need longer than the
+// seconds that the reconciler gives what it reads of a target.
+type unhurried struct{ client.Reader }
+
+func (u unhurried) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return u.Reader.Get(ctx, name, o, options...)
+}
+
+func (u unhurried) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	return u.Reader.List(ctx, list, options...)
 }
 
 // hello is the smallest LoadTest of two workers and one rung, with the Service of its

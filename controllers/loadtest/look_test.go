@@ -187,7 +187,7 @@ func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt, _ := tested(t)
 			r := newFixture(t, apiserver.Client(t))
-			r.LooksAtTargets, r.Uncached = true, &reads{Reader: r.client, err: tc.err}
+			r.LooksAtTargets, r.Uncached = true, &reads{Reader: r.Uncached, err: tc.err}
 			r.carryOut(lt, func() {})
 			step := lt.Status.Steps[0].Environment
 			if lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || !strings.HasPrefix(step.After.Problem, tc.want) {
@@ -202,7 +202,7 @@ func TestPodsAreReadWithoutAutoscalers(t *testing.T) {
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	r.LooksAtTargets = true
-	r.Uncached = &reads{Reader: r.client, autoscalers: apierrors.NewForbidden(corev1.Resource("horizontalpodautoscalers"), "", errors.New("no rule"))}
+	r.Uncached = &reads{Reader: r.Uncached, autoscalers: apierrors.NewForbidden(corev1.Resource("horizontalpodautoscalers"), "", errors.New("no rule"))}
 	r.carryOut(lt, func() {})
 	if after := lt.Status.Steps[0].Environment.After; after == nil || after.Problem != "" || after.Pods != 2 {
 		t.Errorf("%+v, want 2 pods", after)
@@ -214,7 +214,7 @@ func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	r.LooksAtTargets = true
-	failing := &reads{Reader: r.client}
+	failing := &reads{Reader: r.Uncached}
 	r.Uncached = failing
 	r.carryOut(lt, func() { failing.autoscalers = errors.New("connection refused") })
 	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || len(step.Changes) != 0 || step.After.Problem == "" {
@@ -226,7 +226,7 @@ func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
 func TestTargetThatIsNotToBeReadIsNot(t *testing.T) {
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
-	counted := &reads{Reader: r.client}
+	counted := &reads{Reader: r.Uncached}
 	r.Uncached = counted
 	r.carryOut(lt, func() {})
 	if counted.n != 0 || lt.Status.Environment != nil || lt.Status.Steps[0].Environment != nil {

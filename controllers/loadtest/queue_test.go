@@ -85,7 +85,7 @@ func tenAtOnce() *policy.Policy {
 func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 	const all, most = 200, 10
 	r := newFixture(t, cached(t))
-	r.workers.absent, r.Policy, r.Uncached = true, tenAtOnce, apiserver.Client(t)
+	r.workers.absent, r.Policy, r.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
 	list := restored(t, all)
 	await(t, r.client, list[all-1], &v1alpha1.LoadTest{})
 	r.passes(list)
@@ -100,7 +100,7 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 		}
 	}
 	again := newFixture(t, cached(t))
-	again.workers.absent, again.Policy, again.Uncached = true, tenAtOnce, apiserver.Client(t)
+	again.workers.absent, again.Policy, again.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
 	for range 2 {
 		again.passes(list)
 		if n := len(inPhase(list, v1alpha1.PhaseStarting)); n != most {

@@ -55,7 +55,7 @@ func (l *looks) List(ctx context.Context, list client.ObjectList, opts ...client
 func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1alpha1.LoadTest, *batchv1.Job) {
 	t.Helper()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
-	l := &looks{Reader: c}
+	l := &looks{Reader: unhurried{c}}
 	r.Uncached, r.workers.absent = l, true
 	r.clock.SetTime(lt.CreationTimestamp.Time)
 	r.mustPass(lt)

@@ -95,7 +95,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 // tried again.
 func TestServiceThatCannotBeRead(t *testing.T) {
 	c, lt := apiserver.Client(t), named(t)
-	r, s := newFixture(t, c), &services{Reader: c}
+	r, s := newFixture(t, c), &services{Reader: unhurried{c}}
 	r.Uncached = s
 	r.mustPass(lt)
 	s.err = apierrors.NewForbidden(corev1.Resource("services"), "shortener", errors.New("no rule"))
