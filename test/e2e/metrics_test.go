@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -73,24 +74,32 @@ func forward(t *testing.T, object, port string) string {
 }
 
 // forwardIn is forward for a pod or Service of another namespace.
-func forwardIn(t *testing.T, namespace, object, port string) string {
+func forwardIn(t *testing.T, namespace, object, port string) (address string) {
+	t.Helper()
+	soon(t, waitTimeout, func(context.Context) (err error) {
+		address, err = tryToForward(t, namespace, object, port)
+		return err
+	})
+	return address
+}
+
+func tryToForward(t *testing.T, namespace, object, port string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "kubectl", "-n", namespace, "port-forward", "--address", "127.0.0.1", object, ":"+port)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if found := forwarded.FindStringSubmatch(lines.Text()); found != nil {
 			go func() { _, _ = io.Copy(io.Discard, out) }()
-			return found[1]
+			return found[1], nil
 		}
 	}
-	t.Fatal("kubectl port-forward ended without an address")
-	return ""
+	return "", errors.New("kubectl port-forward ended without an address")
 }
