@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -207,8 +208,36 @@ func letGo(object client.Object) {
 	_ = client.IgnoreNotFound(cluster.Patch(context.Background(), object, patch))
 }
 
-// forgedWorker is the pod of a Job that names a LoadTest as its controller.
+// forgedWorker is the pod of a Job that names a LoadTest as its controller. The garbage
+// collector deletes such a Job: if it does so before the Job has its pod, which it then never
+// gets, another is made.
 func (tn *tenant) forgedWorker(t *testing.T, owner metav1.OwnerReference) *corev1.Pod {
+	t.Helper()
+	for range 20 {
+		job := tn.forgedJob(t, owner)
+		var pods corev1.PodList
+		soon(t, waitTimeout, func(ctx context.Context) error {
+			if err := cluster.List(ctx, &pods, client.InNamespace(tn.namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name}); err != nil {
+				return err
+			}
+			if err := cluster.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
+				return err
+			}
+			if len(pods.Items) == 0 && job.DeletionTimestamp == nil {
+				return fmt.Errorf("no pod of Job %s is there", job.Name)
+			}
+			return nil
+		})
+		if len(pods.Items) > 0 {
+			return &pods.Items[0]
+		}
+	}
+	t.Fatal("no Job had its pod before it was deleted")
+	return nil
+}
+
+// forgedJob is such a Job.
+func (tn *tenant) forgedJob(t *testing.T, owner metav1.OwnerReference) *batchv1.Job {
 	t.Helper()
 	job := tn.waiting(t)
 	run := map[string]string{"loadtest.dev/run": string(owner.UID)}
@@ -222,7 +251,7 @@ func (tn *tenant) forgedWorker(t *testing.T, owner metav1.OwnerReference) *corev
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { letGo(job) })
-	return tn.podOf(t, job.Name)
+	return job
 }
 
 // forge is a token that says to be bound to a pod.
