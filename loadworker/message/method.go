@@ -86,14 +86,13 @@ func (m *Method) Decode(reply []byte, room int) (json []byte, took int, err erro
 	if (proto.UnmarshalOptions{Resolver: m.types, RecursionLimit: maxDepth}).Unmarshal(reply, message) != nil {
 		return nil, 0, m.undecodable(reply, errors.New("its bytes are not in protobuf's format"))
 	}
-	most := min(room, MaxJSON)
-	took, ok := measure(message, m.types, most)
-	if !ok {
-		return nil, took, m.undecodable(reply, fmt.Errorf("as JSON it may have more than %d bytes", most))
+	took, err = measure(message, m.types, min(room, MaxJSON))
+	if err != nil {
+		return nil, took, m.undecodable(reply, err)
 	}
 	json, err = protojson.MarshalOptions{Resolver: m.types, EmitDefaultValues: true}.Marshal(message)
 	if err != nil {
-		return nil, took, m.undecodable(reply, errors.New("it has no form in JSON"))
+		return nil, took, m.undecodable(reply, errNoForm)
 	}
 	return json, took, nil
 }

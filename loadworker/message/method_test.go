@@ -437,3 +437,56 @@ func TestAnyWithinAnyIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// The library leaves the required fields of what a google.protobuf.Any holds unchecked, and goes
+// deeper into it than replies may be.
+func TestWhatAnyHoldsIsBoundedAsTheLibraryReadsIt(t *testing.T) {
+	const number, message = descriptorpb.FieldDescriptorProto_TYPE_INT32, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
+	required, many := field("required", 1, number, ""), field("many", 2, message, ".a.Wide")
+	required.Label, many.Label = descriptorpb.FieldDescriptorProto_LABEL_REQUIRED.Enum(), descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+	wide := &descriptorpb.DescriptorProto{Name: proto.String("Wide")}
+	for i := range int32(1000) {
+		repeated := field(fmt.Sprint("field", i), i+1, number, "")
+		repeated.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
+		wide.Field = append(wide.Field, repeated)
+	}
+	f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{
+		field("any", 1, message, ".google.protobuf.Any"),
+	}}, &descriptorpb.DescriptorProto{Name: proto.String("Held"), Field: []*descriptorpb.FieldDescriptorProto{
+		required, many, field("deeper", 3, message, ".a.Held"),
+	}}, wide)
+	f.Syntax, f.Dependency = proto.String("proto2"), []string{anypb.File_google_protobuf_any_proto.Path()}
+	d, err := Sent([]*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := d.Method("a.S/M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := func(levels int) (held []byte) {
+		for range levels {
+			held = append(binary.AppendUvarint([]byte{0x1a}, uint64(len(held))), held...)
+		}
+		return held
+	}
+	for name, tt := range map[string]struct {
+		held []byte
+		want string // of the error
+	}{
+		"without what is required":    {bytes.Repeat([]byte{0x12, 0}, 3), ""},
+		"too much":                    {bytes.Repeat([]byte{0x12, 0}, 1000), "as JSON it may have more than"},
+		"deep":                        {deep(maxDepth - 1), ""},
+		"too deep":                    {deep(maxDepth + 1), "it has no form in JSON"},
+		"no message at all":           {[]byte{0xff}, "it has no form in JSON"},
+		"too deep, and then too much": {append(deep(maxDepth+1), bytes.Repeat([]byte{0x12, 0}, 1000)...), "it has no form in JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			held := append(binary.AppendUvarint([]byte("\x0a\x07/a.Held\x12"), uint64(len(tt.held))), tt.held...)
+			json, _, err := m.Decode(append(binary.AppendUvarint([]byte{0x0a}, uint64(len(held))), held...), MaxJSON)
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%d bytes of JSON, %v; want %q", len(json), err, tt.want)
+			}
+		})
+	}
+}

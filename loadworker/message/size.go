@@ -1,6 +1,9 @@
 package message
 
 import (
+	"errors"
+	"fmt"
+
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -16,15 +19,24 @@ const MaxJSON = 16 * MaxReply
 // brackets), with a number of at most 24 digits.
 const overhead = 32
 
+var errNoForm = errors.New("it has no form in JSON")
+
 // measure counts how many bytes the JSON of a message may have: too many rather than too few.
-// It ends as soon as there are more than most; then it is not ok.
-func measure(m protoreflect.Message, types *dynamicpb.Types, most int) (size int, ok bool) {
+// It ends with an error as soon as there are more than most.
+func measure(m protoreflect.Message, types *dynamicpb.Types, most int) (size int, err error) {
 	s := measured{types: types, left: most}
-	ok = s.message(m)
-	return most - s.left, ok
+	switch {
+	case s.message(m):
+	case s.left < 0:
+		err = fmt.Errorf("as JSON it may have more than %d bytes", most)
+	default:
+		err = errNoForm
+	}
+	return most - s.left, err
 }
 
-// measured is what is left of the bound. Its methods return false if nothing is.
+// measured is what is left of the bound. Its methods return false if nothing is, or if there is
+// no JSON.
 type measured struct {
 	types *dynamicpb.Types
 	left  int
@@ -100,7 +112,8 @@ func (s *measured) value(f protoreflect.FieldDescriptor, v protoreflect.Value) b
 }
 
 // any is a google.protobuf.Any, whose JSON is that of the message which it holds. What
-// cannot be read has no JSON.
+// cannot be read has no JSON, and neither has what is deeper than replies may be: the library
+// would go deeper. As it does, any leaves the required fields unchecked.
 func (s *measured) any(m protoreflect.Message) bool {
 	fields := m.Descriptor().Fields()
 	name, encoded := m.Get(fields.ByNumber(1)).String(), m.Get(fields.ByNumber(2)).Bytes()
@@ -108,13 +121,14 @@ func (s *measured) any(m protoreflect.Message) bool {
 	if !s.take(6*len(name) + len(encoded)) {
 		return false
 	}
+	if name == "" && len(encoded) == 0 {
+		return true
+	}
 	t, err := s.types.FindMessageByURL(name)
 	if err != nil {
-		return true
+		return false
 	}
 	held := t.New()
-	if (proto.UnmarshalOptions{Resolver: s.types, RecursionLimit: maxDepth}).Unmarshal(encoded, held.Interface()) != nil {
-		return true
-	}
-	return s.message(held)
+	options := proto.UnmarshalOptions{AllowPartial: true, Resolver: s.types, RecursionLimit: maxDepth}
+	return options.Unmarshal(encoded, held.Interface()) == nil && s.message(held)
 }
