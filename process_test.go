@@ -193,7 +193,7 @@ func (o *operators) pair() (leader, standby *operator) {
 // for what never comes.
 func eventually(t *testing.T, what string, f func() bool) time.Duration {
 	t.Helper()
-	const limit = time.Minute
+	const limit = 2 * time.Minute
 	begun := time.Now()
 	for !f() {
 		if time.Since(begun) > limit {

@@ -94,11 +94,11 @@ func (c *configured) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for limit := time.After(30 * time.Second); !holds(); {
+	for limit := time.After(patience); !holds(); {
 		select {
 		case <-tick.C:
 		case <-limit:
-			c.t.Fatalf("not so within 30 s: %s", what)
+			c.t.Fatalf("not so within %v: %s", patience, what)
 		}
 	}
 }

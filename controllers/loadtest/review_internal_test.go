@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 )
 
-const reviewTimeout = 30 * time.Second
+const reviewTimeout = 2 * time.Minute
 
 // slowServer holds each review until the test lets it answer; it refuses all tokens
 // but those in valid.

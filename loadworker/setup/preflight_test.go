@@ -306,7 +306,7 @@ func TestPreflightEndsWithItsContext(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("Ask = %v, want %v", err, context.Canceled)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the preflight does not end")
 	}
 }

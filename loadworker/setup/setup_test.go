@@ -49,7 +49,7 @@ func newShop(t *testing.T) *shop {
 }
 
 // patience bounds a wait that should not take long; it is no assertion.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // got is what was sent, sorted.
 func (s *shop) got() []string {

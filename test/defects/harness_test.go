@@ -24,7 +24,7 @@ import (
 const (
 	ms = time.Millisecond
 	// patience bounds a wait that should not take long; it is no assertion.
-	patience = 60 * time.Second
+	patience = 2 * time.Minute
 	// forever is longer than any test.
 	forever = time.Hour
 	// precision is that of a histogram: what it says is at most that much too
@@ -127,7 +127,7 @@ func (e experiment) loadTest(url string) *v1alpha1.LoadTest {
 	if lt.Spec.Parallelism == nil {
 		lt.Spec.Parallelism = ptr[int32](1)
 	}
-	timeout := patience
+	timeout := time.Minute
 	if e.timeout > 0 {
 		timeout = e.timeout
 	}

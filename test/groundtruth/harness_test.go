@@ -10,7 +10,7 @@ import (
 )
 
 // waitTimeout bounds a wait that should not take long; it is no assertion.
-const waitTimeout = 30 * time.Second
+const waitTimeout = 2 * time.Minute
 
 func start(t *testing.T, c Config) *Server {
 	t.Helper()

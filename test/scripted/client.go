@@ -41,7 +41,7 @@ var Large = sync.OnceValue(func() *transport.Request {
 })
 
 // Patience is a timeout that no test reaches, and Far a deadline.
-const Patience = 30 * time.Second
+const Patience = 2 * time.Minute
 
 // Far returns a deadline that no test reaches.
 func Far() time.Time { return time.Now().Add(Patience) }

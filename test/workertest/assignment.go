@@ -26,7 +26,7 @@ func Assignment(url string, steps ...*workerv1.Step) *workerv1.Assignment {
 func Burst(index int32, users int64, each int32) *workerv1.Step {
 	return &workerv1.Step{
 		Index: index, Total: users, Share: &workerv1.Share{Stride: 1, Count: users},
-		Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: each, LimitNanos: int64(time.Minute)}},
+		Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: each, LimitNanos: int64(time.Hour)}},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Patience bounds a wait that should not take long; it is no assertion.
-const Patience = 30 * time.Second
+const Patience = 2 * time.Minute
 
 // Target counts the requests that it serves: the oracle of every count.
 type Target struct {
