@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // The first request of each connection is not reused, in whichever step it is.
@@ -23,9 +23,8 @@ func TestReusedConnectionsAreCounted(t *testing.T) {
 		}
 		r = d.runner(t, setup{url: o.URL, maxConns: 1})
 		for i, first := range []int64{1, 0} {
-			got := drive(t, r, arrivalsStep(20e6, time.Second))
-			if sent := total(t, got).Sent; sent == 0 || got.Reused != sent-first {
-				t.Errorf("arrivals %d: %d of %d requests reused the connection, want all but %d", i, got.Reused, sent, first)
+			if got := sendAll(t, r, 20e6, 20); got.Reused != 20-first {
+				t.Errorf("arrivals %d: %d of 20 requests reused the connection, want all but %d", i, got.Reused, first)
 			}
 		}
 	})
@@ -35,13 +34,12 @@ func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
 	forEachDriverOfHTTP1(t, func(t *testing.T, d testDriver) {
 		const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 		r := d.runner(t, setup{url: raw(t, last, closeGently)})
-		got := drive(t, r, arrivalsStep(20e6, time.Second))
-		sent := total(t, got).Sent
-		if diff := cmp.Diff(map[string]int64{"success": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
-			t.Errorf("sent %d, outcomes (-want +got):\n%s", sent, diff)
+		got := sendAll(t, r, 20e6, 20)
+		if diff := cmp.Diff(map[string]int64{"success": 20}, outcomes(total(t, got))); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}
-		if got.Reused != 0 || got.ConnectionsOpened < sent {
-			t.Errorf("%d reused, %d opened; want none, and one for each of %d", got.Reused, got.ConnectionsOpened, sent)
+		if got.Reused != 0 || got.ConnectionsOpened < 20 {
+			t.Errorf("%d reused, %d opened; want none, and one for each of 20", got.Reused, got.ConnectionsOpened)
 		}
 	})
 }
@@ -49,13 +47,12 @@ func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
 func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		r := d.runner(t, setup{url: nowhere})
-		got := drive(t, r, arrivalsStep(20e6, time.Second))
-		sent := total(t, got).Sent
-		if diff := cmp.Diff(map[string]int64{"refused": sent}, outcomes(total(t, got))); diff != "" || sent == 0 {
-			t.Errorf("sent %d, outcomes (-want +got):\n%s", sent, diff)
+		got := sendAll(t, r, 20e6, 20)
+		if diff := cmp.Diff(map[string]int64{"refused": 20}, outcomes(total(t, got))); diff != "" {
+			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}
-		if got.Due != 20 || got.Unsent != 20-sent || got.Reused != 0 {
-			t.Errorf("due %d, unsent %d, reused %d; want 20, %d, 0", got.Due, got.Unsent, got.Reused, 20-sent)
+		if got.Due != 20 || got.Unsent != 0 || got.Reused != 0 {
+			t.Errorf("due %d, unsent %d, reused %d; want 20, 0, 0", got.Due, got.Unsent, got.Reused)
 		}
 	})
 }
@@ -64,17 +61,19 @@ func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 // arrivals have no more connections than they may.
 func TestRequestsAreSentOnceOnAnyNumberOfProcessors(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
-		steps := map[string]StepShare{
-			"arrivals": arrivalsStep(60e6, time.Second),
-			"users":    usersStep(5, PacedUsers{Rate: pace.Rate(60e6), Duration: time.Second}),
+		sends := map[string]func(*testing.T, *Runner) *measure.Measurement{
+			"arrivals": func(t *testing.T, r *Runner) *measure.Measurement { return sendAll(t, r, 60e6, 60) },
+			"users": func(t *testing.T, r *Runner) *measure.Measurement {
+				return drive(t, r, usersStep(5, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}))
+			},
 		}
-		for name, step := range steps {
+		for name, send := range sends {
 			for _, processors := range []int{1, 3} {
 				t.Run(name, func(t *testing.T) {
 					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 					o := newOracle(t, nil)
 					r := d.runner(t, setup{url: o.URL, maxConns: 5})
-					got := drive(t, r, step)
+					got := send(t, r)
 					isSchedule(t, got, o, 60)
 					if got.ConnectionsOpened > 5 {
 						t.Errorf("%d connections opened, want at most 5", got.ConnectionsOpened)

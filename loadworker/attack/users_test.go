@@ -217,12 +217,12 @@ func TestClosedUsersSendUntilTheWindowCloses(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(5 * time.Millisecond) })
 		r := d.runner(t, setup{url: o.URL})
-		got := drive(t, r, usersStep(4, ClosedUsers{Duration: time.Second}))
+		got := drive(t, r, usersStep(4, ClosedUsers{Duration: 3 * time.Second}))
 		q := got.Requests[0]
 		if served := int64(len(o.served())); q.Sent != served || q.Sent < 8 {
 			t.Errorf("sent %d, the server served %d; want the same, at least 8", q.Sent, served)
 		}
-		if got.Due != q.Sent || got.Unsent != 0 || got.Window != time.Second {
+		if got.Due != q.Sent || got.Unsent != 0 || got.Window != 3*time.Second {
 			t.Errorf("due %d, unsent %d, window %v", got.Due, got.Unsent, got.Window)
 		}
 		if shorter(q.Service.Min(), 5*time.Millisecond) {

@@ -310,12 +310,12 @@ func TestWaitsOfAJourneyAreWaited(t *testing.T) {
 		t.Parallel()
 		m := newMarket()
 		c := buying(t, newOracle(t, m.ServeHTTP).URL, 5)
-		j, wait := &c.journeys[0], pace.Think{Shortest: 20 * time.Millisecond, Longest: 40 * time.Millisecond}
+		j, wait := &c.journeys[0], pace.Think{Shortest: 300 * time.Millisecond, Longest: 400 * time.Millisecond}
 		j.Steps = []source.JourneyStep{j.Steps[0], {Think: wait}, j.Steps[1], {Think: wait}, j.Steps[2], {Think: wait}}
 		s := drive(t, d.runner(t, c), usersStep(5, ClosedUsers{Duration: 3 * time.Second}))
 		m.check(t)
 		q := &s.Journeys[0]
-		if q.Completed == 0 || q.Time.Min() < 40*time.Millisecond || q.Failed > 0 {
+		if q.Completed == 0 || q.Time.Min() < 2*wait.Shortest || q.Failed > 0 {
 			t.Errorf("%d completed, the fastest in %v, %d failed", q.Completed, q.Time.Min(), q.Failed)
 		}
 		wantJourney(t, s, q.Started, q.Completed, 0)
@@ -323,7 +323,7 @@ func TestWaitsOfAJourneyAreWaited(t *testing.T) {
 			t.Errorf("due %d, of the requests %v", s.Due, dueOf(s))
 		}
 		// The waits of a response are not its lateness.
-		if late := total(t, s).Response.Min(); late > 20*time.Millisecond {
+		if late := total(t, s).Response.Min(); late > wait.Shortest {
 			t.Errorf("the fastest response took %v", late)
 		}
 	})
