@@ -23,28 +23,36 @@ func TestEveryLoadIsSentAndCounted(t *testing.T) {
 	}
 	for name, step := range loads {
 		t.Run(name, func(t *testing.T) {
-			server := workertest.NewTarget(t, nil)
-			c := startFakeCoordinator(t)
-			w := startWorker(t, c)
 			step.Share, step.Total = share, 10
-			s := c.waitForHello(t)
-			s.send(t, assign(workertest.Assignment(server.URL, step)))
-			c.waitUntilReady(t)
-			s.send(t, start(0, 50*time.Millisecond))
-			final, got := c.waitForFinal(t, 0)
-			q := got.Requests[0]
-			window := time.Duration(step.GetPacedUsers().GetDurationNanos() + step.GetClosedUsers().GetDurationNanos() +
-				step.GetBurst().GetLimitNanos() + step.GetArrivals().GetDurationNanos())
-			if series, err := wire.ReadSeries(final.GetMeasurement(), window); err != nil || series == nil {
-				t.Errorf("the series of the step: %v, %v", series, err)
+			// A busy machine may miss a whole window.
+			for windows := 1; sentAndCounted(t, step) == 0; windows++ {
+				if windows == 5 {
+					t.Fatal("nothing was sent in five windows")
+				}
 			}
-			if q.Sent != server.Served() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent || q.Sent == 0 {
-				t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
-			}
-			s.send(t, acknowledge())
-			w.finish(t, s)
 		})
 	}
+}
+
+// sentAndCounted runs a step through a worker, and returns how many requests were sent.
+func sentAndCounted(t *testing.T, step *workerv1.Step) int64 {
+	t.Helper()
+	server := workertest.NewTarget(t, nil)
+	c, w, s := readyWorker(t, workertest.Assignment(server.URL, step))
+	s.send(t, start(0, 50*time.Millisecond))
+	final, got := c.waitForFinal(t, 0)
+	q := got.Requests[0]
+	window := time.Duration(step.GetPacedUsers().GetDurationNanos() + step.GetClosedUsers().GetDurationNanos() +
+		step.GetBurst().GetLimitNanos() + step.GetArrivals().GetDurationNanos())
+	if series, err := wire.ReadSeries(final.GetMeasurement(), window); err != nil || series == nil {
+		t.Errorf("the series of the step: %v, %v", series, err)
+	}
+	if q.Sent != server.Served() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent {
+		t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
+	}
+	s.send(t, acknowledge())
+	w.finish(t, s)
+	return q.Sent
 }
 
 // The protocol refuses a whole snapshot for one client's name that is too long,
