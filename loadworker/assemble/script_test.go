@@ -50,7 +50,19 @@ func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
 	if protocol == groundtruth.HTTP2 {
 		a.Target.Tls = &workerv1.TLS{CaFile: file(t, string(s.Certificate())), ServerName: "example.com"}
 	}
-	got := run(t, prepared(t, a, testConfig(), ignore))
+	p := prepared(t, a, testConfig(), ignore)
+	got := run(t, p)
+	// On a busy machine all calls may have begun before the event: then others follow.
+	for late := time.After(time.Minute); !x.met(got, s.Counters()); {
+		select {
+		case <-late:
+			t.Fatalf("no call met the event: %v, %+v by the server", got.Requests[0].Outcomes, s.Counters())
+		default:
+		}
+		if err := got.Merge(run(t, p)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	q, truth := got.Requests[0], s.Counters()
 	// A client has an answer before the server has counted it.
 	for late := time.After(time.Minute); truth.InFlight > 0 || truth.Answered < q.Outcomes[measure.Success]; truth = s.Counters() {
@@ -70,12 +82,16 @@ func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
 	if n := q.Outcomes[measure.Success]; n == 0 || x.exact && n != truth.Answered {
 		t.Errorf("%d calls succeeded, the server answered %d", n, truth.Answered)
 	}
-	// Whether a call is on its way when a GOAWAY is sent is chance; that others are opened is not.
-	if x.event.Kind == groundtruth.GoAway {
-		if truth.Connections < 2 {
-			t.Errorf("%d connections, although the server drained some", truth.Connections)
-		}
-	} else if len(x.classes) > 0 && q.Outcomes[x.classes[0]] == 0 {
-		t.Errorf("no call ended in %v: %v", x.classes[0], q.Outcomes)
+}
+
+// met says whether calls met the event. Whether one is on its way when a GOAWAY is sent is
+// chance; that others are opened is not.
+func (x scriptedCalls) met(m *measure.Measurement, truth groundtruth.Counters) bool {
+	switch {
+	case x.event.Kind == groundtruth.GoAway:
+		return truth.Connections >= 2
+	case len(x.classes) > 0:
+		return m.Requests[0].Outcomes[x.classes[0]] > 0
 	}
+	return true
 }
