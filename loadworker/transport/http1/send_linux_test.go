@@ -316,27 +316,47 @@ func TestSendToAClosedPortIsRefused(t *testing.T) {
 	}
 }
 
+// afterDeadline returns a sender whose first request was answered before its deadline, and
+// whose server goes on with a script that knows how long that was. A busy machine takes long
+// for a request: then the next deadline is twice as far.
+func afterDeadline(t *testing.T, way way, next func(first time.Duration) script) sender {
+	t.Helper()
+	for first := 500 * time.Millisecond; first < scripted.Patience; first *= 2 {
+		s := way.from(way.client(t, scripted.Serve(t, scripted.Stay(func(c *net.TCPConn, r *bufio.Reader) {
+			says(scripted.Empty)(c, r)
+			next(first)(c, r)
+		}))))
+		if err := s.open(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.send(scripted.Get, first)
+		if err == nil {
+			return s
+		}
+		if failure.Classify(err) != measure.Timeout {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("no request is answered in time")
+	return nil
+}
+
 // Each request has its own deadline, whatever the deadline of the last.
 func TestSendKeepsEachDeadline(t *testing.T) {
 	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			const first = 3 * time.Second // a busy machine may take long for a request
-			slowly := func(c *net.TCPConn, r *bufio.Reader) {
-				says(scripted.Empty)(c, r)
-				says(scripted.Empty)(c, r)
-				if _, err := http.ReadRequest(r); err != nil {
-					return
+			s := afterDeadline(t, way, func(first time.Duration) script {
+				return func(c *net.TCPConn, r *bufio.Reader) {
+					says(scripted.Empty)(c, r)
+					if _, err := http.ReadRequest(r); err != nil {
+						return
+					}
+					<-time.After(first)
+					_, _ = io.WriteString(c, scripted.Empty)
 				}
-				<-time.After(first + 200*time.Millisecond)
-				_, _ = io.WriteString(c, scripted.Empty)
-			}
-			d := way.client(t, scripted.Serve(t, scripted.Stay(slowly)))
-			s := way.from(d)
-			if err := s.open(); err != nil {
-				t.Fatal(err)
-			}
-			for _, timeout := range []time.Duration{first, scripted.Patience, 2 * scripted.Patience} {
+			})
+			for _, timeout := range []time.Duration{scripted.Patience, 2 * scripted.Patience} {
 				if _, err := s.send(scripted.Get, timeout); err != nil {
 					t.Fatal(err)
 				}

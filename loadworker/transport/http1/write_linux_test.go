@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
@@ -77,30 +76,21 @@ func TestSendWritesBeyondAnEarlierDeadline(t *testing.T) {
 	for kind, way := range senders(t) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			const first = 3 * time.Second // a busy machine may take long for a request
-			intact := func(c *net.TCPConn, r *bufio.Reader) {
-				says(scripted.Empty)(c, r)
-				_, _ = r.Peek(1)
-				<-time.After(first + 200*time.Millisecond)
-				request, err := http.ReadRequest(r)
-				if err != nil {
-					return
+			s := afterDeadline(t, way, func(first time.Duration) script {
+				return func(c *net.TCPConn, r *bufio.Reader) {
+					_, _ = r.Peek(1)
+					<-time.After(first)
+					request, err := http.ReadRequest(r)
+					if err != nil {
+						return
+					}
+					if body, _ := io.ReadAll(request.Body); bytes.Equal(body, scripted.Large().Body) {
+						_, _ = io.WriteString(c, scripted.Empty)
+					}
 				}
-				if body, _ := io.ReadAll(request.Body); bytes.Equal(body, scripted.Large().Body) {
-					_, _ = io.WriteString(c, scripted.Empty)
-				}
-			}
-			s := way.from(way.client(t, scripted.Serve(t, scripted.Stay(intact))))
-			if err := s.open(); err != nil {
+			})
+			if _, err := s.send(scripted.Large(), 4*scripted.Patience); err != nil {
 				t.Fatal(err)
-			}
-			for _, step := range []struct {
-				request *transport.Request
-				timeout time.Duration
-			}{{scripted.Get, first}, {scripted.Large(), 4 * scripted.Patience}} {
-				if _, err := s.send(step.request, step.timeout); err != nil {
-					t.Fatal(err)
-				}
 			}
 		})
 	}
