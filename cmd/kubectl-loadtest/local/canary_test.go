@@ -33,9 +33,13 @@ func TestNothingOfTheTrafficIsShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, expose := range []string{"", "expose: Responses, "} {
-				texts := textsOfRun(t, s.URL, expose+test.fields)
-				if !strings.Contains(texts["status"], test.says) || test.says == "" {
-					t.Errorf("the status does not say %q:\n%s", test.says, texts["status"])
+				texts := textsOfRun(t, s.URL, expose+test.fields, canaryDeadline)
+				// A worker may take longer to start on a busy machine.
+				for deadline := int64(2 * canaryDeadline); !strings.Contains(texts["status"], test.says) && deadline < 300; deadline *= 2 {
+					texts = textsOfRun(t, s.URL, expose+test.fields, deadline)
+				}
+				if !strings.Contains(texts["status"], test.says) || test.says == "" || texts["log"] == "" {
+					t.Errorf("the status does not say %q, or the log of %d bytes nothing:\n%s", test.says, len(texts["log"]), texts["status"])
 				}
 				in := canariesIn(texts)
 				if expose == "" {
@@ -70,14 +74,15 @@ func canariesIn(texts map[string]string) map[string]string {
 	return in
 }
 
-// textsOfRun runs a spec, and returns the texts that people see of the run, by name.
-func textsOfRun(t *testing.T, target, fields string) map[string]string {
+// textsOfRun runs a spec with so many seconds to begin, and returns the texts that people see
+// of the run, by name.
+func textsOfRun(t *testing.T, target, fields string, deadline int64) map[string]string {
 	t.Helper()
 	if !strings.Contains(fields, "target: ") {
 		fields = `target: {url: TARGET, ` + canaryHeaders + `}, ` + fields
 	}
 	lt := loadTest(t, target, "{"+fields+", "+canarySteps+"}")
-	*lt.Spec.StartDeadlineSeconds = canaryDeadline
+	lt.Spec.StartDeadlineSeconds = &deadline
 	var said, kept strings.Builder
 	c, logs := config(t), filepath.Join(t.TempDir(), "stderr")
 	c.Files = canaryObjects(t)
@@ -92,10 +97,7 @@ func textsOfRun(t *testing.T, target, fields string) map[string]string {
 		t.Error("the run passed, and was to go wrong")
 	}
 	texts := reports(t, got)
-	log, err := os.ReadFile(logs)
-	if err != nil || len(log) == 0 {
-		t.Fatalf("the worker's log: %d bytes, %v", len(log), err)
-	}
+	log, _ := os.ReadFile(logs) // there is none of a worker that did not begin
 	// The lines of YAML are folded.
 	texts["status"] = strings.Join(strings.Fields(texts["status"]), " ")
 	texts["log"], texts["last words"], texts["archive"] = string(log), said.String(), kept.String()

@@ -31,7 +31,7 @@ func TestTargetsAreSentInTurnByAllWorkers(t *testing.T) {
 	addTargets(t, c.Files, "http://shortener.local.svc:80")
 	c.Services = local.Services{"shortener": strings.TrimPrefix(s.URL, "http://")}
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, parallelism: 3,
-  requests: [{targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}}}], steps: [{name: replay, rate: 1500, duration: 1s}]}`)
+  requests: [{targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}}}], steps: [{name: replay, rate: 500, duration: 3s}]}`)
 	got, err := local.Run(t.Context(), lt, c)
 	if err != nil {
 		t.Fatal(err)
