@@ -22,7 +22,7 @@ func TestConnectionsAreReused(t *testing.T) {
 			want: func(int64) int64 { return 10 },
 		},
 		"kept by paced users": {
-			reply: groundtruth.OK(64), steps: paced(10, "20", 500*ms),
+			reply: groundtruth.OK(64), steps: paced(10, "4", 3*time.Second), // in which each sends
 			want: func(int64) int64 { return 10 },
 		},
 		// Each user opens one before its first request, and one for each after it.
@@ -84,7 +84,7 @@ func TestConnectionsAreOpenBeforeTheWindow(t *testing.T) {
 // Defect: a warm-up that is measured. It is sent, as the server counts, and is in
 // no figure of the result.
 func TestTheWarmUpIsNotMeasured(t *testing.T) {
-	const warmUp, length = 300 * ms, 400 * ms
+	const warmUp, length = 2 * time.Second, 400 * ms
 	for name, steps := range map[string][]v1alpha1.Step{
 		"arrivals":    arrivals("200", length),
 		"paced users": paced(20, "10", length),

@@ -190,7 +190,7 @@ func TestErrorsAndUnsentLoadFailByDefault(t *testing.T) {
 		thresholds []v1alpha1.Threshold
 		decides    v1alpha1.Metric
 	}{
-		"404s, and a threshold on time":  {groundtruth.Route{Reply: groundtruth.Status(404, 1)}, arrivals("200", 500*ms), fast, v1alpha1.MetricFailureRate},
+		"404s, and a threshold on time":  {groundtruth.Route{Reply: groundtruth.Status(404, 1)}, arrivals("40", 3*time.Second), fast, v1alpha1.MetricFailureRate},
 		"404s, and no threshold":         {groundtruth.Route{Reply: groundtruth.Status(404, 1)}, burst(4, 5), nil, v1alpha1.MetricFailureRate},
 		"users wait for a slow target":   {groundtruth.Route{Latency: groundtruth.Fixed(100 * ms)}, paced(4, "20", time.Second), nil, v1alpha1.MetricUnsentRate},
 		"a limiter that denies too much": {groundtruth.Route{Reply: groundtruth.Status(429, 1)}, burst(4, 5), nil, v1alpha1.MetricFailureRate},
