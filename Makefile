@@ -114,7 +114,7 @@ verify: generate lint score vulncheck ## Check that what is generated is committ
 test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
-	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on -timeout 20m ./...; done
+	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on -timeout 40m ./...; done
 	go test -run 'Allocates?Nothing|ReservedMemory|HowLate|HowLong|Stamped' ./loadworker/attack ./loadworker/assemble ./loadworker/transport/{http1,loop} # the race detector would change them
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
