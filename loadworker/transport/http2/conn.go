@@ -251,6 +251,10 @@ func (c *Conn) Resume() {
 
 // failed closes the connection, and returns the error of the request.
 func (c *Conn) failed(err error) error {
+	if secured, ok := c.net.(*tls.Conn); ok {
+		// Close of TLS sends close_notify and may block for 5 s; close the socket first.
+		_ = secured.NetConn().Close()
+	}
 	c.Close()
 	return c.interruption(err)
 }
