@@ -101,6 +101,9 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 	}
 	again := newFixture(t, cached(t))
 	again.workers.absent, again.Policy, again.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
+	for _, lt := range began {
+		await(t, again.client, lt, &v1alpha1.LoadTest{}) // a leader begins some time after the one before
+	}
 	for range 2 {
 		again.passes(list)
 		if n := len(inPhase(list, v1alpha1.PhaseStarting)); n != most {
