@@ -107,10 +107,14 @@ func TestErrorsOfTheConnection(t *testing.T) {
 			s.headers(1, false, ":status", "200")
 			again(raw(xhttp2.FrameData, xhttp2.FlagDataPadded, 1, 1))(s)
 		}, xhttp2.ErrCodeEnhanceYourCalm},
-		"GOAWAYs without end":                   {again(func(s *server) { s.must(s.WriteGoAway(1, 0, nil)) }), xhttp2.ErrCodeEnhanceYourCalm},
-		"priorities without end":                {again(raw(xhttp2.FramePriority, 0, 1, 5)), xhttp2.ErrCodeEnhanceYourCalm},
-		"windows without end":                   {again(func(s *server) { s.must(s.WriteWindowUpdate(0, 1)) }), xhttp2.ErrCodeEnhanceYourCalm},
-		"unknown frames without end":            {again(raw(99, 0, 1, 10)), xhttp2.ErrCodeEnhanceYourCalm},
+		"GOAWAYs without end":        {again(func(s *server) { s.must(s.WriteGoAway(1, 0, nil)) }), xhttp2.ErrCodeEnhanceYourCalm},
+		"priorities without end":     {again(raw(xhttp2.FramePriority, 0, 1, 5)), xhttp2.ErrCodeEnhanceYourCalm},
+		"windows without end":        {again(func(s *server) { s.must(s.WriteWindowUpdate(0, 1)) }), xhttp2.ErrCodeEnhanceYourCalm},
+		"unknown frames without end": {again(raw(99, 0, 1, 10)), xhttp2.ErrCodeEnhanceYourCalm},
+		"ends of an ended stream without end": {func(s *server) {
+			s.headers(1, true, ":status", "200")
+			again(raw(xhttp2.FrameData, flagEndStream, 1, 0))(s)
+		}, xhttp2.ErrCodeEnhanceYourCalm},
 		"resets of an ended stream without end": {func(s *server) { s.headers(1, true, ":status", "200"); again(raw(xhttp2.FrameRSTStream, 0, 1, 4))(s) }, xhttp2.ErrCodeEnhanceYourCalm},
 	}
 	for _, f := range groundtruth.Frames() {
@@ -202,6 +206,10 @@ func TestWhatIsToBeIgnored(t *testing.T) {
 			s.must(s.WriteWindowUpdate(3, 1))
 			s.must(s.WriteRSTStream(3, xhttp2.ErrCodeNo))
 			raw(s, xhttp2.FramePriority, 0, 3, 0, 0, 0, 0, 0)
+		}, ""},
+		"the end of a stream, said twice, as Nginx does": {func(s *server) {
+			s.headers(3, true, ":status", "200")
+			raw(s, xhttp2.FrameData, xhttp2.FlagDataEndStream, 3)
 		}, ""},
 		"padding and a priority in HEADERS (6.2)": {func(s *server) {
 			b := s.fields(":status", "103")

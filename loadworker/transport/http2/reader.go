@@ -47,6 +47,11 @@ type frame struct {
 
 func (f *frame) has(flag byte) bool { return f.flags&flag != 0 }
 
+// isOnlyEnd reports whether it is DATA without data that ends its stream.
+func (f *frame) isOnlyEnd() bool {
+	return f.kind == frameData && f.length == 0 && f.has(flagEndStream)
+}
+
 func parseFrame(b []byte) frame {
 	return frame{
 		length: int(b[0])<<16 | int(b[1])<<8 | int(b[2]),
@@ -215,7 +220,9 @@ func checkPriority(f frame) *violation {
 }
 
 // stream returns the stream of a frame: nil if it has ended here. The server may not have
-// known that when it sent the frame; after it ended the stream itself, it may send no more.
+// known that when it sent the frame; after it ended the stream itself, it may send no more,
+// but may say once more that this is the end: Nginx does if a call has no reply and its
+// socket had no room for the header.
 func (m *Mux) stream(f *frame) (*Stream, *violation) {
 	if st, ok := m.find(f.id); ok {
 		return st, nil
@@ -223,7 +230,7 @@ func (m *Mux) stream(f *frame) (*Stream, *violation) {
 	switch {
 	case f.id%2 == 0 || f.id >= m.next:
 		return nil, violated(protocolError, "a frame of type %d on stream %d, which is idle", f.kind, f.id)
-	case f.kind == frameReset || f.kind == frameWindow || m.lost.has(f.id):
+	case f.kind == frameReset || f.kind == frameWindow || f.isOnlyEnd() || m.lost.has(f.id):
 		return nil, nil
 	}
 	return nil, violated(streamClosed, "a frame of type %d on stream %d, which had ended", f.kind, f.id)

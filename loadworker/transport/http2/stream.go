@@ -84,7 +84,7 @@ func (m *Mux) beginData(f frame, payload []byte) *violation {
 	if st != nil {
 		m.checkData(st, f)
 	}
-	if m.left > 0 || f.has(flagEndStream) {
+	if m.left > 0 || st != nil && f.has(flagEndStream) {
 		m.idle = 0
 	}
 	if m.left == 0 && m.padding == 0 {
