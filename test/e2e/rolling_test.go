@@ -71,11 +71,29 @@ func (r *rolled) start(version string, pods int) {
 		r.pods[c.name] = c
 	}
 	for i := range pods {
+		name := fmt.Sprintf("%s-%d", version, i)
 		soon(r.T, waitTimeout, func(ctx context.Context) error {
-			_, err := r.pods[fmt.Sprintf("%s-%d", version, i)].read(ctx)
-			return err
+			_, err := r.pods[name].read(ctx)
+			return errors.Join(err, r.leadsTo(ctx, name))
 		})
 	}
+}
+
+// leadsTo is nil once the Service has a pod among its endpoints: a run that begins before
+// that connects to others, and to these alone for as long as its connections last.
+func (r *rolled) leadsTo(ctx context.Context, pod string) error {
+	var slices discoveryv1.EndpointSliceList
+	if err := cluster.List(ctx, &slices, client.InNamespace(r.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "rolled"}); err != nil {
+		return err
+	}
+	for _, slice := range slices.Items {
+		for _, e := range slice.Endpoints {
+			if e.TargetRef != nil && e.TargetRef.Name == pod && ptr.Deref(e.Conditions.Ready, false) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the Service does not lead to %s", pod)
 }
 
 // await waits until each pod of a version was asked.
