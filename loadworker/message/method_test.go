@@ -412,12 +412,14 @@ func TestJSONOfExtensionsIsBounded(t *testing.T) {
 	}
 }
 
-// Each google.protobuf.Any within another has a copy of all that is in it.
-func TestAnyWithinAnyIsBounded(t *testing.T) {
-	f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{
+// methodOfAny is a method whose reply has a google.protobuf.Any, beside other messages.
+func methodOfAny(t *testing.T, others ...*descriptorpb.DescriptorProto) *Method {
+	t.Helper()
+	reply := &descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{
 		field("any", 1, descriptorpb.FieldDescriptorProto_TYPE_MESSAGE, ".google.protobuf.Any"),
-	}})
-	f.Dependency = []string{anypb.File_google_protobuf_any_proto.Path()}
+	}}
+	f := file(append([]*descriptorpb.DescriptorProto{reply}, others...)...)
+	f.Syntax, f.Dependency = proto.String("proto2"), []string{anypb.File_google_protobuf_any_proto.Path()}
 	d, err := Sent([]*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f})
 	if err != nil {
 		t.Fatal(err)
@@ -426,6 +428,12 @@ func TestAnyWithinAnyIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// Each google.protobuf.Any within another has a copy of all that is in it.
+func TestAnyWithinAnyIsBounded(t *testing.T) {
+	m := methodOfAny(t)
 	for n, fit := range map[int]bool{3: true, 5000: false} {
 		held := []byte("\x0a\x04/a.Q") // an Any of an empty Q
 		for range n {
@@ -450,20 +458,9 @@ func TestWhatAnyHoldsIsBoundedAsTheLibraryReadsIt(t *testing.T) {
 		repeated.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
 		wide.Field = append(wide.Field, repeated)
 	}
-	f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{
-		field("any", 1, message, ".google.protobuf.Any"),
-	}}, &descriptorpb.DescriptorProto{Name: proto.String("Held"), Field: []*descriptorpb.FieldDescriptorProto{
+	m := methodOfAny(t, &descriptorpb.DescriptorProto{Name: proto.String("Held"), Field: []*descriptorpb.FieldDescriptorProto{
 		required, many, field("deeper", 3, message, ".a.Held"),
 	}}, wide)
-	f.Syntax, f.Dependency = proto.String("proto2"), []string{anypb.File_google_protobuf_any_proto.Path()}
-	d, err := Sent([]*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := d.Method("a.S/M")
-	if err != nil {
-		t.Fatal(err)
-	}
 	deep := func(levels int) (held []byte) {
 		for range levels {
 			held = append(binary.AppendUvarint([]byte{0x1a}, uint64(len(held))), held...)

@@ -200,7 +200,7 @@ func rollOut(t *testing.T) (gap time.Duration) {
 }
 
 // watchHolders returns a function that returns who has held the lease of the leader since
-// watchHolders was called, in order; "" stands for nobody.
+// watchHolders was called, in order; "" is that it was given up.
 func watchHolders(t *testing.T) func() []string {
 	t.Helper()
 	leases, err := cluster.pods.CoordinationV1().Leases(operatorNamespace).Watch(t.Context(), metav1.ListOptions{
