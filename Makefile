@@ -87,7 +87,7 @@ docs: ## Render docs/ as static pages into bin/docs.
 
 # Its few lines are tested without the race detector and not linted: both would compile Kubernetes anew.
 KUBERNETES := ./hack/cluster/kubernetes
-MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './hack/bench/peers/*' -not -path './hack/components/*/*' -not -path './bin/*')))
+MODULES = $(filter-out $(KUBERNETES),$(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './hack/tools/*' -not -path './hack/bench/peers/*' -not -path './hack/components/*/*' -not -path '*/testdata/*' -not -path './bin/*')))
 
 lint: bin/golangci-lint bin/buf ## Check style, the import rule and the protocol.
 	buf lint
@@ -106,15 +106,33 @@ fmt: bin/golangci-lint bin/buf ## Format Go and protobuf files.
 	buf format --write
 	for m in $(MODULES); do (cd $$m && golangci-lint fmt --config $(CURDIR)/.golangci.yml ./...); done
 
-verify: generate lint score vulncheck ## Check that what is generated is committed, and that lint, vet, charts and dependencies give no cause for complaint.
-	for m in $(MODULES); do go -C $$m vet ./...; done
-	go vet -tags e2e ./...
-	git diff --exit-code && test -z "$$(git ls-files --others --exclude-standard | tee /dev/stderr)"
+verify: verify-fast lint score vulncheck ## Check that what is generated is committed, and that lint, vet, charts and dependencies give no cause for complaint.
 
-test: deps bin/helm bin/cluster ## Run the tests of all modules, some against a real API server; no cluster needed.
+verify-fast: generate ## The part of verify that takes two minutes: what is generated, vet, and the modules' requirements.
+	git diff --exit-code && test -z "$$(git ls-files --others --exclude-standard | tee /dev/stderr)"
+	for m in $(MODULES); do go -C $$m vet ./...; done
+	for m in $(filter-out ./hack/crds,$(MODULES)); do go -C $$m mod tidy -diff; done # hack/crds requires what it does not import
+	go vet -tags e2e ./...
+
+# The packages in which nothing starts a goroutine, so that the race detector would find nothing
+# there, and take five to ten times as long: those that decide (the import rules have the
+# list), what is measured, and tools.
+ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
+	./measure/... ./text/... ./api/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... ./hack/mutation/...
+# Tests of this many at once wait for what they wait for beside each other.
+AT_ONCE ?= 8
+# A test that fails runs again alone, three times. What then passes is named in this file.
+FLAKY ?= $(BIN)/flaky.txt
+retest = bin/retest -C $(1) -flaky $(FLAKY) -- -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 40m $(2) --
+bin/retest: FORCE
+	@go build -o $@ ./hack/retest
+
+test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some against a real API server; no cluster needed. FULL=1: in a random order.
 	cluster build
 	export KUBEBUILDER_ASSETS KAFKA_HOME; KUBEBUILDER_ASSETS=$$(cluster assets); KAFKA_HOME=$$(go -C hack/images run . kafka); \
-	for m in $(MODULES); do CGO_ENABLED=1 go -C $$m test -race -shuffle=on -timeout 40m ./...; done
+	$(call retest,.) $(ALONE); \
+	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
+	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race) ./...; done
 	go test -run 'Allocates?Nothing|ReservedMemory|HowLate|HowLong|Stamped' ./loadworker/attack ./loadworker/assemble ./loadworker/transport/{http1,loop} # the race detector would change them
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
@@ -154,8 +172,8 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 # With -p 1 go test prints each line as it comes, from several packages too.
-e2e: bin/helm $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
-	@$(in_$(CLUSTER)) go test -tags e2e -p 1 -count=1 -v -timeout $(if $(FULL),120m,70m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') ./test/e2e/... | \
+e2e: bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
+	@$(in_$(CLUSTER)) bin/retest -v -flaky $(FLAKY) -- -tags e2e -p 1 -count=1 -parallel 4 -timeout $(if $(FULL),120m,70m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- ./test/e2e/... | \
 		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more
@@ -173,10 +191,12 @@ test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as 
 #? ARGS  flags of a benchmark: --rounds 1 --duration 15s for a quick look, --record to keep it
 
 bench-worker: ## Measure what a request, a call and a user cost, beside wrk, h2load, ghz, k6 and others.
+#? ARGS='-before COMMIT'  what is measured beside this tree
+bench-change: ## Measure what a request costs beside what it cost at another commit, in turn.
 bench-accuracy: ## Measure how true quantiles and a stall are over each protocol, and the schedule.
 bench-scale: ## Drive 100,000 users on this machine.
 bench-targets: ## Measure what the targets' services cost, beside a bare handler.
-bench-worker bench-accuracy bench-scale bench-targets: bench-%:
+bench-worker bench-change bench-accuracy bench-scale bench-targets: bench-%:
 	@go run ./hack/bench $* $(ARGS)
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build
@@ -186,10 +206,11 @@ bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second
 
 SIMULATIONS ?= 1000
 bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the wrong judgements.
-	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -v -run '^TestSimulated' ./controllers/... | grep -v 'no test' | awk -f hack/bench/judgement.awk
+	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -json -timeout 90m -run '^TestSimulated' \
+		./loadworker/attack ./controllers/search ./controllers/verdict | awk -f hack/bench/judgement.awk
 
 bench-search: ## Search for the known limits of five targets on this machine, by real workers.
-	@FULL=1 go test -count=1 -v -run '^TestSearchFindsKnownKnees$$' ./cmd/kubectl-loadtest/local
+	@FULL=1 go test -count=1 -v -parallel 5 -timeout 40m -run '^TestSearchFindsKnownKnees$$' ./cmd/kubectl-loadtest/local
 
 # Each tool is the one `tool` of its own module; a change of that module, and
 # nothing else, builds it again.

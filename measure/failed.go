@@ -5,16 +5,22 @@ import (
 	"time"
 )
 
-// FailedTimes are the response and service times of the requests that got no expected
-// response. They are nil while there are none: most targets answer as expected, and a
-// histogram is large.
+// FailedTimes are the response and service times of the requests that ended and were no
+// success: they failed, or were denied as expected. They are nil while there are none: most
+// targets answer as expected, and a histogram is large.
 type FailedTimes struct {
 	Response, Service *Histogram
+	// Ideal are the response times of a perfect generator. nil: as Response.
+	Ideal *Histogram
 }
 
 // Record counts one request.
-func (f *FailedTimes) Record(response, service time.Duration) {
+func (f *FailedTimes) Record(response, service, ideal time.Duration) {
 	f.allocate()
+	if f.Ideal == nil {
+		f.Ideal = NewHistogram()
+	}
+	f.Ideal.Record(ideal)
 	f.Response.Record(response)
 	f.Service.Record(service)
 }
@@ -25,7 +31,7 @@ func (f *FailedTimes) Merge(o *FailedTimes) error {
 		return nil
 	}
 	f.allocate()
-	return errors.Join(f.Response.Merge(o.Response), f.Service.Merge(o.Service))
+	return errors.Join(mergeIdeal(&f.Ideal, f.Response, o.Ideal, o.Response), f.Response.Merge(o.Response), f.Service.Merge(o.Service))
 }
 
 func (f *FailedTimes) allocate() {
@@ -37,11 +43,18 @@ func (f *FailedTimes) allocate() {
 	}
 }
 
-// ExpectedTimes are the response and service times of the requests with an expected
-// response: of all less those of the others. ok is false if a worker did not report
-// which are which.
+// ExpectedTimes are the response and service times of the successes: of all requests less
+// the times of the others. An expected denial is not a success: it is often faster than a
+// grant. ok is false if a worker did not report which are which.
 func (r *Request) ExpectedTimes() (response, service *Histogram, ok bool) {
 	response, ok = r.Response.without(r.Failed.Response)
 	service, also := r.Service.without(r.Failed.Service)
-	return response, service, ok && also && response.Count() == r.Expected
+	return response, service, ok && also && response.Count() == r.Successes()
+}
+
+// ExpectedIdeally are the ideal response times of the successes; ok is false if a worker did
+// not report which they are.
+func (r *Request) ExpectedIdeally() (*Histogram, bool) {
+	ideal, ok := r.Ideally().without(r.Failed.Ideally())
+	return ideal, ok && ideal.Count() == r.Successes()
 }

@@ -100,6 +100,17 @@ func (h *Histogram) Mean() time.Duration {
 	return time.Duration(h.hdr.Mean() * float64(Lowest))
 }
 
+// LongerThan is how many times were longer than d, and their sum.
+func (h *Histogram) LongerThan(d time.Duration) (n int64, sum time.Duration) {
+	for _, bar := range h.hdr.Distribution() {
+		if t := h.duration(bar.To); bar.Count > 0 && t > d {
+			n += bar.Count
+			sum += time.Duration(bar.Count) * t
+		}
+	}
+	return n, sum
+}
+
 // Quantile is the nearest-rank quantile q, in (0, 1). ok is false when fewer
 // than 1/(1-q) samples are there, since the quantile would then be just the
 // maximum under another name.
@@ -126,6 +137,14 @@ func nearestRank(q float64, n int64) (rank float64, ok bool) {
 // duration cuts at Highest, since the last bucket is wider than that.
 func (h *Histogram) duration(v int64) time.Duration {
 	return min(time.Duration(v)*Lowest, Highest)
+}
+
+// Equal says whether two histograms have the same counts; an empty one equals nil.
+func (h *Histogram) Equal(o *Histogram) bool {
+	if h == nil || o == nil {
+		return (h == nil || h.Count() == 0) && (o == nil || o.Count() == 0)
+	}
+	return h.Count() == o.Count() && h.clamped == o.clamped && h.hdr.Equals(o.hdr)
 }
 
 // Reset empties the histogram.

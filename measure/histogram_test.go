@@ -347,3 +347,13 @@ func FuzzDecodeHistogram(f *testing.F) {
 		}
 	})
 }
+
+func TestLongerThanCountsAndAddsUp(t *testing.T) {
+	h := NewHistogram()
+	h.RecordN(time.Millisecond, 10)
+	h.RecordN(2*time.Millisecond, 3)
+	h.Record(2 * Highest)
+	if n, sum := h.LongerThan(time.Millisecond); n != 4 || sum != 6*time.Millisecond+Highest {
+		t.Errorf("%d times of %v together, want 4 of 1h0m0.006s", n, sum)
+	}
+}

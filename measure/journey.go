@@ -15,6 +15,11 @@ type Journey struct {
 	Started, Completed, Failed int64
 	// Time is how long those that were completed took.
 	Time *Histogram
+	// Ideal is how long the same would have taken with a perfect generator. nil: as Time.
+	Ideal *Histogram
+	// Excused is how many of Failed exceeded their time limit, and would have kept it with a
+	// perfect generator.
+	Excused int64
 	// Unfinished is how long those that were under way at the end of the step had taken.
 	// It is empty before.
 	Unfinished *Histogram
@@ -30,9 +35,13 @@ func NewJourneys(n int) []Journey {
 }
 
 // Complete counts one that was completed.
-func (j *Journey) Complete(took time.Duration) {
+func (j *Journey) Complete(took, ideal time.Duration) {
 	j.Completed++
 	j.Time.Record(took)
+	if j.Ideal == nil {
+		j.Ideal = NewHistogram()
+	}
+	j.Ideal.Record(ideal)
 }
 
 // UnderWay is how many are neither completed nor failed.
@@ -43,7 +52,8 @@ func (j *Journey) Merge(o *Journey) error {
 	j.Started += o.Started
 	j.Completed += o.Completed
 	j.Failed += o.Failed
-	return errors.Join(j.Time.Merge(o.Time), j.Unfinished.Merge(o.Unfinished))
+	j.Excused += o.Excused
+	return errors.Join(mergeIdeal(&j.Ideal, j.Time, o.Ideal, o.Time), j.Time.Merge(o.Time), j.Unfinished.Merge(o.Unfinished))
 }
 
 // mergeJourneys adds those of o, which are of the same plan.

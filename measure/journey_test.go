@@ -14,7 +14,7 @@ func TestJourneysAddUp(t *testing.T) {
 	}
 	sum, one := plan(2), plan(2)
 	one.Journeys[1].Started, one.Journeys[1].Failed = 7, 2
-	one.Journeys[1].Complete(time.Second)
+	one.Journeys[1].Complete(time.Second, time.Second)
 	one.Journeys[1].Unfinished.Record(time.Minute)
 	for range 2 {
 		if err := sum.mergeJourneys(one); err != nil {

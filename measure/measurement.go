@@ -3,6 +3,7 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ type Measurement struct {
 	// UnsentWithoutRoom is how many of these found no room on the connections that arrivals
 	// share: the target was slow, or permits too few at once.
 	UnsentWithoutRoom int64
+	// UnsentByGenerator is how many of the unsent requests a perfect generator would have sent.
+	UnsentByGenerator int64
 	// Lateness is how late the generator sent requests that it was free to send:
 	// its own error, not the target's.
 	Lateness *Histogram
@@ -66,6 +69,19 @@ type Measurement struct {
 	Errors map[Outcome]string
 	// Health is how much of the machine the generator used and waited for.
 	Health Health
+	// UserTime is how much time the users had together in the window, Waited how much of it
+	// went into requests that failed or had no answer (but for excused ones, and undecided
+	// ones of a step that was cut), and HeldUp for how much of it the generator, not the
+	// target or a think time, kept users without a rate from sending. All
+	// are 0 of arrivals, HeldUp also of users with a rate. None is more than 292 years, for
+	// which 100,000 users take a day.
+	UserTime, Waited, HeldUp time.Duration
+	// BurstSpread is, of a burst, within which time the first requests of all users were
+	// sent; the largest of the merged.
+	BurstSpread time.Duration
+	// Timeline is what was outstanding and what was answered in the course of the window: of
+	// a step that has ended; nil before.
+	Timeline *Timeline
 	// Transport names the client that was used, and Engine how requests were
 	// driven: "event loops", "goroutines", … Of workers that differ, the names are
 	// joined by " and ", each of them once.
@@ -112,12 +128,12 @@ func (h *Health) merge(o Health) {
 type Request struct {
 	// Sent is how many were sent.
 	Sent int64
-	// Expected is how many got an expected response, 429 included if expected.
+	// Expected is how many got an expected response: Successes, and Denied.
 	Expected int64
 	// Late is how many were sent more than LateAfter after they were due.
 	Late int64
 	// CompletedInWindow is how many whole responses came before the window
-	// closed, and ExpectedInWindow how many of those were expected.
+	// closed, and ExpectedInWindow how many of those were successes.
 	CompletedInWindow, ExpectedInWindow int64
 	// Outcomes divides Sent. What is in flight counts as Unfinished.
 	Outcomes [NumOutcomes]int64
@@ -126,9 +142,22 @@ type Request struct {
 	// Response is measured from the due time, Service from the send time; both
 	// hold every outcome but Unfinished.
 	Response, Service *Histogram
+	// Ideal are the response times of the same requests as a perfect generator would have
+	// measured them: one that sends at once what it is free to send, and reads at once what
+	// has come. nil: as Response.
+	Ideal *Histogram
+	// Displaced is how many were sent so much later than a perfect generator would have sent
+	// them that the load was another one: see Displacement.
+	Displaced int64
+	// Undecided is how many of Unfinished had waited for less than the timeout when the step
+	// ended. What they would have become is not known.
+	Undecided int64
+	// Excused is how many ended as Timeout while their worker did not run for a notable part
+	// of the timeout: whether the target answered in time is not known.
+	Excused int64
 	// Punctuality is how many were due, and on time.
 	Punctuality
-	// Failed are the times of the requests without an expected response.
+	// Failed are the times of the requests that were no success.
 	Failed FailedTimes
 	// Sampled is how many asked the target to record their trace, and Traces are some of
 	// those that ended.
@@ -159,6 +188,15 @@ func (r *Request) Completed() int64 {
 	return n
 }
 
+// Denied is how many were denied as expected, with 429 or RESOURCE_EXHAUSTED: they are
+// neither failures nor successes.
+func (r *Request) Denied() int64 {
+	return max(0, min(r.Outcomes[RateLimited], r.Expected-r.Outcomes[Success]))
+}
+
+// Successes is how many got an expected response that is no denial.
+func (r *Request) Successes() int64 { return r.Expected - r.Denied() }
+
 // CountStatus adds n whole responses of a status code.
 func (r *Request) CountStatus(code int, n int64) {
 	if r.StatusCodes == nil {
@@ -169,12 +207,19 @@ func (r *Request) CountStatus(code int, n int64) {
 
 // Reset empties the request, keeping its memory.
 func (r *Request) Reset() {
-	response, service, codes, onTime := r.Response, r.Service, r.StatusCodes, r.OnTime
+	response, service, ideal, codes, punctuality := r.Response, r.Service, r.Ideal, r.StatusCodes, r.Punctuality
 	response.Reset()
 	service.Reset()
+	if ideal != nil {
+		ideal.Reset()
+	}
 	clear(codes)
-	clear(onTime)
-	*r = Request{Response: response, Service: service, StatusCodes: codes, Punctuality: Punctuality{OnTime: onTime}}
+	clear(punctuality.OnTime)
+	clear(punctuality.IdealOnTime)
+	*r = Request{
+		Response: response, Service: service, Ideal: ideal, StatusCodes: codes,
+		Punctuality: Punctuality{OnTime: punctuality.OnTime, IdealOnTime: punctuality.IdealOnTime},
+	}
 }
 
 // Merge adds o to r.
@@ -184,6 +229,9 @@ func (r *Request) Merge(o *Request) error {
 	r.Late += o.Late
 	r.CompletedInWindow += o.CompletedInWindow
 	r.ExpectedInWindow += o.ExpectedInWindow
+	r.Displaced += o.Displaced
+	r.Undecided += o.Undecided
+	r.Excused += o.Excused
 	r.Sampled += o.Sampled
 	r.Traces.Merge(o.Traces)
 	for i := range r.Outcomes {
@@ -193,7 +241,10 @@ func (r *Request) Merge(o *Request) error {
 		r.CountStatus(code, n)
 	}
 	r.addPunctuality(o.Punctuality)
-	return errors.Join(r.Response.Merge(o.Response), r.Service.Merge(o.Service), r.Failed.Merge(&o.Failed))
+	// The ideal times come first: without any, they are the response times before the merge.
+	return errors.Join(
+		mergeIdeal(&r.Ideal, r.Response, o.Ideal, o.Response),
+		r.Response.Merge(o.Response), r.Service.Merge(o.Service), r.Failed.Merge(&o.Failed))
 }
 
 // Merge adds o, of another worker, to s.
@@ -212,17 +263,31 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.Due += o.Due
 	s.Unsent += o.Unsent
 	s.UnsentWithoutRoom += o.UnsentWithoutRoom
+	s.UnsentByGenerator += o.UnsentByGenerator
 	s.ConnectionsOpened += o.ConnectionsOpened
 	s.OpenedInWindow += o.OpenedInWindow
 	s.ResumedHandshakes += o.ResumedHandshakes
 	s.Reused += o.Reused
 	s.Health.merge(o.Health)
+	s.UserTime = addTime(s.UserTime, o.UserTime)
+	s.Waited = addTime(s.Waited, o.Waited)
+	s.HeldUp = addTime(s.HeldUp, o.HeldUp)
+	s.BurstSpread = max(s.BurstSpread, o.BurstSpread)
+	s.Timeline = mergeTimelines(s.Timeline, o.Timeline)
 	s.Transport = mergeNames(s.Transport, o.Transport)
 	s.Engine = mergeNames(s.Engine, o.Engine)
 	s.mergeTimes(o)
 	s.mergeErrors(o)
 	s.mergeClients(o)
 	return errors.Join(s.Lateness.Merge(o.Lateness), s.ReadLateness.Merge(o.ReadLateness), s.mergeHandshakes(o))
+}
+
+// addTime adds two times, neither of which is negative, up to the longest that there is.
+func addTime(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 func (s *Measurement) mergeHandshakes(o *Measurement) error {

@@ -79,6 +79,15 @@ const (
 	MaxStatus = 999
 )
 
+// IsRedirect says whether a status of HTTP sends the client elsewhere.
+func IsRedirect(status int) bool {
+	switch status {
+	case 300, 301, 302, 303, 307, 308:
+		return true
+	}
+	return false
+}
+
 // StatusCodes counts whole responses by their status code.
 type StatusCodes map[int]int64
 

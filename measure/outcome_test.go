@@ -1,6 +1,9 @@
 package measure
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestClassifyStatus(t *testing.T) {
 	tests := []struct {
@@ -18,6 +21,19 @@ func TestClassifyStatus(t *testing.T) {
 		if got := ClassifyStatus(tt.status, tt.expected); got != tt.want {
 			t.Errorf("ClassifyStatus(%d, %v) = %v, want %v", tt.status, tt.expected, got, tt.want)
 		}
+	}
+}
+
+// 304 says that what the client has is current, and 305 and 306 are not in use.
+func TestIsRedirect(t *testing.T) {
+	var got []int
+	for status := range MaxStatus + 1 {
+		if IsRedirect(status) {
+			got = append(got, status)
+		}
+	}
+	if want := []int{300, 301, 302, 303, 307, 308}; !slices.Equal(got, want) {
+		t.Errorf("redirects are %d, want %d", got, want)
 	}
 }
 

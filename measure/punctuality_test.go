@@ -50,7 +50,7 @@ func failing(n, failures int64) *Measurement {
 	for range failures {
 		r.Response.Record(50 * time.Millisecond)
 		r.Service.Record(25 * time.Millisecond)
-		r.Failed.Record(50*time.Millisecond, 25*time.Millisecond)
+		r.Failed.Record(50*time.Millisecond, 25*time.Millisecond, 50*time.Millisecond)
 	}
 	r.Sent, r.Expected, r.Outcomes[Success], r.Outcomes[Timeout] = n+failures, n, n, failures
 	r.Punctuality = Punctuality{Due: n + failures, OnTime: []int64{n}, Overdue: []int64{n + failures}}
@@ -80,7 +80,7 @@ func TestExpectedTimesLeaveClampedFailuresOut(t *testing.T) {
 		r.Response.Record(d)
 		r.Service.Record(d)
 	}
-	r.Failed.Record(2*time.Hour, 2*time.Hour)
+	r.Failed.Record(2*time.Hour, 2*time.Hour, 2*time.Hour)
 	r.Expected += 2
 	response, service, ok := r.ExpectedTimes()
 	if !ok || response.Clamped() != 2 || service.Clamped() != 2 {
@@ -110,7 +110,7 @@ func TestMergeWithoutFailuresTakesNoMemoryForThem(t *testing.T) {
 func TestExpectedTimesAreUnknown(t *testing.T) {
 	silent, forged := failing(9, 3), failing(9, 0)
 	silent.Requests[0].Failed = FailedTimes{}
-	forged.Requests[0].Failed.Record(time.Second, time.Second)
+	forged.Requests[0].Failed.Record(time.Second, time.Second, time.Second)
 	for name, m := range map[string]*Measurement{"not reported": silent, "not its own": forged} {
 		if _, _, ok := m.Requests[0].ExpectedTimes(); ok {
 			t.Errorf("%s: known", name)

@@ -1,6 +1,9 @@
 package measure
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // EndedSince is what ended of a step after an earlier measurement of it, by the same
 // workers: its requests count as sent and due when they ended. It has no lateness.
@@ -21,11 +24,14 @@ func (s *Measurement) EndedSince(before *Measurement) (*Measurement, error) {
 }
 
 func (r *Request) endedSince(before *Request) (since Request, ok bool) {
-	var ended [4]bool
+	var ended [6]bool
 	since.Response, ended[0] = r.Response.without(before.Response)
 	since.Service, ended[1] = r.Service.without(before.Service)
 	since.Failed.Response, ended[2] = r.Failed.Response.without(before.Failed.Response)
 	since.Failed.Service, ended[3] = r.Failed.Service.without(before.Failed.Service)
+	since.Ideal, ended[4] = r.Ideally().without(before.Ideally())
+	since.Failed.Ideal, ended[5] = r.Failed.Ideally().without(before.Failed.Ideally())
+	since.Excused = r.Excused - before.Excused
 	since.Expected = r.Expected - before.Expected
 	since.CompletedInWindow = r.CompletedInWindow - before.CompletedInWindow
 	since.ExpectedInWindow = r.ExpectedInWindow - before.ExpectedInWindow
@@ -36,12 +42,19 @@ func (r *Request) endedSince(before *Request) (since Request, ok bool) {
 		}
 	}
 	since.Due = since.Sent
-	since.OnTime = append(since.OnTime, r.OnTime...)
-	for i := range since.OnTime {
-		if i < len(before.OnTime) {
-			since.OnTime[i] -= before.OnTime[i]
+	since.OnTime = less(r.OnTime, before.OnTime)
+	since.IdealOnTime = less(r.OnTimeIdeally(), before.OnTimeIdeally())
+	since.Overdue = make([]int64, len(since.OnTime))
+	return since, ended == [6]bool{true, true, true, true, true, true} && since.Sent >= 0
+}
+
+// less are the counts a less those of b, which may be fewer.
+func less(a, b []int64) []int64 {
+	rest := slices.Clone(a)
+	for i := range rest {
+		if i < len(b) {
+			rest[i] -= b[i]
 		}
 	}
-	since.Overdue = make([]int64, len(since.OnTime))
-	return since, ended == [4]bool{true, true, true, true} && since.Sent >= 0
+	return rest
 }

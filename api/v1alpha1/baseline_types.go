@@ -6,9 +6,10 @@ import (
 
 // Baseline is an earlier run with which this one is compared.
 type Baseline struct {
-	// name is that of another LoadTest of the same namespace, whose verdict is Passed or
-	// Failed. While it is not there or not finished, this run waits, at most
-	// startDeadlineSeconds. It is not needed any more once this run begins its steps.
+	// name is that of another LoadTest of the namespace, Passed or Failed, which sent the
+	// same by as many workers. Its steps that broke default thresholds are not compared
+	// with. This run waits for it, at most startDeadlineSeconds, and does not need it any
+	// more once it begins its steps.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
@@ -32,8 +33,8 @@ type BaselineStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 	// steps are those of its steps that have the name and the load of a step of this
-	// run, in all repetitions, and were carried out with all workers and a healthy
-	// generator.
+	// run, in all repetitions, and were carried out with all workers and the
+	// planned load.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
@@ -79,4 +80,9 @@ type Figure struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	Value string `json:"value"`
+	// withoutGenerator is the value without the generator's own delay. Absent where it
+	// equals value.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	WithoutGenerator string `json:"withoutGenerator,omitempty"`
 }

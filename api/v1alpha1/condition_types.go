@@ -96,9 +96,10 @@ const (
 	ReasonResumed = "Resumed"
 )
 
-// GeneratorHealthy: was the target, not the generator, the limit?
+// GeneratorHealthy: was the generator's own delay too short to show in what was measured?
 const (
-	// ConditionGeneratorHealthy is False when the generator limited a step.
+	// ConditionGeneratorHealthy is False when it was not, in a step. That alone decides no
+	// verdict: see ReasonGeneratorUncertain and ReasonLoadDisplaced.
 	ConditionGeneratorHealthy = "GeneratorHealthy"
 	// ReasonHealthy surfaces when the generator kept its schedule.
 	ReasonHealthy = "Healthy"
@@ -128,9 +129,18 @@ const (
 	ReasonThresholdsKept = "ThresholdsKept"
 	// ReasonThresholdBreached surfaces when a threshold was breached.
 	ReasonThresholdBreached = "ThresholdBreached"
+	// ReasonTargetDown surfaces when the breached threshold is on downtime: the target did
+	// not answer for a part of a step.
+	ReasonTargetDown = "TargetDown"
 	// ReasonAuditFailed surfaces when an audit found that the target lost data, or stored
 	// more than it was sent. It is a reason of condition AuditsPassed, too.
 	ReasonAuditFailed = "AuditFailed"
+	// ReasonLoadDisplaced surfaces when the generator did not send the load that was
+	// planned: too much of it was not sent, or sent too late.
+	ReasonLoadDisplaced = "LoadDisplaced"
+	// ReasonGeneratorUncertain surfaces when a threshold is kept without the generator's
+	// own delay, and breached with it.
+	ReasonGeneratorUncertain = "GeneratorUncertain"
 	// ReasonInconclusive surfaces when the result does not speak of the target.
 	ReasonInconclusive = "Inconclusive"
 	// ReasonTargetChanged surfaces when the target was changed while it was tested: its

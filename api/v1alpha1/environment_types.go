@@ -44,6 +44,15 @@ type TargetConfiguration struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Containers []TargetContainer `json:"containers,omitempty"`
+	// templates are the hashes of the templates that the pods were made of, each once: the
+	// labels pod-template-hash, or controller-revision-hash, which workloads give their
+	// pods. Another one has other variables, arguments, volumes or annotations. Absent: no
+	// pod has such a label.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=63
+	Templates []string `json:"templates,omitempty"`
 	// autoscaler is the HorizontalPodAutoscaler of the pods' workload. Absent: there is
 	// none, or it may not be read.
 	// +optional
@@ -162,14 +171,16 @@ type EnvironmentChange struct {
 type EnvironmentChangeReason string
 
 const (
-	// TargetReconfigured is other images, limits or an autoscaler with other bounds.
+	// TargetReconfigured is other images, limits or pod templates, or an autoscaler with
+	// other bounds.
 	TargetReconfigured EnvironmentChangeReason = "TargetReconfigured"
 	// TargetScaled is another number of pods.
 	TargetScaled EnvironmentChangeReason = "TargetScaled"
 	// TargetRestarted is containers that restarted: what failed then failed by the
 	// target's doing, and counts.
 	TargetRestarted EnvironmentChangeReason = "TargetRestarted"
-	// TargetReplaced is other pods with the same configuration.
+	// TargetReplaced is other pods of the same images and limits, and of the same
+	// templates, as far as they are known.
 	TargetReplaced EnvironmentChangeReason = "TargetReplaced"
 )
 

@@ -36,7 +36,7 @@ type Preflight struct {
 	// expect is which response verifies the target. Any other ends the run with the
 	// verdict Error; but 502, 503, 504, UNAVAILABLE and DEADLINE_EXCEEDED say that the
 	// target is not ready: the worker asks again until startDeadlineSeconds. Absent:
-	// every status from 200 to 399; OK with grpc.
+	// every status from 200 to 299; OK with grpc.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
 }

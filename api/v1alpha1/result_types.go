@@ -21,6 +21,29 @@ type StepResult struct {
 	// target.http2 does. It is not the generator's fault. Absent: none.
 	// +optional
 	UnsentWithoutRoom int64 `json:"unsentWithoutRoom,omitempty"`
+	// unsentByGenerator is how many of unsent a steady generator would have sent: they are
+	// not the target's fault. Absent: none.
+	// +optional
+	UnsentByGenerator int64 `json:"unsentByGenerator,omitempty"`
+	// displaced is how many requests were sent later than a steady generator would have
+	// sent them by more than 100 ms or 1% of the step's length, whichever is longer. Users
+	// without a rate have none: see generator.heldUp. Absent: none.
+	// +optional
+	Displaced int64 `json:"displaced,omitempty"`
+	// undecided is how many of outcomes.unfinished had waited for less than their timeout
+	// when the step ended: they may have failed or not. Absent: none.
+	// +optional
+	Undecided int64 `json:"undecided,omitempty"`
+	// excused is how many of outcomes.timeout ended while their worker did not run for a
+	// notable part of the timeout: the target may have answered in time. Absent: none.
+	// +optional
+	Excused int64 `json:"excused,omitempty"`
+	// downtime is the share of the window in which the target was down, in proportion if a
+	// part of it was. Example: "1.5%". Absent while the step runs, and when a worker did not
+	// report the course of the step.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Downtime string `json:"downtime,omitempty"`
 	// late is how many requests were sent more than 10 ms after they were due. In a
 	// closed loop, which has no schedule, it is 0.
 	Late int64 `json:"late"`
@@ -28,7 +51,8 @@ type StepResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Throughput string `json:"throughput,omitempty"`
-	// goodput is expected responses per second of the window.
+	// goodput is successes per second of the window. A denial (429) that is expected is
+	// neither a success nor a failure.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Goodput string `json:"goodput,omitempty"`
@@ -46,15 +70,24 @@ type StepResult struct {
 	// unfinished.
 	// +optional
 	ServiceTime *Latency `json:"serviceTime,omitempty"`
-	// expectedResponseTime is responseTime of the requests with an expected response
-	// alone. Absent when all that ended got one: it is responseTime then. Absent, too,
-	// when none did.
+	// withoutGenerator is responseTime as a steady generator would have measured it for the
+	// same requests: one that sends at once what it is free to send, and reads at once what
+	// has come. What the target did lies between the two. Absent where it equals
+	// responseTime.
+	// +optional
+	WithoutGenerator *Latency `json:"withoutGenerator,omitempty"`
+	// expectedResponseTime is responseTime of the successes alone: the requests with an
+	// expected response that is no denial. Absent when all that ended are such: it is
+	// responseTime then. Absent, too, when none is.
 	// +optional
 	ExpectedResponseTime *Latency `json:"expectedResponseTime,omitempty"`
-	// expectedServiceTime is serviceTime of the requests with an expected response
-	// alone. Absent as expectedResponseTime is.
+	// expectedServiceTime is serviceTime of the successes alone. Absent as
+	// expectedResponseTime is.
 	// +optional
 	ExpectedServiceTime *Latency `json:"expectedServiceTime,omitempty"`
+	// expectedWithoutGenerator is withoutGenerator of the successes alone. Absent where it equals expectedResponseTime, and where that is absent.
+	// +optional
+	ExpectedWithoutGenerator *Latency `json:"expectedWithoutGenerator,omitempty"`
 	// onTime are the requests that were answered in time, for each time that a threshold
 	// names as within. Absent when none does, and when the workers did not count them.
 	// +optional
@@ -62,6 +95,11 @@ type StepResult struct {
 	// +listMapKey=within
 	// +kubebuilder:validation:MaxItems=32
 	OnTime []OnTimeCount `json:"onTime,omitempty"`
+	// outstanding is how many requests were due and not ended at a time, and whether they
+	// became more and more. Absent while the step runs, and when the workers did not count
+	// them.
+	// +optional
+	Outstanding *OutstandingResult `json:"outstanding,omitempty"`
 	// types are the counts and response times by type of request.
 	// +optional
 	// +listType=map
@@ -116,7 +154,8 @@ type Counts struct {
 	// completed is how many got a whole response, of any status. Those that count as
 	// badResponse are left out.
 	Completed int64 `json:"completed"`
-	// expected is how many got an expected response.
+	// expected is how many got an expected response: outcomes.success, and those that were
+	// denied (429) as expected.
 	Expected int64 `json:"expected"`
 	// failed is how many ended without an expected response: sent less inFlight less
 	// expected.
@@ -249,16 +288,39 @@ type OnTimeCount struct {
 	// within is the time, from when a request was due.
 	// +required
 	Within metav1.Duration `json:"within"`
-	// requests is how many got an expected response within it.
+	// requests is how many succeeded within it.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Requests int64 `json:"requests"`
+	// withoutGenerator is how many would have, had the generator been steady. Absent where
+	// it equals requests.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	WithoutGenerator *int64 `json:"withoutGenerator,omitempty"`
 }
 
 // GeneratorStatus is the state of the generator in a step.
 type GeneratorStatus struct {
-	// healthy is false when the generator, not the target, limited the step.
+	// healthy is false when the generator sent or read so late that it shows in the
+	// measured times. By itself that is no reason for a verdict: thresholds are judged with
+	// and without the generator's own delay.
 	Healthy bool `json:"healthy"`
+	// loadDisplaced says that the target did not get the planned load by the generator's
+	// fault: over 1% was unsent, displaced or heldUp, or burstSpread over 10 ms and a tenth
+	// of the median service time. Then of thresholds only overLimitGrants and falseDenials
+	// are Passed or Failed.
+	// +optional
+	LoadDisplaced bool `json:"loadDisplaced,omitempty"`
+	// heldUp is the share of the time of users without a rate for which the generator, not
+	// the target or a think time, kept them from sending: "0.2%". Absent: for less than
+	// 0.01%, and for other loads.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	HeldUp string `json:"heldUp,omitempty"`
+	// burstSpread is within which time the first requests of all users of a burst were
+	// sent. Absent for other loads.
+	// +optional
+	BurstSpread *metav1.Duration `json:"burstSpread,omitempty"`
 	// engine is how the workers drove the requests: by "event loops", by "goroutines",
 	// one for each request in flight, which cost more memory and CPU, or by "vegeta".
 	// Absent: the workers did not report it.

@@ -7,11 +7,17 @@ import (
 // Search looks for the highest load that keeps every threshold. It begins with the
 // least load, multiplies it until a threshold is breached, and then divides the
 // interval between the highest load that kept them and the lowest that breached one.
-// Each load is a step of its own, a probe. The probes that decide are sent twice.
+// Each load is a step of its own, a probe. The probes that decide are sent twice. At the
+// end, the load that was found is held for longer: what a hold breaches is taken back by
+// the precision and held again, up to 5 times.
+//
+// A load is kept if every threshold is, and if the requests that are outstanding do not
+// become more and more, see the outstanding of a step's result.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.users) != has(self.rate)",message="exactly one of users and rate must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.ratePerUser) || has(self.users)",message="ratePerUser must not be set without users"
 // +kubebuilder:validation:XValidation:rule="!has(self.think) || has(self.users) && !has(self.ratePerUser)",message="think must not be set without users, or with ratePerUser"
+// +kubebuilder:validation:XValidation:rule="!has(self.hold) || duration(self.hold) == duration('0s') || duration(self.hold) >= duration(self.duration)",message="hold must be 0s, or at least duration"
 type Search struct {
 	// users is the range of concurrent users, in total over all workers, each with a
 	// connection of its own. Exactly one of users and rate is set. Example: {min: 10,
@@ -62,6 +68,16 @@ type Search struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('1h')",message="rest must be a time from 0s to 1h, such as 10s"
 	Rest *metav1.Duration `json:"rest,omitempty"`
 
+	// hold is how long the load that the probes found is sent at the end, to see that it is
+	// kept for longer than the time of a probe, in which a queue hardly begins to grow.
+	// 0s: it is not held. Otherwise it is at least duration. Default: ten times duration,
+	// and at least 60s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="hold must be a time from 0s to 24h, such as 2m"
+	Hold *metav1.Duration `json:"hold,omitempty"`
+
 	// precision is how much higher the lowest load that breached a threshold may be
 	// than the highest that kept them all, in percent from 1% to 50%. Of users, the
 	// interval never becomes smaller than one. Default: 5%.
@@ -107,6 +123,10 @@ type SearchStatus struct {
 	// rest is the pause between two probes. Absent: none.
 	// +optional
 	Rest *metav1.Duration `json:"rest,omitempty"`
+	// hold is how long the load that was found is held, its default applied. Absent: it is
+	// not held.
+	// +optional
+	Hold *metav1.Duration `json:"hold,omitempty"`
 	// precision is that of spec.search, its default applied.
 	// +required
 	// +kubebuilder:validation:MaxLength=8
@@ -120,17 +140,18 @@ type SearchStatus struct {
 	// +required
 	State SearchState `json:"state"`
 	// low is a load that kept every threshold, as did all lower ones: a number of users, or
-	// a rate, such as "1900". At the end it kept them twice. Absent when there is none, so
-	// far.
+	// a rate, such as "1900". At the end it kept them twice, and for the time of hold. Absent
+	// when there is none, so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Low string `json:"low,omitempty"`
-	// high is a load that breached a threshold, as did all higher ones. At the end it did
-	// so twice. The limit is between low and high. Absent when there is none, so far.
+	// high is a load that breached a threshold, or with which outstanding requests became
+	// more and more, as did all higher ones. At the end it did so twice, or when it was held.
+	// The limit is between low and high. Absent when there is none, so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	High string `json:"high,omitempty"`
-	// breach is the latest breach of a threshold, in a sentence: what limits the target.
+	// breach is the latest breach, in a sentence: what limits the target.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Breach string `json:"breach,omitempty"`

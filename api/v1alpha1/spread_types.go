@@ -19,7 +19,7 @@ type SpreadStatus struct {
 	// throughput is responses per second.
 	// +optional
 	Throughput *NumberSpread `json:"throughput,omitempty"`
-	// goodput is expected responses per second.
+	// goodput is successes per second.
 	// +optional
 	Goodput *NumberSpread `json:"goodput,omitempty"`
 	// failureRate is the share of failed requests, in percent: "0.03%".

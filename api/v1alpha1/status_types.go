@@ -153,10 +153,10 @@ type LoadTestStatus struct {
 	// +optional
 	Auditing *Auditing `json:"auditing,omitempty"`
 
-	// maxSustainedUsers is the largest number of users of a step up to which
-	// every threshold was kept, in every repetition that ran, default thresholds
-	// included. A step that only default thresholds are about counts if spec.thresholds
-	// is absent. Absent when there is none.
+	// maxSustainedUsers is the largest number of users of a step up to which every
+	// threshold was kept, in every repetition, and outstanding requests did not grow, for
+	// the step's duration or a search's hold. A step that only default thresholds are about
+	// counts if spec.thresholds is absent.
 	// +optional
 	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
 
@@ -219,7 +219,8 @@ const (
 	// VerdictFailed means that the target breached a threshold.
 	VerdictFailed Verdict = "Failed"
 	// VerdictInconclusive means that the result does not speak of the target:
-	// the generator was the limit, a worker was lost, or samples were too few.
+	// the load was not the planned one, the generator's own delay decides, a worker was
+	// lost, or samples were too few.
 	VerdictInconclusive Verdict = "Inconclusive"
 	// VerdictCanceled means that spec.terminate ended the run.
 	VerdictCanceled Verdict = "Canceled"
@@ -273,7 +274,7 @@ type Summary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Workers string `json:"workers,omitzero"`
-	// goodput is the expected responses per second of that step: "9998/s". Absent
+	// goodput is the successes per second of that step: "9998/s". Absent
 	// before its first report.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

@@ -46,6 +46,10 @@ type StepStatus struct {
 	// without one, and for a pause.
 	// +optional
 	Side Side `json:"side,omitempty"`
+	// hold says that the step holds the load that a search has found. Absent for every
+	// other step.
+	// +optional
+	Hold bool `json:"hold,omitempty"`
 	// state is where the step stands.
 	// +required
 	State StepState `json:"state"`

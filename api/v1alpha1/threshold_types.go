@@ -10,19 +10,19 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
 // +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"
-// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as \"0.5\""
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"
+// +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond', 'drift']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as \"0.5\""
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
-// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"
-// +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per type"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift'])",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"
+// +kubebuilder:validation:XValidation:rule="!has(self.types) || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift'])",fieldPath=".types",reason="FieldValueForbidden",message="types must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per type"
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with maxIncrease or maxDecrease: a finished LoadTest has its figures by type, not by request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !has(self.maxIncrease) && !has(self.maxDecrease) || self.types.size() == 1 && self.metric.matches('^(p[0-9.]+|longest|mean|failureRate|rateLimitedRate)$')",fieldPath=".types",reason="FieldValueForbidden",message="types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"
 // +kubebuilder:validation:XValidation:rule="has(self.within) == (self.metric == 'onTimeRate')",message="within must be set with onTimeRate, and only with it"
 // +kubebuilder:validation:XValidation:rule="!has(self.of) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with a metric that is no latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.time) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".time",reason="FieldValueForbidden",message="time must not be set with a metric that is no latency"
-// +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials or unsentRate, which are not known before the end of a step"
+// +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known before the end of a step"
 // +kubebuilder:validation:XValidation:rule="!has(self.grace) || has(self.onBreach) && self.onBreach == 'Abort'",fieldPath=".grace",reason="FieldValueForbidden",message="grace must not be set without onBreach Abort"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || self.metric != 'onTimeRate' && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, of, time or onBreach Abort"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !(self.metric in ['onTimeRate', 'drift']) && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, drift, of, time or onBreach Abort"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.metric.matches('^(p[0-9.]+|longest|mean|failureRate)$')",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a metric that is neither a latency nor failureRate"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.requests) && !has(self.types) && !has(self.of) && !has(self.time) && !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with requests, types, of, time, maxIncrease or maxDecrease"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || !has(self.onBreach) || self.onBreach != 'Abort'",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with journeys, which are judged when a step has ended"
@@ -48,7 +48,7 @@ type Threshold struct {
 	Within *metav1.Duration `json:"within,omitempty"`
 
 	// of is which requests a latency (p50, p95, longest, mean …) is of: All that ended,
-	// or the Expected, which got an expected response. Absent: All.
+	// or the Expected, which got an expected response that is no denial (429). Absent: All.
 	// +optional
 	Of LatencyOf `json:"of,omitempty"`
 
@@ -155,8 +155,8 @@ type LatencyOf string
 const (
 	// LatencyOfAll is of all requests that ended.
 	LatencyOfAll LatencyOf = "All"
-	// LatencyOfExpected is of those that got an expected response: a target that fails
-	// fast is not fast.
+	// LatencyOfExpected is of those that got an expected response, a denial (429) left
+	// out: a target that fails or denies fast is not fast.
 	LatencyOfExpected LatencyOf = "Expected"
 )
 
@@ -174,7 +174,7 @@ const (
 
 // Metric names a quantity of a step's merged result.
 //
-// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;longest;mean;onTimeRate;failureRate;rateLimitedRate;unsentRate;goodput;throughput;itemsPerSecond;overLimitGrants;falseDenials
+// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;longest;mean;onTimeRate;failureRate;rateLimitedRate;unsentRate;downtime;drift;goodput;throughput;itemsPerSecond;overLimitGrants;falseDenials
 type Metric string
 
 const (
@@ -184,22 +184,34 @@ const (
 	MetricMean Metric = "mean"
 	// MetricOnTimeRate is the share of due requests that got an expected response in
 	// the time of within, from when they were due. What was never sent, failed or had
-	// no answer was not on time. It is counted by the workers, request by request.
+	// no answer was not on time. What was denied (429) as expected is left out. It is
+	// counted by the workers, request by request.
 	MetricOnTimeRate Metric = "onTimeRate"
 	// MetricFailureRate is the share of sent requests that did not get an
-	// expected response, in percent. A 429 is a failure unless expect.status has it.
+	// expected response, in percent. A 429 is a failure unless expect.status has it; then
+	// it is neither a failure nor a success.
 	MetricFailureRate Metric = "failureRate"
 	// MetricRateLimitedRate is the share of sent requests answered 429.
 	MetricRateLimitedRate Metric = "rateLimitedRate"
 	// MetricUnsentRate is the share of due requests that were never sent, because the
 	// target kept the users or connections busy. Users without a rate leave none unsent.
 	MetricUnsentRate Metric = "unsentRate"
-	// MetricGoodput is expected responses per second of the window.
+	// MetricDowntime is for which share of the window the target was down, in percent: for
+	// all requests that were outstanding, or, in proportion, for a part of them. Requests
+	// that are just slow, while others are answered, are no downtime. Absent a threshold,
+	// at most 0.5% is allowed.
+	MetricDowntime Metric = "downtime"
+	// MetricDrift is by how many requests those that are due and have not ended grew in each
+	// second of a step; 0 if that is no more than chance. Of users without a rate, ramps and
+	// bursts there is none.
+	MetricDrift Metric = "drift"
+	// MetricGoodput is successes per second of the window: expected responses that are no
+	// denials (429).
 	MetricGoodput Metric = "goodput"
 	// MetricThroughput is responses of any kind per second of the window.
 	MetricThroughput Metric = "throughput"
-	// MetricItemsPerSecond is items of requests with an expected response per second of
-	// the window: goodput, each request counted as its items.
+	// MetricItemsPerSecond is items of the successes per second of the window: goodput,
+	// each request counted as its items.
 	MetricItemsPerSecond Metric = "itemsPerSecond"
 	// MetricOverLimitGrants is how many requests were granted beyond the
 	// contract of the rateLimit of spec.audits, given the true elapsed time.

@@ -54,6 +54,11 @@ type ThresholdStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Observed string `json:"observed,omitempty"`
+	// withoutGenerator is the value without the generator's own delay. Absent where it
+	// equals observed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	WithoutGenerator string `json:"withoutGenerator,omitempty"`
 	// limit is the bound.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
@@ -66,6 +71,11 @@ type ThresholdStatus struct {
 	// spec.thresholds is about.
 	// +optional
 	Default bool `json:"default,omitempty"`
+	// reason is the reason of condition ThresholdsMet if this threshold decides it, such as
+	// GeneratorUncertain. Absent: ThresholdBreached of one that has failed, and Inconclusive.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Reason string `json:"reason,omitempty"`
 	// message is the result in a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

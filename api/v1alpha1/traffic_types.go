@@ -86,7 +86,7 @@ type Request struct {
 	Items int32 `json:"items,omitempty"`
 
 	// expect is which responses are expected; any other counts as failed. Absent:
-	// every status from 200 to 399; OK with grpc.
+	// every status from 200 to 299; OK with grpc. A redirect is not followed.
 	// +optional
 	Expect *Expectation `json:"expect,omitempty"`
 }
@@ -100,7 +100,8 @@ type Method string
 // not counts as failed.
 type Expectation struct {
 	// status lists the expected status codes. A 429 that is listed does not fail, and
-	// is still counted as rateLimited. Absent: every status from 200 to 399.
+	// is still counted as rateLimited. Absent: every status from 200 to 299. A redirect
+	// is not followed, and fails unless it is listed. Example: [302].
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -7,7 +7,7 @@ var objectiveValidations = []validation{
 		name:    "bound of onTimeRate",
 		valid:   "{thresholds: [{metric: onTimeRate, within: 200ms, min: 99.5%}]}",
 		invalid: "{thresholds: [{metric: onTimeRate, within: 200ms, min: 1s}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%"},
+		want:    []string{"spec.thresholds[0]: Invalid value: max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"},
 	},
 	{
 		name:    "onTimeRate of requests and types",
@@ -61,7 +61,7 @@ var objectiveValidations = []validation{
 		name:    "Abort on what is known late",
 		valid:   "{thresholds: [{metric: failureRate, max: 50%, onBreach: Abort}]}",
 		invalid: "{thresholds: [{metric: unsentRate, max: 50%, onBreach: Abort}]}",
-		want:    []string{"spec.thresholds[0].onBreach: Forbidden: onBreach must not be Abort with overLimitGrants, falseDenials or unsentRate, which are not known before the end of a step"},
+		want:    []string{"spec.thresholds[0].onBreach: Forbidden: onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known before the end of a step"},
 	},
 	{
 		name:    "grace without Abort",
@@ -79,12 +79,12 @@ var objectiveValidations = []validation{
 		name:    "Abort on a comparison",
 		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%, onBreach: StopLadder}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%, onBreach: Abort}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: maxIncrease and maxDecrease must not be set with onTimeRate, of, time or onBreach Abort"},
+		want:    []string{"spec.thresholds[0]: Invalid value: maxIncrease and maxDecrease must not be set with onTimeRate, drift, of, time or onBreach Abort"},
 	},
 	{
 		name:    "service time of a comparison",
 		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxDecrease: 10%}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: p95, maxDecrease: 10%, time: ServiceTime}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: maxIncrease and maxDecrease must not be set with onTimeRate, of, time or onBreach Abort"},
+		want:    []string{"spec.thresholds[0]: Invalid value: maxIncrease and maxDecrease must not be set with onTimeRate, drift, of, time or onBreach Abort"},
 	},
 }

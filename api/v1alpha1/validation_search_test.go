@@ -51,6 +51,18 @@ var searchValidations = []validation{
 		want:    []string{`spec.search.rest: Invalid value: "61m": rest must be a time from 0s to 1h, such as 10s`},
 	},
 	{
+		name:    "a hold that is too long",
+		valid:   "{steps: null, search: {rate: {min: 1, max: 100}, duration: 1s, hold: 24h}}",
+		invalid: "{steps: null, search: {rate: {min: 1, max: 100}, duration: 1s, hold: 25h}}",
+		want:    []string{`spec.search.hold: Invalid value: "25h": hold must be a time from 0s to 24h, such as 2m`},
+	},
+	{
+		name:    "a hold that is shorter than a probe",
+		valid:   "{steps: null, search: {rate: {min: 1, max: 100}, duration: 10s, hold: 0s}}",
+		invalid: "{steps: null, search: {rate: {min: 1, max: 100}, duration: 10s, hold: 9s}}",
+		want:    []string{"spec.search: Invalid value: hold must be 0s, or at least duration"},
+	},
+	{
 		name:    "a precision that is too fine",
 		valid:   "{steps: null, search: {rate: {min: 1, max: 100}, duration: 1s, precision: 1%}}",
 		invalid: "{steps: null, search: {rate: {min: 1, max: 100}, duration: 1s, precision: 0.99%}}",

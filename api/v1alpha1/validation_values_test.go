@@ -68,13 +68,13 @@ var spellings = map[string]spelling{
 
 	"bound of a latency": aBound("p95", "a latency must be a time such as 500ms",
 		[]string{"999999999.999999s", "1us", "500ms"}, []string{"1000000000ms", "1.0000001s", "x1s", "1sx", "1m"}),
-	"bound of a share": aBound("failureRate", "onTimeRate, failureRate, rateLimitedRate or unsentRate must be a percentage such as 1%",
+	"bound of a share": aBound("failureRate", "onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%",
 		[]string{"999.999999%", "0%"}, []string{"1000%", "1.0000001%", "1"}),
 	"time of onTimeRate": {"{thresholds: [{metric: onTimeRate, min: 99%%, within: '%s'}]}", "spec.thresholds[0].within", "within must be a time from 1us to 1h, such as 200ms",
 		[]string{"1us", "1h", "1.5s"}, []string{"0.9us", "1h1us", "x1s", "1sx", "1"}},
 	"grace of a threshold": {"{thresholds: [{metric: p95, max: 1s, onBreach: Abort, grace: '%s'}]}", "spec.thresholds[0].grace", "grace must be a time from 0s to 24h, such as 10s",
 		[]string{"0s", "24h"}, []string{"24h1us", "x1s", "1sx", "-1s"}},
-	"bound of a rate": aBound("goodput", `goodput, throughput or itemsPerSecond must be a number per second such as 1000, or in quotes such as "0.5"`,
+	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as "0.5"`,
 		[]string{"999999999.999999", "0"}, []string{"1000000000", "1.0000001"}),
 	"bound of a count": aBound("falseDenials", "overLimitGrants or falseDenials must be a whole number such as 0",
 		[]string{"999999999999", "0"}, []string{"1000000000000", "1.5"}),
@@ -117,7 +117,7 @@ func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {
 // TestNotKnownPerRequest is apart, as each metric has a bound of its own.
 func TestNotKnownPerRequest(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
-	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials or unsentRate, which are not known per request"}
+	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {
 		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
 		if diff := cmp.Diff(want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll))); diff != "" {

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,13 +20,18 @@ func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1
 	case !slices.Equal(mix(spec), mix(&finished.Spec)):
 		return nil, refuse("LoadTest %s sends other requests, or the same in other proportions; name one whose requests have the same names, types and weights.", finished.Name)
 	}
-	matched, counterparts := match(spec, steps, finished)
+	if what := difference(spec, finished); what != "" {
+		return nil, refuse("LoadTest %s sends other traffic, which differs in %s; name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
+	}
+	matched, counterparts, broken := match(spec, steps, finished)
 	switch {
 	case len(matched) > 0:
+	case broken != nil:
+		return nil, refuse("no step of LoadTest %s can be compared with: %s; name one whose target did what it was asked.", finished.Name, broken)
 	case counterparts == 0:
 		return nil, refuse("no step of LoadTest %s has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.", finished.Name)
 	default:
-		return nil, refuse("no step of LoadTest %s that has the name and the load of one of this run was carried out with all workers and a healthy generator; name another one, or run it again.", finished.Name)
+		return nil, refuse("no step of LoadTest %s that has the name and the load of one of this run was carried out with all workers and the planned load; name another one, or run it again.", finished.Name)
 	}
 	return &v1alpha1.BaselineStatus{
 		Name: finished.Name, UID: string(finished.UID), Verdict: s.Verdict, CompletionTime: s.CompletionTime, Steps: matched,
@@ -36,9 +42,11 @@ func refuse(format string, args ...any) *plan.Refusal {
 	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: "spec.baseline.name: " + fmt.Sprintf(format, args...)}
 }
 
-// match are the figures of those steps that have a counterpart among the planned ones,
-// and how many planned ones have one at all.
-func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (matched []v1alpha1.BaselineStep, counterparts int) {
+// match are the figures of those steps that have a counterpart among the planned ones, how
+// many planned ones have one at all, and why a counterpart is nothing to compare with. Then
+// none of its repetitions is: which of them are good was not decided before they were
+// measured.
+func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (matched []v1alpha1.BaselineStep, counterparts int, broken error) {
 	theirs, byType := figures.Rungs(results.CompleteSteps(&finished.Status)), types(spec)
 	for _, rung := range figures.Rungs(steps) {
 		counterpart := figures.Find(theirs, &rung)
@@ -46,6 +54,10 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 			continue
 		}
 		counterparts++
+		if err := brokenIn(spec, counterpart, byType); err != nil {
+			broken = cmp.Or(broken, err)
+			continue
+		}
 		for _, step := range counterpart.Steps {
 			if step.Result == nil || !figures.IsSound(step.Result) {
 				continue
@@ -56,7 +68,22 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 			})
 		}
 	}
-	return matched, counterparts
+	return matched, counterparts, broken
+}
+
+// brokenIn is why the steps of a rung are nothing to compare with; nil: they are.
+func brokenIn(spec *v1alpha1.LoadTestSpec, rung *figures.Rung, byType []figures.Quantity) error {
+	for _, step := range rung.Steps {
+		if step.Result == nil {
+			continue
+		}
+		for _, q := range append([]figures.Quantity{{}}, byType...) {
+			if err := figures.Broken(spec, step, q.Type, "a baseline"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // types are the quantities by type that the thresholds bound.

@@ -29,7 +29,7 @@ func withLedgers(t testing.TB, step int32, client string, requests int) *workerv
 	m := measure.NewMeasurement(1)
 	r := &m.Requests[0]
 	n := int64(requests)
-	r.Sent, r.Expected, r.Outcomes[measure.Success] = n, n, n
+	m.Due, r.Sent, r.Expected, r.Outcomes[measure.Success] = n, n, n, n
 	m.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	ledger := &measure.Ledger{}
 	for i := range requests {
@@ -148,7 +148,7 @@ func TestLedgersOfARunAreBounded(t *testing.T) {
 		}
 		sent := snapshot(t, 0, 1, true, 0)
 		m := measure.NewMeasurement(1)
-		m.Requests[0].Sent, m.Requests[0].Outcomes[measure.Unfinished] = requests, requests
+		m.Due, m.Requests[0].Sent, m.Requests[0].Outcomes[measure.Unfinished] = requests, requests, requests
 		m.Clients = share
 		encoded, err := wire.Encode(m)
 		if err != nil {

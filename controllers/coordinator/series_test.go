@@ -18,6 +18,8 @@ func withSeries(t testing.TB, a *workerv1.Assignment, step int32, requests int64
 	m := measure.NewMeasurement(1)
 	r := &m.Requests[0]
 	m.Due, r.Sent, r.Outcomes[measure.Timeout] = requests, requests, requests
+	r.Response.RecordN(time.Second, requests)
+	r.Service.RecordN(time.Second, requests)
 	encoded, err := wire.Encode(m)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +112,7 @@ func TestSeriesThatDoNotFitTheStepAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*workerv1.Snapshot){
 		"series: before the step has ended":                func(s *workerv1.Snapshot) { s.Final = false },
 		"series: 60 points and 61 longest_nanos":           func(s *workerv1.Snapshot) { s.Measurement.Series.Points = s.Measurement.Series.Points[1:] },
-		"series: the points add up to due, sent, expected": func(s *workerv1.Snapshot) { s.Measurement.Due = 11 },
+		"series: the points add up to due, sent, expected": func(s *workerv1.Snapshot) { s.Measurement.Due, s.Measurement.Unsent = 11, 1 },
 	} {
 		t.Run(want, func(t *testing.T) {
 			r := newFixture(t)

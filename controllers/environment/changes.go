@@ -105,7 +105,7 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 	case !same && a.Pods == b.Pods && (a.Configuration == "" || b.Configuration == ""):
 		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s; what the new ones run is not known yet.", service, when)
 	case !same && a.Pods == b.Pods && a.Configuration == b.Configuration:
-		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s by others of the same configuration.", service, when)
+		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s by others of the same %s.", service, when, c.common(b.Configuration))
 	}
 	return list
 }
@@ -159,7 +159,18 @@ func (c comparison) difference(a, b string) string {
 	if len(before.Containers) != len(after.Containers) {
 		return ": it has fewer containers"
 	}
+	if !slices.Equal(before.Templates, after.Templates) {
+		return ": the template of its pods is another one, in more than images and limits"
+	}
 	return ": the bounds of its autoscaler"
+}
+
+// common is what pods of one configuration have in common, as far as it is known.
+func (c comparison) common(id string) string {
+	if is := c.configuration(id); is != nil && len(is.Templates) > 0 {
+		return "template"
+	}
+	return "images and limits"
 }
 
 // short is a digest that can be read.

@@ -30,6 +30,11 @@ func limited(p environment.Pod, limits string) environment.Pod {
 	return p
 }
 
+func of(p environment.Pod, template string) environment.Pod {
+	p.Template = template
+	return p
+}
+
 func pods(list ...environment.Pod) environment.Seen { return environment.Seen{Pods: list} }
 
 func scaled(s environment.Seen, most int32) environment.Seen {
@@ -65,7 +70,10 @@ func TestChangesOfATarget(t *testing.T) {
 		"nothing changes":             {[]environment.Seen{one, one, one, one}, nil},
 		"a container restarts":        {[]environment.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times within step a, the last after OOMKilled, exit code 137."}},
 		"it restarts between steps":   {[]environment.Seen{one, one, pods(pod("1", "sha256:aaa", 1)), pods(pod("1", "sha256:aaa", 1))}, []string{"TargetRestarted : Containers of Service shortener restarted once between step a and step b, the last after OOMKilled, exit code 137."}},
-		"a pod is replaced":           {[]environment.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same configuration."}},
+		"a pod is replaced":           {[]environment.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same images and limits."}},
+		"by one of its template":      {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
+		"by one of another":           {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
+		"half of them by another":     {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("2", "sha256:aaa", 0), "5f7")), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
 		"it is scaled":                {[]environment.Seen{one, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
 		"it is scaled between steps":  {[]environment.Seen{two, two, one, one}, []string{"TargetScaled Run: Service shortener went from 2 to 1 pod between step a and step b, and no autoscaler is known to have done it."}},
 		"it is scaled automatically":  {[]environment.Seen{scaled(one, 9), scaled(two, 9)}, []string{"TargetScaled : Service shortener went from 1 to 2 pods within step a, by its autoscaler web (1 to 9)."}},
@@ -93,6 +101,8 @@ func TestChangesOfATarget(t *testing.T) {
 		})
 	}
 }
+
+const otherTemplate = "TargetReconfigured Step: What Service shortener runs was changed within step a: the template of its pods is another one, in more than images and limits."
 
 // A first reading that comes long after a step began is not of its beginning: what changed
 // before it may have changed within the step.
@@ -155,7 +165,7 @@ func TestEnvironmentStaysWithinItsRoom(t *testing.T) {
 		seen := environment.Seen{Problem: ""}
 		for p := range 100 {
 			one := pod(fmt.Sprint(i, p), fmt.Sprint(i)+long(120), int32(i))
-			one.Node = fmt.Sprint(p) + long(240)
+			one.Node, one.Template = fmt.Sprint(p)+long(240), fmt.Sprint(p)+long(60)
 			for c := range 20 {
 				another := one.Containers[0]
 				another.Name, another.Image, another.Limits, another.Ended = fmt.Sprint(c)+long(60), long(256), long(128), long(80)

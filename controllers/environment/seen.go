@@ -47,7 +47,9 @@ type Seen struct {
 
 // Pod is a pod behind the Service.
 type Pod struct {
-	UID, Node  string
+	UID, Node string
+	// Template is the hash of the template that it was made of; empty: it is not known.
+	Template   string
 	Ready      bool
 	Containers []Container
 }
@@ -61,8 +63,9 @@ type Container struct {
 	EndedAt time.Time
 }
 
-// maxProblem bounds the sentence of what could not be read, maxContainers a configuration.
-const maxProblem, maxContainers = 256, 16
+// maxProblem bounds the sentence of what could not be read, maxContainers and maxTemplates
+// a configuration.
+const maxProblem, maxContainers, maxTemplates = 256, 16, 16
 
 // reading is what the status keeps of it in the step.
 func (s *Seen) reading() *v1alpha1.EnvironmentReading {
@@ -99,6 +102,9 @@ func (s *Seen) configuration() v1alpha1.TargetConfiguration {
 				c.Containers = append(c.Containers, container.TargetContainer)
 			}
 		}
+		if pod.Template != "" && !slices.Contains(c.Templates, pod.Template) {
+			c.Templates = append(c.Templates, pod.Template)
+		}
 	}
 	if len(c.Containers) == 0 {
 		return c
@@ -106,8 +112,10 @@ func (s *Seen) configuration() v1alpha1.TargetConfiguration {
 	slices.SortFunc(c.Containers, func(a, b v1alpha1.TargetContainer) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Image, b.Image), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Limits, b.Limits))
 	})
+	slices.Sort(c.Templates)
 	c.ID = hashOf(c)
 	c.Containers = c.Containers[:min(len(c.Containers), maxContainers)]
+	c.Templates = c.Templates[:min(len(c.Templates), maxTemplates)]
 	return c
 }
 

@@ -18,7 +18,7 @@ var (
 	completed = describe("completion_timestamp_seconds", "When the run finished. Absent before.")
 	phase     = describe("phase", "1 for the phase that the LoadTest is in, 0 for the others.", "phase")
 	verdict   = describe("verdict", "1 for the verdict of the run, 0 for the others, and for all of them before the run has finished.", "verdict")
-	limited   = describe("generator_limited", "1 for the reason for which the generator, and not the target, was the limit; 0 for the others.", "reason")
+	limited   = describe("generator_limited", "1 for the reason for which the generator's own delay shows in the result; 0 for the others.", "reason")
 	workers   = describe("workers", "Workers by state: wanted, ready, not connected for the moment, and lost.", "state")
 )
 
@@ -26,7 +26,7 @@ var (
 var (
 	requestsDue      = describe("requests_due_total", "Requests that the schedule asked for. A closed loop has no schedule: a request is due when it is sent.")
 	requestsSent     = describe("requests_sent_total", "Requests sent.")
-	requestsExpected = describe("requests_expected_total", "Requests with an expected response; their rate is the goodput.")
+	requestsExpected = describe("requests_expected_total", "Requests with an expected response, a denial (429) that is expected included. The goodput is the rate of requests_total with outcome success.")
 	requestsLate     = describe("requests_late_total", "Requests that were sent more than 10 ms after they were due.")
 	requests         = describe("requests_total", "Requests that have ended, by outcome. Each is in exactly one of them.", "outcome")
 	responseTime     = describe("response_time_seconds", "Time from when a request was due to its response, of every outcome but unfinished. Classic buckets, and native ones of schema 3.")

@@ -49,6 +49,7 @@ var quantities = []quantity{
 	share(v1alpha1.MetricFailureRate, func(c *v1alpha1.Counts) int64 { return c.Failed }),
 	share(v1alpha1.MetricRateLimitedRate, func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited }),
 	number(v1alpha1.MetricUnsentRate, percent, func(r *v1alpha1.StepResult) *big.Rat { return partOf(r.Unsent, r.Due) }),
+	number(v1alpha1.MetricDowntime, percent, func(r *v1alpha1.StepResult) *big.Rat { return rate(strings.TrimSuffix(r.Downtime, "%")) }),
 	number(v1alpha1.MetricGoodput, plain, func(r *v1alpha1.StepResult) *big.Rat { return rate(r.Goodput) }),
 	number(v1alpha1.MetricThroughput, plain, func(r *v1alpha1.StepResult) *big.Rat { return rate(r.Throughput) }),
 	number(v1alpha1.MetricItemsPerSecond, plain, items),
@@ -143,7 +144,11 @@ func Figures(result *v1alpha1.StepResult, byType []Quantity) []v1alpha1.Figure {
 	var list []v1alpha1.Figure
 	add := func(q Quantity) {
 		if value := Value(q, result); value != nil {
-			list = append(list, v1alpha1.Figure{Metric: q.Metric, Type: q.Type, Value: Text(q.Metric, value)})
+			f := v1alpha1.Figure{Metric: q.Metric, Type: q.Type, Value: Text(q.Metric, value)}
+			if ideal := Ideal(q, result); ideal != nil && ideal.Cmp(value) != 0 {
+				f.WithoutGenerator = Text(q.Metric, ideal)
+			}
+			list = append(list, f)
 		}
 	}
 	for _, q := range quantities {

@@ -112,5 +112,5 @@ func IsWhole(step *v1alpha1.StepStatus, workers int32) bool {
 	return !step.TargetChanged() && step.State == v1alpha1.StepComplete && step.Result != nil && step.WorkersReporting >= workers
 }
 
-// IsSound says of a result that the generator was not its limit.
-func IsSound(r *v1alpha1.StepResult) bool { return r.Generator == nil || r.Generator.Healthy }
+// IsSound says of a result that it is of the planned load: the generator did not displace it.
+func IsSound(r *v1alpha1.StepResult) bool { return r.Generator == nil || !r.Generator.LoadDisplaced }

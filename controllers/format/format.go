@@ -20,6 +20,19 @@ func Short(d time.Duration) string {
 	}
 }
 
+// Whole is a duration that somebody chose, with all its digits and without zero units at
+// its end: "1m", not "1m0s".
+func Whole(d time.Duration) string {
+	s := d.String()
+	if d >= time.Minute && d%time.Minute == 0 {
+		s = s[:len(s)-len("0s")]
+	}
+	if d >= time.Hour && d%time.Hour == 0 {
+		s = s[:len(s)-len("0m")]
+	}
+	return s
+}
+
 // scaled is d in a unit, with a digit behind the point below ten.
 func scaled(d, unit time.Duration) string {
 	tenths := d.Round(unit/10) / (unit / 10)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
@@ -25,7 +26,7 @@ func (r *run) abortIfBreached(i int, report *control.Report) {
 	}
 	s := &r.out.Status
 	r.out.Seconds = r.seen.Seconds
-	if s.StopTime != nil || !verdict.Aborts(r.spec) || results.BeganLate(&s.Steps[i], report) {
+	if s.StopTime != nil || !plan.Aborts(r.spec) || results.BeganLate(&s.Steps[i], report) {
 		return
 	}
 	step, merged := s.Steps[i], soFar(report)

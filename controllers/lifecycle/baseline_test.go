@@ -145,13 +145,13 @@ func TestHeldRunForgetsItsBaseline(t *testing.T) {
 // not be written.
 func TestBaselineLeavesRoomForResults(t *testing.T) {
 	spec := against()
-	spec.Requests[0].Body = strings.Repeat("x", 1_168<<10)
+	spec.Requests[0].Body = strings.Repeat("x", 1_165<<10)
 	lt := &v1alpha1.LoadTest{Spec: spec}
 	if d := decide(lt, lifecycle.Observed{}, 0); d.Status.Verdict != "" {
 		t.Fatalf("without figures: %s", said(d.Status, v1alpha1.ConditionAccepted))
 	}
 	before := earlier(v1alpha1.VerdictPassed)
-	before.Name, before.UID = strings.Repeat("n", 9<<10), "u"
+	before.Name, before.UID, before.Spec.Requests = strings.Repeat("n", 9<<10), "u", spec.Requests
 	d := decide(lt, lifecycle.Observed{Baseline: before}, 0)
 	if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, and the LoadTest has ") {
 		t.Errorf("Accepted is %s", got)

@@ -171,7 +171,7 @@ func TestConditionsHaveGenerationAndTime(t *testing.T) {
 
 // A message is as long as it may be, and not longer.
 func TestMessagesAreBounded(t *testing.T) {
-	const rest = " has a status from 200 to 399."
+	const rest = " has a status from 200 to 299."
 	for n, want := range map[int]string{1024: strings.Repeat("x", 1024-len(rest)) + rest, 1025: strings.Repeat("x", 1025-len(rest)) + rest[:len(rest)-4] + "…"} {
 		spec := ladder()
 		spec.Preflight = []v1alpha1.Preflight{{Name: strings.Repeat("x", n-len(rest))}}

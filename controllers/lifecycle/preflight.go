@@ -111,7 +111,7 @@ func fact(p *v1alpha1.Preflight) string {
 	case len(e.Status) > 0:
 		return "has status " + statuses(e.Status)
 	default:
-		return "has a status from 200 to 399"
+		return "has a status from 200 to 299"
 	}
 	values := make([]string, len(e.JSON))
 	for i, v := range e.JSON {

@@ -50,7 +50,7 @@ func TestTargetVerified(t *testing.T) {
 	const (
 		none    = "Unknown NoPreflight: spec.preflight is empty: nothing says which version of the target was tested."
 		pending = "Unknown PreflightPending: Not every worker is ready yet, which none is without its answers."
-		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 399."
+		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 299."
 		failed  = "False PreflightFailed: preflight: GET /version: .strategy: a string of 4 bytes instead of \"lua\"."
 	)
 	ready := control.Worker{Connected: true, Ready: true, Answers: 2}
@@ -161,8 +161,8 @@ func TestTargetVerifiedMessage(t *testing.T) {
 		expect *v1alpha1.Expectation
 		want   string
 	}{
-		"no expectation":              {nil, "q has a status from 200 to 399."},
-		"a size":                      {&v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}, "q has a status from 200 to 399."},
+		"no expectation":              {nil, "q has a status from 200 to 299."},
+		"a size":                      {&v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}, "q has a status from 200 to 299."},
 		"a status":                    {&v1alpha1.Expectation{Status: []int32{204}}, "q has status 204."},
 		"one of some statuses":        {&v1alpha1.Expectation{Status: []int32{200, 204, 304}}, "q has status 200 or 204 or 304."},
 		"a value":                     {&v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{value(".a[0].b", "v1.2-rc/3")}}, "q has .a[0].b v1.2-rc/3."},

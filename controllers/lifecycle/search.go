@@ -4,12 +4,14 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/search"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
 // appendProbe goes on with a search after its last probe: it appends the next one to the
-// plan, with the rest before it. It is false if there is nothing to append: no search, or
+// plan, or the hold at the end, with the rest before it. It is false if there is nothing to append: no search, or
 // one that is over. Workers have the probe from the pass on that reads it back.
 func (r *run) appendProbe() bool {
 	s := &r.out.Status
@@ -19,21 +21,29 @@ func (r *run) appendProbe() bool {
 	searched, next := verdict.Searched(r.spec, s)
 	s.Search = &searched
 	r.tellProbe(&s.Steps[len(s.Steps)-1])
-	if next == 0 {
+	switch {
+	case next.State != search.Searching:
 		return false
+	case next.Hold:
+		s.Steps = append(s.Steps, plan.Hold(r.spec, s, next.Next)...)
+	default:
+		s.Steps = append(s.Steps, plan.Probe(r.spec, s, next.Next)...)
 	}
-	s.Steps = append(s.Steps, plan.Probe(r.spec, s, next)...)
 	return true
 }
 
 // tellProbe says what came of a probe.
 func (r *run) tellProbe(step *v1alpha1.StepStatus) {
+	const kept = "every threshold was kept"
 	outcome := map[v1alpha1.ThresholdState]string{
-		v1alpha1.ThresholdPassed: "every threshold was kept",
+		v1alpha1.ThresholdPassed: kept,
 		v1alpha1.ThresholdFailed: "a threshold was breached",
 	}[step.ThresholdState]
-	if outcome == "" || step.Result != nil && step.Result.Generator != nil && !step.Result.Generator.Healthy {
+	if outcome == "" || step.Result != nil && !figures.IsSound(step.Result) {
 		outcome = "nothing can be said of the target"
+	}
+	if outcome == kept && step.Result != nil && step.Result.Outstanding.Grows() {
+		outcome += ", and outstanding requests grew"
 	}
 	r.event("Probed", fmt.Sprintf("Step %s: %s.", step.Name, outcome))
 }

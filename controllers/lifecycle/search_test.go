@@ -19,7 +19,7 @@ func searching() v1alpha1.LoadTestSpec {
 	spec := ladder()
 	spec.Search = &v1alpha1.Search{
 		Users: &v1alpha1.UsersRange{Min: 100, Max: 2000}, RatePerUser: spec.Ladder.RatePerUser,
-		Duration: spec.Ladder.Duration, Rest: spec.Ladder.Rest,
+		Duration: spec.Ladder.Duration, Rest: spec.Ladder.Rest, Hold: &metav1.Duration{},
 	}
 	spec.Ladder = nil
 	return spec
@@ -27,7 +27,16 @@ func searching() v1alpha1.LoadTestSpec {
 
 func TestSearchStories(t *testing.T) {
 	for name, script := range map[string]func(*simulation){
-		"search-finds":      func(w *simulation) { w.users = 777 },
+		"search-finds": func(w *simulation) { w.users = 777 },
+		"search-holds": func(w *simulation) {
+			w.users = 150
+			w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+		},
+		"search-takes-back": func(w *simulation) {
+			w.users = 150
+			w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+			w.in(67500*time.Millisecond, func() { w.users = 142 })
+		},
 		"search-beyond-max": func(*simulation) {},
 		"search-below-min":  func(w *simulation) { w.users = 99 },
 		"search-in-doubt": func(w *simulation) {
@@ -80,16 +89,17 @@ func TestSearchFindsTheLimit(t *testing.T) {
 	}
 }
 
-// The run has room, and its workers time, for all probes that may yet come.
+// The run has room, and its workers time, for all probes and holds that may yet come.
 func TestSearchIsForeseen(t *testing.T) {
 	w := newSimulation(t, searching())
+	w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
 	w.in(5*time.Second, func() {
 		s := &w.lt.Status
 		if len(s.Steps) > 3 {
 			t.Fatalf("%d steps are planned after 5s", len(s.Steps))
 		}
-		if all := plan.Foreseen(&w.lt.Spec, s); len(all) != 24+23 || all[46].Load.Users != 2000 || all[46].Rung != 47 {
-			t.Errorf("%d steps are foreseen, the last with %d users at rung %d", len(all), all[46].Load.Users, all[46].Rung)
+		if all := plan.Foreseen(&w.lt.Spec, s); len(all) != 24+23+5+5 || all[56].Load.Users != 2000 || all[56].Rung != 57 || !all[56].Hold {
+			t.Errorf("%d steps are foreseen, the last is %+v", len(all), all[len(all)-1])
 		}
 	})
 	w.run()

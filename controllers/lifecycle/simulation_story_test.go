@@ -124,6 +124,9 @@ func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFl
 	r.Response.RecordN(latency, answered)
 	r.Service.RecordN(latency, answered)
 	m.Lateness.RecordN(w.lateness, n)
+	if w.lateness > measure.Displacement(elapsed) {
+		r.Displaced = n
+	}
 	return m
 }
 

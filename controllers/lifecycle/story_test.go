@@ -197,7 +197,7 @@ var stories = map[string]func(*simulation){
 	"preflight-waits-then-suspended": func(w *simulation) {
 		w.lt.Spec.Preflight = questions()
 		for _, x := range w.workers {
-			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 399: the target is not ready"}
+			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready"}
 		}
 		w.in(10*time.Second, func() { w.lt.Spec.Suspend = true })
 		w.in(20*time.Second, func() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -122,7 +123,7 @@ func workloadOf(pod *corev1.Pod) workload {
 	if owner == nil {
 		return workload{}
 	}
-	if hash := pod.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
+	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; owner.Kind == "ReplicaSet" && hash != "" {
 		return workload{"Deployment", strings.TrimSuffix(owner.Name, "-"+hash)}
 	}
 	return workload{owner.Kind, owner.Name}
@@ -148,9 +149,13 @@ func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[wo
 	return nil, nil
 }
 
-// targetPod is what is kept of a pod: nothing of its environment or its volumes.
+// targetPod is what is kept of a pod: nothing of its environment or its volumes, for which
+// the hash of its template stands.
 func targetPod(pod *corev1.Pod) environment.Pod {
-	kept := environment.Pod{UID: string(pod.UID), Node: pod.Spec.NodeName}
+	kept := environment.Pod{
+		UID: string(pod.UID), Node: pod.Spec.NodeName,
+		Template: cmp.Or(pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], pod.Labels[appsv1.ControllerRevisionHashLabelKey]),
+	}
 	for _, c := range pod.Status.Conditions {
 		kept.Ready = kept.Ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	}

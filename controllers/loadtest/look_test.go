@@ -64,6 +64,12 @@ func tested(t *testing.T) (lt *v1alpha1.LoadTest, pods []*corev1.Pod) {
 	for i := range 2 {
 		pods = append(pods, targetPod(t, lt.Namespace, fmt.Sprintf("web-%d", i)))
 	}
+	// The second is of a StatefulSet, which gives its pods another label.
+	delete(pods[1].Labels, "pod-template-hash")
+	pods[1].Labels["controller-revision-hash"] = "web-7d9"
+	if err := c.Update(t.Context(), pods[1]); err != nil {
+		t.Fatal(err)
+	}
 	return lt, pods
 }
 
@@ -139,6 +145,7 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 	want := &v1alpha1.EnvironmentStatus{Nodes: []string{"node-1"}, Configurations: []v1alpha1.TargetConfiguration{{
 		ID: env.Configurations[0].ID, Service: "shortener", Autoscaler: &v1alpha1.TargetAutoscaler{Name: "web", Min: 2, Max: 10},
 		Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m, memory 256Mi"}},
+		Templates:  []string{"5f8c", "web-7d9"},
 	}}}
 	if diff := cmp.Diff(want, env); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)

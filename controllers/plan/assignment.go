@@ -90,6 +90,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Preflight:    preflight,
 			Audits:       audits,
 			OnTimeNanos:  onTimeNanos(&lt.Spec),
+			LiveIdeal:    Aborts(&lt.Spec),
 			Control:      control,
 			Driver:       driver(&lt.Spec),
 
@@ -169,4 +170,11 @@ func seed(lt *v1alpha1.LoadTest) int64 {
 	h := fnv.New64a()
 	h.Write([]byte(lt.UID)) // never fails
 	return int64(h.Sum64())
+}
+
+// Aborts says whether a threshold aborts, so that steps are to be judged while they run.
+func Aborts(spec *v1alpha1.LoadTestSpec) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool {
+		return t.OnBreach == v1alpha1.BreachAbort
+	})
 }

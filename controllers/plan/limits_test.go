@@ -198,13 +198,16 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 	}
 }
 
-// A search counts with all the probes that it may send.
+// A search counts with all the probes that it may send, and all holds.
 func TestSearchIsLimitedWithAllItsProbes(t *testing.T) {
 	s := spec(search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1000}}))
 	s.Search.Duration, s.Search.Rest = metav1.Duration{Duration: 10 * time.Minute}, &metav1.Duration{}
-	_, refusal := plan.New(loadTest(s), limited())
-	if refusal == nil || !strings.HasPrefix(refusal.Message, "spec: a run of up to 4h by its plan is longer") {
-		t.Errorf("24 probes of 10 minutes: %v", refusal)
+	for hold, want := range map[time.Duration]string{0: "4h", 12 * time.Minute: "5h"} {
+		s.Search.Hold = &metav1.Duration{Duration: hold}
+		_, refusal := plan.New(loadTest(s), limited())
+		if refusal == nil || !strings.HasPrefix(refusal.Message, "spec: a run of up to "+want+" by its plan is longer") {
+			t.Errorf("24 probes of 10 minutes, and 5 holds of %v: %v", hold, refusal)
+		}
 	}
 }
 

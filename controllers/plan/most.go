@@ -26,3 +26,9 @@ func MostRequests(load *v1alpha1.StepLoad) (n int64, known bool) {
 	mean := hits(from, to, optional(load.Duration))
 	return mean + int64(math.Ceil(6*math.Sqrt(float64(mean)))) + 10, true
 }
+
+// MostPerSecond is how many requests are due in a second of a step when it asks for most; 0:
+// it has no schedule.
+func MostPerSecond(load *v1alpha1.StepLoad) float64 {
+	return float64(max(totalRate(load), lastRate(load))) / micro
+}

@@ -52,3 +52,34 @@ func TestWorkersCountWhatIsAnsweredInTime(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// Ideal times make the snapshots of a running step half as large again: they are sent only
+// where a threshold may abort it.
+func TestWorkersSendLiveIdealTimesForThresholdsThatAbort(t *testing.T) {
+	for action, want := range map[v1alpha1.BreachAction]bool{v1alpha1.BreachAbort: true, v1alpha1.BreachStopLadder: false, v1alpha1.BreachContinue: false} {
+		lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Thresholds: []v1alpha1.Threshold{{}, {OnBreach: action}}}}
+		lt.Status.Workers.Desired = 1
+		if got := plan.Assignments(lt)[0].GetLiveIdeal(); got != want {
+			t.Errorf("on breach %s: live ideal times are sent: %v, want %v", action, got, want)
+		}
+	}
+}
+
+func TestMostPerSecond(t *testing.T) {
+	minute := duration(time.Minute)
+	for name, tt := range map[string]struct {
+		step v1alpha1.Step
+		want float64
+	}{
+		"arrivals":       {v1alpha1.Step{Rate: decimal("2.5"), Duration: minute}, 2.5},
+		"a ramp up":      {v1alpha1.Step{Rate: decimal("5"), RampTo: decimal("20"), Duration: minute}, 20},
+		"a ramp down":    {v1alpha1.Step{Rate: decimal("20"), RampTo: decimal("5"), Duration: minute}, 20},
+		"paced users":    {v1alpha1.Step{Users: ptr(int32(3)), RatePerUser: decimal("4"), Duration: minute}, 12},
+		"users":          {v1alpha1.Step{Users: ptr(int32(3)), Duration: minute}, 0},
+		"a ramp of them": {v1alpha1.Step{Users: ptr(int32(3)), RatePerUser: decimal("4"), RampTo: decimal("5"), Duration: minute}, 20},
+	} {
+		if got := plan.MostPerSecond(&plan.Steps(withSteps(tt.step))[0].Load); got != tt.want {
+			t.Errorf("%s: %v a second, want %v", name, got, tt.want)
+		}
+	}
+}

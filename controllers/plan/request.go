@@ -75,6 +75,12 @@ func weightIn(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) int32 {
 	return requestWeight(r)
 }
 
+// IsSent says whether the steps of a run send a request: one without a weight that no journey
+// has is sent by the setup alone.
+func IsSent(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool {
+	return weightIn(spec, r) > 0 || inJourney(spec, r)
+}
+
 func requestWeight(r *v1alpha1.Request) int32 {
 	if r.Weight == nil {
 		return 1

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
@@ -31,25 +32,28 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 		s.Precision = precision
 		return s
 	}
+	held := usersSearch(1, 100)
+	held.Duration, held.Hold = metav1.Duration{Duration: 10 * time.Second}, duration(500*time.Millisecond)
 	both := usersSearch(1, 2)
 	both.Rate = rateSearch("1", "2").Rate
 	for name, tt := range map[string]struct {
 		search v1alpha1.Search
 		want   string
 	}{
-		"users from 1 on":     {usersSearch(1, 2), ""},
-		"users from 0 on":     {usersSearch(0, 2), users},
-		"users, a single one": {usersSearch(2, 2), users},
-		"the smallest rate":   {rateSearch("0.000001", "1"), ""},
-		"a rate from 0 on":    {rateSearch("0", "1"), rate},
-		"a single rate":       {rateSearch("1.5", "1.5"), rate},
-		"users and a rate":    {both, alone},
-		"neither":             {v1alpha1.Search{}, rate},
-		"the finest":          {within("1%"), ""},
-		"too fine":            {within("0.5%"), precision},
-		"the coarsest":        {within("50%"), ""},
-		"too coarse":          {within("51%"), precision},
-		"no number":           {within("fine"), precision},
+		"users from 1 on":      {usersSearch(1, 2), ""},
+		"users from 0 on":      {usersSearch(0, 2), users},
+		"users, a single one":  {usersSearch(2, 2), users},
+		"the smallest rate":    {rateSearch("0.000001", "1"), ""},
+		"a rate from 0 on":     {rateSearch("0", "1"), rate},
+		"a single rate":        {rateSearch("1.5", "1.5"), rate},
+		"users and a rate":     {both, alone},
+		"neither":              {v1alpha1.Search{}, rate},
+		"the finest":           {within("1%"), ""},
+		"too fine":             {within("0.5%"), precision},
+		"the coarsest":         {within("50%"), ""},
+		"too coarse":           {within("51%"), precision},
+		"no number":            {within("fine"), precision},
+		"a hold that is short": {held, "spec.search.hold: must be 0s, or at least duration."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, refusal := plan.New(loadTest(spec(search(tt.search))), policy.Everything())
@@ -90,8 +94,58 @@ func TestStepsOfTheNextProbe(t *testing.T) {
 	}
 }
 
+// A hold is a probe for longer, by default a minute at least and ten times the duration.
+func TestStepsOfAHold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		probe time.Duration
+		hold  *metav1.Duration
+		want  time.Duration
+	}{
+		"a minute": {2 * time.Second, nil, time.Minute}, "ten probes": {20 * time.Second, nil, 200 * time.Second},
+		"as it is set": {20 * time.Second, duration(30 * time.Second), 30 * time.Second}, "none": {20 * time.Second, duration(0), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(search(usersSearch(10, 100)))
+			s.Search.Duration, s.Search.Hold, s.Search.WarmUp = metav1.Duration{Duration: tt.probe}, tt.hold, duration(time.Second)
+			lt := accepted(t, s)
+			if holds := plan.SearchRange(&lt.Spec, lt.Status.Search).Holds; tt.want == 0 {
+				if lt.Status.Search.Hold != nil || holds != 0 {
+					t.Errorf("held for %v, %d times", lt.Status.Search.Hold, holds)
+				}
+				return
+			} else if holds == 0 {
+				t.Error("nothing is held")
+			}
+			first := lt.Status.Steps[0]
+			load := first.Load
+			load.Duration = &metav1.Duration{Duration: tt.want}
+			want := []v1alpha1.StepStatus{pause("rest", 2, 5*time.Second), {
+				Name: "hold 10 users", Rung: 3, Hold: true, State: v1alpha1.StepPending, Load: load,
+				TimeLimit: &metav1.Duration{Duration: first.TimeLimit.Duration + tt.want - tt.probe},
+			}}
+			if diff := cmp.Diff(want, plan.Hold(&lt.Spec, &lt.Status, 10)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Once a load is held, there are no more probes.
+func TestForeseenStepsOfASearch(t *testing.T) {
+	s := spec(search(usersSearch(10, 100)))
+	s.Search.Rest = duration(0)
+	lt := accepted(t, s)
+	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 24+5 {
+		t.Errorf("%d steps are foreseen, want 24 probes and 5 holds", n)
+	}
+	lt.Status.Steps = append(lt.Status.Steps, plan.Hold(&lt.Spec, &lt.Status, 10)...)
+	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 1+5 {
+		t.Errorf("%d steps are foreseen in the first hold, want the probe and 5 holds", n)
+	}
+}
+
 // Workers are assigned the steps that are planned; how long the run may take counts all
-// probes of a search.
+// probes and holds of a search.
 func TestProbesThatAreNotPlannedAreNotAssigned(t *testing.T) {
 	s := spec(search(usersSearch(10, 100)))
 	s.Search.Rest = duration(0)
@@ -101,7 +155,7 @@ func TestProbesThatAreNotPlannedAreNotAssigned(t *testing.T) {
 		t.Fatalf("%d steps are assigned, %d are planned", len(steps), len(lt.Status.Steps))
 	}
 	each := lt.Status.Steps[0].TimeLimit.Duration
-	if got, want := time.Duration(steps[0].GetRemainingNanos()), time.Duration(lt.Status.Search.MaxProbes)*each; got != want {
+	if got, want := time.Duration(steps[0].GetRemainingNanos()), (24+5)*each+5*lt.Status.Search.Hold.Duration-5*s.Search.Duration.Duration; got != want {
 		t.Errorf("the run may take %v, want %v", got, want)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 const (
 	// DefaultTimeout bounds a request when spec.target.timeout is absent.
 	DefaultTimeout = 30 * time.Second
-	// MaxDrain bounds how long a step may wait for what is in flight at its end.
-	MaxDrain = 30 * time.Second
 	// Grace is how long the last final snapshot may take after the drain: a worker
 	// that is cut off for half a minute, notices it within 15 s and reconnects. Only a
 	// step that lacks one lasts as long.
@@ -27,10 +27,6 @@ const (
 	// MaxBurst bounds a burst, whose length is not known beforehand.
 	MaxBurst = time.Hour
 )
-
-// Drain is how long a step may wait, after its end, for what is in flight. The
-// worker decides how long it does wait; this is the most that it may.
-func Drain(timeout time.Duration) time.Duration { return min(timeout, MaxDrain) }
 
 // Timeout is the bound of each request, its default applied.
 func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration { return timeoutOf(&spec.Target) }
@@ -52,7 +48,7 @@ func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 		s.State = v1alpha1.StepPending
 		if l := &s.Load; !l.IsPause() {
 			length := optional(l.WarmUp) + optional(l.Duration) + optional(l.MaxDuration)
-			s.TimeLimit = &metav1.Duration{Duration: length + Drain(Timeout(spec)) + Grace}
+			s.TimeLimit = &metav1.Duration{Duration: length + measure.Drain(Timeout(spec)) + Grace}
 		}
 	}
 	return steps
@@ -130,7 +126,7 @@ func explicitSteps(list []v1alpha1.Step, each time.Duration) []v1alpha1.StepStat
 func explicitStep(s *v1alpha1.Step, each time.Duration) v1alpha1.StepStatus {
 	switch {
 	case s.Pause != nil:
-		return v1alpha1.StepStatus{Name: "pause " + shortDuration(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
+		return v1alpha1.StepStatus{Name: "pause " + format.Whole(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
 	case s.Rate != nil:
 		return rateStep(s)
 	case s.RequestsPerUser != nil:
@@ -228,18 +224,6 @@ func optional(d *metav1.Duration) time.Duration {
 		return 0
 	}
 	return d.Duration
-}
-
-// shortDuration is a duration without zero units at its end: 1m, not 1m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if d >= time.Minute && d%time.Minute == 0 {
-		s = s[:len(s)-len("0s")]
-	}
-	if d >= time.Hour && d%time.Hour == 0 {
-		s = s[:len(s)-len("0m")]
-	}
-	return s
 }
 
 // names are the names that are taken.

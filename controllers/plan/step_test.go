@@ -266,12 +266,3 @@ func TestTimeout(t *testing.T) {
 		t.Errorf("no timeout is %v, want %v", got, plan.DefaultTimeout)
 	}
 }
-
-func TestDrain(t *testing.T) {
-	if got := plan.Drain(2 * time.Second); got != 2*time.Second {
-		t.Errorf("a short timeout drains for %v", got)
-	}
-	if got := plan.Drain(10 * time.Minute); got != plan.MaxDrain {
-		t.Errorf("a long timeout drains for %v", got)
-	}
-}

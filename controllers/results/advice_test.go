@@ -94,7 +94,6 @@ func TestAdviceFollowsFromWhatEachWorkerSent(t *testing.T) {
 		{2, 873, 16},
 		{4, 500, 8},
 		{4, 10, 5},
-		{1, 1000, 2},
 		{600, 900, 1000},
 	} {
 		merged := measure.NewMeasurement(4)
@@ -221,5 +220,130 @@ func TestUnsentRequestsOfAWorkerThatCouldNotRun(t *testing.T) {
 	merged.Due, merged.Unsent, merged.Health = 1000, 500, measure.Health{StalledMax: time.Second}
 	if got := stepResult(t, fleetOf(3), paced, merged).Generator; !got.Healthy {
 		t.Errorf("without a window: %q", got.Message)
+	}
+}
+
+// fault is a simulated worker that lacks something, and what it has of it; the advice names
+// what it is to have.
+type fault struct {
+	// measure is what workers that have so much measure.
+	measure func(has float64) *measure.Measurement
+	has     float64
+	workers int32
+	// before and after are what stand around the number in the advice.
+	before, after string
+	reason        string
+}
+
+// follow reads the number of the advice and has the workers have as much.
+func (f fault) follow(t *testing.T, message string) float64 {
+	t.Helper()
+	_, rest, found := strings.Cut(message, f.before)
+	number, _, _ := strings.Cut(rest, f.after)
+	n, err := strconv.ParseFloat(number, 64)
+	if !found || err != nil {
+		t.Fatalf("no number between %q and %q in %q", f.before, f.after, message)
+	}
+	return n
+}
+
+// stood is a measurement of a window of 10 s in which 5 % of the requests were displaced
+// unless the workers were well.
+func stood(health measure.Health, isWell bool) *measure.Measurement {
+	m := measure.NewMeasurement(4)
+	m.Due, m.Window, m.Health = 1000, 10*time.Second, health
+	r := &m.Requests[0]
+	r.Sent = 1000
+	if !isWell {
+		r.Displaced = 50
+	}
+	return m
+}
+
+// Each piece of advice, followed, takes the fault away.
+func TestAdviceThatIsFollowedHelps(t *testing.T) {
+	const demand = 0.62 // processors that a worker would use
+	of := func(share float64) time.Duration { return time.Duration(share * float64(10*time.Second)) }
+	for name, tc := range map[string]fault{
+		// It runs at its own pace in each period until its quota is used.
+		"a CPU limit": {
+			has: 50, workers: 3, before: "limits.cpu to ", after: "m,", reason: v1alpha1.ReasonCPUThrottled,
+			measure: func(limit float64) *measure.Measurement {
+				used := min(limit/1000, demand)
+				held := of(1 - used/demand)
+				return stood(measure.Health{CPU: 3 * of(used), CPUThrottled: 3 * held, CPUThrottledMax: held, StalledMax: held, RunQueueWaitMax: held}, held == 0)
+			},
+		},
+		// A busy node gives it what it has requested, and a tenth of a processor at least.
+		"a request of CPU": {
+			has: 0, workers: 3, before: "requests.cpu: ", after: "m)", reason: v1alpha1.ReasonNodeBusy,
+			measure: func(request float64) *measure.Measurement {
+				used := min(max(request/1000, 0.1), demand)
+				return stood(measure.Health{CPU: 3 * of(used), RunQueueWait: 3 * of(demand-used), RunQueueWaitMax: of(demand - used)}, used == demand)
+			},
+		},
+		// Each has descriptors for 100 connections, of 1000 that are needed.
+		"descriptors": {
+			has: 3, workers: 3, before: "use ", after: " workers", reason: v1alpha1.ReasonDescriptorsExhausted,
+			measure: func(workers float64) *measure.Measurement {
+				m := stood(measure.Health{}, true)
+				m.ConnectionsOpened = min(int64(workers)*100, 1000)
+				m.Health.DescriptorsExhausted = 1000 - m.ConnectionsOpened
+				return m
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := stepResult(t, fleetOf(tc.workers), paced, tc.measure(tc.has)).Generator
+			if got.Healthy || got.Reason != tc.reason {
+				t.Fatalf("%s: %s, want %s", got.Reason, got.Message, tc.reason)
+			}
+			has := tc.follow(t, got.Message)
+			if again := stepResult(t, fleetOf(tc.workers), paced, tc.measure(has)).Generator; !again.Healthy {
+				t.Errorf("%s\nwith %v: %s", got.Message, has, again.Message)
+			}
+			if less := stepResult(t, fleetOf(tc.workers), paced, tc.measure(has*0.8)).Generator; less.Healthy {
+				t.Errorf("%s\nwith a fifth less than %v nothing is wrong either", got.Message, has)
+			}
+		})
+	}
+}
+
+// A load is displaced by each fault of its own kind, beyond its limit and not at it.
+func TestDisplacedLoad(t *testing.T) {
+	burst := loading("spike", v1alpha1.StepLoad{Users: 10, RequestsPerUser: 2, Requests: 20})
+	for name, tc := range map[string]struct {
+		step *v1alpha1.StepStatus
+		edit func(m *measure.Measurement, beyond int64)
+		want string
+	}{
+		"unsent": {paced, func(m *measure.Measurement, beyond int64) { m.Unsent, m.UnsentByGenerator = 50, 10+beyond },
+			"In step 1000, 1.1% of the requests that were due were not sent, and a steady generator would have sent them; use 4 workers or more, or give each more CPU."},
+		"sent late": {paced, func(m *measure.Measurement, beyond int64) { m.Requests[0].Displaced = 10 + beyond },
+			"In step 1000, 1.1% of the requests were sent more than 100ms after a steady generator would have sent them; use more workers, or give each more CPU."},
+		"users held up": {closed, func(m *measure.Measurement, beyond int64) {
+			m.UserTime, m.HeldUp = 1000*time.Second, time.Duration(10+beyond)*time.Second
+		}, "In step 1000, the generator kept the users from sending for 1.1% of their time; use 4 workers or more, or give each more CPU."},
+		"users held up in a short burst": {burst, func(m *measure.Measurement, beyond int64) { // 10 ms each
+			m.UserTime, m.HeldUp = time.Second, 100*time.Millisecond+time.Duration(beyond)*time.Nanosecond
+		}, "In step spike, the generator kept the users from sending for 10% of their time; use 4 workers or more, or give each more CPU."},
+		"a burst that was spread": {burst, func(m *measure.Measurement, beyond int64) {
+			m.BurstSpread = 20*time.Millisecond + time.Duration(beyond)*time.Millisecond
+			m.Requests[0].Service.RecordN(200*time.Millisecond, 20)
+		}, "In step spike, the burst was sent within 21ms, and at most 20ms is allowed; use more workers, or give each more CPU."},
+		"a burst of a fast target": {burst, func(m *measure.Measurement, beyond int64) {
+			m.BurstSpread = 10*time.Millisecond + time.Duration(beyond)*time.Millisecond
+			m.Requests[0].Service.RecordN(2*time.Millisecond, 20)
+		}, "In step spike, the burst was sent within 11ms, and at most 10ms is allowed; use more workers, or give each more CPU."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for beyond, want := range []string{"", tc.want} {
+				m := stood(measure.Health{}, true)
+				tc.edit(m, int64(beyond))
+				if got := stepResult(t, fleetOf(3), tc.step, m).Generator; got.LoadDisplaced != (want != "") || got.Message != want {
+					t.Errorf("displaced %v: %q, want %q", got.LoadDisplaced, got.Message, want)
+				}
+			}
+		})
 	}
 }

@@ -51,6 +51,7 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *control.Report) ([]byte, erro
 		width := measure.PointWidth(windowOf(&lt.Status.Steps[i].Load))
 		step.Series = archive.NewSeries(report.Series.Series(), width, workers)
 	}
+	step.Outstanding = archive.NewOutstanding(report.Merged.Timeline, windowOf(&lt.Status.Steps[i].Load)/measure.TimelineSlots)
 	return archive.Encode(step)
 }
 
@@ -59,6 +60,11 @@ func archiveRequest(of *v1alpha1.RequestStatus, measured *measure.Request) (arch
 	var err error
 	if r.Response, err = archive.NewHistogram(measured.Response); err != nil {
 		return r, err
+	}
+	if !measured.Ideally().Equal(measured.Response) {
+		if r.WithoutGenerator, err = archive.NewHistogram(measured.Ideal); err != nil {
+			return r, err
+		}
 	}
 	r.Service, err = archive.NewHistogram(measured.Service)
 	return r, err
@@ -69,7 +75,7 @@ func archiveExpected(step *archive.Step, merged *measure.Measurement) error {
 	if err != nil {
 		return fmt.Errorf("step %s: %w", step.Name, err)
 	}
-	if total.Response.Count() == total.Expected {
+	if total.Response.Count() == total.Successes() {
 		return nil
 	}
 	if response, _, ok := total.ExpectedTimes(); ok {

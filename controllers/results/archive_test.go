@@ -36,6 +36,7 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r.Response.Record(time.Second)
 			r.Traces = measure.Traces{{ID: measure.TraceID{0xab}, Outcome: measure.Timeout, Response: time.Second, Service: time.Second}}
 			report.Series = oneTimeout(t, length.Duration)
+			report.Merged.Timeline = &measure.Timeline{Outstanding: [measure.TimelineSlots]int64{0, 3}}
 			raw, err := Archive(archived(load), 0, report)
 			if err != nil {
 				t.Fatal(err)
@@ -53,12 +54,16 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			if s := step.Series; s == nil || s.Seconds != 2 || s.Workers != 1 || len(s.Points) != 2 || s.Points[1].Outcomes["timeout"] != 1 {
 				t.Errorf("archived the series %+v", s)
 			}
+			if o := step.Outstanding; o == nil || o.SlotMicros != 6_000_000 || len(o.Requests) != 2 || o.Requests[1] != 3 {
+				t.Errorf("archived what was outstanding: %+v", o)
+			}
 			r.Service.Record(time.Millisecond)
+			report.Merged.Timeline = nil
 			report.Series = wire.Series{}
 			if raw, err = Archive(archived(load), 0, report); err != nil {
 				t.Fatal(err)
 			}
-			if step, err = archive.Decode(raw); err != nil || step.Series != nil || step.Requests[0].Service == nil {
+			if step, err = archive.Decode(raw); err != nil || step.Series != nil || step.Outstanding != nil || step.Requests[0].Service == nil {
 				t.Errorf("without a series, with a service time: %+v, %v", step, err)
 			}
 		})
@@ -77,7 +82,7 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 			r.Response.Record(took)
 			r.Service.Record(took)
 		}
-		r.Failed.Record(time.Second, time.Second)
+		r.Failed.Record(time.Second, time.Second, time.Second)
 		if change != nil {
 			change(r)
 		}
@@ -101,6 +106,28 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 	} {
 		if step := archivedOf(change); step.Expected != nil {
 			t.Errorf("%s: archived %+v", name, step.Expected)
+		}
+	}
+}
+
+// Times without the generator's delay are archived where they differ from the measured ones.
+func TestArchiveHasTheTimesWithoutTheGenerator(t *testing.T) {
+	for ideal, want := range map[time.Duration]bool{time.Second: false, time.Millisecond: true} {
+		report := &control.Report{Merged: measure.NewMeasurement(1), Reporting: 1}
+		r := &report.Merged.Requests[0]
+		r.Ideal = measure.NewHistogram()
+		r.Response.Record(time.Second)
+		r.Ideal.Record(ideal)
+		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, err := archive.Decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := step.Requests[0].WithoutGenerator; (got != nil) != want {
+			t.Errorf("%s of 1 s without the generator: archived %v, want %v", ideal, got, want)
 		}
 	}
 }

@@ -35,6 +35,9 @@ const (
 	// generator that did not send them, but for those that found no room on the
 	// connections of HTTP/2 that they share.
 	tolerableUnsent = 200
+	// leastHeldUp is from which part of the users' time on it is said that they were held
+	// up: 1/10000, the least that two digits behind the point show.
+	leastHeldUp = 10_000
 )
 
 // fleet are the workers in one step.
@@ -54,19 +57,15 @@ func newFleet(workers int32, step *v1alpha1.StepStatus) fleet {
 }
 
 // enough is a number of workers of which each, if it does as much as each did here,
-// does its share of what was to be done. Twice as many as there are, if nothing was
-// done from which it could be told.
+// does its share of what was to be done; 0 if nothing was done, or all, from which it could
+// not be told.
 func (f fleet) enough(todo, done int64) int64 {
-	if done <= 0 {
-		return f.twice()
+	if done <= 0 || done >= todo {
+		return 0
 	}
 	n := math.Ceil(float64(f.active) * float64(todo) / float64(done))
 	return f.bounded(int64(min(n, workerv1.MaxWorkers)))
 }
-
-// twice is for what does not tell how many are enough: each then has half as much to
-// do.
-func (f fleet) twice() int64 { return f.bounded(2 * f.desired) }
 
 // bounded is more than there are, and at most as many as a run may have.
 func (f fleet) bounded(n int64) int64 {
@@ -79,7 +78,7 @@ func (f fleet) time(window time.Duration) time.Duration {
 }
 
 // generator is the state of the generator in a step, and whether it was the limit.
-func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measurement, response *measure.Histogram) *v1alpha1.GeneratorStatus {
+func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1alpha1.GeneratorStatus {
 	health := &merged.Health
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
@@ -120,14 +119,18 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	if health.GCPauseMax > 0 {
 		status.GCPauseMax = &metav1.Duration{Duration: health.GCPauseMax}
 	}
+	notPlanned := displaced(step, merged, total)
+	status.LoadDisplaced = notPlanned != ""
+	sayDisplaced(status, merged)
 	// From what explains most to what is explained by it: a request that could not
 	// be sent is worse than a late one, and a worker that is held back is late.
 	for _, rule := range []func() (reason, message string){
-		func() (string, string) { return exhausted(step, health, workers) },
+		func() (string, string) { return exhausted(step, merged, workers) },
+		func() (string, string) { return ofDisplaced(notPlanned, merged, workers) },
 		func() (string, string) { return unsent(step, merged, workers) },
 		func() (string, string) { return throttled(step, merged, workers) },
-		func() (string, string) { return late(step, merged, workers, response) },
-		func() (string, string) { return readLate(step, merged, workers, response) },
+		func() (string, string) { return late(step, merged, workers, total.Response) },
+		func() (string, string) { return readLate(step, merged, workers, total.Response) },
 	} {
 		if status.Reason, status.Message = rule(); status.Reason != "" {
 			status.Healthy = false
@@ -137,13 +140,37 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	return status
 }
 
-func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet) (reason, message string) {
-	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); use %d workers or more."
+// sayDisplaced says by how much users were held up and a burst was spread.
+func sayDisplaced(status *v1alpha1.GeneratorStatus, merged *measure.Measurement) {
+	if merged.HeldUp > merged.UserTime/leastHeldUp {
+		status.HeldUp = format.Percent(int64(merged.HeldUp), int64(merged.UserTime))
+	}
+	if merged.BurstSpread > 0 {
+		status.BurstSpread = rounded(merged.BurstSpread)
+	}
+}
+
+// ofDisplaced is about a load that was not the planned one.
+func ofDisplaced(fact string, merged *measure.Measurement, workers fleet) (reason, message string) {
+	if fact == "" {
+		return "", ""
+	}
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, max(
+		workers.enough(merged.Due, merged.Due-merged.UnsentByGenerator),
+		workers.enough(int64(merged.UserTime), int64(merged.UserTime-merged.HeldUp)),
+		workers.punctual(merged, merged.Lateness.Max())))
+}
+
+func exhausted(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
+	descriptors, ports := merged.Health.DescriptorsExhausted, merged.Health.PortsExhausted
+	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); %s."
+	// Each of as many workers as that has no more to open than each of these has opened.
+	more := useMore(workers.enough(merged.ConnectionsOpened+descriptors+ports, merged.ConnectionsOpened))
 	switch {
-	case health.DescriptorsExhausted > 0:
-		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", health.DescriptorsExhausted, workers.twice())
-	case health.PortsExhausted > 0:
-		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", health.PortsExhausted, workers.twice())
+	case descriptors > 0:
+		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", descriptors, more)
+	case ports > 0:
+		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", ports, more)
 	}
 	return "", ""
 }
@@ -153,56 +180,35 @@ func exhausted(step *v1alpha1.StepStatus, health *measure.Health, workers fleet)
 // waits for a response has good reason not to send, unless its worker could not run.
 func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
+	_, why, _ := hindered(merged, workers)
 	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
 	sent := merged.Due - merged.Unsent
-	if waits && notRun(merged) == "" || (due-sent)*tolerableUnsent <= due {
+	if waits && why == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
 	}
 	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, format.Percent(sent, due))
 	if merged.UnsentWithoutRoom > 0 {
 		fact += " while connections had room"
 	}
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers.enough(due, sent))
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, workers.enough(due, sent))
 }
 
-// lagging is why a generator was late, and what to change: it does not help to have
-// more workers on a node that is busy.
-func lagging(lag, fact string, merged *measure.Measurement, workers int64) (reason, message string) {
-	if why := notRun(merged); why != "" {
-		return v1alpha1.ReasonNodeBusy, fmt.Sprintf("%s: %s. "+
-			"Request CPU for the workers (spec.worker.resources.requests.cpu), or keep other load off their nodes; more workers on the same nodes do not help.", fact, why)
+// lagging is why a generator was late, and what to change. Where nothing hindered the
+// workers, so many of them are enough; 0: it is not known how many.
+func lagging(lag, fact string, merged *measure.Measurement, workers fleet, enough int64) (reason, message string) {
+	if reason, why, advice := hindered(merged, workers); reason != "" {
+		return reason, fmt.Sprintf("%s: %s. %s", fact, why, advice)
 	}
-	return lag, fmt.Sprintf("%s; use %d workers or more, or give each more CPU.", fact, workers)
-}
-
-// notRun says that a worker could not run for a notable part of the window, and why;
-// it is empty if each could.
-func notRun(merged *measure.Measurement) string {
-	h, most := &merged.Health, merged.Window/tolerableWait
-	switch {
-	case merged.Window <= 0:
-		return ""
-	case h.StalledMax > most:
-		return fmt.Sprintf("a worker stood still for %s, because it was stopped or its node is busy", format.Short(h.StalledMax))
-	case h.RunQueueWaitMax > most:
-		return fmt.Sprintf("a worker's threads waited for a processor for %s of the time, because its node is busy",
-			format.Percent(int64(h.RunQueueWaitMax), int64(merged.Window)))
-	}
-	return ""
+	return lag, fmt.Sprintf("%s; %s, or give each more CPU.", fact, useMore(enough))
 }
 
 // throttled is about the worker that was held back longest: its requests are in the
-// merged quantiles, even if no other worker was held back. A worker that ran for half of
-// the time needs two in its place.
+// merged quantiles, even if no other worker was held back.
 func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
-	worst := merged.Health.CPUThrottledMax
-	if merged.Window <= 0 || worst <= merged.Window/tolerableThrottling {
-		return "", ""
+	if reason, why, advice := hindered(merged, workers); reason == v1alpha1.ReasonCPUThrottled {
+		return reason, fmt.Sprintf("In step %s %s. %s", step.Name, why, advice)
 	}
-	enough := max(workers.twice(), workers.enough(int64(merged.Window), int64(merged.Window-worst)))
-	return v1alpha1.ReasonCPUThrottled, fmt.Sprintf("In step %s a worker was held back by its CPU limit for %s of the time; "+
-		"raise spec.worker.resources.limits.cpu or leave it out, or use %d workers or more.",
-		step.Name, format.Percent(int64(worst), int64(merged.Window)), enough)
+	return "", ""
 }
 
 // late is about schedules: users who do not think send when they can, and have none to
@@ -212,11 +218,9 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 	if !ok || !step.Load.IsScheduled() || p99 <= tolerable(response) {
 		return "", ""
 	}
-	// Without unsent requests the workers nearly kept up. With them, a slow target may
-	// have been the reason; then more workers than are needed are no harm.
-	enough := max(workers.twice(), workers.enough(merged.Due, merged.Due-merged.Unsent))
+	enough := max(workers.enough(merged.Due, merged.Due-merged.Unsent), workers.punctual(merged, merged.Lateness.Max()))
 	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, format.Short(p99))
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, enough)
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, enough)
 }
 
 // readLate is about responses: one that waits to be read seems to be slow, in a closed
@@ -231,7 +235,7 @@ func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fl
 	// another's.
 	enough := workers.enough(int64(p99), int64(tolerableLateness))
 	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had come", step.Name, format.Short(p99))
-	return lagging(v1alpha1.ReasonReadLag, fact, merged, enough)
+	return lagging(v1alpha1.ReasonReadLag, fact, merged, workers, enough)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

@@ -21,8 +21,8 @@ func TestResultsOfJourneys(t *testing.T) {
 	merged.Journeys = measure.NewJourneys(2)
 	j := &merged.Journeys[0]
 	j.Started, j.Failed = 7, 1
-	j.Complete(time.Second)
-	j.Complete(time.Second)
+	j.Complete(time.Second, time.Second)
+	j.Complete(time.Second, time.Second)
 	step := loading("10", v1alpha1.StepLoad{Users: 10})
 	result := stepResult(t, lt, step, merged)
 	second := d(1000447 * time.Microsecond)

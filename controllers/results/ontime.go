@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// onTime is how many requests were answered as expected within each of the times that
+// onTime is how many requests succeeded within each of the times that
 // thresholds name; nil if the workers did not count them.
 func onTime(spec *v1alpha1.LoadTestSpec, r *measure.Request) []v1alpha1.OnTimeCount {
 	times := plan.OnTime(spec)
@@ -16,16 +16,21 @@ func onTime(spec *v1alpha1.LoadTestSpec, r *measure.Request) []v1alpha1.OnTimeCo
 		return nil
 	}
 	var list []v1alpha1.OnTimeCount
+	ideally := r.OnTimeIdeally()
 	for i, within := range times {
-		list = append(list, v1alpha1.OnTimeCount{Within: metav1.Duration{Duration: within}, Requests: r.OnTime[i]})
+		count := v1alpha1.OnTimeCount{Within: metav1.Duration{Duration: within}, Requests: r.OnTime[i]}
+		if i < len(ideally) && ideally[i] != r.OnTime[i] {
+			count.WithoutGenerator = &ideally[i]
+		}
+		list = append(list, count)
 	}
 	return list
 }
 
-// expectedTimes are nil if each request that ended got an expected response, so that
-// the times of all are theirs, and if it is not known which did.
+// expectedTimes are nil if each request that ended succeeded, so that the times of all are
+// theirs, and if it is not known which did.
 func expectedTimes(r *measure.Request) (response, service *v1alpha1.Latency) {
-	if r.Response.Count() == r.Expected {
+	if r.Response.Count() == r.Successes() {
 		return nil, nil
 	}
 	ofResponse, ofService, ok := r.ExpectedTimes()

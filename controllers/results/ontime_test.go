@@ -17,8 +17,8 @@ func tenOfTwelve() *measure.Measurement {
 	r := &m.Requests[1]
 	record(r, 10, measure.Success, time.Millisecond)
 	record(r, 2, measure.ServerError, 50*time.Millisecond)
-	r.Failed.Record(50*time.Millisecond, 25*time.Millisecond)
-	r.Failed.Record(50*time.Millisecond, 25*time.Millisecond)
+	r.Failed.Record(50*time.Millisecond, 25*time.Millisecond, 50*time.Millisecond)
+	r.Failed.Record(50*time.Millisecond, 25*time.Millisecond, 50*time.Millisecond)
 	r.OnTime, r.Overdue = []int64{8}, []int64{12}
 	m.Due, r.Due = 12, 12
 	return m

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -61,12 +62,18 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		Journeys:       journeys,
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
-		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, total.Response),
+		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),
 		ErrorSamples:   errorSamples(merged.Errors),
 		Traces:         traces(lt, step, merged, &total),
 	}
-	result.UnsentWithoutRoom = merged.UnsentWithoutRoom
+	result.Outstanding = outstanding(&step.Load, merged)
+	result.UnsentWithoutRoom, result.UnsentByGenerator = merged.UnsentWithoutRoom, merged.UnsentByGenerator
+	result.Displaced, result.Undecided, result.Excused = total.Displaced, total.Undecided, total.Excused
+	if d, ok := DowntimeOf(&step.Load, merged); ok {
+		result.Downtime = d.percent()
+	}
 	result.ExpectedResponseTime, result.ExpectedServiceTime = expectedTimes(&total)
+	addIdeal(result, &total)
 	if total.Response.Count() > 0 {
 		if result.Histogram, err = total.Response.Encode(); err != nil {
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)
@@ -168,8 +175,9 @@ func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1
 	return list, nil
 }
 
-// perSecond is a rate with one digit behind the point, "" without a window. It
-// is exact until it is rounded.
+// perSecond is a rate of up to seven digits, at least one of them behind the point; ""
+// without a window. It is exact until it is rounded, which must not be by so much that a
+// comparison of two rates says something else: they are judged as they stand here.
 func perSecond(n int64, window time.Duration) string {
 	if window <= 0 {
 		return ""
@@ -177,10 +185,15 @@ func perSecond(n int64, window time.Duration) string {
 	rate := new(big.Rat).SetFrac(
 		new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(time.Second))),
 		big.NewInt(int64(window)))
-	return rate.FloatString(1)
+	const digits = 7
+	text := strings.TrimRight(rate.FloatString(max(1, digits-len(rate.FloatString(0)))), "0")
+	if strings.HasSuffix(text, ".") {
+		text += "0"
+	}
+	return text
 }
 
-// itemsPerSecond is "" when every request carries one item: it is the goodput.
+// itemsPerSecond is of the successes, as goodput is: "" when every request carries one item: it is the goodput.
 func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) string {
 	var sum int64
 	many := false

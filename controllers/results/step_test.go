@@ -100,7 +100,7 @@ func TestStepResult(t *testing.T) {
 			Outcomes:    v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1},
 			StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
 		},
-		Due: 20, Unsent: 3, Late: 3, Throughput: "4.7", Goodput: "4.3",
+		Due: 20, Unsent: 3, Late: 3, Throughput: "4.666667", Goodput: "4.333333",
 		ResponseTime: &v1alpha1.Latency{
 			Samples: 15, Min: d(1235 * time.Microsecond), Mean: d(148863 * time.Microsecond),
 			P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), P90: d(40031 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
@@ -260,7 +260,11 @@ func TestRatesAreExact(t *testing.T) {
 	}{
 		"no window":               {5, 0, ""},
 		"whole":                   {30_000, 30 * time.Second, "1000.0"},
-		"rounded":                 {29_991, 30 * time.Second, "999.7"},
+		"a few digits":            {29_991, 30 * time.Second, "999.7"},
+		"rounded":                 {10_000, 30 * time.Second, "333.3333"},
+		"large":                   {10_000_000, 30 * time.Second, "333333.3"},
+		"about one":               {26, 25 * time.Second, "1.04"},
+		"little":                  {1, 30 * time.Second, "0.033333"},
 		"none":                    {0, time.Second, "0.0"},
 		"more than a float holds": {9_007_199_254_740_993, time.Second, "9007199254740993.0"},
 	}

@@ -18,15 +18,16 @@ type Range struct {
 	Min, Max int64
 	// Precision is how much greater than Low, as a part of it, High may be: 0.05.
 	Precision float64
-	// MaxProbes is how many probes there may be.
-	MaxProbes int
+	// MaxProbes is how many probes there may be, and Holds how many holds after them; with
+	// 0, nothing is held.
+	MaxProbes, Holds int
 }
 
 // Outcome is the result of a probe.
 type Outcome int
 
 const (
-	// Unclear says nothing of the target: the generator was the limit, say.
+	// Unclear says nothing of the target: the load was not the planned one, say.
 	Unclear Outcome = iota
 	// Kept is a load with which every threshold was kept.
 	Kept
@@ -34,10 +35,11 @@ const (
 	Breached
 )
 
-// Probe is a load and its result.
+// Probe is a load and its result. A hold is a probe for long, after all others.
 type Probe struct {
 	Load    int64
 	Outcome Outcome
+	Hold    bool
 }
 
 // State is where a search stands.
@@ -46,7 +48,7 @@ type State int
 const (
 	// Searching needs another probe, of load Result.Next.
 	Searching State = iota
-	// Found has the interval.
+	// Found has the interval. Low was held, if there are holds.
 	Found
 	// BeyondMax has found Max kept.
 	BeyondMax
@@ -56,15 +58,17 @@ const (
 	StillUnclear
 	// Unsteady gives up: a load was breached most times, and one well above it kept.
 	Unsteady
-	// Exhausted gives up: all probes were used.
+	// Exhausted gives up: all probes, or all holds, were used.
 	Exhausted
 )
 
 // Result is what the probes so far amount to.
 type Result struct {
 	State State
-	// Next is the load of the next probe, while State is Searching.
+	// Next is the load of the next probe, while State is Searching; Hold says that it is
+	// held.
 	Next int64
+	Hold bool
 	// Low is a load up to which all was kept, and High one from which on all was breached:
 	// the closest that are known, or the interval that was found; 0: none.
 	Low, High int64
@@ -72,6 +76,16 @@ type Result struct {
 
 // Next says what follows from the probes so far, in their order.
 func (r Range) Next(probes []Probe) Result {
+	probes, holds := split(probes)
+	result := r.seek(probes)
+	if r.Holds > 0 && (result.State == Found || result.State == BeyondMax) {
+		return r.hold(result, holds)
+	}
+	return result
+}
+
+// seek says what follows from probes alone.
+func (r Range) seek(probes []Probe) Result {
 	v := r.count(probes)
 	result := Result{Low: v.low, High: v.high}
 	switch n := trailingUnclear(probes); {

@@ -20,9 +20,10 @@ const (
 
 func unitOf(m v1alpha1.Metric) unit {
 	switch m {
-	case v1alpha1.MetricOnTimeRate, v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate:
+	case v1alpha1.MetricOnTimeRate, v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate,
+		v1alpha1.MetricDowntime:
 		return share
-	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond:
+	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond, v1alpha1.MetricDrift:
 		return rate
 	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
 		return count

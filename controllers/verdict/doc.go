@@ -6,7 +6,7 @@
 //	finished run  ─ Final ─▶ Judgement           Passed, Failed or Inconclusive
 //
 // Failed means that the target breached a threshold. Inconclusive means that the
-// figures say nothing about the target: the generator was the limit, a worker was
+// figures say nothing about the target: the load was not the planned one, a worker was
 // lost, samples were too few. Passed is left for when neither is the case, so
 // that a Passed can be believed. Each result carries the sentence that explains
 // it.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,7 +70,7 @@ func (r run) judgement() Judgement {
 		}
 		return Judgement{
 			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
-			Reason: v1alpha1.ReasonThresholdBreached, Message: message,
+			Reason: r.reason(v1alpha1.ThresholdFailed, v1alpha1.ReasonThresholdBreached), Message: message,
 		}
 	}
 	// From what explains most to what is explained by it.
@@ -80,8 +81,7 @@ func (r run) judgement() Judgement {
 		{v1alpha1.ReasonWorkerLost, r.lostWorkers},
 		{v1alpha1.ReasonStepCut, r.cutSteps},
 		{v1alpha1.ReasonTargetChanged, r.targetChanged},
-		{v1alpha1.ReasonInconclusive, r.generatorUnhealthy},
-		{v1alpha1.ReasonInconclusive, r.undecided},
+		{r.reason(v1alpha1.ThresholdInconclusive, v1alpha1.ReasonInconclusive), r.undecided},
 		{v1alpha1.ReasonInconclusive, r.undecidedAudits},
 	} {
 		if message := doubt.message(); message != "" {
@@ -105,11 +105,11 @@ func (r run) kept() string {
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
 	switch n := len(r.thresholds); {
 	case n == 1:
-		return joined("The threshold was kept.", r.exceptions())
+		return joined("The threshold was kept.", r.exceptions(), r.growing())
 	case byDefault:
-		return joined(fmt.Sprintf("All %d thresholds were kept, default ones included.", n), r.exceptions())
+		return joined(fmt.Sprintf("All %d thresholds were kept, default ones included.", n), r.exceptions(), r.growing())
 	default:
-		return joined(fmt.Sprintf("All %d thresholds were kept.", n), r.exceptions())
+		return joined(fmt.Sprintf("All %d thresholds were kept.", n), r.exceptions(), r.growing())
 	}
 }
 
@@ -200,14 +200,15 @@ func (r run) cutSteps() string {
 	return ""
 }
 
-func (r run) generatorUnhealthy() string {
-	if r.status.Search != nil {
-		return "" // it tries such a probe again
+// reason is that of the first threshold in a state, or else the usual one. A search has no
+// threshold that decides it.
+func (r run) reason(state v1alpha1.ThresholdState, usual string) string {
+	for _, t := range r.thresholds {
+		if t.State == state && r.status.Search == nil {
+			return cmp.Or(t.Reason, usual)
+		}
 	}
-	if g := r.generator(); g != nil && !g.Healthy {
-		return g.Message
-	}
-	return ""
+	return usual
 }
 
 // undecided is why a threshold could not be judged.

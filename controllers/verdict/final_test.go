@@ -106,6 +106,15 @@ func cut(step int, message string, missing *int64) func(*v1alpha1.LoadTestStatus
 	}
 }
 
+// growing is a status with a step whose outstanding requests grew.
+func growing(step int) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Steps[step].Load.Duration = &metav1.Duration{Duration: 10 * time.Second}
+		s.Steps[step].Result.Throughput = "380.0"
+		s.Steps[step].Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingGrowing, Growth: "4.0"}
+	}
+}
+
 func lost(n int32) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) { s.Workers.Lost = n }
 }
@@ -203,11 +212,19 @@ func TestFinal(t *testing.T) {
 		},
 		"the generator was the limit": {
 			status: done(limited(4), doubted(0, "1000")),
-			want:   sick(inconclusive("Step 1000 was sent late.", ptr(int32(100))), "Step 1000 was sent late."),
+			want:   sick(inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100))), "Step 1000 was sent late."),
+		},
+		"the generator was late, and it does not matter": {
+			status: done(limited(4)),
+			want:   sick(passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(1000))), "Step 1000 was sent late."),
+		},
+		"the load was displaced": {
+			status: done(limited(4), doubted(0, "1000"), func(s *v1alpha1.LoadTestStatus) { s.Thresholds[0].Reason = v1alpha1.ReasonLoadDisplaced }),
+			want:   sick(because(v1alpha1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100)))), "Step 1000 was sent late."),
 		},
 		"the generator was the limit before the breach": {
 			status: done(limited(2), breached(0, "1000")),
-			want:   sick(failed("failureRate is too much in step 1000.", ptr(int32(10))), "Step 100 was sent late."),
+			want:   sick(failed("failureRate is too much in step 1000.", ptr(int32(100))), "Step 100 was sent late."),
 		},
 		"a worker lost": {
 			status: done(lost(1), cut(4, "2608 of 8000 requests that were planned were due.", ptr(int64(1234))), limited(4)),
@@ -302,6 +319,35 @@ func TestFinalOfARunWithoutResults(t *testing.T) {
 	}
 }
 
+// A step that keeps its thresholds for its own time and would not for longer is Passed, and
+// the sentence says what comes: 45 are outstanding in the mean, and so 23 at first; there are
+// 380 that take the second of p99's limit after 89 s, and 190 that take half a second after
+// 42 s.
+func TestAGrowingStepSaysWhatComes(t *testing.T) {
+	const first = "The threshold was kept. Outstanding requests grew by 4/s in step 1000"
+	half := metav1.Duration{Duration: 500 * time.Millisecond}
+	onTime := atLeast("onTimeRate", "99%")
+	onTime.Within = &half
+	ofOne := atMost("p99", "1s")
+	ofOne.Requests = []string{"a"}
+	for name, tc := range map[string]struct {
+		spec *v1alpha1.LoadTestSpec
+		want string
+	}{
+		"no limit on times":        {spec(atMost("failureRate", "1%")), first + ": that load does not count as one that is kept."},
+		"a percentile":             {spec(atMost("p99", "1s")), first + "; at that rate p99 passes 1s after 89s of this load: that load does not count as one that is kept."},
+		"the one that comes first": {spec(atMost("p99", "1s"), onTime), first + "; at that rate response times pass 500ms after 42s of this load: that load does not count as one that is kept."},
+		"a limit of one request":   {spec(ofOne), first + ": that load does not count as one that is kept."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := verdict.Final(tc.spec, done(growing(4), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
+			if got.Verdict != v1alpha1.VerdictPassed || got.Message != tc.want {
+				t.Errorf("%s (-want +got):\n%s", got.Verdict, cmp.Diff(tc.want, got.Message))
+			}
+		})
+	}
+}
+
 // A smaller step after a larger one does not lower what was sustained.
 func TestTheLargestSustainedStepCounts(t *testing.T) {
 	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1alpha1.LoadTestStatus) {
@@ -329,14 +375,18 @@ func TestMaxSustainedRate(t *testing.T) {
 		edit func(*v1alpha1.LoadTestStatus)
 		want string
 	}{
-		"all kept":                        {func(*v1alpha1.LoadTestStatus) {}, "1000"},
-		"compared as numbers":             {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("99.5") }, "1000"},
-		"the lowest first is not needed":  {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.5") }, "1000.5"},
-		"the first of equal ones":         {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.0") }, "1000.0"},
-		"breached at the last":            {breached(0, "1000"), "100"},
-		"doubted at the last":             {doubted(0, "1000"), "100"},
-		"the generator was the limit":     {limited(4), "100"},
+		"all kept":                       {func(*v1alpha1.LoadTestStatus) {}, "1000"},
+		"compared as numbers":            {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("99.5") }, "1000"},
+		"the lowest first is not needed": {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.5") }, "1000.5"},
+		"the first of equal ones":        {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.0") }, "1000.0"},
+		"breached at the last":           {breached(0, "1000"), "100"},
+		"doubted at the last":            {doubted(0, "1000"), "100"},
+		"the generator was late":         {limited(4), "1000"},
+		"the load was displaced": {func(s *v1alpha1.LoadTestStatus) {
+			s.Steps[4].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true}
+		}, "100"},
 		"cut":                             {cut(4, "a worker was late.", nil), "100"},
+		"outstanding requests grew":       {growing(4), "100"},
 		"breached at the first":           {breached(0, "10"), ""},
 		"a ramp has no one rate":          {func(s *v1alpha1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf("2000") }, "100"},
 		"users and rates, of a mixed run": {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load = v1alpha1.StepLoad{Users: 7} }, "1000"},

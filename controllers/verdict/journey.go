@@ -37,7 +37,7 @@ func (l limits) journeyDefaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha
 	for i := range l.spec.Journeys {
 		name := l.spec.Journeys[i].Name
 		own := slices.ContainsFunc(l.spec.Thresholds, func(o v1alpha1.Threshold) bool {
-			return o.Metric == status.Metric && applies(&o, step) && slices.Contains(o.Journeys, name)
+			return replaces(&o, status, step) && slices.Contains(o.Journeys, name)
 		})
 		if !own && l.ended(i) {
 			t.Journeys = append(t.Journeys, name)
@@ -79,7 +79,7 @@ func (s sample) observeJourneys() observation {
 	case ended == 0:
 		return unknown("%s cannot be judged: none of %d journeys has ended.", s.place(), s.journey.Started)
 	}
-	return certain(percent(s.journey.Failed, ended))
+	return between(percent(s.journey.Failed, ended), percent(s.journey.Failed-s.journey.Excused, ended))
 }
 
 // journeyTime is a time of the journeys that were completed. Those that the end of the
@@ -91,7 +91,8 @@ func (s sample) journeyTime() observation {
 	if n := h.Count(); n < needed {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
 	}
-	o := certain(micros(s.pick(h, q)))
+	o := between(micros(s.pick(h, q)), micros(s.pick(s.journey.Ideally(), q)))
+	o.apart = s.timeApart(o.ideal)
 	all := measure.NewHistogram()
 	if all.Merge(h) != nil || all.Merge(s.journey.Unfinished) != nil {
 		o.worst = nil // not reached: they have the same bounds

@@ -101,50 +101,22 @@ func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, 
 		return status
 	}
 	status.Observed = b.format(o.value)
-	status.State, status.Message = decide(s, b, o, status.Observed)
+	if ideal := b.format(o.ideally()); ideal != status.Observed {
+		status.WithoutGenerator = ideal
+	}
+	d := decide(s, b, o)
+	if status.State, status.Reason, status.Message = d.state, d.reason, d.message; d.state == v1alpha1.ThresholdFailed {
+		status.Message += s.redirects(run.Requests)
+	}
+	if missing := s.missing(spec, run.Requests); missing != "" && d.state == v1alpha1.ThresholdPassed {
+		status.State, status.Message = v1alpha1.ThresholdInconclusive, missing
+	}
 	if step.TargetChanged() {
-		status.State = v1alpha1.ThresholdInconclusive
+		status.State, status.Reason = v1alpha1.ThresholdInconclusive, ""
 		status.Message = strings.TrimSuffix(status.Message, ".") + ", but the target was changed within the step."
 	}
 	status.Message = text.Truncate(status.Message, maxMessage)
 	return status
-}
-
-// decide compares a value with its bound.
-func decide(s sample, b bound, o observation, observed string) (v1alpha1.ThresholdState, string) {
-	sentence := fmt.Sprintf("%s is %s in step %s; %s", subject(s.threshold), observed, s.step.Name, b.demand())
-	switch {
-	case !b.keeps(o.value) && s.generatorsFault():
-		return v1alpha1.ThresholdInconclusive, sentence + ", but the generator was the limit, not the target."
-	case !b.keeps(o.value) && s.lacksLoad():
-		return v1alpha1.ThresholdInconclusive, sentence + ", but a part of the load is missing."
-	case !b.keeps(o.value):
-		return v1alpha1.ThresholdFailed, sentence + "."
-	case (b.isMax || s.threshold.Metric == v1alpha1.MetricOnTimeRate) && (o.worst == nil || !b.keeps(o.worst)):
-		return v1alpha1.ThresholdInconclusive, o.caveat
-	}
-	return v1alpha1.ThresholdPassed, sentence + "."
-}
-
-// generatorsFault says whether a breach may be the generator's doing. Sending
-// late makes responses late and few; it makes no target fail or deny. What a
-// worker had no descriptor or port for failed without the target's doing. Neither
-// makes a limiter over-grant or deny falsely.
-func (s sample) generatorsFault() bool {
-	g := s.step.Result.Generator
-	if g == nil || g.Healthy {
-		return false
-	}
-	if len(s.threshold.Journeys) > 0 {
-		return true // their time limit makes late ones fail
-	}
-	switch s.threshold.Metric {
-	case v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate:
-		return g.DescriptorsExhausted > 0 || g.PortsExhausted > 0
-	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
-		return false
-	}
-	return true
 }
 
 // lacksLoad says whether a breach may be due to load that was not sent, or is in no

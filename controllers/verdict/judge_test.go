@@ -28,10 +28,10 @@ func atLeast(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
 	return v1alpha1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
 }
 
-// spec has the requests create and follow.
+// spec has the requests create and follow. That is not in the mix: no step must send it.
 func spec(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "create", Method: "POST"}, {Name: "follow"}},
+		Requests:   []v1alpha1.Request{{Name: "create", Method: "POST"}, {Name: "follow", Weight: ptr(int32(0))}},
 		Thresholds: thresholds,
 	}
 }
@@ -117,10 +117,18 @@ func slow(n int64, latency time.Duration) func(*outcome) {
 
 func sick(o *outcome) { o.result.Generator.Healthy = false }
 
-// exhausted is a generator that could not open connections.
+// displaced is a load that was not the planned one by the generator's fault.
+func displaced(o *outcome) {
+	o.result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true, Message: "The load was displaced."}
+}
+
+// exhausted are failures for want of a descriptor or a port.
 func exhausted(descriptors, ports int64) func(*outcome) {
 	return func(o *outcome) {
-		o.result.Generator = &v1alpha1.GeneratorStatus{DescriptorsExhausted: descriptors, PortsExhausted: ports}
+		o.merged.Health.DescriptorsExhausted, o.merged.Health.PortsExhausted = descriptors, ports
+		failed(descriptors + ports)(o)
+		outcomes := &o.merged.Requests[0].Outcomes
+		outcomes[measure.ServerError], outcomes[measure.Other] = 0, descriptors+ports
 	}
 }
 

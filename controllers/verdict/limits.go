@@ -6,18 +6,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// defaults are the maxima that hold where no threshold of the spec is about their
-// metric. Without them a target passes that answers each request with an error, or
-// that keeps half of the load from being sent: both are fast.
+// defaults are the maxima that hold where the spec has none of their metric. Without
+// them a target passes that answers each request with an error, or that keeps half of
+// the load from being sent: both are fast.
 //
 // An expected 429 is no failure: a limiter that is to deny has it in expect.status.
 var defaults = []v1alpha1.ThresholdStatus{
-	defaultMax(v1alpha1.MetricFailureRate, "1%"),
-	defaultMax(v1alpha1.MetricUnsentRate, "1%"),
+	defaultMax(v1alpha1.MetricFailureRate, figures.DefaultMost),
+	defaultMax(v1alpha1.MetricUnsentRate, figures.DefaultMost),
+	defaultMax(v1alpha1.MetricDowntime, mostDowntime),
 }
+
+// mostDowntime lets pauses of a garbage collector pass, and not a target of which a half is
+// silent for 2 % of a step. docs/design/0033 has the simulation.
+const mostDowntime = "0.5%"
 
 func defaultMax(metric v1alpha1.Metric, limit string) v1alpha1.ThresholdStatus {
 	return v1alpha1.ThresholdStatus{
@@ -93,9 +99,8 @@ func (l limits) in(step *v1alpha1.StepStatus, n int, status *v1alpha1.ThresholdS
 }
 
 // defaultIn is a default threshold as it holds in a step: for all requests, or for
-// those that no threshold of the spec is about that has the same metric. ok is false
-// if there are none. A bound on the difference to a baseline replaces none: a target
-// that failed as often before keeps it.
+// those that no maximum of the spec is about that has the same metric. ok is false
+// if there are none.
 func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
 	if isOfJourneys(status) {
 		return l.journeyDefaultIn(status, step)
@@ -105,9 +110,12 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 	if !applies(&t.Threshold, step) || status.Metric == v1alpha1.MetricUnsentRate && !isPlanned(&step.Load) {
 		return t, false
 	}
+	if status.Metric == v1alpha1.MetricDowntime && l.merged != nil && l.merged.Timeline == nil {
+		return t, false // a step that was cut, of which the course is not known
+	}
 	var own []*v1alpha1.Threshold
 	for i := range l.spec.Thresholds {
-		if o := &l.spec.Thresholds[i]; o.Metric == status.Metric && len(o.Journeys) == 0 && !o.IsRelative() && applies(o, step) {
+		if o := &l.spec.Thresholds[i]; len(o.Journeys) == 0 && replaces(o, status, step) {
 			own = append(own, o)
 		}
 	}
@@ -121,6 +129,14 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 		}
 	}
 	return t, len(t.Requests) > 0
+}
+
+// replaces says whether a threshold of the spec holds instead of a default, which is a
+// maximum, in a step. A minimum does not, as each value that breaches the default keeps it;
+// nor does a bound on the difference to a baseline, as a target that failed as often before
+// keeps it.
+func replaces(own *v1alpha1.Threshold, status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) bool {
+	return own.Metric == status.Metric && own.Max != nil && applies(own, step)
 }
 
 // isPlanned says whether a step asks for requests whatever the target does: users

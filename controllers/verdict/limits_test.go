@@ -45,7 +45,7 @@ func filtered(t v1alpha1.Threshold, requests, types []string, upToUsers *int32) 
 }
 
 func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
-	const failureRate, unsentRate = "failureRate at most 1%", "unsentRate at most 1%"
+	const failureRate, unsentRate, downtime = "failureRate at most 1%", "unsentRate at most 1%", "downtime at most 0.5%"
 	mine := atMost("failureRate", "5%")
 	burst := v1alpha1.StepStatus{Name: "burst", Load: v1alpha1.StepLoad{Users: 10, RequestsPerUser: 3, Requests: 30}}
 	for name, tc := range map[string]struct {
@@ -53,23 +53,25 @@ func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
 		steps      []v1alpha1.StepStatus
 		want       []string
 	}{
-		"no threshold":                      {nil, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},
-		"arrivals":                          {nil, []v1alpha1.StepStatus{arrivals}, []string{failureRate, unsentRate}},
-		"a burst":                           {nil, []v1alpha1.StepStatus{burst}, []string{failureRate, unsentRate}},
-		"users without a rate":              {nil, []v1alpha1.StepStatus{users(10)}, []string{failureRate}},
-		"users who think":                   {nil, []v1alpha1.StepStatus{{Name: "users", Load: v1alpha1.StepLoad{Users: 10, Think: "1s-3s"}}}, []string{failureRate, unsentRate}},
-		"one step with a rate":              {nil, []v1alpha1.StepStatus{users(10), pause, paced(10)}, []string{failureRate, unsentRate}},
+		"no threshold":                      {nil, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"arrivals":                          {nil, []v1alpha1.StepStatus{arrivals}, []string{failureRate, unsentRate, downtime}},
+		"a burst":                           {nil, []v1alpha1.StepStatus{burst}, []string{failureRate, unsentRate, downtime}},
+		"users without a rate":              {nil, []v1alpha1.StepStatus{users(10)}, []string{failureRate, downtime}},
+		"users who think":                   {nil, []v1alpha1.StepStatus{{Name: "users", Load: v1alpha1.StepLoad{Users: 10, Think: "1s-3s"}}}, []string{failureRate, unsentRate, downtime}},
+		"one step with a rate":              {nil, []v1alpha1.StepStatus{users(10), pause, paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"downtime":                          {[]v1alpha1.Threshold{atMost("downtime", "10%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},
 		"only a pause":                      {nil, []v1alpha1.StepStatus{pause}, nil},
-		"another metric":                    {[]v1alpha1.Threshold{atMost("p95", "1s")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},
-		"the metric":                        {[]v1alpha1.Threshold{mine}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate}},
-		"the metric, and a minimum":         {[]v1alpha1.Threshold{atLeast("failureRate", "5%")}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate}},
-		"the metric, beside a baseline's":   {[]v1alpha1.Threshold{{Name: "mine", Metric: "failureRate", MaxIncrease: "5%"}}, []v1alpha1.StepStatus{users(10)}, []string{failureRate}},
-		"the other metric":                  {[]v1alpha1.Threshold{atMost("unsentRate", "9%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate}},
-		"one of two requests":               {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, []string{failureRate}},
-		"both requests":                     {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil), filtered(mine, []string{"create"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, nil},
-		"both types":                        {[]v1alpha1.Threshold{filtered(mine, nil, []string{"Read", "Write"}, nil)}, []v1alpha1.StepStatus{users(10)}, nil},
-		"steps of as many users":            {[]v1alpha1.Threshold{filtered(mine, nil, nil, ptr(int32(10)))}, []v1alpha1.StepStatus{users(10)}, nil},
-		"steps of fewer users, and of more": {[]v1alpha1.Threshold{filtered(mine, nil, nil, ptr(int32(10)))}, []v1alpha1.StepStatus{users(10), users(11)}, []string{failureRate}},
+		"another metric":                    {[]v1alpha1.Threshold{atMost("p95", "1s")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"the metric":                        {[]v1alpha1.Threshold{mine}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate, downtime}},
+		"the metric, by a minimum":          {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"the metric, by both":               {[]v1alpha1.Threshold{atLeast("failureRate", "5%"), mine}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate, downtime}},
+		"the metric, beside a baseline's":   {[]v1alpha1.Threshold{{Name: "mine", Metric: "failureRate", MaxIncrease: "5%"}}, []v1alpha1.StepStatus{users(10)}, []string{failureRate, downtime}},
+		"the other metric":                  {[]v1alpha1.Threshold{atMost("unsentRate", "9%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, downtime}},
+		"one of two requests":               {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, []string{failureRate, downtime}},
+		"both requests":                     {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil), filtered(mine, []string{"create"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, []string{downtime}},
+		"both types":                        {[]v1alpha1.Threshold{filtered(mine, nil, []string{"Read", "Write"}, nil)}, []v1alpha1.StepStatus{users(10)}, []string{downtime}},
+		"steps of as many users":            {[]v1alpha1.Threshold{filtered(mine, nil, nil, ptr(int32(10)))}, []v1alpha1.StepStatus{users(10)}, []string{downtime}},
+		"steps of fewer users, and of more": {[]v1alpha1.Threshold{filtered(mine, nil, nil, ptr(int32(10)))}, []v1alpha1.StepStatus{users(10), users(11)}, []string{failureRate, downtime}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(tc.thresholds...)
@@ -99,6 +101,19 @@ func answered404(o *outcome) {
 	}
 }
 
+// redirected turns all responses to create into redirects, of which n have another status.
+func redirected(n int64) func(*outcome) {
+	return func(o *outcome) {
+		r := &o.merged.Requests[0]
+		r.Outcomes[measure.UnexpectedStatus], r.Outcomes[measure.Success] = r.Sent, 0
+		r.Expected, r.ExpectedInWindow = 0, 0
+		r.CountStatus(308, r.Sent-n)
+		if n > 0 {
+			r.CountStatus(200, n)
+		}
+	}
+}
+
 // unsent adds requests that were due and not sent.
 func unsent(n int64) func(*outcome) {
 	return func(o *outcome) {
@@ -117,16 +132,25 @@ func TestVerdictByDefault(t *testing.T) {
 		want       v1alpha1.Verdict
 		message    string
 	}{
-		"all is well":                       {nil, paced(10), sent(50, 50), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
-		"every response is a 404":           {[]v1alpha1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"all is well":             {nil, paced(10), sent(50, 50), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"every response is a 404": {[]v1alpha1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"every response is a redirect": {
+			nil, users(10), sent(100, 100, redirected(0)), v1alpha1.VerdictFailed,
+			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which is not followed: name it in expect.status, or send to where it leads.",
+		},
+		"every response but one": {nil, users(10), sent(100, 100, redirected(1)), v1alpha1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default."},
+		"redirects of others": {[]v1alpha1.Threshold{filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil)}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
+			o.merged.Requests[0], o.merged.Requests[1] = o.merged.Requests[1], o.merged.Requests[0]
+		}), v1alpha1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which is not followed: name it in expect.status, or send to where it leads."},
 		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
-		"a threshold that allows them":      {[]v1alpha1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictPassed, "The threshold was kept."},
-		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1alpha1.VerdictPassed, "The threshold was kept."},
-		"writes may fail, and reads do not": {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"a threshold that allows them":      {[]v1alpha1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"404s, and a minimum":               {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"writes may fail, and reads do not": {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
 		"writes may fail, and reads do":     {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, answered404), v1alpha1.VerdictFailed, "failureRate of Write is 100% in step burst; at most 5% is allowed. One more threshold was breached."},
-		"only writes are sent":              {[]v1alpha1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"only writes are sent":              {[]v1alpha1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
 		"a fiftieth remains unsent":         {nil, paced(10), sent(490, 490, unsent(20)), v1alpha1.VerdictFailed, "unsentRate is 2% in step burst; at most 1% is allowed by default."},
-		"by the generator's fault":          {nil, paced(10), sent(490, 490, unsent(20), sick), v1alpha1.VerdictInconclusive, "unsentRate is 2% in step burst; at most 1% is allowed by default, but the generator was the limit, not the target."},
+		"by the generator's fault":          {nil, paced(10), sent(490, 490, unsent(20), displaced), v1alpha1.VerdictInconclusive, "The load was displaced."},
 		"nothing is sent":                   {nil, paced(10), sent(0, 0, unsent(20)), v1alpha1.VerdictInconclusive, "failureRate of step burst cannot be judged: no request was sent."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,16 +78,6 @@ func isWatched(t *v1alpha1.Threshold, live *Live) bool {
 	return t.OnBreach == v1alpha1.BreachAbort && !t.IsRelative() && len(t.Journeys) == 0 && applies(t, live.Step) && live.Merged.Window >= grace
 }
 
-// Aborts says whether a threshold aborts, so that steps are to be judged while they run.
-func Aborts(spec *v1alpha1.LoadTestSpec) bool {
-	for i := range spec.Thresholds {
-		if spec.Thresholds[i].OnBreach == v1alpha1.BreachAbort {
-			return true
-		}
-	}
-	return false
-}
-
 // ended is how many requests have ended.
 func (s sample) ended() int64 { return s.request.Sent - s.request.Outcomes[measure.Unfinished] }
 
@@ -131,9 +121,7 @@ func (s sample) judgeValue() (state v1alpha1.ThresholdState, observed string) {
 	if o.value == nil {
 		return v1alpha1.ThresholdInconclusive, ""
 	}
-	observed = b.format(o.value)
-	state, _ = decide(s, b, o, observed)
-	return state, observed
+	return decide(s, b, o).state, b.format(o.value)
 }
 
 // rest is how many more requests the threshold is about may end at most: those that are
@@ -176,17 +164,13 @@ func (s *sample) mend(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestSt
 			return true // nothing more that is counted
 		}
 	}
-	missed, _ := s.request.Missed(s.within)
-	r, outcome, expected, took := &s.request, measure.Success, rest, time.Duration(0)
-	switch more := s.threshold.Min != nil; {
-	case !more || isRate(s.threshold.Metric):
-	case s.threshold.Metric == v1alpha1.MetricRateLimitedRate:
-		outcome = measure.RateLimited
-	case s.threshold.Metric == v1alpha1.MetricFailureRate:
-		outcome, expected = measure.ServerError, 0
-	case unitOf(s.threshold.Metric) == latency:
-		took = measure.Highest
+	missed, ok := s.request.Missed(s.within)
+	gained := int64(0)
+	if ok {
+		gained = s.onTimeIdeally() - s.request.OnTime[s.within]
 	}
+	r := &s.request
+	outcome, expected, took := s.wanted(rest)
 	if s.threshold.Metric == v1alpha1.MetricOnTimeRate && s.threshold.Max != nil {
 		missed += rest
 	}
@@ -196,14 +180,42 @@ func (s *sample) mend(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestSt
 	r.Expected += expected
 	r.ExpectedInWindow += rest
 	r.CompletedInWindow += rest
+	if r.Ideal != nil {
+		r.Ideal.RecordN(took, rest)
+	}
 	r.Response.RecordN(took, rest)
 	r.Service.RecordN(took, rest)
 	s.items += rest * mostItems(spec, s.threshold, requests)
 	r.Due = r.Sent
-	if s.within >= 0 && s.within < len(r.OnTime) && s.within < len(r.Overdue) {
-		r.OnTime[s.within], r.Overdue[s.within] = r.Due-missed, r.Due
-	}
+	s.mendOnTime(missed, gained)
 	return true
+}
+
+// wanted is what so many requests must become to keep the threshold.
+func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, took time.Duration) {
+	switch more := s.threshold.Min != nil; {
+	case !more || isRate(s.threshold.Metric):
+	case s.threshold.Metric == v1alpha1.MetricRateLimitedRate:
+		return measure.RateLimited, rest, 0
+	case s.threshold.Metric == v1alpha1.MetricFailureRate:
+		return measure.ServerError, 0, 0
+	case unitOf(s.threshold.Metric) == latency:
+		return measure.Success, rest, measure.Highest
+	}
+	return measure.Success, rest, 0
+}
+
+// mendOnTime has all that is due be on time but for those that missed it, of which a perfect
+// generator would have gained some.
+func (s *sample) mendOnTime(missed, gained int64) {
+	r, i := &s.request, s.within
+	if i < 0 || i >= len(r.OnTime) || i >= len(r.Overdue) {
+		return
+	}
+	r.OnTime[i], r.Overdue[i] = r.Due-r.Denied()-missed, r.Due
+	if i < len(r.IdealOnTime) {
+		r.IdealOnTime[i] = r.OnTime[i] + gained
+	}
 }
 
 // mostItems is the largest number of items of a request that the threshold is about.

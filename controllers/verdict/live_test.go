@@ -63,7 +63,6 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		t.Grace = &metav1.Duration{Duration: grace}
 		return t
 	}
-	sick := func(o *outcome) { o.result.Generator.Healthy = false }
 	closed := users(10)
 	for name, tc := range map[string]struct {
 		threshold v1alpha1.Threshold
@@ -101,7 +100,9 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"too few requests":                       {atMost("failureRate", "0%"), planned(), sent(10, 9, failed(9)), ""},
 		"within the grace":                       {graced(atMost("failureRate", "1%"), 10*time.Second+1), planned(), sent(90, 10, failed(90)), ""},
 		"at the end of the grace":                {graced(atMost("failureRate", "99%"), 10*time.Second), planned(), sent(500, 490, failed(500)), ""},
-		"what the generator may have caused":     {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), sick), ""},
+		"slow by the generator's delay":          {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(10*ms)), ""},
+		"slow without the generator's delay":     {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(150*ms)), "p95 cannot be less than 200.063ms any more in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
+		"a load that was displaced":              {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), displaced), ""},
 		"a step that the threshold is not about": {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
 		"all were due, and none is left": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
@@ -212,7 +213,7 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 				}
 				for range n {
 					r.Response.Record(ms)
-					r.Failed.Record(ms, ms)
+					r.Failed.Record(ms, ms, ms)
 				}
 				more.Window = time.Duration(second) * time.Second
 				next := measure.NewMeasurement(2)

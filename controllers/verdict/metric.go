@@ -21,18 +21,42 @@ var quantiles = map[v1alpha1.Metric]int64{
 
 // observation is the value of a metric in a step.
 type observation struct {
-	// value is nil when it is not known.
+	// value is as it was measured; nil when it is not known.
 	value *big.Rat
+	// ideal is the value that a perfect generator would have measured for the same
+	// requests; nil: the same value. What the target did lies between the two.
+	ideal *big.Rat
+	// apart is the ideal value if what was sent late had not come to the target together;
+	// nil: the same value. A breach that it keeps is not certain.
+	apart *big.Rat
 	// worst is the value that a maximum must also keep, nil when there is no
 	// telling: it counts what the value leaves out at its worst.
 	worst *big.Rat
+	// best is the value if what is undecided had done well, as with a perfect generator: a
+	// breach must breach with it, too. nil: nothing is undecided.
+	best *big.Rat
 	// caveat is the sentence that says why the value is not known, or what it
 	// leaves out.
 	caveat string
+	// counted is a sentence on what the value counts that was not measured; empty: nothing.
+	counted string
 }
 
 // certain is a value that leaves nothing out.
 func certain(value *big.Rat) observation { return observation{value: value, worst: value} }
+
+// between is a value that leaves nothing out, and the one of a perfect generator.
+func between(value, ideal *big.Rat) observation {
+	return observation{value: value, ideal: ideal, worst: value}
+}
+
+// ideally is the value without the generator's own delay.
+func (o observation) ideally() *big.Rat {
+	if o.ideal == nil {
+		return o.value
+	}
+	return o.ideal
+}
 
 func unknown(format string, args ...any) observation {
 	return observation{caveat: fmt.Sprintf(format, args...)}
@@ -47,10 +71,11 @@ type sample struct {
 	items     int64           // that those expected in the window carried
 	within    int             // of the times of the plan, the threshold's
 	journey   measure.Journey // of all journeys that it names
+	timeout   time.Duration   // of a request
 }
 
 func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t)}
+	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), timeout: plan.Timeout(spec)}
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}
@@ -122,18 +147,23 @@ func (s sample) observe() observation {
 	case v1alpha1.MetricFailureRate:
 		return s.failureRate()
 	case v1alpha1.MetricRateLimitedRate:
-		return certain(percent(s.request.Outcomes[measure.RateLimited], s.request.Sent))
+		limited := s.request.Outcomes[measure.RateLimited]
+		return between(percent(limited, s.request.Sent), percent(limited+s.generatorsFailures(), s.request.Sent))
 	case v1alpha1.MetricUnsentRate:
 		if s.merged.Due == 0 {
 			return unknown("%s cannot be judged: no request was due.", s.place())
 		}
-		return certain(percent(s.merged.Unsent, s.merged.Due))
+		return between(percent(s.merged.Unsent, s.merged.Due), percent(s.merged.Unsent-s.merged.UnsentByGenerator, s.merged.Due))
+	case v1alpha1.MetricDowntime:
+		return s.downtime()
+	case v1alpha1.MetricDrift:
+		return s.drift()
 	case v1alpha1.MetricGoodput:
-		return s.perSecond(s.request.ExpectedInWindow)
+		return s.perSecond(s.request.ExpectedInWindow, s.request.ExpectedInWindow, s.request.Successes())
 	case v1alpha1.MetricThroughput:
-		return s.perSecond(s.request.CompletedInWindow)
+		return s.perSecond(s.request.CompletedInWindow, s.request.CompletedInWindow, s.request.Completed())
 	case v1alpha1.MetricItemsPerSecond:
-		return s.perSecond(s.items)
+		return s.perSecond(s.items, s.request.ExpectedInWindow, s.request.Successes())
 	case v1alpha1.MetricOverLimitGrants:
 		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.OverLimitGrants })
 	case v1alpha1.MetricFalseDenials:
@@ -142,16 +172,23 @@ func (s sample) observe() observation {
 	return s.latency()
 }
 
-// failureRate counts what had no answer at the end of a step as failed, unless the
-// step was cut: what a worker that was cut, or is lost, had in flight might have been
-// answered.
+// failureRate counts what had no answer at the end of a step as failed, unless it had waited
+// for less than its timeout, or the step was cut: what a worker that was cut, or is lost, had in
+// flight might have been answered.
 func (s sample) failureRate() observation {
-	failed := s.request.Sent - s.request.Expected
-	o := certain(percent(failed, s.request.Sent))
+	open, caveat := s.request.Undecided, "%s leaves out "+s.undecided(s.request.Undecided)+"."
 	if s.step.State == v1alpha1.StepCut {
-		unfinished := s.request.Outcomes[measure.Unfinished]
-		o.value = percent(failed-unfinished, s.request.Sent)
-		o.caveat = fmt.Sprintf("%s leaves out %d requests that had no answer when the step was cut.", s.place(), unfinished)
+		open = s.request.Outcomes[measure.Unfinished]
+		caveat = fmt.Sprintf("%%s leaves out %d requests that had no answer when the step was cut.", open)
+	}
+	most := s.request.Sent - s.request.Expected
+	failed := most - open
+	o := between(percent(failed, s.request.Sent), percent(failed-s.generatorsFailures(), s.request.Sent))
+	if open > 0 {
+		o.worst, o.caveat = percent(most, s.request.Sent), fmt.Sprintf(caveat, s.place())
+		if s.threshold.Max == nil {
+			o.best = o.worst // of a minimum, to fail is well
+		}
 	}
 	return o
 }
@@ -160,12 +197,14 @@ func percent(part, whole int64) *big.Rat {
 	return new(big.Rat).Mul(big.NewRat(part, whole), big.NewRat(100, 1))
 }
 
-// perSecond is 0 without a window if nothing was answered: the window of a
-// burst ends with its last response, and there was none.
-func (s sample) perSecond(n int64) observation {
+// perSecond is the rate of n, which came with so many responses in the window, of all that
+// came. It is 0 without a window if nothing was answered: the window of a burst ends with
+// its last response, and there was none.
+func (s sample) perSecond(n, inWindow, all int64) observation {
 	switch {
 	case s.merged.Window > 0:
-		return certain(new(big.Rat).Mul(big.NewRat(n, int64(s.merged.Window)), big.NewRat(int64(time.Second), 1)))
+		value := new(big.Rat).Mul(big.NewRat(n, int64(s.merged.Window)), big.NewRat(int64(time.Second), 1))
+		return between(value, new(big.Rat).Mul(value, s.idealFactor(inWindow, all)))
 	case s.request.CompletedInWindow == 0:
 		return certain(new(big.Rat))
 	}
@@ -185,9 +224,9 @@ func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
 	return o
 }
 
-// latency is a quantile, mean or maximum of a time. What was still in
-// flight when the step was cut has no response time, but would have had a long
-// one: leaving it out must not make a slow target look fast.
+// latency is a quantile, mean or maximum of a time. What was not sent, or had no answer, has
+// none, but would have had a long one: leaving it out must not make a slow target look fast.
+// The value counts what it took at least, and the worst that it took for ever.
 func (s sample) latency() observation {
 	q := quantiles[s.threshold.Metric] // 0 of a mean or maximum, of which one sample is enough
 	needed := parts / (parts - q)
@@ -195,14 +234,19 @@ func (s sample) latency() observation {
 	if !ok {
 		return unknown("%s cannot be judged: a worker did not report which times are of expected responses.", s.place())
 	}
-	n, unfinished := h.Count(), s.request.Outcomes[measure.Unfinished]
+	n := h.Count()
 	if n < needed {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
 	}
-	o := certain(micros(s.pick(h, q)))
-	if unfinished > 0 {
-		o.worst = withUnfinished(h, q, unfinished)
-		o.caveat = fmt.Sprintf("%s leaves out %d requests that had no answer when the step was cut.", s.place(), unfinished)
+	u := s.unmeasured()
+	value := s.pick(s.withUnmeasured(h, u.endless, u.unsent+u.withheld, 0), q)
+	o := between(micros(value), s.idealTime(q, u))
+	o.apart = s.timeApart(o.ideally())
+	if u.all() > 0 {
+		o.worst, o.caveat, o.counted = withUnfinished(h, q, u.all()), s.leftOut(u), u.counted()
+	}
+	if u.open > 0 {
+		o.best = s.bestTime(q, u)
 	}
 	return o
 }

@@ -28,7 +28,7 @@ func failures(o *outcome) {
 	for range n {
 		r.Response.Record(500 * ms)
 		r.Service.Record(400 * ms)
-		r.Failed.Record(500*ms, 400*ms)
+		r.Failed.Record(500*ms, 400*ms, 500*ms)
 		r.Sent++
 		r.Outcomes[measure.Success]++
 		r.Expected++

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -41,9 +42,18 @@ func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 		result.Message = text.Truncate(fmt.Sprintf("%s of step %s cannot be compared: %v.", subject(t), step.Name, err), maxMessage)
 		return result
 	}
-	c := s.change()
+	c, ideal := s.change(), s.ideally().change()
 	result.Observed = b.signed(c.Factor)
+	if without := b.signed(ideal.Factor); without != result.Observed {
+		result.WithoutGenerator = without
+	}
 	answer := b.allows(c)
+	if ideally := b.allows(ideal); ideally != answer {
+		result.Reason = v1alpha1.ReasonGeneratorUncertain
+		result.Message = text.Truncate(fmt.Sprintf("%s Without the generator's own delay the change is %s, so that it decides.",
+			s.sentence(t, b, c, answer), b.signed(ideal.Factor)), maxMessage)
+		return result
+	}
 	switch answer {
 	case change.Yes:
 		result.State = v1alpha1.ThresholdPassed
@@ -61,8 +71,16 @@ type sides struct {
 	// is what it is compared with.
 	step, of, other string
 	before, after   []*big.Rat
+	// idealBefore and idealAfter are the same without the generator's own delay.
+	idealBefore, idealAfter []*big.Rat
 	// paired says that the values of both sides are those of the same repetitions.
 	paired bool
+}
+
+// ideally are the sides without the generator's own delay.
+func (s sides) ideally() sides {
+	s.before, s.after = s.idealBefore, s.idealAfter
+	return s
 }
 
 func (s sides) change() change.Change {
@@ -91,11 +109,11 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 		if earlier.Rung != step.Rung {
 			continue
 		}
-		value := valueIn(earlier.Figures, q)
+		value, ideal := valueIn(earlier.Figures, q)
 		if value == nil {
 			return s, fmt.Errorf("%s has no such figure of it in its step %s: it had too few samples", s.other, earlier.Name)
 		}
-		s.before = append(s.before, value)
+		s.before, s.idealBefore = append(s.before, value), append(s.idealBefore, ideal)
 	}
 	for i := range status.Steps {
 		ours := &status.Steps[i]
@@ -106,26 +124,28 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 		if value == nil {
 			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
 		}
-		s.after = append(s.after, value)
+		s.after, s.idealAfter = append(s.after, value), append(s.idealAfter, figures.Ideal(q, ours.Result))
 	}
 	switch {
 	case len(s.before) == 0:
-		return s, fmt.Errorf("%s carried no step of that name and load out, with all workers and a healthy generator", s.other)
+		return s, fmt.Errorf("%s carried no step of that name and load out with all workers, the planned load and a target that did what it was asked", s.other)
 	case len(s.after) == 0:
-		return s, fmt.Errorf("it was not carried out with all workers and a healthy generator")
+		return s, fmt.Errorf("it was not carried out with all workers and the planned load")
 	}
 	return s, nil
 }
 
-// valueIn is nil if there is none.
-func valueIn(list []v1alpha1.Figure, q figures.Quantity) *big.Rat {
+// valueIn is a figure as it was measured, and without the generator's own delay; nil if
+// there is none.
+func valueIn(list []v1alpha1.Figure, q figures.Quantity) (value, ideal *big.Rat) {
 	for _, f := range list {
 		if f.Metric == q.Metric && f.Type == q.Type {
-			value, _ := figures.Parse(f.Metric, f.Value)
-			return value
+			value, _ = figures.Parse(f.Metric, f.Value)
+			ideal, _ = figures.Parse(f.Metric, cmp.Or(f.WithoutGenerator, f.Value))
+			return value, ideal
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // sentence says what was found, what is allowed, and how certain that is.

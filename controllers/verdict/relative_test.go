@@ -186,6 +186,35 @@ func TestFailuresWhereThereWereNone(t *testing.T) {
 	}
 }
 
+// A change that the generator's own delay decides is nobody's.
+func TestChangeThatTheGeneratorDecides(t *testing.T) {
+	delayed := func(ideal float64) []*v1alpha1.StepResult {
+		after := p95s(20, 20, 20)
+		for i := range after {
+			after[i].WithoutGenerator = p95s(ideal)[0].ResponseTime
+		}
+		return after
+	}
+	for name, tc := range map[string]struct {
+		ideal                    float64
+		state                    v1alpha1.ThresholdState
+		reason, withoutGenerator string
+	}{
+		"no change without it":          {10, v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain, "0%"},
+		"too large a change either way": {15, v1alpha1.ThresholdFailed, "", "+50%"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := compared(t, increase("p95", "10%"), p95s(10, 10, 10), delayed(tc.ideal))
+			if got.State != tc.state || got.Reason != tc.reason || got.Observed != "+100%" || got.WithoutGenerator != tc.withoutGenerator {
+				t.Errorf("%+v", got)
+			}
+			if uncertain := strings.HasSuffix(got.Message, " Without the generator's own delay the change is 0%, so that it decides."); uncertain != (tc.reason != "") {
+				t.Errorf("the sentence is %q", got.Message)
+			}
+		})
+	}
+}
+
 func TestBreachOfADifferenceStopsInTheLastRepetition(t *testing.T) {
 	threshold := increase("p95", "10%")
 	threshold.OnBreach = v1alpha1.BreachStopLadder
@@ -197,16 +226,16 @@ func TestBreachOfADifferenceStopsInTheLastRepetition(t *testing.T) {
 // What the generator limited, or was not carried out, is compared with nothing.
 func TestOnlyWholeStepsAreCompared(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.StepStatus){
-		"an unfit generator": func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} },
-		"a cut step":         func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
-		"a missing worker":   func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
+		"a displaced load": func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} },
+		"a cut step":       func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
+		"a missing worker": func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, status := repeated(increase("p95", "10%"), slowest(99))
 			status.Baseline = &v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Rung: 1, Figures: []v1alpha1.Figure{{Metric: "p95", Value: "10ms"}}}}}
 			edit(&status.Steps[0])
 			got, _ := judgeRepeated(t, spec, status)
-			want := "p95 of step 100 cannot be compared: it was not carried out with all workers and a healthy generator."
+			want := "p95 of step 100 cannot be compared: it was not carried out with all workers and the planned load."
 			if got.State != v1alpha1.ThresholdInconclusive || got.Message != want {
 				t.Errorf("%s: %s", got.State, got.Message)
 			}

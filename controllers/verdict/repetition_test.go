@@ -62,9 +62,9 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		"a report missing in the second": {
 			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0,
 		},
-		"an unfit generator in the second": {
+		"a displaced load in the second": {
 			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) {
-				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{Message: "Step 20 (2) was sent late."}
+				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true, Message: "Step 20 (2) was sent late."}
 			}, 10,
 		},
 		"an equal rung is another":   {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},

@@ -3,22 +3,24 @@ package verdict
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/search"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// Searched is where a search stands after its latest probe, the last step in status.
-// next is the load of the next probe; 0: the search is over.
-func Searched(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (s v1alpha1.SearchStatus, next int64) {
+// Searched is where a search stands after its latest probe, the last step in status, and
+// what comes next while it is Searching.
+func Searched(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (s v1alpha1.SearchStatus, found search.Result) {
 	run := run{spec: spec, status: status, whole: results.CompleteSteps(status), thresholds: status.Thresholds}
 	probes := run.probes()
-	found := plan.SearchRange(spec, status.Search).Next(probes)
+	found = plan.SearchRange(spec, status.Search).Next(probes)
 	s = *status.Search
 	s.State, s.Low, s.High = searchStates[found.State], "", ""
 	if found.Low > 0 {
@@ -28,10 +30,10 @@ func Searched(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (s v
 		s.High = plan.LoadText(spec, found.High)
 	}
 	if len(probes) > 0 && probes[len(probes)-1].Outcome == search.Breached {
-		s.Breach = run.firstBreach()
+		s.Breach = joined(run.firstBreach(), run.growth(&status.Steps[len(status.Steps)-1]))
 	}
 	s.Message = text.Truncate(run.searchMessage(&s, found, probes), maxMessage)
-	return s, found.Next
+	return s, found
 }
 
 var searchStates = map[search.State]v1alpha1.SearchState{
@@ -45,16 +47,19 @@ var searchStates = map[search.State]v1alpha1.SearchState{
 }
 
 // probes are the steps of a search that are over, in their order. A load is kept by the
-// same rule by which a step counts as sustained.
+// same rule by which a step counts as sustained: what grows is breached, as it is only a
+// matter of time.
 func (r run) probes() []search.Probe {
 	var list []search.Probe
 	for i, step := range r.ran() {
 		if step.Load.IsPause() {
 			continue
 		}
-		p := search.Probe{Load: plan.SearchLoad(&step.Load)}
+		p := search.Probe{Load: plan.SearchLoad(&step.Load), Hold: step.Hold}
 		switch {
 		case step.ThresholdState == v1alpha1.ThresholdFailed && step.State == v1alpha1.StepComplete:
+			p.Outcome = search.Breached
+		case step.ThresholdState == v1alpha1.ThresholdPassed && r.isWhole(i) && grows(&step):
 			p.Outcome = search.Breached
 		case step.ThresholdState == v1alpha1.ThresholdPassed && r.isWhole(i):
 			p.Outcome = search.Kept
@@ -66,29 +71,68 @@ func (r run) probes() []search.Probe {
 
 // searchMessage is the result of a search in a sentence or two; empty while it goes on.
 func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes []search.Probe) string {
-	between := "The limit is not known."
-	switch {
-	case s.Low != "" && s.High != "":
-		between = fmt.Sprintf("Every threshold was kept up to %s, and one was breached from %s on.", r.load(s.Low), r.load(s.High))
-	case s.Low != "":
-		between = fmt.Sprintf("Every threshold was kept up to %s.", r.load(s.Low))
-	}
+	breached := r.breached(s, "")
+	probed := r.probed(s)
 	switch found.State {
 	case search.Found:
-		return joined(between, s.Breach)
+		return joined(fmt.Sprintf("Kept up to %s: %s", r.load(s.Low), r.held(s)), breached)
 	case search.BeyondMax:
-		return fmt.Sprintf("Every threshold was kept up to %s, the max of the search: the limit is beyond it.", r.load(s.Low))
+		return fmt.Sprintf("Kept up to %s, the max of the search: %s The limit is beyond it.", r.load(s.Low), r.held(s))
 	case search.BelowMin:
-		return joined(fmt.Sprintf("A threshold was breached at %s, the min of the search.", r.load(s.High)), s.Breach)
+		return r.breached(s, ", the min of the search")
 	case search.StillUnclear:
 		load := r.load(plan.LoadText(r.spec, probes[len(probes)-1].Load))
-		return joined(fmt.Sprintf("The search was given up at %s, which was tried again without a result.", load), r.doubt(), between)
+		return joined(fmt.Sprintf("The search was given up at %s, which was tried again without a result.", load), r.doubt(), probed)
 	case search.Unsteady:
-		return joined("The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time.", between)
+		return joined("The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time.", probed)
 	case search.Exhausted:
-		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), between)
+		if probes[len(probes)-1].Hold {
+			return joined(fmt.Sprintf("The search was given up: %d loads, each lower than the one before by %s, were kept for %s and not for %s.",
+				search.MaxHolds, s.Precision, format.Whole(r.spec.Search.Duration.Duration), format.Whole(s.Hold.Duration)), breached)
+		}
+		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), probed)
 	}
 	return ""
+}
+
+// breached is at what load the search met its limit, and what limits it.
+func (r run) breached(s *v1alpha1.SearchStatus, which string) string {
+	switch {
+	case s.High == "":
+		return ""
+	case s.Breach == "":
+		return fmt.Sprintf("Not kept at %s%s.", r.load(s.High), which)
+	}
+	return fmt.Sprintf("Not kept at %s%s: %s", r.load(s.High), which, s.Breach)
+}
+
+// probed is what the probes say of a search that was given up.
+func (r run) probed(s *v1alpha1.SearchStatus) string {
+	each := format.Whole(r.spec.Search.Duration.Duration)
+	switch {
+	case s.Low != "" && s.High != "":
+		return fmt.Sprintf("Kept for %s at %s, and not kept at %s.", each, r.load(s.Low), r.load(s.High))
+	case s.Low != "":
+		return fmt.Sprintf("Kept for %s at %s.", each, r.load(s.Low))
+	}
+	return "The limit is not known."
+}
+
+// held is for how long the load that was found was kept, and what was outstanding then.
+func (r run) held(s *v1alpha1.SearchStatus) string {
+	last := &r.status.Steps[len(r.status.Steps)-1]
+	if !last.Hold {
+		return fmt.Sprintf("for %s, the time of a probe, and not held for longer (spec.search.hold is 0s).", format.Whole(r.spec.Search.Duration.Duration))
+	}
+	text := "held for " + format.Whole(s.Hold.Duration)
+	switch o := last.Result.Outstanding; {
+	case last.Load.Rate == nil && last.Load.RatePerUser == nil:
+		return text + ". These users wait for each response, so that nothing piles up: more of them get slower responses."
+	case o == nil || o.Trend != v1alpha1.OutstandingSteady:
+		return text + "."
+	default:
+		return fmt.Sprintf("%s, outstanding requests steady at %s.", text, strings.TrimSuffix(o.Mean, ".0"))
+	}
 }
 
 // load is a load as a sentence has it.

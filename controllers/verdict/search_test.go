@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/search"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
@@ -36,8 +37,14 @@ func probing(probes int32, rate bool) *prober {
 
 // probe has a load be probed with that result; inconclusive means that the generator was the
 // limit.
-func (p *prober) probe(load int64, result v1alpha1.ThresholdState) {
+func (p *prober) probe(load int64, result v1alpha1.ThresholdState) { p.add(load, false, result) }
+
+// add is probe, or a hold.
+func (p *prober) add(load int64, hold bool, result v1alpha1.ThresholdState) {
 	steps := plan.Probe(p.spec, p.status, load)
+	if hold {
+		steps = plan.Hold(p.spec, p.status, load)
+	}
 	if len(p.status.Steps) == 1 && p.status.Steps[0].State == v1alpha1.StepPending {
 		p.status.Steps = nil
 		steps = steps[1:]
@@ -59,15 +66,16 @@ func (p *prober) probe(load int64, result v1alpha1.ThresholdState) {
 func (p *prober) search(t *testing.T, result func(load int64, n int) v1alpha1.ThresholdState) (loads []int64) {
 	t.Helper()
 	for range 30 {
-		s, next := verdict.Searched(p.spec, p.status)
+		s, found := verdict.Searched(p.spec, p.status)
 		p.status.Search = &s
+		next := found.Next
 		if next == 0 {
 			return loads
 		}
 		if s.State != v1alpha1.SearchSearching || s.Message != "" {
 			t.Errorf("it goes on, and is %s: %s", s.State, s.Message)
 		}
-		p.probe(next, result(next, len(loads)))
+		p.add(next, found.Hold, result(next, len(loads)))
 		loads = append(loads, next)
 	}
 	t.Fatal("the search does not end")
@@ -100,27 +108,27 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 	}{
 		"the limit": {
 			24, false, limit(450), "Found from 420 to 462: p95 is Failed in 462 users (2).",
-			"Passed: Every threshold was kept up to 420 users, and one was breached from 462 users on. p95 is Failed in 462 users (2).",
+			"Passed: Kept up to 420 users: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 462 users: p95 is Failed in 462 users (2).",
 		},
 		"the limit of a rate": {
 			24, true, limit(450_000_000), "Found from 421.2 to 463.3: p95 is Failed in 463.3/s (2).",
-			"Passed: Every threshold was kept up to 421.2/s, and one was breached from 463.3/s on. p95 is Failed in 463.3/s (2).",
+			"Passed: Kept up to 421.2/s: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 463.3/s: p95 is Failed in 463.3/s (2).",
 		},
 		"the limit, though a probe said nothing": {
 			24, false, unclear(1, 2), "Found from 420 to 462: p95 is Failed in 462 users (2).",
-			"Passed: Every threshold was kept up to 420 users, and one was breached from 462 users on. p95 is Failed in 462 users (2).",
+			"Passed: Kept up to 420 users: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). Not kept at 462 users: p95 is Failed in 462 users (2).",
 		},
 		"no limit": {
 			24, false, limit(1000), "BeyondMax from 1000 to : ",
-			"Passed: Every threshold was kept up to 1000 users, the max of the search: the limit is beyond it.",
+			"Passed: Kept up to 1000 users, the max of the search: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). The limit is beyond it.",
 		},
 		"a limit below the least": {
 			24, false, limit(99), "BelowMin from  to 100: p95 is Failed in 100 users (2).",
-			"Failed: A threshold was breached at 100 users, the min of the search. p95 is Failed in 100 users (2).",
+			"Failed: Not kept at 100 users, the min of the search: p95 is Failed in 100 users (2).",
 		},
 		"too few probes": {
 			3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
-			"Inconclusive: The search was given up: 3 probes did not find the limit to within 10%. Every threshold was kept up to 100 users, and one was breached from 1000 users on.",
+			"Inconclusive: The search was given up: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
 		},
 		"nothing, as the generator is the limit": {
 			24, false, unclear(0, 24), "GivenUp from  to : ",
@@ -128,7 +136,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 		},
 		"nothing more, as the generator is the limit": {
 			24, false, unclear(1, 24), "GivenUp from 100 to : ",
-			"Inconclusive: The search was given up at 200 users, which was tried again without a result. 200 users (3) was late. Every threshold was kept up to 100 users.",
+			"Inconclusive: The search was given up at 200 users, which was tried again without a result. 200 users (3) was late. Kept for 1s at 100 users.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,6 +159,74 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			}
 			if healthy := p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy; j.Generator.Healthy != healthy {
 				t.Errorf("the generator of the latest probe is healthy: %v, of the run: %v", healthy, j.Generator.Healthy)
+			}
+		})
+	}
+}
+
+// outstanding has the latest step leave so many requests outstanding.
+func (p *prober) outstanding(mean, growth string) {
+	step := &p.status.Steps[len(p.status.Steps)-1]
+	step.Result.Outstanding = &v1alpha1.OutstandingResult{Mean: mean, Growth: growth, Trend: v1alpha1.OutstandingSteady}
+	if growth != "" {
+		step.Result.Outstanding.Trend = v1alpha1.OutstandingGrowing
+	}
+	step.Result.Throughput = "400.0"
+}
+
+// A load that keeps its thresholds is breached if its outstanding requests grow, and the
+// one that was found is held. Those of a load of 100/s more grow by 4 in a second.
+func TestSearchHoldsWhatItFound(t *testing.T) {
+	for name, tc := range map[string]struct {
+		probed, held int64 // up to which probes and holds are steady
+		rate         bool
+		want         string
+	}{
+		"kept": {
+			450, 1000, true,
+			"Kept up to 421.2/s: held for 1m, outstanding requests steady at 41. " +
+				"Not kept at 463.3/s: Outstanding requests grew by 4/s in step 463.3/s (2); at that rate p95 passes 200ms after 19s of this load.",
+		},
+		"taken back": {
+			450, 400, true,
+			"Kept up to 382.9/s: held for 1m, outstanding requests steady at 41. " +
+				"Not kept at 421.2/s: Outstanding requests grew by 0.5/s in step hold 421.2/s; at that rate p95 passes 200ms after 133s of this load.",
+		},
+		"taken back to the last": {
+			450, 1, true,
+			"The search was given up: 5 loads, each lower than the one before by 10%, were kept for 1s and not for 1m. " +
+				"Not kept at 287.5/s: Outstanding requests grew by 0.5/s in step hold 287.5/s; at that rate p95 passes 200ms after 133s of this load.",
+		},
+		"users who wait": {
+			450, 1000, false,
+			"Kept up to 420 users: held for 1m. These users wait for each response, so that nothing piles up: more of them get slower responses. " +
+				"Not kept at 462 users: p95 is Failed in 462 users (2).",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, unit := probing(24, tc.rate), int64(1)
+			if tc.rate {
+				unit = 1_000_000
+			}
+			p.status.Search.Hold = &metav1.Duration{Duration: time.Minute}
+			for s, found := verdict.Searched(p.spec, p.status); found.State == search.Searching; s, found = verdict.Searched(p.spec, p.status) {
+				p.status.Search = &s
+				if !tc.rate && found.Next > tc.probed {
+					p.add(found.Next, found.Hold, broken)
+					continue
+				}
+				p.add(found.Next, found.Hold, passed)
+				switch {
+				case found.Hold && found.Next > tc.held*unit:
+					p.outstanding("30.0", "0.5")
+				case !found.Hold && found.Next > tc.probed*unit:
+					p.outstanding("8.0", "4.0")
+				default:
+					p.outstanding("41.0", "")
+				}
+			}
+			if s, _ := verdict.Searched(p.spec, p.status); s.Message != tc.want {
+				t.Errorf("(-want +got):\n%s", cmp.Diff(tc.want, s.Message))
 			}
 		})
 	}
@@ -181,7 +257,7 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 	}
 	kept := v1alpha1.ThresholdStatus{Name: "failureRate", State: passed, Message: "failureRate is kept."}
 	p.status.Thresholds = append([]v1alpha1.ThresholdStatus{kept}, p.status.Thresholds...)
-	want := "The search was given up at 200 users, which was tried again without a result. p95 is Inconclusive in 200 users (3). Every threshold was kept up to 100 users."
+	want := "The search was given up at 200 users, which was tried again without a result. p95 is Inconclusive in 200 users (3). Kept for 1s at 100 users."
 	if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
 		t.Errorf("%s, want %s", s.Message, want)
 	}
@@ -201,8 +277,8 @@ func TestProbeInDoubtIsTriedAgain(t *testing.T) {
 			p.probe(100, passed)
 			p.probe(200, passed)
 			doubt(&p.status.Steps[2])
-			if s, next := verdict.Searched(p.spec, p.status); next != 200 || s.Low != "100" {
-				t.Errorf("next %d, kept up to %s; want 200 again", next, s.Low)
+			if s, next := verdict.Searched(p.spec, p.status); next.Next != 200 || s.Low != "100" {
+				t.Errorf("next %d, kept up to %s; want 200 again", next.Next, s.Low)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ type Seconds struct {
 // next is what is remembered after another look. It keeps no measurement of a step whose
 // end is known to be decided by numbers.
 func (s Seconds) next(spec *v1alpha1.LoadTestSpec, live Live) Seconds {
-	if _, known := plan.MostRequests(&live.Step.Load); known || !Aborts(spec) {
+	if _, known := plan.MostRequests(&live.Step.Load); known || !plan.Aborts(spec) {
 		return Seconds{}
 	}
 	fresh := Seconds{step: live.Step.Name, last: live.Merged, shortest: live.Shortest}

@@ -33,7 +33,7 @@ func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(lo
 			r.Response.Record(ms)
 			if bad(look) && n%2 == 0 {
 				r.Outcomes[measure.ServerError]++
-				r.Failed.Record(ms, ms)
+				r.Failed.Record(ms, ms, ms)
 				continue
 			}
 			r.Outcomes[measure.Success]++

@@ -200,7 +200,7 @@ func (s *simulated) count(r *measure.Request, x *simulatedRequest) {
 	r.Service.Record(x.took)
 	if x.failed {
 		r.Outcomes[measure.ServerError]++
-		r.Failed.Record(x.took, x.took)
+		r.Failed.Record(x.took, x.took, x.took)
 	} else {
 		r.Outcomes[measure.Success]++
 		r.Expected++

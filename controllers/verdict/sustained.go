@@ -4,11 +4,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 )
 
-// Sustained is the largest load of a step up to which every threshold was kept, in
-// every repetition that ran.
+// Sustained is the largest load of a step up to which every threshold was kept, and no
+// outstanding requests piled up, in every repetition that ran.
 type Sustained struct {
 	// Users is the largest number of users; nil when there is none.
 	Users *int32
@@ -18,7 +19,8 @@ type Sustained struct {
 
 // sustained goes up the rungs to the first that was not certainly kept.
 //
-// A rung is kept if every repetition that ran it kept its thresholds there. One
+// A rung is kept if every repetition that ran it kept its thresholds there, and did not
+// leave more and more requests outstanding. One
 // that was stopped before it says nothing, neither for it nor against it: a breach
 // ends the way up at its own rung, in whatever repetition it was, so that nothing
 // counts beyond what it kept from being run. So a run that stops at its first breach
@@ -70,7 +72,7 @@ func (r run) keptAt(rung int32) (kept, judged bool) {
 		if step.Rung != rung || step.Side == v1alpha1.SideControl || step.Load.IsPause() {
 			continue
 		}
-		if !r.isWhole(i) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
+		if !r.isWhole(i) || grows(&step) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
 		repeatedly, about := r.keptRepeatedly(&step)
@@ -94,9 +96,8 @@ func (r run) keptRepeatedly(step *v1alpha1.StepStatus) (kept, about bool) {
 	return true, about
 }
 
-// isWhole says whether a step went to its end, with all workers and a healthy
-// generator.
+// isWhole says whether a step went to its end, with all workers and the planned load.
 func (r run) isWhole(i int) bool {
 	result := r.whole[i].Result
-	return result != nil && (result.Generator == nil || result.Generator.Healthy)
+	return result != nil && figures.IsSound(result)
 }

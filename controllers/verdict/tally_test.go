@@ -155,11 +155,11 @@ func TestVerdictAllowsForRepetitions(t *testing.T) {
 func TestVerdictNamesTheException(t *testing.T) {
 	s := inFour(10, 20)
 	got := verdict.Final(s, repeat(s, "npppfppppp"))
-	want := "All 2 thresholds were kept, default ones included. p95 was kept in 4 of 5 repetitions of step 10, and must be in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
+	want := "All 3 thresholds were kept, default ones included. p95 was kept in 4 of 5 repetitions of step 10, and must be in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
 	if got.Message != want {
 		t.Errorf("%s\nwant %s", got.Message, want)
 	}
-	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 2 thresholds were kept, default ones included."; got != want {
+	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 3 thresholds were kept, default ones included."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -58,52 +57,16 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 			case !figures.IsWhole(of, status.Workers.Desired):
 				return s, fmt.Errorf("step %s was not carried out with all workers", of.Name)
 			case !figures.IsSound(of.Result):
-				return s, fmt.Errorf("the generator was the limit in step %s", of.Name)
+				return s, fmt.Errorf("the generator displaced the load of step %s", of.Name)
 			case figures.Value(q, of.Result) == nil:
 				return s, fmt.Errorf("step %s has no such figure: it had too few samples", of.Name)
 			}
 		}
-		if err := failing(spec, pair.Control, q.Type); err != nil {
+		if err := figures.Broken(spec, pair.Control, q.Type, "a control"); err != nil {
 			return s, err
 		}
 		s.after, s.before = append(s.after, figures.Value(q, pair.Candidate.Result)), append(s.before, figures.Value(q, pair.Control.Result))
+		s.idealAfter, s.idealBefore = append(s.idealAfter, figures.Ideal(q, pair.Candidate.Result)), append(s.idealBefore, figures.Ideal(q, pair.Control.Result))
 	}
 	return s, nil
-}
-
-// failing is why a control's step is nothing to compare with: a target that answers
-// wrongly may be of any speed. It is held to the default thresholds,
-// or to those of the spec where they allow more.
-func failing(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType string) error {
-	for i := range defaults {
-		metric, q := defaults[i].Metric, figures.Quantity{Metric: defaults[i].Metric}
-		if metric == v1alpha1.MetricFailureRate {
-			q.Type = requestType
-		}
-		value, most := figures.Value(q, step.Result), allowed(spec, &defaults[i], step, requestType)
-		if value == nil || most == nil || value.Cmp(most) <= 0 {
-			continue
-		}
-		values := bound{unit: unitOf(metric), isMax: true}
-		return fmt.Errorf("%s is %s in step %s, and above %s a control is nothing to compare with",
-			metric, values.format(value), step.Name, values.format(most))
-	}
-	return nil
-}
-
-// allowed is the largest maximum of a metric that the spec has for all of these requests,
-// or the default.
-func allowed(spec *v1alpha1.LoadTestSpec, byDefault *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus, requestType string) *big.Rat {
-	most, _ := figures.Parse(byDefault.Metric, byDefault.Limit)
-	for i := range spec.Thresholds {
-		t := &spec.Thresholds[i]
-		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{requestType})
-		if t.Metric != byDefault.Metric || t.Max == nil || !ofAll || len(t.Journeys) > 0 || !covers(t, &step.Load) {
-			continue
-		}
-		if own, err := figures.Parse(t.Metric, t.Max.String()); err == nil && (most == nil || own.Cmp(most) > 0) {
-			most = own
-		}
-	}
-	return most
 }

@@ -137,7 +137,7 @@ func TestSpoiledPairsAreNotCompared(t *testing.T) {
 			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
 		}, "the target changed in step 100 on v3 (2)"},
 		"a worker is missing":                 {func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) was not carried out with all workers"},
-		"a control by an unfit generator":     {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{} }, "the generator was the limit in step 100 on v3 (2)"},
+		"a control of a displaced load":       {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} }, "the generator displaced the load of step 100 on v3 (2)"},
 		"a control that is fast with 404":     {func(s *v1alpha1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
 		"a control that fails a little":       {func(s *v1alpha1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
 		"a control that fails as much as may": {func(s *v1alpha1.StepStatus) { failing(s.Result, 10) }, ""},
@@ -267,16 +267,15 @@ func TestBreachStopsAfterThePair(t *testing.T) {
 	}
 }
 
-// A control by a generator that was the limit makes the run Inconclusive, whatever else
-// was kept.
-func TestSickGeneratorOfTheControlIsInconclusive(t *testing.T) {
+// A generator that was late in a step of the control decides nothing about the candidate.
+func TestLateGeneratorOfTheControlDecidesNothing(t *testing.T) {
 	lt := versus(t, 1, atMost("p95", "50ms"))
 	carryOut(lt, p95s(40), p95s(10), func(s *v1alpha1.StepStatus) {
 		if s.Side == v1alpha1.SideControl {
 			s.Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonScheduleLag, Message: "Step 100 on v3 was late."}
 		}
 	})
-	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1alpha1.VerdictInconclusive || j.Message != "Step 100 on v3 was late." {
+	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1alpha1.VerdictPassed || j.Generator.Message != "Step 100 on v3 was late." {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}
 }

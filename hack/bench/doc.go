@@ -1,6 +1,6 @@
 // Command bench measures the load worker, beside other load generators, and
 // against a server that knows the truth. Run it by `make bench-worker`,
-// `bench-accuracy`, `bench-scale`, `bench-targets` and `bench-operator`.
+// `bench-change`, `bench-accuracy`, `bench-scale`, `bench-targets` and `bench-operator`.
 //
 //	worker    the cost of a request, of a call and of a user: requests per second of one
 //	          core, processor time, memory; ours and the peers in turn, round by round

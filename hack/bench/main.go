@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 )
 
-const usage = `Usage: bench worker|accuracy|scale|targets|operator [flags]
+const usage = `Usage: bench worker|change|accuracy|scale|targets|operator [flags]
 
 Flags:
 `
@@ -26,12 +26,13 @@ Flags:
 // bench is what all benchmarks need.
 type bench struct {
 	options
-	root  string     // of the repository
-	work  string     // a folder for programs and files of this run
-	call  *peer.Call // what peers call
-	peers peer.Store
-	out   io.Writer // the report
-	log   io.Writer // what is going on
+	root   string     // of the repository
+	driver string     // the program that is our worker
+	work   string     // a folder for programs and files of this run
+	call   *peer.Call // what peers call
+	peers  peer.Store
+	out    io.Writer // the report
+	log    io.Writer // what is going on
 }
 
 type options struct {
@@ -39,11 +40,13 @@ type options struct {
 	duration time.Duration
 	users    int64
 	record   bool
+	before   string
 }
 
 // benchmarks by name; each returns its last line.
 var benchmarks = map[string]func(context.Context, *bench) (string, error){
 	"worker":   benchWorker,
+	"change":   benchChange,
 	"accuracy": benchAccuracy,
 	"scale":    benchScale,
 	"targets":  benchTargets,
@@ -70,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if runtime.NumCPU() < 2 {
 		return errors.New("needs two cores: one for the generator, one for the server")
 	}
-	b := &bench{options: o, log: stderr}
+	b := &bench{options: o, driver: "driver", log: stderr}
 	if b.work, err = os.MkdirTemp("", "loadtest-bench-"); err != nil {
 		return err
 	}
@@ -103,6 +106,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s, 4s or 10s)")
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
+	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
@@ -112,7 +116,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	switch {
 	case benchmarks[name] == nil:
 		flags.Usage()
-		return "", o, fmt.Errorf("%q is not worker, accuracy, scale, targets or operator", name)
+		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets or operator", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1:

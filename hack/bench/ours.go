@@ -42,7 +42,7 @@ func (b *bench) startWorker(lt *v1alpha1.LoadTest, number int32, core int, certi
 			return nil, err
 		}
 	}
-	p, err := process.Start(process.Command{Path: b.path("driver"), Args: args, Env: trust(certificate), Core: core})
+	p, err := process.Start(process.Command{Path: b.path(b.driver), Args: args, Env: trust(certificate), Core: core})
 	if err != nil {
 		return nil, err
 	}

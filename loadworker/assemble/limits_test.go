@@ -98,7 +98,7 @@ func TestNeedGrowsWithTheMix(t *testing.T) {
 	for n := int64(1); n <= 32; n++ {
 		a.Requests = append(a.Requests, &workerv1.Request{})
 		got := memoryNeed(a)
-		if got.base < baseMemory+n*mib || got.base > baseMemory+256*mib || got.each != connectionMemory(a.Target, 0) {
+		if got.base < baseMemory+n*mib || got.base > baseMemory+320*mib || got.each != connectionMemory(a.Target, 0) {
 			t.Errorf("%d requests need %+v, want at least a MiB for each", n, got)
 		}
 	}

@@ -22,11 +22,11 @@ type arrivalFeed struct {
 
 // places are where the hits of arrivals go.
 type places interface {
-	// free reports whether there is one for a hit, the next one.
-	free(hit int64) bool
-	// take takes one. since is the instant at which there was one again, if there was
-	// none because all were taken.
-	take() (c *connSlot, since time.Duration)
+	// free reports whether there is one for a hit, the next one, which is due at an instant.
+	free(hit int64, due time.Duration) bool
+	// take takes one. since is the instant at which the target left room for one again, if it
+	// had left none.
+	take() (c *connSlot, since instant)
 	// put gives one back.
 	put(c *connSlot)
 }
@@ -45,12 +45,12 @@ func (a *arrivals) feed(s *scheduler) feed {
 }
 
 func (f *arrivalFeed) next() (time.Duration, bool) {
-	return f.at, f.at < f.arrivals.duration && f.places.free(f.n)
+	return f.at, f.at < f.arrivals.duration && f.places.free(f.n, f.at)
 }
 
 func (f *arrivalFeed) take() *connSlot {
 	c, since := f.places.take()
-	c.hit = hit{number: f.n, due: f.at, free: since}
+	c.hit = hit{number: f.n, due: f.at, free: since.measured, idealDue: f.at, idealSent: max(f.at, since.ideal)}
 	f.n += f.sched.parts
 	f.at = f.arrivals.dueTimes.Due(f.n)
 	return c

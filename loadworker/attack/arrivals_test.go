@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -140,7 +141,9 @@ func TestArrivalsDoNotFollowRedirects(t *testing.T) {
 					w.Header().Set("Location", "/elsewhere")
 					w.WriteHeader(code)
 				})
-				r := d.runner(t, setup{url: o.URL})
+				moved := get("/${seq}")
+				moved.Expect.Status = []int32{int32(code)}
+				r := d.runner(t, setup{url: o.URL, requests: []source.Request{moved}})
 				isSchedule(t, drive(t, r, arrivalsStep(2e6, 2*time.Second)), o, 4)
 			})
 		}

@@ -92,6 +92,14 @@ func (c *closedUsers) dropped(h *hit) {
 	}
 }
 
+// missedOfAll is how many of all requests.
+func (c *closedUsers) missedOfAll() (sum int64) {
+	for i := range c.missed {
+		sum += c.missed[i].Load()
+	}
+	return sum
+}
+
 // missedOf is how many of a request were due, and not sent; none of other loads, for which
 // it is known from the schedule.
 func (c *closedUsers) missedOf(request int) int64 {

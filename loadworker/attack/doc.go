@@ -15,6 +15,7 @@
 //	      │         ├─ vegetaDriver: vegeta's Attacker, for arrivals
 //	      │         └─ attackerDriver: vegeta from end to end, where it is asked for
 //	      └─ recorder ── counts and histograms, in shards
+//	           └─ course ── slot by slot of the window, and the time of the users
 //
 // The client decides the driver: connections of our own clients on Linux go to
 // event loops, one for each processor, all others do not. All drivers have the same
@@ -26,6 +27,14 @@
 // its Attacker: its dispatcher runs the scheduler, and its workers, of which it
 // starts more as responses slow down, carry the requests. Where the client is a
 // nethttp.Pool, vegeta also makes the requests and sends them by net/http's client.
+//
+// Beside what is measured stands what a perfect generator would have measured: one that
+// sends at once what it is free to send, and reads at once what has come. The feed knows when
+// a request would have been sent (hit.idealSent) as it takes it, from when its user would have
+// been free (userState.idealFree), and that from the service times so far. The rest is what
+// the generator did to the load itself: requests that were displaced, or unsent by it, and
+// users without a rate whom it held up. What an end of the step, or a process that did not
+// run, left open is said to be open: requests are undecided, or their timeouts excused.
 //
 // All times of a step are durations since the beginning of its window, read from
 // the monotonic clock. The window is half open: a request that is due at its end is

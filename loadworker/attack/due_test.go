@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // mixed is an execution of a share of a step, of a mix of three requests, that was not
@@ -145,7 +146,7 @@ func TestOnTimeIsCountedToTheNanosecond(t *testing.T) {
 		r.countEnd(0, &hit{sent: 5 * ms}, result{received: took, expected: true})
 	}
 	r.countSent(0, &hit{}, nil)
-	r.countEnd(0, &hit{}, result{received: ms}) // an error that came fast
+	r.countEnd(0, &hit{}, result{received: ms, outcome: measure.Refused}) // an error that came fast
 	s := collect(t, r)
 	q := &s.Requests[0]
 	if !cmp.Equal(q.OnTime, []int64{2, 5}) || q.Expected != 6 || q.Failed.Response.Count() != 1 {

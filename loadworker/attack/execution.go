@@ -12,13 +12,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// MaxDrain bounds the time after the window in which requests in flight may end.
-// It is long enough for the responses of a service that still works, and short
-// enough that the next step does not wait for one that hangs. A request that takes
-// longer is unfinished, which counts as failed.
-const MaxDrain = 5 * time.Second
+// expirySlack is how much later than a timeout it is noticed for sure, if the worker runs.
+const expirySlack = 100 * time.Millisecond
 
 // schedule is the load of a worker's share of a step.
 type schedule interface {
@@ -48,7 +46,13 @@ type Execution struct {
 	shaken   handshakes
 	backlogs backlogs
 	health   healthWindow
-	feeds    []*userFeed // of a step that has ended, if the mix has journeys
+	stood    func(time.Time) time.Duration // for how long the process had stood still until then
+	feeds    []*userFeed                   // of a step that has ended, if the mix has journeys
+	// unsentByGenerator is how many requests of users with a schedule, or of a burst, a
+	// perfect generator would have sent: of a step that has ended.
+	unsentByGenerator int64
+	timelined         sync.Once
+	line              measure.Timeline
 
 	ctx    context.Context // ends when requests in flight are interrupted
 	cancel context.CancelFunc
@@ -66,8 +70,8 @@ func (x *Execution) elapsed() time.Duration { return time.Since(x.start) }
 
 func (x *Execution) windowEnd() time.Duration { return time.Duration(x.end.Load()) }
 
-// execute runs the step from before its start to its end.
-func (x *Execution) execute() {
+// execute runs the step from before its start to its end; drive sends its load.
+func (x *Execution) execute(drive func()) {
 	defer close(x.done)
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
@@ -80,14 +84,15 @@ func (x *Execution) execute() {
 	}
 	limit := x.step.Load.length()
 	_, burst := x.step.Load.(Burst)
-	drain := min(x.timeout, MaxDrain)
+	// What is sent last may be sent late, and its timeout noticed late.
+	drain := measure.Drain(x.timeout) + grace + expirySlack
 	if burst {
 		drain = 0 // its limit is not a window but the end
 	}
 	deadline := time.AfterFunc(time.Until(x.start.Add(limit+drain)), x.interrupt)
 	defer deadline.Stop()
 	x.connect()
-	x.drive()
+	drive()
 	if !burst {
 		x.awaitWindowEnd()
 	}
@@ -115,6 +120,11 @@ func (x *Execution) drive() {
 		schedulers, engine = x.onGoroutines(), "goroutines"
 	}
 	x.engine.Store(&engine)
+	x.run(schedulers)
+}
+
+// run runs the schedulers until all was sent and nothing is in flight.
+func (x *Execution) run(schedulers []*scheduler) {
 	var group sync.WaitGroup
 	for _, s := range schedulers {
 		group.Go(s.driver.drive)

@@ -28,12 +28,18 @@ func (j *journeyCounts) start() {
 	j.counts.Started++
 }
 
-func (j *journeyCounts) end(completed bool, took time.Duration) {
+// end counts one that was completed, in times measured and ideal, or has failed; excused says
+// that it would not have failed with a perfect generator.
+func (j *journeyCounts) end(completed, excused bool, took, ideal time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if completed {
-		j.counts.Complete(took)
-	} else {
+	switch {
+	case completed:
+		j.counts.Complete(took, ideal)
+	case excused:
+		j.counts.Excused++
+		fallthrough
+	default:
 		j.counts.Failed++
 	}
 }

@@ -19,10 +19,15 @@ type hit struct {
 	// due is the instant to send it at; free is when the user could, if later.
 	due, free time.Duration
 	sent      time.Duration
-	ledger    *measure.Ledger // nil: not audited
-	walk      *walk           // of the user; nil: the mix has no journeys
-	sampled   bool            // traceID is that of the trace that the target was asked for
-	traceID   measure.TraceID
+	// idealDue and idealSent are when it would have been due, and sent, with a perfect
+	// generator.
+	idealDue, idealSent time.Duration
+	// stalled is for how long the process had stood still in the step when it was sent.
+	stalled time.Duration
+	ledger  *measure.Ledger // nil: not audited
+	walk    *walk           // of the user; nil: the mix has no journeys
+	sampled bool            // traceID is that of the trace that the target was asked for
+	traceID measure.TraceID
 }
 
 // counts reports whether a hit is part of the result: a hit of the warm-up is not,
@@ -33,11 +38,20 @@ func (h *hit) counts() bool { return h.due >= 0 }
 type result struct {
 	received time.Duration
 	waited   time.Duration // before it was read; 0: not known
+	sampled  bool          // waited is of the fair sample
+	// unread is how much of the time until received it was over, and not noticed: waited,
+	// or by how much a timeout was noticed too late.
+	unread   time.Duration
 	outcome  measure.Outcome
 	status   int // of a whole response
 	expected bool
 	inWindow bool
 	reused   bool // the connection had carried a request before
+	// undecided says that a request that has not ended waited for less than its timeout, and
+	// stalled that the process stood still for a notable part of that.
+	undecided, stalled bool
+	// cut says that it has not ended because the step was cut.
+	cut bool
 }
 
 // errClosed is the error of a request that was not sent because the window had
@@ -58,13 +72,15 @@ func (x *Execution) maySend(due, at time.Duration) bool {
 
 // judge classifies the response to a hit, or the error.
 func (x *Execution) judge(h *hit, r transport.Response, err error) result {
-	res := result{received: x.elapsed(), reused: r.Reused, waited: r.Waited}
+	res := result{received: x.elapsed(), reused: r.Reused, waited: r.Waited, sampled: r.WaitSampled}
+	res.unread = min(max(0, r.Waited), res.received-h.sent)
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
 		res.outcome = failure.Classify(err)
 		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout {
 			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
 		}
+		x.judgeWait(h, &res)
 		x.sample(h, res.outcome, func() string { return x.message(err) })
 		return res
 	}

@@ -81,8 +81,8 @@ func TestResponsesAreClassified(t *testing.T) {
 			expected bool
 		}{
 			"200":                               {url: status(200), code: 200, want: "success", expected: true},
-			"302 is not followed":               {url: status(302), code: 302, want: "success", expected: true},
-			"302 when 200 is expected":          {url: status(302), code: 302, expect: []int32{200}, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
+			"302 is not followed":               {url: status(302), code: 302, want: "unexpectedStatus", sample: `request "it": status 302 Found`},
+			"302 that is expected":              {url: status(302), code: 302, expect: []int32{302}, want: "success", expected: true},
 			"404":                               {url: status(404), code: 404, want: "clientError", sample: "status 404 Not Found"},
 			"404 that is expected":              {url: status(404), code: 404, expect: []int32{404}, want: "success", expected: true},
 			"503":                               {url: status(503), code: 503, want: "serverError", sample: "status 503 Service Unavailable"},

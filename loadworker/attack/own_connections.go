@@ -37,18 +37,18 @@ func (o *ownConnections) add(c transport.Conn) *connSlot {
 	return o.sched.add(c)
 }
 
-func (o *ownConnections) free(int64) bool { return o.idle.hasOpen() || o.mayOpen() }
+func (o *ownConnections) free(int64, time.Duration) bool { return o.idle.hasOpen() || o.mayOpen() }
 
 func (o *ownConnections) mayOpen() bool {
 	return o.sched.driver.mayOpen() && (len(o.idle.closed) > 0 || o.added < o.limit)
 }
 
-func (o *ownConnections) take() (*connSlot, time.Duration) {
+func (o *ownConnections) take() (*connSlot, instant) {
 	c, ok := o.idle.take()
 	if !ok {
 		c = o.add(o.sched.x.another())
 	}
-	return c, 0
+	return c, instant{}
 }
 
 func (o *ownConnections) put(c *connSlot) { o.idle.put(c) }

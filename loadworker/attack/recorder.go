@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxCells bounds the memory of a recorder: a cell has two times three
+	// maxCells bounds the memory of a recorder: a cell has two times four
 	// histograms.
 	maxCells = 64
 	// histogramMemory is the memory of a histogram that was emptied.
@@ -24,7 +24,7 @@ const (
 func Memory(requests, journeys int) int64 {
 	n := shards(requests)
 	cells := int64(n) * int64(requests)
-	return 2 * ((6*cells+5*int64(requests)+4*int64(journeys)+2)*histogramMemory + seriesMemory(n))
+	return 2 * ((8*cells+7*int64(requests)+6*int64(journeys)+2)*histogramMemory + seriesMemory(n))
 }
 
 // shards is the number of them, one for each processor while they are not too
@@ -34,13 +34,18 @@ func shards(requests int) int { return max(1, min(processors(), maxCells/max(1, 
 // recorder counts the requests of a step. Each connection writes to one of a few
 // shards, so that they seldom wait for each other.
 type recorder struct {
-	shards [][]cell        // by shard, then by request
-	series []series        // fewer than there are shards
-	failed []failedTimes   // by request
-	traces []keptTraces    // likewise
-	times  []time.Duration // within which requests are on time, ascending
-	last   atomic.Int64
-	waits  waits
+	shards  [][]cell        // by shard, then by request
+	series  []series        // fewer than there are shards
+	courses []course        // as many
+	failed  []failedTimes   // by request
+	traces  []keptTraces    // likewise
+	times   []time.Duration // within which requests are on time, ascending
+	last    atomic.Int64
+	waits   waits
+	of      courseOf
+	// displaced is how much later than a perfect generator would have sent it a request is
+	// sent if it is displaced.
+	displaced time.Duration
 
 	journeys []journeyCounts
 
@@ -67,7 +72,10 @@ type counters struct {
 
 func newCounters(times int) *counters {
 	c := &counters{request: measure.NewRequest(), lateness: measure.NewHistogram()}
-	c.request.OnTime = make([]int64, times)
+	c.request.Ideal = measure.NewHistogram()
+	if times > 0 {
+		c.request.OnTime, c.request.IdealOnTime = make([]int64, times), make([]int64, times)
+	}
 	return c
 }
 
@@ -80,10 +88,11 @@ func (p *counters) reset() {
 func newRecorder(requests int, window time.Duration, times []time.Duration, clients *clientLedgers) *recorder {
 	r := &recorder{
 		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), traces: make([]keptTraces, requests), times: times,
-		clients: clients, waits: waits{times: measure.NewHistogram()},
+		clients: clients, waits: waits{times: measure.NewHistogram()}, displaced: never,
 	}
 	r.shards = make([][]cell, shards(requests))
 	r.series = newSeries(len(r.shards), window)
+	r.courses = newCourses(len(r.series), window)
 	for i := range r.shards {
 		r.shards[i] = make([]cell, requests)
 		for j := range r.shards[i] {
@@ -109,6 +118,9 @@ func (r *recorder) countSent(shard int, h *hit, client []byte) {
 	if h.sampled {
 		p.request.Sampled++
 	}
+	if h.sent-h.idealSent > r.displaced {
+		p.request.Displaced++
+	}
 	p.lateness.Record(h.sent - max(h.due, h.free))
 	c.mu.Unlock()
 	r.series[shard%len(r.series)].countSent(h.sent)
@@ -123,15 +135,15 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if r.clients != nil {
 		r.clients.resolve(h.ledger, h.sent, res.received, res.outcome)
 	}
-	if res.waited > 0 {
+	if res.waited > 0 && res.sampled {
 		r.waits.record(res.waited)
 	}
 	r.series[shard%len(r.series)].countEnd(h, res)
-	if res.outcome != measure.Unfinished && !res.expected {
+	if res.outcome != measure.Unfinished && res.outcome != measure.Success {
 		f := &r.failed[h.request]
 		f.mu.Lock() // before the cell's: collect does so, too
 		defer f.mu.Unlock()
-		f.times.Record(res.received-h.due, res.received-h.sent)
+		f.times.Record(res.received-h.due, res.received-h.sent, h.idealResponse(res))
 	}
 	c := r.cell(shard, h.request)
 	c.mu.Lock()
@@ -139,26 +151,43 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 	if res.reused {
 		c.counters.reused++
 	}
+	q := &c.counters.request
 	if res.outcome == measure.Unfinished {
+		if res.undecided {
+			q.Undecided++
+		}
 		return
 	}
 	r.noteLast(res.received)
-	q := &c.counters.request
+	if res.excused() {
+		q.Excused++
+	}
+	ideal := h.idealResponse(res)
 	q.Outcomes[res.outcome]++
 	if res.outcome.Responded() {
 		q.CountStatus(res.status, 1)
 	}
 	q.Response.Record(res.received - h.due)
 	q.Service.Record(res.received - h.sent)
+	q.Ideal.Record(ideal)
 	if res.expected {
 		q.Expected++
-		r.countOnTime(q.OnTime, res.received-h.due)
 	}
-	if res.inWindow && res.outcome.Responded() {
+	if res.outcome == measure.Success {
+		r.countOnTime(q.OnTime, res.received-h.due)
+		r.countOnTime(q.IdealOnTime, ideal)
+	}
+	if res.inWindow {
+		countInWindow(q, res.outcome)
+	}
+}
+
+func countInWindow(q *measure.Request, o measure.Outcome) {
+	if o.Responded() {
 		q.CompletedInWindow++
-		if res.expected {
-			q.ExpectedInWindow++
-		}
+	}
+	if o == measure.Success {
+		q.ExpectedInWindow++
 	}
 }
 
@@ -203,6 +232,7 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	if err := out.Merge(r.total); err != nil {
 		return nil, err
 	}
+	r.addCourseTo(out)
 	out.Journeys = journeys
 	for i := range out.Requests {
 		countUnfinished(&out.Requests[i])

@@ -80,6 +80,7 @@ func TestRecorderCountsEachOutcome(t *testing.T) {
 		"expected, in the window":   {result{received: 12 * ms, outcome: measure.Success, status: 201, expected: true, inWindow: true}, 1, [2]int64{1, 1}, 1, measure.StatusCodes{201: 1}},
 		"expected, after it":        {result{received: 12 * ms, outcome: measure.Success, status: 201, expected: true}, 1, [2]int64{0, 0}, 1, measure.StatusCodes{201: 1}},
 		"unexpected, in the window": {result{received: 12 * ms, outcome: measure.ServerError, status: 503, inWindow: true}, 0, [2]int64{1, 0}, 1, measure.StatusCodes{503: 1}},
+		"denied, as expected":       {result{received: 12 * ms, outcome: measure.RateLimited, status: 429, expected: true, inWindow: true}, 1, [2]int64{1, 0}, 1, measure.StatusCodes{429: 1}},
 		"a body that is wrong":      {result{received: 12 * ms, outcome: measure.BadResponse, status: 200, inWindow: true}, 0, [2]int64{0, 0}, 1, nil},
 		"no response":               {result{received: 12 * ms, outcome: measure.Timeout, inWindow: true}, 0, [2]int64{0, 0}, 1, nil},
 		"unfinished":                {result{received: 12 * ms, outcome: measure.Unfinished, inWindow: true}, 0, [2]int64{0, 0}, 0, nil},
@@ -106,6 +107,31 @@ func TestRecorderCountsEachOutcome(t *testing.T) {
 				t.Errorf("response %v, service %v; want 2ms, 1ms", q.Response.Max(), q.Service.Max())
 			}
 		})
+	}
+}
+
+// A denial that is expected is neither on time nor among the times of what is expected: it is
+// often faster than a grant.
+func TestAnExpectedDenialIsNoSuccess(t *testing.T) {
+	r := newRecorder(1, time.Minute, []time.Duration{time.Second}, nil)
+	denied := result{received: ms, outcome: measure.RateLimited, status: 429, expected: true, inWindow: true}
+	granted := result{received: 20 * ms, outcome: measure.Success, status: 200, expected: true, inWindow: true}
+	for _, res := range []result{denied, denied, granted} {
+		h := hit{}
+		r.countSent(0, &h, nil)
+		r.countEnd(0, &h, res)
+	}
+	q := collect(t, r).Requests[0]
+	if q.Expected != 3 || q.Denied() != 2 || q.Successes() != 1 {
+		t.Errorf("%d expected, %d denied and %d successes, want 3, 2 and 1", q.Expected, q.Denied(), q.Successes())
+	}
+	if q.OnTime[0] != 1 || q.IdealOnTime[0] != 1 {
+		t.Errorf("%d on time, %d ideally, want 1 of each", q.OnTime[0], q.IdealOnTime[0])
+	}
+	response, _, ok := q.ExpectedTimes()
+	ideal, alsoOK := q.ExpectedIdeally()
+	if !ok || !alsoOK || response.Count() != 1 || ideal.Count() != 1 || response.Min() < 19*ms {
+		t.Errorf("times of expected responses: %d from %v, want 1 of 20ms", response.Count(), response.Min())
 	}
 }
 

@@ -124,6 +124,12 @@ const openUntil = 100 * time.Millisecond
 // Start runs a step, which must have passed Check, at an instant. It must not be
 // called before the last Execution is done, and it waits for a Prepare.
 func (r *Runner) Start(step StepShare, start time.Time) *Execution {
+	x := r.newExecution(step, start)
+	go x.execute(x.drive)
+	return x
+}
+
+func (r *Runner) newExecution(step StepShare, start time.Time) *Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := &Execution{
@@ -131,6 +137,7 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 		runner: r, source: r.config.Source, dialed: r.dialed,
 		schedule: step.Load.schedule(step, r.config), done: make(chan struct{}),
 	}
+	x.stood = x.health.stalls.Until
 	x.opened.Store(-1)
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.end.Store(int64(step.Load.length()))
@@ -140,9 +147,9 @@ func (r *Runner) Start(step StepShare, start time.Time) *Execution {
 	}
 	x.rec = newRecorder(r.config.Source.Len(), step.Load.length(), r.config.OnTime, ledgers)
 	x.rec.journeys = newJourneyCounts(r.config.Source.Journeys())
+	x.rec.follow(x.schedule, step.Load)
 	x.used = x.schedule.connections()
 	x.conns = r.ensure(x.used)
-	go x.execute()
 	return x
 }
 

@@ -167,6 +167,8 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	if !x.maySend(c.hit.due, c.hit.sent) {
 		return false
 	}
+	c.hit.stalled = x.stood(x.start.Add(c.hit.sent))
+	x.rec.noteSent(c.shard, &c.hit, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countSent(c.shard, &c.hit, b.Client)
 	}
@@ -186,6 +188,7 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 		err = failure.ErrInterrupted // whatever error the interruption caused
 	}
 	res := x.judge(&c.hit, r, err)
+	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)
 		x.rec.keepTrace(&c.hit, res)

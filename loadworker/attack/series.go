@@ -14,7 +14,7 @@ const maxSeries = 4
 
 // seriesMemory is the memory for the series of a step, as long as it may be.
 func seriesMemory(shards int) int64 {
-	return int64(min(shards, maxSeries)) * (measure.MaxPoints + 1) * int64(unsafe.Sizeof(point{}))
+	return int64(min(shards, maxSeries)) * ((measure.MaxPoints+1)*int64(unsafe.Sizeof(point{})) + int64(unsafe.Sizeof(course{})))
 }
 
 // series counts point by point of time, without a lock and without allocating.

@@ -1,8 +1,6 @@
 package attack
 
-import (
-	"time"
-)
+import "time"
 
 // sharedConnections are a fixed number of connections, each of which carries as many
 // requests at a time as the target and the server permit. Hits are spread evenly over them.
@@ -18,8 +16,7 @@ type sharedConnections struct {
 	inFlight int
 	idle     []*connSlot
 
-	full    bool          // there was no room
-	since   time.Duration // there has been room again
+	room    room
 	backlog *backlog
 }
 
@@ -36,18 +33,21 @@ func newSharedConnections(d *streamDriver, a *arrivals) *sharedConnections {
 	return p
 }
 
-func (p *sharedConnections) free(hit int64) bool {
+func (p *sharedConnections) free(hit int64, due time.Duration) bool {
+	x := p.driver.sched.x
 	if p.inFlight >= p.limit {
 		return false
 	}
 	if p.next() == nil {
-		p.full = true
+		if !p.room.full {
+			p.room.lack(x.elapsed())
+		}
 		p.backlog.first.Store(hit)
 		return false
 	}
-	if p.full {
-		p.full, p.since = false, p.driver.sched.x.elapsed()
-		if p.since < p.driver.sched.x.windowEnd() {
+	if p.room.full {
+		p.room.give(x.elapsed(), due)
+		if p.room.since.measured < x.windowEnd() {
 			p.backlog.first.Store(noHit)
 		} // else those that wait are not sent any more
 	}
@@ -101,14 +101,14 @@ func (p *sharedConnections) spare() *streamConn {
 	return p.driver.connect(p.driver.sched.x.another())
 }
 
-func (p *sharedConnections) take() (*connSlot, time.Duration) {
+func (p *sharedConnections) take() (*connSlot, instant) {
 	c := p.next()
 	p.turn = (p.turn + 1) % len(p.conns)
 	p.inFlight++
 	slot := p.slot()
 	p.driver.slots[slot.index].on = c
 	slot.socket = &c.inLoop
-	return slot, p.since
+	return slot, p.room.since
 }
 
 // slot returns one that no request goes through.

@@ -40,6 +40,7 @@ func (x *Execution) Snapshot() (*measure.Measurement, error) {
 	s.Unsent = s.Due - sent
 	s.UnsentWithoutRoom = min(s.Unsent, x.withoutRoom(min(after+1, x.windowEnd())))
 	s.Window = x.window(now, ended)
+	x.fillIdeal(s, ended)
 	x.fillHealth(s)
 	s.Transport = x.runner.client.Name()
 	if engine := x.engine.Load(); engine != nil {

@@ -30,6 +30,8 @@ type userFeed struct {
 	queue    userQueue  // users that wait for their due time
 	draws    pace.Draws // of the waits of journeys
 	stopped  bool
+	// scheduled users are due by a schedule, others once they are free.
+	scheduled bool
 }
 
 var _ feed = (*userFeed)(nil)
@@ -38,13 +40,16 @@ var _ feed = (*userFeed)(nil)
 type userState struct {
 	conn *connSlot
 	k    int64 // its k-th request is in flight, or to come
-	free time.Duration
-	walk *walk // nil: the mix has no journeys
+	// free is since when the user is, idealFree since when it would be with a perfect
+	// generator, and took how long its last request did.
+	free, idealFree, took time.Duration
+	walk                  *walk // nil: the mix has no journeys
 }
 
 func newUserFeed(u users, schedule userSchedule, s *scheduler) *userFeed {
 	n := s.count(u.share.Count)
 	f := &userFeed{users: u, schedule: schedule, sched: s, states: make([]userState, n), queue: make(userQueue, 0, n)}
+	_, f.scheduled = schedule.(scheduledUsers)
 	walks := f.walks()
 	for user := range f.states {
 		u, free := &f.states[user], -s.x.step.WarmUp
@@ -53,7 +58,7 @@ func newUserFeed(u users, schedule userSchedule, s *scheduler) *userFeed {
 			u.walk = &walks[user]
 			free += u.walk.First(f.draws)
 		}
-		f.enqueue(user, free)
+		f.enqueue(user, free, 0)
 	}
 	return f
 }
@@ -62,14 +67,14 @@ func newUserFeed(u users, schedule userSchedule, s *scheduler) *userFeed {
 func (f *userFeed) number(user int) int64 { return f.sched.part + int64(user)*f.sched.parts }
 
 // enqueue puts a user, which has been free since an instant, in the queue, unless
-// all its requests were sent.
-func (f *userFeed) enqueue(user int, free time.Duration) {
+// all its requests were sent. The generator has delayed that instant by lag.
+func (f *userFeed) enqueue(user int, free, lag time.Duration) {
 	u := &f.states[user]
+	u.free, u.idealFree = free, free-lag
 	due, ok := f.schedule.dueAt(f.number(user), u.k, free)
 	if !ok || f.stopped {
 		return
 	}
-	u.free = free
 	f.queue.push(queuedUser{due: due, user: user})
 }
 
@@ -84,6 +89,8 @@ func (f *userFeed) take() *connSlot {
 	q := f.queue.pop()
 	u := &f.states[q.user]
 	u.conn.hit = hit{number: u.k, due: q.due, free: u.free, walk: u.walk}
+	u.conn.hit.idealDue = f.idealDue(u, q.due)
+	u.conn.hit.idealSent = max(u.conn.hit.idealDue, u.idealFree)
 	return u.conn
 }
 
@@ -93,18 +100,40 @@ func (f *userFeed) render(c *connSlot, b *source.Buffer) {
 
 func (f *userFeed) ended(c *connSlot, res result) {
 	u := &f.states[c.index]
+	lag := c.hit.lag(res)
 	free := res.received + f.schedule.pause(f.number(c.index), u.k, res.outcome)
 	u.k++
+	u.took = res.received - res.unread - c.hit.sent
 	if u.walk != nil {
-		free = f.goOn(c.index, free, res)
+		free = f.goOn(c.index, free, lag, res)
 	}
-	f.enqueue(c.index, free)
+	f.enqueue(c.index, free, lag)
+	if res.outcome == measure.Unfinished {
+		u.idealFree = never // nobody knows when it would have been answered
+	}
 }
 
 // dropped ends a user: none of its later requests could be sent.
-func (f *userFeed) dropped(c *connSlot) { f.schedule.dropped(&c.hit) }
+func (f *userFeed) dropped(c *connSlot) {
+	f.schedule.dropped(&c.hit)
+	f.holdUp(c.hit.due, c.hit.sent)
+}
 
-func (f *userFeed) stop() { f.queue, f.stopped = f.queue[:0], true }
+// stop forgets the users that wait. Those among them that were due were held up until now.
+func (f *userFeed) stop() {
+	now := f.sched.x.elapsed()
+	for _, q := range f.queue {
+		f.holdUp(q.due, now)
+	}
+	f.queue, f.stopped = f.queue[:0], true
+}
+
+// holdUp notes that a user was due, and did not send, between two instants.
+func (f *userFeed) holdUp(due, until time.Duration) {
+	if x := f.sched.x; !f.scheduled {
+		x.rec.course(0).holdUp(due, until, x.windowEnd())
+	}
+}
 
 // userQueue is a binary heap of users; the first is due first.
 type userQueue []queuedUser

@@ -11,9 +11,16 @@ import (
 // walk is a user's way through a mix that has journeys.
 type walk struct {
 	source.Walk
-	began  time.Duration // when the first request of the journey was due
-	counts bool          // a journey that counts is under way
-	waited bool          // the journey has a wait before the next request
+	began  instant // when the first request of the journey was due
+	counts bool    // a journey that counts is under way
+	waited bool    // the journey has a wait before the next request
+}
+
+// instant is an instant as measured, and as it would have been with a perfect generator.
+type instant struct{ measured, ideal time.Duration }
+
+func (i instant) since(began instant) instant {
+	return instant{i.measured - began.measured, i.ideal - began.ideal}
 }
 
 // walks are those of a feed's users, nil if the mix has no journeys.
@@ -37,42 +44,49 @@ func (w *walk) sent(h *hit, r *recorder) {
 	if !w.IsFirst() {
 		return
 	}
-	w.began, w.counts = h.due, h.counts()
+	w.began, w.counts = instant{h.due, h.idealDue}, h.counts()
 	if i, _ := w.Journey(); w.counts {
 		r.journeys[i].start()
 	}
 }
 
-// isBeyond says whether an instant is beyond the time limit of the journey.
-func (w *walk) isBeyond(t time.Duration) bool {
+// isBeyond says whether the journey exceeds its time limit when it has taken so long.
+func (w *walk) isBeyond(took time.Duration) bool {
 	limit := w.Limit()
-	return limit > 0 && t-w.began > limit
+	return limit > 0 && took > limit
 }
 
 // goOn takes a user to its next request, which may be that of another journey, and
-// returns when the user is free for it. A journey goes on after a success only: who is
+// returns when the user is free for it. The generator has delayed the user by lag. A journey goes on after a success only: who is
 // told to come back later, by a 429, has not bought anything.
-func (f *userFeed) goOn(user int, free time.Duration, res result) time.Duration {
+func (f *userFeed) goOn(user int, free, lag time.Duration, res result) time.Duration {
 	x, u := f.sched.x, &f.states[user]
 	if res.outcome == measure.Unfinished && x.cut.Load() {
 		return free // nothing follows: the journey is unfinished
 	}
-	wait := u.walk.next(x.rec, f.draws, res.outcome == measure.Success, res.received)
+	wait := u.walk.next(x.rec, f.draws, res.outcome == measure.Success, instant{res.received, res.received - lag})
 	due, ok := f.schedule.dueAt(f.number(user), u.k, free+wait)
-	if ok && !u.walk.IsFirst() && u.walk.isBeyond(due) {
-		wait = u.walk.next(x.rec, f.draws, false, due)
+	if ok && !u.walk.IsFirst() && u.walk.isBeyond(due-u.walk.began.measured) {
+		ideal := due
+		if !f.scheduled {
+			ideal -= lag
+		}
+		wait = u.walk.next(x.rec, f.draws, true, instant{due, ideal})
 	}
 	u.walk.waited = wait > 0
 	return free + wait
 }
 
 // next goes to the next request, and counts the journey if that is over.
-func (w *walk) next(r *recorder, draws pace.Draws, expected bool, at time.Duration) time.Duration {
+func (w *walk) next(r *recorder, draws pace.Draws, expected bool, at instant) time.Duration {
 	i, _ := w.Journey()
-	expected = expected && !w.isBeyond(at)
+	took := at.since(w.began)
+	late := expected && w.isBeyond(took.measured)
+	excused := late && !w.isBeyond(took.ideal)
+	expected = expected && !late
 	wait, over := w.Next(expected, draws)
 	if over && w.counts {
-		r.journeys[i].end(expected, at-w.began)
+		r.journeys[i].end(expected, excused, took.measured, took.ideal)
 		w.counts = false
 	}
 	return wait
@@ -83,20 +97,22 @@ func (f *userFeed) finish(end time.Duration) {
 	for user := range f.states {
 		if w := f.states[user].walk; w != nil && w.counts {
 			i, _ := w.Journey()
-			f.sched.x.rec.journeys[i].leave(end - w.began)
+			f.sched.x.rec.journeys[i].leave(end - w.began.measured)
 		}
 	}
 }
 
-// finishFeeds keeps the feeds of users whose mix has journeys: what they did not send is
-// counted from where they are.
+// finishFeeds counts what users did not send. It keeps their feeds if the mix has journeys:
+// of which requests these are is counted from where the users are.
 func (x *Execution) finishFeeds(schedulers []*scheduler) {
-	if x.source.Journeys() == 0 {
-		return
-	}
 	end := min(x.elapsed(), x.windowEnd())
 	for _, s := range schedulers {
-		if f, ok := s.feed.(*userFeed); ok {
+		f, ok := s.feed.(*userFeed)
+		if !ok {
+			continue
+		}
+		x.unsentByGenerator += f.unsentByGenerator(end)
+		if x.source.Journeys() > 0 {
 			f.finish(end)
 			x.feeds = append(x.feeds, f)
 		}

@@ -48,10 +48,15 @@ func (s *Stalls) note(now time.Duration) {
 // Total is for how long it has stood still so far, the gap that is not noted yet
 // included.
 func (s *Stalls) Total() time.Duration {
+	return s.Until(time.Now())
+}
+
+// Until is for how long it had stood still at an instant that has just been read.
+func (s *Stalls) Until(now time.Time) time.Duration {
 	if s.began.IsZero() {
 		return 0
 	}
-	return s.at(time.Since(s.began))
+	return s.at(now.Sub(s.began))
 }
 
 func (s *Stalls) at(now time.Duration) time.Duration {

@@ -115,6 +115,9 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 	if final {
 		step.Clients = w.run.Clients()
 	}
+	if !final && !w.assignment.GetLiveIdeal() {
+		step.DropIdeal() // which costs the operator half as much again
+	}
 	step.ClockError = w.clock.bound(time.Now())
 	m, err := wire.Encode(step)
 	if err != nil {

@@ -239,7 +239,7 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 		"not ready": {
 			change: func(r *source.Request) { r.Expect = source.Expectation{} },
 			handle: answer(503, ``), unreachable: true,
-			want: `preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 399: the target is not ready`,
+			want: `preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready`,
 		},
 		"a gateway that waits": {
 			change: func(r *source.Request) { r.Expect.Status = []int32{200, 204} },
@@ -283,7 +283,7 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 func TestPreflightStopsAtTheFirstWrongAnswer(t *testing.T) {
 	l := newLimiter(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	err := newPreflight(t, l.URL).Ask(context.Background())
-	if want := `preflight: healthy: status 404 Not Found is not expected, but 200 to 399`; err == nil || err.Error() != want {
+	if want := `preflight: healthy: status 404 Not Found is not expected, but 200 to 299`; err == nil || err.Error() != want {
 		t.Errorf("Ask = %v, want %s", err, want)
 	}
 	if asked, _ := l.questions(); len(asked) != 1 {

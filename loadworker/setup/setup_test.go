@@ -158,7 +158,7 @@ func TestFillFails(t *testing.T) {
 	}{
 		"another status": {
 			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true },
-			`setup.fill: request "create": status 500 Internal Server Error is not expected, but 200 to 399`,
+			`setup.fill: request "create": status 500 Internal Server Error is not expected, but 200 to 299`,
 		},
 		"a body that is not expected": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = w.Write(make([]byte, 501)); return true },

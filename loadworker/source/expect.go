@@ -15,7 +15,7 @@ import (
 
 // Expectation describes the responses that are expected.
 type Expectation struct {
-	// Status lists the expected status codes. Empty: 200 to 399.
+	// Status lists the expected status codes. Empty: 200 to 299.
 	Status []int32
 	// JSON lists values that the body must have.
 	JSON []ExpectedValue
@@ -75,7 +75,7 @@ func (s *Source) Expected(request, status int) bool {
 	case len(codes) == 0 && r.call != nil:
 		return status == measure.GRPCOK
 	case len(codes) == 0:
-		return status >= 200 && status <= 399
+		return status >= 200 && status <= 299
 	}
 	return slices.Contains(codes, int32(status))
 }
@@ -85,7 +85,11 @@ func (s *Source) CheckStatus(request, status int) error {
 	if s.Expected(request, status) {
 		return nil
 	}
-	return fmt.Errorf("status %s is not expected, but %s", StatusText(status), s.requests[request].statuses())
+	err := fmt.Errorf("status %s is not expected, but %s", StatusText(status), s.requests[request].statuses())
+	if measure.IsRedirect(status) {
+		return fmt.Errorf("%w; a redirect is not followed: name it in expect.status, or send to where it leads", err)
+	}
+	return err
 }
 
 // StatusText is a status code with its name, of HTTP or of gRPC.
@@ -102,7 +106,7 @@ func (r *request) statuses() string {
 	case len(r.expect.status) == 0 && r.call != nil:
 		return measure.StatusName(measure.GRPCOK)
 	case len(r.expect.status) == 0:
-		return "200 to 399"
+		return "200 to 299"
 	}
 	texts := make([]string, len(r.expect.status))
 	for i, code := range r.expect.status {

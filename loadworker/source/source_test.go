@@ -97,7 +97,7 @@ func TestExpected(t *testing.T) {
 		request, status int
 		want            bool
 	}{
-		{0, 199, false}, {0, 200, true}, {0, 302, true}, {0, 399, true}, {0, 400, false}, {0, 429, false},
+		{0, 199, false}, {0, 200, true}, {0, 299, true}, {0, 300, false}, {0, 302, false}, {0, 400, false}, {0, 429, false},
 		{1, 200, false}, {1, 404, true}, {1, 429, true}, {1, 500, false},
 	}
 	for _, tt := range tests {

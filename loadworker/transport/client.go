@@ -121,8 +121,12 @@ type Response struct {
 	// another before. It is set beside an error, too.
 	Reused bool
 	// Waited is how long the last bytes of the response had been in this machine before
-	// they were read; 0: not known.
+	// they were read; 0: not known. If more than one response came with one read, it is that
+	// of the last, and the others waited for longer.
 	Waited time.Duration
+	// WaitSampled says that Waited would also be known if it was short: of such responses it
+	// is a fair sample.
+	WaitSampled bool
 }
 
 // Free gives the memory of Body back before the next request does.

@@ -49,6 +49,11 @@ func stepOf(t testing.TB, requests, seconds, rate int) Step {
 		step.Requests = append(step.Requests, r)
 	}
 	step.Series = NewSeries(all, measure.PointWidth(window), 4)
+	var timeline measure.Timeline
+	for i := range timeline.Outstanding {
+		timeline.Outstanding[i] = 1 + rng.Int64N(int64(rate)+1)
+	}
+	step.Outstanding = NewOutstanding(&timeline, window/measure.TimelineSlots)
 	return step
 }
 
@@ -132,6 +137,9 @@ func TestWhatDoesNotFitIsOmitted(t *testing.T) {
 			if strings.Contains(raw.String(), `"service":{`) != (len(tt.want) < 1) || strings.Contains(raw.String(), `"response":{`) != (len(tt.want) < 2) {
 				t.Error("other histograms are there than those that are not omitted")
 			}
+			if omitted := strings.Contains(raw.String(), "requests.withoutGenerator"); omitted != (len(tt.want) > 1) {
+				t.Errorf("the times without the generator are said to be omitted: %v", omitted)
+			}
 			if n := strings.Count(raw.String(), `"due":40,`); n != 600 {
 				t.Errorf("%d points, want 600", n)
 			}
@@ -155,6 +163,22 @@ func TestPointsSayWhatHappened(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, NewSeries(all, time.Second, 2)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+// What was outstanding ends with the last slot in which something was.
+func TestOutstandingEndsWithTheLastSlotThatHasAny(t *testing.T) {
+	var timeline measure.Timeline
+	timeline.Outstanding[0], timeline.Outstanding[2] = 4, 7
+	want := &Outstanding{SlotMicros: 100_000, Requests: []int64{4, 0, 7}}
+	if diff := cmp.Diff(want, NewOutstanding(&timeline, 100*time.Millisecond)); diff != "" {
+		t.Errorf("outstanding (-want +got):\n%s", diff)
+	}
+	if got := NewOutstanding(nil, time.Second); got != nil {
+		t.Errorf("outstanding of a worker that did not count it: %+v", got)
+	}
+	if got := NewOutstanding(&timeline, 0); got != nil {
+		t.Errorf("outstanding in slots of no length: %+v", got)
 	}
 }
 
@@ -202,11 +226,15 @@ func TestDecodeRefuses(t *testing.T) {
 		"due -1 and sent":                        func(s *Step) { s.Due = -1 },
 		"requests[0].response: decode histogram": func(s *Step) { s.Requests[0].Response.HDR = "AAAA" },
 		"requests[0].service: decode histogram":  func(s *Step) { s.Requests[0].Service.Clamped = 1 << 40 },
+		"requests[0].withoutGenerator: decode":   func(s *Step) { s.Requests[0].WithoutGenerator = &Histogram{HDR: "AAAA"} },
 		"30 traces of a request, at most 29":     func(s *Step) { s.Requests[0].Traces = make([]Trace, 30) },
 		"requests[0].traces[1].id: 3 bytes":      func(s *Step) { s.Requests[0].Traces[1].ID = "4bf" },
 		"requests[0].traces[0].id: 32 bytes":     func(s *Step) { s.Requests[0].Traces[0].ID = strings.Repeat("G", 32) },
 		"requests[0].traces[0]: it does not add": func(s *Step) { s.Requests[0].Traces[0].ServiceMicros = 3 },
 		"expected: decode histogram":             func(s *Step) { s.Expected = &Histogram{HDR: "AAAA"} },
+		"outstanding: 201 slots, at most 200":    func(s *Step) { s.Outstanding.Requests = make([]int64, 201) },
+		"outstanding: slots of 0 microseconds":   func(s *Step) { s.Outstanding.SlotMicros = 0 },
+		"outstanding.requests[3]: -1, must not":  func(s *Step) { s.Outstanding.Requests[3] = -1 },
 		"series: 601 points of 1 seconds":        func(s *Step) { s.Series.Points = make([]Point, 601) },
 		"series: 3 points of 0 seconds":          func(s *Step) { s.Series.Seconds = 0 },
 		"series.points[1]: it does not add up":   func(s *Step) { s.Series.Points[1].Expected = -1 },
@@ -244,6 +272,7 @@ func TestDecodeRefusesLongListsBeforeItDecodesThem(t *testing.T) {
 		`"requests":[{}, {"traces":` + long + `}]`:           "1000000 traces of a request, at most 29",
 		`"requests":` + long + `,"requests":[]`:              "1000000 requests, at most 32",
 		`"REQUESTS":` + long:                                 "1000000 requests, at most 32",
+		`"outstanding":{"requests":` + long + `}`:            "outstanding: 1000000 slots",
 		`"series":{"seconds":1,"points":` + long + `}`:       "series: 1000000 points of 1 seconds",
 		`"series":{"points":` + long + `},"series":{"a": 1}`: "series: 1000000 points",
 	} {

@@ -16,6 +16,9 @@ type bounds struct {
 		Points  length `json:"points"`
 		Seconds any    `json:"seconds"`
 	} `json:"series"`
+	Outstanding struct {
+		Requests length `json:"requests"`
+	} `json:"outstanding"`
 }
 
 // checkBounds refuses lists that are too long, before they are decoded.
@@ -31,6 +34,8 @@ func checkBounds(raw []byte) error {
 		return fmt.Errorf("%d traces of a request, at most %d", b.Requests.traces, measure.MaxTraces)
 	case b.Series.Points > measure.MaxPoints:
 		return fmt.Errorf("series: %d points of %v seconds, at most %d", b.Series.Points, b.Series.Seconds, measure.MaxPoints)
+	case b.Outstanding.Requests > measure.TimelineSlots:
+		return fmt.Errorf("outstanding: %d slots, at most %d", b.Outstanding.Requests, measure.TimelineSlots)
 	}
 	return nil
 }

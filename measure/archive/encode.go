@@ -25,7 +25,7 @@ const (
 
 // Encode is the step as it is kept, the same bytes for the same step. What does not fit
 // into MaxBytes is left out, and named in Omitted: the service times of all requests,
-// then their response times.
+// then the times without the generator's delay, then the response times.
 func Encode(step Step) ([]byte, error) {
 	step.Format = Format
 	b, err := pack(&step)
@@ -34,6 +34,7 @@ func Encode(step Step) ([]byte, error) {
 		from func(*Request)
 	}{
 		{"requests.service", func(r *Request) { r.Service = nil }},
+		{"requests.withoutGenerator", func(r *Request) { r.WithoutGenerator = nil }},
 		{"requests.response", func(r *Request) { r.Response = nil }},
 	} {
 		if err != nil || len(b) <= MaxBytes {

@@ -32,8 +32,10 @@ type Step struct {
 	Expected *Histogram `json:"expected,omitempty"`
 	// Series is absent if no worker handed one over.
 	Series *Series `json:"series,omitempty"`
+	// Outstanding is absent if a worker did not count what was outstanding.
+	Outstanding *Outstanding `json:"outstanding,omitempty"`
 	// Omitted names what was left out for there was no room, in the order in which it
-	// was: "requests.service", then "requests.response".
+	// was: "requests.service", "requests.withoutGenerator", "requests.response".
 	Omitted []string `json:"omitted,omitempty"`
 }
 
@@ -44,6 +46,9 @@ type Request struct {
 	// Response and Service are absent if nothing ended, or if they are omitted.
 	Response *Histogram `json:"response,omitempty"`
 	Service  *Histogram `json:"service,omitempty"`
+	// WithoutGenerator is Response as a perfect generator would have measured it. Absent, too,
+	// if it is the same.
+	WithoutGenerator *Histogram `json:"withoutGenerator,omitempty"`
 	// Traces are requests of which the target was asked to record a trace: the slowest,
 	// and some failures of each outcome; the slowest of all first.
 	Traces []Trace `json:"traces,omitempty"`
@@ -68,6 +73,17 @@ type Series struct {
 	Points []Point `json:"points"`
 	// After is what happened later: the responses that were waited for.
 	After Point `json:"after"`
+}
+
+// Outstanding is what was outstanding in the course of a step.
+type Outstanding struct {
+	// SlotMicros is how long a slot is: a 200th of the step's duration, or of the limit of a
+	// burst.
+	SlotMicros int64 `json:"slotMicros"`
+	// Requests is how many were due and had not ended at the end of each slot; of users
+	// without a rate, that were sent and had not ended. Slots at the end in which none was
+	// are left out.
+	Requests []int64 `json:"requests"`
 }
 
 // Point is what happened in a part of a step. Quantiles are wrong by at most a 32nd, and
@@ -120,6 +136,19 @@ func NewSeries(s *measure.Series, width time.Duration, workers int) *Series {
 	return all
 }
 
+// NewOutstanding is what was outstanding in a step whose slots are of that width; nil if that
+// is not known.
+func NewOutstanding(t *measure.Timeline, slot time.Duration) *Outstanding {
+	if t == nil || slot < time.Microsecond {
+		return nil
+	}
+	last := len(t.Outstanding)
+	for last > 0 && t.Outstanding[last-1] == 0 {
+		last--
+	}
+	return &Outstanding{SlotMicros: slot.Microseconds(), Requests: append([]int64{}, t.Outstanding[:last]...)}
+}
+
 func newPoint(p *measure.Point) Point {
 	to := Point{Due: p.Due, Sent: p.Sent, Completed: p.Completed(), Expected: p.Expected}
 	for o, n := range p.Outcomes {
@@ -160,7 +189,7 @@ func (s *Step) check() error {
 		if err := s.Requests[i].checkTraces(); err != nil {
 			return fmt.Errorf("requests[%d].%w", i, err)
 		}
-		for name, h := range map[string]*Histogram{"response": s.Requests[i].Response, "service": s.Requests[i].Service} {
+		for name, h := range map[string]*Histogram{"response": s.Requests[i].Response, "service": s.Requests[i].Service, "withoutGenerator": s.Requests[i].WithoutGenerator} {
 			if _, err := h.Decode(); err != nil {
 				return fmt.Errorf("requests[%d].%s: %w", i, name, err)
 			}
@@ -169,10 +198,27 @@ func (s *Step) check() error {
 	if _, err := s.Expected.Decode(); err != nil {
 		return fmt.Errorf("expected: %w", err)
 	}
+	if s.Outstanding != nil {
+		if err := s.Outstanding.check(); err != nil {
+			return err
+		}
+	}
 	if s.Series == nil {
 		return nil
 	}
 	return s.Series.check()
+}
+
+func (o *Outstanding) check() error {
+	if o.SlotMicros < 1 {
+		return fmt.Errorf("outstanding: slots of %d microseconds, must be of at least one", o.SlotMicros)
+	}
+	for i, n := range o.Requests {
+		if n < 0 {
+			return fmt.Errorf("outstanding.requests[%d]: %d, must not be negative", i, n)
+		}
+	}
+	return nil
 }
 
 func (s *Series) check() error {

@@ -21,6 +21,8 @@ func TestAcceptsWhatIsAtABound(t *testing.T) {
 		"of each trace that is kept, all are slow": func(m *workerv1.StepMeasurement) {
 			r := m.Requests[0]
 			m.Due, r.Sent, r.Due, r.Sampled, r.Outcomes[0] = 100, 100, 0, int64(measure.MaxTraces), 96
+			r.Response = &workerv1.Histogram{Counts: counts(key(1, 7), 93)}
+			r.Service = r.Response
 			r.Traces = slowTraces(measure.MaxTraces)
 		},
 		"as much is due of it as was sent": func(m *workerv1.StepMeasurement) { m.Requests[0].Due = 10 },

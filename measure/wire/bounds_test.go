@@ -144,8 +144,8 @@ func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 		t.Errorf("%v: %d bytes with two status codes, %d without", err, r.Size(), before)
 	}
 	fewer := len(m.Requests[0].Response.Counts) + len(m.Requests[0].Service.Counts)
-	m.Requests[0].Response.Counts, m.Requests[0].Service = counts(key(1, 6), key(3000, 4)), nil
-	if r, err = Read(m, 1); err != nil || r.Size() != before+2*32+len(m.Requests[0].Response.Counts)-fewer {
+	m.Requests[0].Response.Counts, m.Requests[0].Service.Counts = counts(key(1, 6), key(3000, 4)), counts(key(1, 7), 3)
+	if r, err = Read(m, 1); err != nil || r.Size() != before+2*32+len(m.Requests[0].Response.Counts)+len(m.Requests[0].Service.Counts)-fewer {
 		t.Errorf("%v: %d bytes", err, r.Size())
 	}
 	if none, err := Read(&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{Outcomes: make([]int64, measure.NumOutcomes)}}}, 1); err != nil || none.Size() != 512 {
@@ -156,8 +156,9 @@ func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 // Most targets answer as expected, and a histogram is large.
 func TestMergeWithoutFailuresHasNoHistogramsOfThem(t *testing.T) {
 	s := measure.NewMeasurement(1)
-	s.Requests[0].Sent, s.Requests[0].Expected, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1
+	s.Due, s.Requests[0].Sent, s.Requests[0].Expected, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1, 1
 	s.Requests[0].Response.Record(time.Millisecond)
+	s.Requests[0].Service.Record(time.Millisecond)
 	for _, failures := range []bool{false, true} {
 		if failures {
 			s.Requests[0].Expected = 0

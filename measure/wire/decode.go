@@ -34,11 +34,21 @@ func (r *Reading) readTotals(m *workerv1.StepMeasurement) error {
 		Health:            toHealth(m.GetHealth()),
 		Transport:         text.Clean(m.GetTransport(), measure.MaxErrorBytes),
 		Engine:            text.Clean(m.GetEngine(), measure.MaxErrorBytes),
+		UnsentByGenerator: m.GetUnsentByGenerator(),
+		UserTime:          time.Duration(m.GetUserTimeNanos()),
+		Waited:            time.Duration(m.GetWaitedNanos()),
+		HeldUp:            time.Duration(m.GetHeldUpNanos()),
+		BurstSpread:       time.Duration(m.GetBurstSpreadNanos()),
 	}
 	return errors.Join(
 		count("due", m.GetDue()),
 		count("unsent", m.GetUnsent()),
 		within("unsent_without_room", m.GetUnsentWithoutRoom(), "unsent", m.GetUnsent()),
+		within("unsent_by_generator", m.GetUnsentByGenerator(), "unsent", m.GetUnsent()),
+		atLeast("user_time_nanos", m.GetUserTimeNanos(), 0),
+		within("waited_nanos", m.GetWaitedNanos(), "user_time_nanos", m.GetUserTimeNanos()),
+		within("held_up_nanos", m.GetHeldUpNanos(), "user_time_nanos", m.GetUserTimeNanos()),
+		span("burst_spread_nanos", m.GetBurstSpreadNanos()),
 		count("connections_opened", m.GetConnectionsOpened()),
 		within("opened_in_window", m.GetOpenedInWindow(), "connections_opened", m.GetConnectionsOpened()),
 		count("reused", m.GetReused()),
@@ -87,6 +97,7 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	to.Late = m.GetLate()
 	to.CompletedInWindow = m.GetCompletedInWindow()
 	to.ExpectedInWindow = m.GetExpectedInWindow()
+	to.Displaced, to.Undecided, to.Excused = m.GetDisplaced(), m.GetUndecided(), m.GetExcused()
 	if err := toOutcomes(to, m.GetOutcomes()); err != nil {
 		return err
 	}
@@ -95,21 +106,44 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	}
 	if err := errors.Join(
 		within("expected", to.Expected, "completed", to.Completed()),
+		within("expected", to.Expected, "success and rateLimited", to.Outcomes[measure.Success]+to.Outcomes[measure.RateLimited]),
 		within("late", to.Late, "sent", to.Sent),
+		within("displaced", m.GetDisplaced(), "sent", to.Sent),
+		within("undecided", m.GetUndecided(), "unfinished", to.Outcomes[measure.Unfinished]),
+		within("excused", m.GetExcused(), "timeouts", to.Outcomes[measure.Timeout]),
 		within("completed_in_window", to.CompletedInWindow, "completed", to.Completed()),
-		within("expected_in_window", to.ExpectedInWindow, "expected", to.Expected),
+		within("expected_in_window", to.ExpectedInWindow, "successes", to.Successes()),
 	); err != nil {
 		return err
 	}
-	failed := to.Sent - to.Expected
-	return errors.Join(
+	failed, first := to.Sent-to.Successes(), len(r.histograms)
+	if err := errors.Join(
 		toPunctuality(to, m),
 		toTraces(to, m),
-		r.readHistogram("response", m.GetResponse(), to.Sent),
-		r.readHistogram("service", m.GetService(), to.Sent),
+		r.readTimes("response", m.GetResponse(), to),
+		r.readTimes("service", m.GetService(), to),
 		r.readHistogram("failed_response", m.GetFailedResponse(), failed),
 		r.readHistogram("failed_service", m.GetFailedService(), failed),
+	); err != nil {
+		return err
+	}
+	return errors.Join(
+		r.readIdeal("ideal", m.GetIdeal(), first),
+		r.readIdeal("failed_ideal", m.GetFailedIdeal(), first+2),
 	)
+}
+
+// readTimes reads the times of all requests that ended: one that has no time, or a time too
+// many, makes a quantile of something else than was sent.
+func (r *Reading) readTimes(field string, m *workerv1.Histogram, of *measure.Request) error {
+	if err := r.readHistogram(field, m, of.Sent); err != nil {
+		return err
+	}
+	ended, times := of.Sent-of.Outcomes[measure.Unfinished], r.histograms[len(r.histograms)-1].total
+	if times != ended {
+		return fmt.Errorf("%s: %d times, and %d requests that ended", field, times, ended)
+	}
+	return nil
 }
 
 func toOutcomes(to *measure.Request, outcomes []int64) error {

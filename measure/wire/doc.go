@@ -9,6 +9,12 @@
 // that it talks to, so whatever does not add up is refused, with the name of the
 // field that is wrong.
 //
+// What is refused, beside what is negative or beyond a bound of its own: due that is not
+// sent and unsent; a histogram with more or less entries than requests ended, or, of the
+// times without the generator's own delay, than were measured; more requests displaced,
+// undecided or excused than there are of the outcome that they are a part of; a timeline
+// that does not have its 200 slots.
+//
 // It imports the packages measure, text and api/worker/v1 and, besides the
 // libraries that these stand on, the standard library only.
 package wire

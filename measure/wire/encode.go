@@ -33,6 +33,12 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		Health:            fromHealth(s.Health),
 		Transport:         text.Clean(s.Transport, measure.MaxErrorBytes),
 		Engine:            text.Clean(s.Engine, measure.MaxErrorBytes),
+		UnsentByGenerator: s.UnsentByGenerator,
+		UserTimeNanos:     int64(s.UserTime),
+		WaitedNanos:       int64(s.Waited),
+		HeldUpNanos:       int64(s.HeldUp),
+		BurstSpreadNanos:  int64(s.BurstSpread),
+		Timeline:          fromTimeline(s.Timeline),
 	}
 	for i := range s.Requests {
 		m.Requests[i] = fromRequest(&s.Requests[i])
@@ -60,6 +66,12 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		FailedService:     fromHistogram(r.Failed.Service),
 		Sampled:           r.Sampled,
 		Traces:            fromTraces(r.Traces),
+		Ideal:             fromIdeal(r.Ideal, r.Response),
+		FailedIdeal:       fromIdeal(r.Failed.Ideal, r.Failed.Response),
+		IdealOnTime:       slices.Clone(r.IdealOnTime),
+		Displaced:         r.Displaced,
+		Undecided:         r.Undecided,
+		Excused:           r.Excused,
 	}
 }
 

@@ -18,6 +18,9 @@ type histogram struct {
 	counts  []byte
 	clamped int64
 	total   int64 // of the counts
+	// borrowed says that these are measured times, which stand for ideal ones that the worker
+	// did not send.
+	borrowed bool
 }
 
 // A key is the number of empty slots before a count, and in its lowest bits the

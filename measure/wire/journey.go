@@ -9,7 +9,7 @@ import (
 )
 
 // perJourney is how many histograms there are of a journey.
-const perJourney = 2
+const perJourney = 3
 
 func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 	var list []*workerv1.JourneyMeasurement
@@ -18,6 +18,7 @@ func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 		list = append(list, &workerv1.JourneyMeasurement{
 			Started: j.Started, Completed: j.Completed, Failed: j.Failed,
 			Time: fromHistogram(j.Time), Unfinished: fromHistogram(j.Unfinished),
+			Ideal: fromIdeal(j.Ideal, j.Time), Excused: j.Excused,
 		})
 	}
 	return list
@@ -54,6 +55,10 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 	if err := within("failed", to.Failed, "started less completed", to.Started-to.Completed); err != nil {
 		return err
 	}
+	to.Excused = m.GetExcused()
+	if err := within("excused", to.Excused, "failed", to.Failed); err != nil {
+		return err
+	}
 	first := len(r.histograms)
 	if err := errors.Join(
 		r.readHistogram("time", m.GetTime(), to.Completed),
@@ -65,5 +70,8 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 	if err == nil && n != uint64(to.Completed) {
 		err = fmt.Errorf("time: %d values, completed are %d", n, to.Completed)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.readIdeal("ideal", m.GetIdeal(), first)
 }

@@ -16,16 +16,38 @@ func toPunctuality(to *measure.Request, m *workerv1.RequestMeasurement) error {
 	if len(m.GetOnTime()) > maxTimes || len(m.GetOverdue()) != len(m.GetOnTime()) {
 		return fmt.Errorf("on_time: %d times and %d of overdue, at most %d", len(m.GetOnTime()), len(m.GetOverdue()), maxTimes)
 	}
-	to.Punctuality = measure.Punctuality{Due: m.GetDue(), OnTime: m.GetOnTime(), Overdue: m.GetOverdue()}
+	to.Punctuality = measure.Punctuality{Due: m.GetDue(), OnTime: m.GetOnTime(), IdealOnTime: m.GetIdealOnTime(), Overdue: m.GetOverdue()}
 	if err := count("due", to.Due); err != nil {
+		return err
+	}
+	if err := checkIdealOnTime(to); err != nil {
 		return err
 	}
 	least := int64(0)
 	for i, n := range to.OnTime {
 		if err := errors.Join(
-			within("on_time", n, "expected", to.Expected),
+			within("on_time", n, "successes", to.Successes()),
 			atLeast("on_time", n, least), // a longer time has as many, or more
 			within("overdue", to.Overdue[i], "due", to.Due),
+		); err != nil {
+			return err
+		}
+		least = n
+	}
+	return nil
+}
+
+// checkIdealOnTime says whether a perfect generator would have had no fewer requests on time:
+// it delays none.
+func checkIdealOnTime(r *measure.Request) error {
+	if n := len(r.IdealOnTime); n != 0 && n != len(r.OnTime) {
+		return fmt.Errorf("ideal_on_time: %d times, on_time has %d", n, len(r.OnTime))
+	}
+	least := int64(0)
+	for i, n := range r.IdealOnTime {
+		if err := errors.Join(
+			within("ideal_on_time", n, "successes", r.Successes()),
+			atLeast("ideal_on_time", n, max(least, r.OnTime[i])),
 		); err != nil {
 			return err
 		}

@@ -17,13 +17,13 @@ type Reading struct {
 	// rest is everything but the histograms.
 	rest measure.Measurement
 	// histograms are the response and the service times of each request, and those of
-	// its failures, then the lateness, that of reading and the handshakes, then those of
-	// each journey.
+	// its failures, then the ideal response times of both, then the lateness, that of reading
+	// and the handshakes, then those of each journey.
 	histograms []histogram
 }
 
 // perRequest is how many histograms there are of a request.
-const perRequest = 4
+const perRequest = 6
 
 // perStep is how many there are of the step itself.
 const perStep = 3
@@ -53,6 +53,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 	if err := checkDue(r.rest.Requests, r.rest.Due); err != nil {
 		return nil, err
 	}
+	if due, unsent := r.rest.Due, r.rest.Unsent; due != sent+unsent {
+		return nil, fmt.Errorf("due: %d, and %d sent and %d unsent", due, sent, unsent)
+	}
 	if err := r.readHistogram("lateness", m.GetLateness(), sent); err != nil {
 		return nil, err
 	}
@@ -66,6 +69,9 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		return nil, err
 	}
 	var err error
+	if r.rest.Timeline, err = toTimeline(m); err != nil {
+		return nil, err
+	}
 	r.rest.Errors, err = toErrors(m.GetErrors())
 	return r, err
 }
@@ -90,7 +96,12 @@ func (r *Reading) Size() int {
 		n += statusCode*len(r.rest.Requests[i].StatusCodes) + trace*len(r.rest.Requests[i].Traces)
 	}
 	for _, h := range r.histograms {
-		n += len(h.counts)
+		if !h.borrowed {
+			n += len(h.counts)
+		}
+	}
+	if r.rest.Timeline != nil {
+		n += 2 * 8 * measure.TimelineSlots
 	}
 	return n
 }
@@ -139,6 +150,12 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 		}
 		return measure.HistogramOf(dense, clamped)
 	}
+	ideal := func(i int) *measure.Histogram {
+		if !slices.ContainsFunc(readings, func(r *Reading) bool { return r.histograms[i].isOwn() }) {
+			return nil
+		}
+		return histogram(i)
+	}
 	isEmpty := func(i int) bool {
 		return !slices.ContainsFunc(readings, func(r *Reading) bool { return len(r.histograms[i].counts) > 0 })
 	}
@@ -146,8 +163,9 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 		first := perRequest * i
 		sum.Requests[i].Response, sum.Requests[i].Service = histogram(first), histogram(first+1)
 		if !isEmpty(first+2) || !isEmpty(first+3) {
-			sum.Requests[i].Failed = measure.FailedTimes{Response: histogram(first + 2), Service: histogram(first + 3)}
+			sum.Requests[i].Failed = measure.FailedTimes{Response: histogram(first + 2), Service: histogram(first + 3), Ideal: ideal(first + 5)}
 		}
+		sum.Requests[i].Ideal = ideal(first + 4)
 	}
 	last := perRequest * requests
 	sum.Lateness, sum.ReadLateness = histogram(last), histogram(last+1)
@@ -157,6 +175,7 @@ func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
 	for i := range sum.Journeys {
 		first := last + perStep + perJourney*i
 		sum.Journeys[i].Time, sum.Journeys[i].Unfinished = histogram(first), histogram(first+1)
+		sum.Journeys[i].Ideal = ideal(first + 2)
 	}
 	return sum, nil
 }

@@ -33,8 +33,12 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	}
 	for i := range s.Requests {
 		s.Due += s.Requests[i].Due
+		s.Unsent += s.Requests[i].Due - s.Requests[i].Sent
 	}
-	s.Unsent = rng.Int64N(1e6)
+	s.UnsentByGenerator = rng.Int64N(s.Unsent + 1)
+	s.UserTime, s.BurstSpread = time.Duration(rng.Int64N(1e15)), time.Duration(rng.Int64N(1e9))
+	s.Waited, s.HeldUp = s.UserTime/time.Duration(1+rng.IntN(9)), s.UserTime/time.Duration(1+rng.IntN(9))
+	randomTimeline(rng, s)
 	s.ConnectionsOpened, s.Reused = rng.Int64N(1e6), rng.Int64N(1e6)
 	s.Window, s.ClockError = time.Duration(rng.Int64N(1e12)), time.Duration(rng.Int64N(1e6))
 	if rng.IntN(10) > 0 {
@@ -80,16 +84,18 @@ func randomJourneys(rng *rand.Rand, s *measure.Measurement) {
 			switch took := time.Duration(rng.Int64N(int64(time.Hour))); rng.IntN(4) {
 			case 0:
 				j.Failed++
+				j.Excused += rng.Int64N(2)
 			case 1:
 				j.Unfinished.Record(took)
 			case 2:
-				j.Complete(took)
+				j.Complete(took, took/time.Duration(1+rng.IntN(2)))
 			}
 		}
 	}
 }
 
 func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogram, n int) {
+	r.Ideal = measure.NewHistogram()
 	for range n {
 		o := measure.Outcome(rng.IntN(measure.NumOutcomes))
 		r.Sent++
@@ -100,10 +106,12 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 		// All magnitudes, and some above an hour.
 		d := time.Duration(rng.Int64N(1 << (1 + rng.IntN(43))))
 		if o != measure.Unfinished {
+			ideal := d / time.Duration(1+rng.IntN(2))
+			r.Ideal.Record(ideal)
 			r.Response.Record(d)
 			r.Service.Record(d / 2)
 			if o != measure.Success {
-				r.Failed.Record(d, d/2)
+				r.Failed.Record(d, d/2, ideal)
 			}
 		}
 		lateness.Record(d / 1000)
@@ -122,6 +130,31 @@ func randomRequest(rng *rand.Rand, r *measure.Request, lateness *measure.Histogr
 	onTime := rng.Int64N(r.Expected + 1)
 	r.Due = r.Sent + rng.Int64N(100)
 	r.OnTime, r.Overdue = []int64{onTime, r.Expected}, []int64{r.Due, rng.Int64N(r.Due + 1)}
+	if rng.IntN(2) == 0 {
+		r.IdealOnTime = []int64{r.Expected, r.Expected}
+	}
+	r.Displaced, r.Undecided = rng.Int64N(r.Sent+1), rng.Int64N(r.Outcomes[measure.Unfinished]+1)
+	r.Excused = rng.Int64N(r.Outcomes[measure.Timeout] + 1)
+}
+
+// randomTimeline has no more outstanding than was due, and no more answered than completed.
+func randomTimeline(rng *rand.Rand, s *measure.Measurement) {
+	if rng.IntN(3) == 0 {
+		return
+	}
+	s.Timeline = &measure.Timeline{}
+	for i := range s.Requests {
+		for range s.Requests[i].Completed() {
+			s.Timeline.Answered[rng.IntN(measure.TimelineSlots)]++
+		}
+	}
+	if s.Due > 0 {
+		for range 20 {
+			slot := rng.IntN(measure.TimelineSlots)
+			s.Timeline.Outstanding[slot] = rng.Int64N(s.Due)
+			s.Timeline.Unsent[slot] = rng.Int64N(s.Timeline.Outstanding[slot] + 1)
+		}
+	}
 }
 
 func randomTrace(rng *rand.Rand, r *measure.Request, o measure.Outcome, d time.Duration) {
@@ -226,8 +259,9 @@ func TestMergeOfNothing(t *testing.T) {
 
 func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 	s := measure.NewMeasurement(1)
-	s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1
+	s.Due, s.Requests[0].Sent, s.Requests[0].Outcomes[measure.Success] = 1, 1, 1
 	s.Requests[0].Response.Record(time.Millisecond)
+	s.Requests[0].Service.Record(time.Millisecond)
 	r, err := Read(travel(t, s), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -310,17 +344,17 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	var rs []measure.Request
 	var histograms []counted
 	for _, r := range s.Requests {
-		histograms = append(histograms, encode(r.Response), encode(r.Service))
+		histograms = append(histograms, encode(r.Response), encode(r.Service), encode(r.Ideally()))
 		if r.Failed.Response != nil {
-			histograms = append(histograms, encode(r.Failed.Response), encode(r.Failed.Service))
+			histograms = append(histograms, encode(r.Failed.Response), encode(r.Failed.Service), encode(r.Failed.Ideally()))
 		}
-		r.Response, r.Service, r.Failed = nil, nil, measure.FailedTimes{}
+		r.Response, r.Service, r.Ideal, r.Failed = nil, nil, nil, measure.FailedTimes{}
 		rs = append(rs, r)
 	}
 	var js []measure.Journey
 	for _, j := range s.Journeys {
-		histograms = append(histograms, encode(j.Time), encode(j.Unfinished))
-		j.Time, j.Unfinished = nil, nil
+		histograms = append(histograms, encode(j.Time), encode(j.Unfinished), encode(j.Ideally()))
+		j.Time, j.Unfinished, j.Ideal = nil, nil, nil
 		js = append(js, j)
 	}
 	all["requests"], all["journeys"], all["histograms"] = rs, js, histograms

@@ -36,7 +36,9 @@ func TestDrainedWorkerDoesNotPassForTheWhole(t *testing.T) {
 			t.Parallel()
 			lt, server := experiment{
 				drain: true, server: routes(map[string]groundtruth.Route{"api": {Latency: groundtruth.Fixed(tt.reply)}}),
-				spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{get("/api")}, Steps: tt.steps, Parallelism: ptr(tt.workers)},
+				spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{get("/api")}, Steps: tt.steps, Parallelism: ptr(tt.workers),
+					// The server, too, waits for the processors of this machine.
+					Thresholds: []v1alpha1.Threshold{atMost("downtime", "100%"), atMost("failureRate", "1%")}},
 			}.operate(t)
 			step := lt.Status.Steps[0]
 			met := conditionText(lt, v1alpha1.ConditionThresholdsMet)

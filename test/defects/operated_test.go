@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -234,10 +235,12 @@ func (o *operated) observe() lifecycle.Observed {
 	}
 	if c.Step != nil {
 		report, merged := *c.Step, *c.Step.Merged // which are shared
+		merged.Requests = slices.Clone(merged.Requests)
 		// As in collect: what holds the tests themselves back is not judged.
 		merged.Health.CPUThrottled, merged.Health.CPUThrottledMax = 0, 0
 		merged.Health.RunQueueWait, merged.Health.RunQueueWaitMax = 0, 0
 		merged.Health.Stalled, merged.Health.StalledMax = 0, 0
+		asPlanned(&merged)
 		report.Merged = &merged
 		seen.Step = &report
 	}

@@ -112,7 +112,7 @@ func ofHostileRun(t *testing.T, lt *v1alpha1.LoadTest) attempt {
 		}
 	}
 	r := lt.Status.Steps[0].Result
-	if r == nil || r.Sent != hostileUsers || r.Expected > 0 || lt.Status.Verdict != v1alpha1.VerdictFailed {
+	if r == nil || r.Sent != hostileUsers || r.Expected > 0 || lt.Status.Verdict == v1alpha1.VerdictPassed {
 		return succeeded("its verdict is %s, %s: %+v", lt.Status.Verdict, condition(lt, v1alpha1.ConditionFinished).Message, r)
 	}
 	var said []string

@@ -23,6 +23,8 @@ type counter struct{ namespace, name string }
 type counted struct {
 	Received, Wrong, Stored, Traced, Sampled int64
 	Held                                     string
+	// Longest and Stood are the target's own times; see command counter.
+	Longest, Stood time.Duration
 }
 
 // startCounter starts a counter, on that node if it is named.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -76,7 +77,7 @@ func exhaust(ctx context.Context, pod *corev1.Pod) error {
 	if err := os.WriteFile(proc+"/oom_score_adj", []byte("1000"), 0); err != nil {
 		return err
 	}
-	group, err := memoryGroup(proc)
+	group, _, err := controlGroup(proc, "memory")
 	if err != nil {
 		return err
 	}
@@ -87,23 +88,79 @@ func exhaust(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// memoryGroup is the folder of a process's control group for memory, in version 1 or 2.
-func memoryGroup(proc string) (string, error) {
+// controlGroup is the folder of a process's control group that has a controller: in version 1
+// of control groups its own, in version 2 the one of all.
+func controlGroup(proc, controller string) (folder string, unified bool, err error) {
 	groups, err := os.ReadFile(proc + "/cgroup")
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	unified := ""
 	for line := range strings.Lines(string(groups)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		switch fields[1] {
-		case "memory":
-			return "/sys/fs/cgroup/memory" + fields[2], nil
-		case "":
-			unified = fields[2]
+		if slices.Contains(strings.Split(fields[1], ","), controller) {
+			return "/sys/fs/cgroup/" + controller + fields[2], false, nil
+		}
+		if fields[1] == "" {
+			folder = fields[2]
 		}
 	}
-	return "/sys/fs/cgroup" + unified, nil
+	return "/sys/fs/cgroup" + folder, true, nil
+}
+
+// groupsOf are the control groups of a pod's processes that have a controller.
+func groupsOf(pod *corev1.Pod, controller string) (folders []string, unified bool, err error) {
+	pids, err := processes(pod)
+	for _, pid := range pids {
+		var folder string
+		if folder, unified, err = controlGroup(fmt.Sprintf("/proc/%d", pid), controller); err != nil {
+			return nil, false, err
+		}
+		if !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders, unified, err
+}
+
+// setting is what is written to a file of a control group, and what takes it back.
+type setting struct{ file, to, back string }
+
+// set writes a setting into control groups.
+func set(folders []string, all ...setting) (undo, error) {
+	write := func(text func(setting) string) (err error) {
+		for _, folder := range folders {
+			for _, s := range all {
+				err = errors.Join(err, os.WriteFile(folder+"/"+s.file, []byte(text(s)), 0))
+			}
+		}
+		return err
+	}
+	back := func(context.Context) error { return write(func(s setting) string { return s.back }) }
+	return back, write(func(s setting) string { return s.to })
+}
+
+// freezeGroup freezes the control groups of a pod: its processes get no signal, and do not run.
+func freezeGroup(pod *corev1.Pod) (thaw undo, err error) {
+	folders, unified, err := groupsOf(pod, "freezer")
+	if err != nil {
+		return nil, err
+	}
+	if unified {
+		return set(folders, setting{"cgroup.freeze", "1", "0"})
+	}
+	return set(folders, setting{"freezer.state", "FROZEN", "THAWED"})
+}
+
+// throttle lets a pod's processes run for 5 ms of each 500 ms.
+func throttle(pod *corev1.Pod) (release undo, err error) {
+	folders, unified, err := groupsOf(pod, "cpu")
+	if err != nil {
+		return nil, err
+	}
+	if unified {
+		return set(folders, setting{"cpu.max", "5000 500000", "max 100000"})
+	}
+	return set(folders, setting{"cpu.cfs_period_us", "500000", "100000"}, setting{"cpu.cfs_quota_us", "5000", "-1"})
 }
 
 // stopNode ends a node as a power cut does.

@@ -5,8 +5,10 @@ package e2e
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
@@ -40,32 +42,55 @@ const singlesAtOnce = 6
 
 // single injects all faults that hit one run only, some at once.
 func (c *campaign) single() {
-	ctx := c.t.Context()
-	shared, err := c.counter(ctx, "")
+	shared, err := c.counter(c.t.Context(), "")
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	slots := make(chan struct{}, singlesAtOnce)
+	for _, g := range []struct {
+		name string
+		all  []single
+	}{
+		{"cut from the operator", partitions()},
+		{"a worker ends, or stops for long", workerFaults()},
+		{"the target fails", targetFaults()},
+		{"a user or a deadline ends it", lifecycleFaults()},
+		{"workers are not admitted", admissionFaults()},
+		{"one worker stopped for 4 s of 20 s never makes it Failed", disturbances(fault.WorkerStopped)},
+		{"a target that stands still for 14 of 20 s is not Passed for any kind of load", disturbances(fault.TargetPaused, fault.TargetHangs)},
+		{"one worker frozen or throttled for 4 s of 20 s never makes it Failed", disturbances(fault.WorkerFrozen, fault.WorkerThrottled)},
+	} {
+		c.t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			c.in(t).inject(shared, g.all)
+		})
+	}
+}
+
+// inject injects faults into runs against that target, unless they need one of their own.
+func (c *campaign) inject(target counter, all []single) {
+	ctx := c.t.Context()
 	var group sync.WaitGroup
-	for _, all := range [][]single{partitions(), workerFaults(), targetFaults(), lifecycleFaults(), admissionFaults()} {
-		for _, x := range all {
-			if x.full && !c.full || x.host && !c.local || !c.takes(x.fault) {
-				continue
-			}
-			slots <- struct{}{}
-			group.Go(func() {
-				defer func() { <-slots }()
-				s := newSubject(shared, x.fault, x.run, x.load, x.want)
-				s.judge(ctx, c, c.injectInto(ctx, s, x))
-			})
+	for _, x := range all {
+		if x.full && !c.full || x.host && !c.local || !c.takes(x.fault) {
+			continue
 		}
+		c.slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-c.slots }()
+			s := newSubject(target, x.fault, x.run, x.load, x.want)
+			s.judge(ctx, c, c.injectInto(ctx, s, x))
+		})
 	}
 	group.Wait()
 }
 
-// counter starts a target in a namespace of its own.
+// counter starts a target in a namespace of its own, in which runs over each protocol find
+// what they need.
 func (c *campaign) counter(ctx context.Context, node string) (counter, error) {
 	ns, err := c.namespace(ctx)
+	if err == nil {
+		err = errors.Join(trustCounters(ctx, ns), describeHealth(ctx, ns))
+	}
 	if err != nil {
 		return counter{}, err
 	}
@@ -88,6 +113,9 @@ func (c *campaign) injectInto(ctx context.Context, s *subject, x single) error {
 	}
 	undone, err := x.inject(ctx, s)
 	if err != nil {
+		if undone != nil { // what was done of it
+			err = errors.Join(err, undone(ctx))
+		}
 		return fmt.Errorf("inject: %w", err)
 	}
 	if x.step < 0 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 const (
@@ -38,14 +39,16 @@ type subject struct {
 	target counter
 	lt     v1alpha1.LoadTest
 	begun  time.Time // of the fault
+	// machine says how busy it was since the run was made.
+	machine pressure.Meter
 	// deadNode is a node that the fault has stopped: pods on it never end.
 	deadNode string
 }
 
 func newSubject(target counter, kind, what string, load fault.Load, want fault.Expectation) *subject {
-	s := &subject{line: fault.Line{Fault: kind, Run: what}, load: load, want: want, target: target}
-	name := strings.NewReplacer(" ", "-", ",", "", "'", "", "/", "", ".", "").Replace(strings.ToLower(kind + " " + what))
-	s.lt.Namespace, s.lt.Name = target.namespace, strings.TrimRight(name[:min(len(name), 52)], "-")
+	s := &subject{line: fault.Line{Fault: kind, Run: what}, load: load, want: want, target: target, machine: pressure.Start()}
+	s.lt.Namespace, s.lt.Name = target.namespace, fault.Name(kind, what)
+	s.want.Prompt = load.Prompt()
 	if s.want.Within == 0 {
 		s.want.Within = load.Length() + slack
 	}
@@ -176,9 +179,11 @@ func (s *subject) outcome(ctx context.Context) (fault.Outcome, error) {
 	}
 	err := retry(ctx, leftLatest, func(ctx context.Context) error {
 		all, err := s.target.read(ctx)
-		o.Received, o.Wrong = all[s.lt.Name].Received, all[s.lt.Name].Wrong
+		own := all[s.lt.Name]
+		o.Received, o.Wrong, o.Slowest, o.Stood = own.Received, own.Wrong, own.Longest, own.Stood
 		return err
 	})
+	o.Pressure = s.machine.Read()
 	return o, err
 }
 

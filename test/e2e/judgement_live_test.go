@@ -41,7 +41,7 @@ func checkAbort(t *testing.T) judgement {
 		fmt.Sprintf("Failed in step wrong, %d sent, stopped in 10s true, then %s", received, v1alpha1.StepSkipped),
 		fmt.Sprintf("%s in step %s, %d sent, stopped in 10s %t, then %s", lt.Status.Verdict, threshold.Step,
 			steps[0].Result.Sent, received <= decided+inTenSeconds, steps[1].State))
-	j.busy = !j.wrong && received > decided+inThreeSeconds
+	j.hindered = !j.wrong && received > decided+inThreeSeconds
 	return j
 }
 

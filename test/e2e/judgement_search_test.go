@@ -13,13 +13,14 @@ import (
 const searchSpec = `
 target: {service: {name: ratelimiter, port: http}}
 requests: [{path: /api, headers: [{name: X-Forwarded-For, value: 10.7.0.1}]}]
-search: {rate: {min: 60, max: 480}, duration: 2s, rest: 1s, precision: 10%}
+search: {rate: {min: 60, max: 480}, duration: 2s, rest: 1s, precision: 10%, hold: 2s}
 thresholds: [{metric: failureRate, max: 1%}]
 `
 
 // A bucket of 10 tokens, full after each rest, to which 100 come back each second, grants
 // 209 to 210 requests in the 2 s of a probe. More than 1% of them are denied from a rate
-// between leastLimit and mostLimit on: 0.99 x 2 x rate is as many.
+// between leastLimit and mostLimit on: 0.99 x 2 x rate is as many. A longer hold would have
+// less of the bucket, and so another limit.
 const (
 	leastLimit = 209 / 1.98
 	mostLimit  = 210 / 1.98

@@ -5,10 +5,8 @@ package e2e
 import (
 	"context"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,6 +33,9 @@ type spoken struct {
 	calls    bool // of gRPC
 }
 
+// usual is the protocol that the other cluster tests use.
+var usual = spoken{name: "HTTP/1.1", protocol: v1alpha1.ProtocolHTTP1}
+
 // allProtocols are those that the other cluster tests do not use.
 var allProtocols = []spoken{
 	{name: "HTTP/1.1 over TLS", protocol: v1alpha1.ProtocolHTTP1, secure: true},
@@ -43,26 +44,43 @@ var allProtocols = []spoken{
 	{name: "gRPC", protocol: v1alpha1.ProtocolHTTP2, calls: true},
 }
 
-// load has two workers that send 20 requests a second: in the first step of users with a
+// twoSteps have two workers that send 20 requests a second: in the first step of users with a
 // connection each, in the second of arrivals, which share connections over HTTP/2.
-func (p spoken) load() fault.Load {
-	users := fault.Step{Users: 20, Every: time.Second, Length: 6 * time.Second}
-	return fault.Load{Workers: 2, Steps: []fault.Step{users, users}, Change: func(spec *v1alpha1.LoadTestSpec) {
-		rate := v1alpha1.NewDecimal(strconv.Itoa(users.Users))
-		spec.Steps[1].Users, spec.Steps[1].RatePerUser, spec.Steps[1].Rate = nil, nil, &rate
+func twoSteps() fault.Load {
+	const length = 6 * time.Second
+	return fault.Load{Workers: 2, Steps: []fault.Step{{Users: 20, Every: time.Second, Length: length}, {Rate: 20, Length: length}}}
+}
+
+// over is a load over the protocol.
+func (p spoken) over(load fault.Load) fault.Load {
+	change := load.Change
+	load.Change = func(spec *v1alpha1.LoadTestSpec) {
+		if change != nil {
+			change(spec)
+		}
 		spec.Target.Protocol = p.protocol
 		if p.calls {
 			spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "health", Key: "health.binpb"}}}
-			spec.Requests = []v1alpha1.Request{{Name: spec.Requests[0].Name, GRPC: &v1alpha1.Call{
-				Method:   healthpb.Health_Check_FullMethodName[1:],
-				Metadata: []v1alpha1.Header{{Name: "name", Value: ptr.To(strings.TrimPrefix(spec.Requests[0].Path, "/"))}},
-			}}}
+			spec.Requests = []v1alpha1.Request{called(spec.Requests[0])}
 		}
 		if p.secure {
 			spec.Target.Service.Scheme, spec.Target.Service.Port = v1alpha1.SchemeHTTPS, ptr.To(intstr.FromInt32(443))
 			spec.Target.TLS = &v1alpha1.TLS{CA: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
 		}
-	}}
+	}
+	return load
+}
+
+// called is a call for which the counter counts, and waits, as for a request.
+func called(r v1alpha1.Request) v1alpha1.Request {
+	name, query, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "?")
+	call := &v1alpha1.Call{
+		Method: healthpb.Health_Check_FullMethodName[1:], Metadata: []v1alpha1.Header{{Name: "name", Value: ptr.To(name)}},
+	}
+	if delay, ok := strings.CutPrefix(query, "delay="); ok {
+		call.Metadata = append(call.Metadata, v1alpha1.Header{Name: "delay", Value: ptr.To(delay)})
+	}
+	return v1alpha1.Request{Name: r.Name, GRPC: call}
 }
 
 // trustCounters has a ConfigMap with the certificate that every counter has.
@@ -92,12 +110,9 @@ func describeHealth(ctx context.Context, namespace string) error {
 // counted, undisturbed, when the operator is killed, when a worker is, and when the target
 // is replaced.
 func TestProtocols(t *testing.T) {
-	c := &campaign{t: t, only: "over", local: env("CLUSTER", "local") == "local"}
-	t.Cleanup(c.summarize)
+	c := newCampaign(t)
+	c.only = "over"
 	target, err := c.counter(t.Context(), "")
-	if err == nil {
-		err = errors.Join(trustCounters(t.Context(), target.namespace), describeHealth(t.Context(), target.namespace))
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +162,7 @@ func (c *campaign) overEach(target counter, faults ...single) {
 			slots <- struct{}{}
 			group.Go(func() {
 				defer func() { <-slots }()
-				x.load = p.load()
+				x.load = p.over(twoSteps())
 				s := newSubject(target, x.fault, "over "+p.name, x.load, x.want)
 				s.judge(c.t.Context(), c, c.injectInto(c.t.Context(), s, x))
 			})

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 const (
@@ -101,7 +102,7 @@ func TestTakeover(t *testing.T) {
 // surviveTakeover runs the three steps and disturbs them in the first.
 func surviveTakeover(t *testing.T, failures string, disturb func(t *testing.T, ended func() bool)) {
 	ns := limiter(t)
-	before := ask(t, ns)
+	before, machine := ask(t, ns), pressure.Start()
 	lt := create(t, ns, "takeover", strings.ReplaceAll(threeSteps, "FAILURES", failures))
 	until(t, lt, waitTimeout, "sending", sending)
 	disturb(t, func() bool {
@@ -124,11 +125,11 @@ func surviveTakeover(t *testing.T, failures string, disturb func(t *testing.T, e
 	if want := int64((60 + 90 + 120) * 20); due != want || served < expected || served > sent {
 		t.Errorf("%d due, %d sent, %d answered as expected and %d served, want %d due, and served what was sent, less failures", due, sent, expected, served, want)
 	}
-	// A machine that is busy with other things sends late, which no takeover causes.
-	busy := lt.Status.Verdict == v1alpha1.VerdictInconclusive && condition(lt, v1alpha1.ConditionGeneratorHealthy).Status == metav1.ConditionFalse
-	if lt.Status.Verdict != v1alpha1.VerdictPassed && !busy {
+	// A machine that is busy with other things displaces load, which no takeover causes.
+	isPassed(t, lt, machine)
+	if t.Failed() {
 		status, _ := yaml.Marshal(lt.Status)
-		t.Errorf("verdict %s, want Passed\n%s", lt.Status.Verdict, status)
+		t.Logf("%s", status)
 	}
 }
 

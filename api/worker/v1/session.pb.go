@@ -902,6 +902,9 @@ type Assignment struct {
 	// on_time_nanos are the times within which requests are on time, ascending; the
 	// worker counts those that are.
 	OnTimeNanos []int64 `protobuf:"varint,13,rep,packed,name=on_time_nanos,json=onTimeNanos,proto3" json:"on_time_nanos,omitempty"`
+	// live_ideal has the snapshots of a running step carry what a perfect generator would have
+	// measured: a threshold that aborts it is judged by that too. Final ones always do.
+	LiveIdeal bool `protobuf:"varint,14,opt,name=live_ideal,json=liveIdeal,proto3" json:"live_ideal,omitempty"`
 	// largest is the greatest load of the steps that may be added; absent: none will be.
 	Largest *Step `protobuf:"bytes,20,opt,name=largest,proto3" json:"largest,omitempty"`
 	// driver is what drives the load.
@@ -1035,6 +1038,13 @@ func (x *Assignment) GetOnTimeNanos() []int64 {
 		return x.OnTimeNanos
 	}
 	return nil
+}
+
+func (x *Assignment) GetLiveIdeal() bool {
+	if x != nil {
+		return x.LiveIdeal
+	}
+	return false
 }
 
 func (x *Assignment) GetLargest() *Step {
@@ -1843,7 +1853,7 @@ type Request struct {
 	Path    string                 `protobuf:"bytes,5,opt,name=path,proto3" json:"path,omitempty"`
 	Headers []*Header              `protobuf:"bytes,6,rep,name=headers,proto3" json:"headers,omitempty"`
 	Body    []byte                 `protobuf:"bytes,7,opt,name=body,proto3" json:"body,omitempty"`
-	// expected_status lists the expected codes; empty: 200 to 399.
+	// expected_status lists the expected codes; empty: 200 to 299.
 	ExpectedStatus []int32 `protobuf:"varint,8,rep,packed,name=expected_status,json=expectedStatus,proto3" json:"expected_status,omitempty"`
 	// body_file holds the body; it goes instead of body.
 	BodyFile string `protobuf:"bytes,9,opt,name=body_file,json=bodyFile,proto3" json:"body_file,omitempty"`
@@ -3562,7 +3572,19 @@ type StepMeasurement struct {
 	// series is of a final measurement only; absent: the worker has none.
 	Series *Series `protobuf:"bytes,19,opt,name=series,proto3" json:"series,omitempty"`
 	// journeys are those of the assignment.
-	Journeys      []*JourneyMeasurement `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
+	Journeys []*JourneyMeasurement `protobuf:"bytes,30,rep,name=journeys,proto3" json:"journeys,omitempty"`
+	// unsent_by_generator is how many of unsent a perfect generator would have sent.
+	UnsentByGenerator int64 `protobuf:"varint,62,opt,name=unsent_by_generator,json=unsentByGenerator,proto3" json:"unsent_by_generator,omitempty"`
+	// user_time_nanos is how much time the users had together in the window, waited_nanos how
+	// much of it went into requests that failed or had no answer, and held_up_nanos for how
+	// much of it the worker kept users without a rate from sending.
+	UserTimeNanos int64 `protobuf:"varint,63,opt,name=user_time_nanos,json=userTimeNanos,proto3" json:"user_time_nanos,omitempty"`
+	WaitedNanos   int64 `protobuf:"varint,64,opt,name=waited_nanos,json=waitedNanos,proto3" json:"waited_nanos,omitempty"`
+	HeldUpNanos   int64 `protobuf:"varint,65,opt,name=held_up_nanos,json=heldUpNanos,proto3" json:"held_up_nanos,omitempty"`
+	// burst_spread_nanos is within which time the first requests of a burst were sent.
+	BurstSpreadNanos int64 `protobuf:"varint,66,opt,name=burst_spread_nanos,json=burstSpreadNanos,proto3" json:"burst_spread_nanos,omitempty"`
+	// timeline is of a final measurement only; absent: the worker has none.
+	Timeline      *Timeline `protobuf:"bytes,67,opt,name=timeline,proto3" json:"timeline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3744,6 +3766,114 @@ func (x *StepMeasurement) GetJourneys() []*JourneyMeasurement {
 	return nil
 }
 
+func (x *StepMeasurement) GetUnsentByGenerator() int64 {
+	if x != nil {
+		return x.UnsentByGenerator
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetUserTimeNanos() int64 {
+	if x != nil {
+		return x.UserTimeNanos
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetWaitedNanos() int64 {
+	if x != nil {
+		return x.WaitedNanos
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetHeldUpNanos() int64 {
+	if x != nil {
+		return x.HeldUpNanos
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetBurstSpreadNanos() int64 {
+	if x != nil {
+		return x.BurstSpreadNanos
+	}
+	return 0
+}
+
+func (x *StepMeasurement) GetTimeline() *Timeline {
+	if x != nil {
+		return x.Timeline
+	}
+	return nil
+}
+
+// Timeline is what was outstanding and answered in the course of a step, whose duration, or
+// the limit of a burst, is divided into 200 equal slots.
+type Timeline struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// outstanding is, as Histogram.counts has numbers, how many requests were due and had not
+	// ended at the end of each slot.
+	Outstanding []byte `protobuf:"bytes,1,opt,name=outstanding,proto3" json:"outstanding,omitempty"`
+	// answered is likewise how many whole responses came in each slot.
+	Answered []byte `protobuf:"bytes,2,opt,name=answered,proto3" json:"answered,omitempty"`
+	// unsent is likewise how many of those outstanding had not been sent.
+	Unsent        []byte `protobuf:"bytes,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Timeline) Reset() {
+	*x = Timeline{}
+	mi := &file_worker_v1_session_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Timeline) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Timeline) ProtoMessage() {}
+
+func (x *Timeline) ProtoReflect() protoreflect.Message {
+	mi := &file_worker_v1_session_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Timeline.ProtoReflect.Descriptor instead.
+func (*Timeline) Descriptor() ([]byte, []int) {
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *Timeline) GetOutstanding() []byte {
+	if x != nil {
+		return x.Outstanding
+	}
+	return nil
+}
+
+func (x *Timeline) GetAnswered() []byte {
+	if x != nil {
+		return x.Answered
+	}
+	return nil
+}
+
+func (x *Timeline) GetUnsent() []byte {
+	if x != nil {
+		return x.Unsent
+	}
+	return nil
+}
+
 // JourneyMeasurement is what became of a journey. One that is begun, and neither
 // completed nor failed, is under way, or was when the step ended.
 type JourneyMeasurement struct {
@@ -3754,14 +3884,18 @@ type JourneyMeasurement struct {
 	// time is how long those that were completed took.
 	Time *Histogram `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
 	// unfinished is how long those that were under way when the step ended had taken.
-	Unfinished    *Histogram `protobuf:"bytes,5,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
+	Unfinished *Histogram `protobuf:"bytes,5,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
+	// ideal is time as a perfect generator would have measured it; absent: as time.
+	Ideal *Histogram `protobuf:"bytes,6,opt,name=ideal,proto3" json:"ideal,omitempty"`
+	// excused is how many of failed would have kept their time limit with a perfect generator.
+	Excused       int64 `protobuf:"varint,7,opt,name=excused,proto3" json:"excused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JourneyMeasurement) Reset() {
 	*x = JourneyMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3773,7 +3907,7 @@ func (x *JourneyMeasurement) String() string {
 func (*JourneyMeasurement) ProtoMessage() {}
 
 func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[42]
+	mi := &file_worker_v1_session_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3786,7 +3920,7 @@ func (x *JourneyMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JourneyMeasurement.ProtoReflect.Descriptor instead.
 func (*JourneyMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{42}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *JourneyMeasurement) GetStarted() int64 {
@@ -3824,6 +3958,20 @@ func (x *JourneyMeasurement) GetUnfinished() *Histogram {
 	return nil
 }
 
+func (x *JourneyMeasurement) GetIdeal() *Histogram {
+	if x != nil {
+		return x.Ideal
+	}
+	return nil
+}
+
+func (x *JourneyMeasurement) GetExcused() int64 {
+	if x != nil {
+		return x.Excused
+	}
+	return 0
+}
+
 // Series is what happened in a step, point by point of time. A point is a second wide,
 // or as many whole seconds as it takes for 600 to last for the step's duration, or the
 // limit of a burst. One more is for what came after that.
@@ -3842,7 +3990,7 @@ type Series struct {
 
 func (x *Series) Reset() {
 	*x = Series{}
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3854,7 +4002,7 @@ func (x *Series) String() string {
 func (*Series) ProtoMessage() {}
 
 func (x *Series) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[43]
+	mi := &file_worker_v1_session_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3867,7 +4015,7 @@ func (x *Series) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Series.ProtoReflect.Descriptor instead.
 func (*Series) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{43}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Series) GetPoints() [][]byte {
@@ -3907,7 +4055,7 @@ type GeneratorHealth struct {
 
 func (x *GeneratorHealth) Reset() {
 	*x = GeneratorHealth{}
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3919,7 +4067,7 @@ func (x *GeneratorHealth) String() string {
 func (*GeneratorHealth) ProtoMessage() {}
 
 func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[44]
+	mi := &file_worker_v1_session_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3932,7 +4080,7 @@ func (x *GeneratorHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GeneratorHealth.ProtoReflect.Descriptor instead.
 func (*GeneratorHealth) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{44}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GeneratorHealth) GetCpuThrottledNanos() int64 {
@@ -3985,12 +4133,14 @@ func (x *GeneratorHealth) GetStalledNanos() int64 {
 }
 
 type RequestMeasurement struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Sent              int64                  `protobuf:"varint,1,opt,name=sent,proto3" json:"sent,omitempty"`
-	Expected          int64                  `protobuf:"varint,2,opt,name=expected,proto3" json:"expected,omitempty"`
-	Late              int64                  `protobuf:"varint,3,opt,name=late,proto3" json:"late,omitempty"`
-	CompletedInWindow int64                  `protobuf:"varint,4,opt,name=completed_in_window,json=completedInWindow,proto3" json:"completed_in_window,omitempty"`
-	ExpectedInWindow  int64                  `protobuf:"varint,5,opt,name=expected_in_window,json=expectedInWindow,proto3" json:"expected_in_window,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Sent  int64                  `protobuf:"varint,1,opt,name=sent,proto3" json:"sent,omitempty"`
+	// expected are the successes, and what was denied (429) as expected.
+	Expected          int64 `protobuf:"varint,2,opt,name=expected,proto3" json:"expected,omitempty"`
+	Late              int64 `protobuf:"varint,3,opt,name=late,proto3" json:"late,omitempty"`
+	CompletedInWindow int64 `protobuf:"varint,4,opt,name=completed_in_window,json=completedInWindow,proto3" json:"completed_in_window,omitempty"`
+	// expected_in_window are successes alone.
+	ExpectedInWindow int64 `protobuf:"varint,5,opt,name=expected_in_window,json=expectedInWindow,proto3" json:"expected_in_window,omitempty"`
 	// outcomes by class number, see package measure.
 	Outcomes []int64    `protobuf:"varint,6,rep,packed,name=outcomes,proto3" json:"outcomes,omitempty"`
 	Response *Histogram `protobuf:"bytes,7,opt,name=response,proto3" json:"response,omitempty"`
@@ -4001,27 +4151,41 @@ type RequestMeasurement struct {
 	// due is how many of this request were due; all add up to that of the step. A worker
 	// that does not count them says 0 of all.
 	Due int64 `protobuf:"varint,10,opt,name=due,proto3" json:"due,omitempty"`
-	// on_time, by time of Assignment.on_time_nanos, is how many got an expected response
-	// within it, from when they were due.
+	// on_time, by time of Assignment.on_time_nanos, is how many succeeded within it, from
+	// when they were due.
 	OnTime []int64 `protobuf:"varint,11,rep,packed,name=on_time,json=onTime,proto3" json:"on_time,omitempty"`
 	// overdue, by time of Assignment.on_time_nanos, is how many were due at least so long
 	// ago: what is not on time of them never will be. It is due once the step has ended.
 	Overdue []int64 `protobuf:"varint,12,rep,packed,name=overdue,proto3" json:"overdue,omitempty"`
 	// failed_response and failed_service are the part of response and service that is of
-	// requests without an expected response.
+	// requests that ended and were no success: they failed, or were denied (429) as expected.
 	FailedResponse *Histogram `protobuf:"bytes,13,opt,name=failed_response,json=failedResponse,proto3" json:"failed_response,omitempty"`
 	FailedService  *Histogram `protobuf:"bytes,14,opt,name=failed_service,json=failedService,proto3" json:"failed_service,omitempty"`
 	// sampled is how many asked the target to record their trace.
 	Sampled int64 `protobuf:"varint,50,opt,name=sampled,proto3" json:"sampled,omitempty"`
 	// traces are some of these.
-	Traces        *Traces `protobuf:"bytes,51,opt,name=traces,proto3" json:"traces,omitempty"`
+	Traces *Traces `protobuf:"bytes,51,opt,name=traces,proto3" json:"traces,omitempty"`
+	// ideal and failed_ideal are response and failed_response as a perfect generator would have
+	// measured them; absent: the same.
+	Ideal       *Histogram `protobuf:"bytes,60,opt,name=ideal,proto3" json:"ideal,omitempty"`
+	FailedIdeal *Histogram `protobuf:"bytes,61,opt,name=failed_ideal,json=failedIdeal,proto3" json:"failed_ideal,omitempty"`
+	// ideal_on_time is on_time as a perfect generator would have measured it; empty: the same.
+	IdealOnTime []int64 `protobuf:"varint,62,rep,packed,name=ideal_on_time,json=idealOnTime,proto3" json:"ideal_on_time,omitempty"`
+	// displaced is how many were sent so much later than a perfect generator would have sent
+	// them that the load was another one.
+	Displaced int64 `protobuf:"varint,63,opt,name=displaced,proto3" json:"displaced,omitempty"`
+	// undecided is how many of the unfinished had waited for less than the timeout.
+	Undecided int64 `protobuf:"varint,64,opt,name=undecided,proto3" json:"undecided,omitempty"`
+	// excused is how many of those with a timeout had a worker that did not run for a notable
+	// part of it.
+	Excused       int64 `protobuf:"varint,65,opt,name=excused,proto3" json:"excused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequestMeasurement) Reset() {
 	*x = RequestMeasurement{}
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4033,7 +4197,7 @@ func (x *RequestMeasurement) String() string {
 func (*RequestMeasurement) ProtoMessage() {}
 
 func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[45]
+	mi := &file_worker_v1_session_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4046,7 +4210,7 @@ func (x *RequestMeasurement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestMeasurement.ProtoReflect.Descriptor instead.
 func (*RequestMeasurement) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{45}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RequestMeasurement) GetSent() int64 {
@@ -4161,6 +4325,48 @@ func (x *RequestMeasurement) GetTraces() *Traces {
 	return nil
 }
 
+func (x *RequestMeasurement) GetIdeal() *Histogram {
+	if x != nil {
+		return x.Ideal
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetFailedIdeal() *Histogram {
+	if x != nil {
+		return x.FailedIdeal
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetIdealOnTime() []int64 {
+	if x != nil {
+		return x.IdealOnTime
+	}
+	return nil
+}
+
+func (x *RequestMeasurement) GetDisplaced() int64 {
+	if x != nil {
+		return x.Displaced
+	}
+	return 0
+}
+
+func (x *RequestMeasurement) GetUndecided() int64 {
+	if x != nil {
+		return x.Undecided
+	}
+	return 0
+}
+
+func (x *RequestMeasurement) GetExcused() int64 {
+	if x != nil {
+		return x.Excused
+	}
+	return 0
+}
+
 // Traces are requests of which the target may have recorded a trace: the slowest, and some
 // of the failures of each outcome. The lists go with the ids.
 type Traces struct {
@@ -4183,7 +4389,7 @@ type Traces struct {
 
 func (x *Traces) Reset() {
 	*x = Traces{}
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4195,7 +4401,7 @@ func (x *Traces) String() string {
 func (*Traces) ProtoMessage() {}
 
 func (x *Traces) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[46]
+	mi := &file_worker_v1_session_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4208,7 +4414,7 @@ func (x *Traces) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Traces.ProtoReflect.Descriptor instead.
 func (*Traces) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{46}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Traces) GetIds() []byte {
@@ -4269,7 +4475,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4281,7 +4487,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[47]
+	mi := &file_worker_v1_session_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4294,7 +4500,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{47}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Histogram) GetCounts() []byte {
@@ -4338,7 +4544,7 @@ type Clients struct {
 
 func (x *Clients) Reset() {
 	*x = Clients{}
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4350,7 +4556,7 @@ func (x *Clients) String() string {
 func (*Clients) ProtoMessage() {}
 
 func (x *Clients) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[48]
+	mi := &file_worker_v1_session_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4363,7 +4569,7 @@ func (x *Clients) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Clients.ProtoReflect.Descriptor instead.
 func (*Clients) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{48}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Clients) GetNames() []string {
@@ -4446,7 +4652,7 @@ type ErrorSample struct {
 
 func (x *ErrorSample) Reset() {
 	*x = ErrorSample{}
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4458,7 +4664,7 @@ func (x *ErrorSample) String() string {
 func (*ErrorSample) ProtoMessage() {}
 
 func (x *ErrorSample) ProtoReflect() protoreflect.Message {
-	mi := &file_worker_v1_session_proto_msgTypes[49]
+	mi := &file_worker_v1_session_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4471,7 +4677,7 @@ func (x *ErrorSample) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorSample.ProtoReflect.Descriptor instead.
 func (*ErrorSample) Descriptor() ([]byte, []int) {
-	return file_worker_v1_session_proto_rawDescGZIP(), []int{49}
+	return file_worker_v1_session_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ErrorSample) GetOutcome() int32 {
@@ -4537,7 +4743,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
 	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
 	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
-	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\x9a\x06\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xb9\x06\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -4553,7 +4759,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	" \x01(\v2\x19.loadtest.worker.v1.SetupR\x05setup\x129\n" +
 	"\tpreflight\x18\v \x03(\v2\x1b.loadtest.worker.v1.RequestR\tpreflight\x121\n" +
 	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\x12\"\n" +
-	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\x122\n" +
+	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\x12\x1d\n" +
+	"\n" +
+	"live_ideal\x18\x0e \x01(\bR\tliveIdeal\x122\n" +
 	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
 	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
@@ -4738,7 +4946,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xe1\a\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xe8\t\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -4763,7 +4971,17 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"handshakes\x12-\n" +
 	"\x12resumed_handshakes\x18= \x01(\x03R\x11resumedHandshakes\x122\n" +
 	"\x06series\x18\x13 \x01(\v2\x1a.loadtest.worker.v1.SeriesR\x06series\x12B\n" +
-	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\"\xd6\x01\n" +
+	"\bjourneys\x18\x1e \x03(\v2&.loadtest.worker.v1.JourneyMeasurementR\bjourneys\x12.\n" +
+	"\x13unsent_by_generator\x18> \x01(\x03R\x11unsentByGenerator\x12&\n" +
+	"\x0fuser_time_nanos\x18? \x01(\x03R\ruserTimeNanos\x12!\n" +
+	"\fwaited_nanos\x18@ \x01(\x03R\vwaitedNanos\x12\"\n" +
+	"\rheld_up_nanos\x18A \x01(\x03R\vheldUpNanos\x12,\n" +
+	"\x12burst_spread_nanos\x18B \x01(\x03R\x10burstSpreadNanos\x128\n" +
+	"\btimeline\x18C \x01(\v2\x1c.loadtest.worker.v1.TimelineR\btimeline\"`\n" +
+	"\bTimeline\x12 \n" +
+	"\voutstanding\x18\x01 \x01(\fR\voutstanding\x12\x1a\n" +
+	"\banswered\x18\x02 \x01(\fR\banswered\x12\x16\n" +
+	"\x06unsent\x18\x03 \x01(\fR\x06unsent\"\xa5\x02\n" +
 	"\x12JourneyMeasurement\x12\x18\n" +
 	"\astarted\x18\x01 \x01(\x03R\astarted\x12\x1c\n" +
 	"\tcompleted\x18\x02 \x01(\x03R\tcompleted\x12\x16\n" +
@@ -4771,7 +4989,9 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x04time\x18\x04 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x04time\x12=\n" +
 	"\n" +
 	"unfinished\x18\x05 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\n" +
-	"unfinished\"E\n" +
+	"unfinished\x123\n" +
+	"\x05ideal\x18\x06 \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12\x18\n" +
+	"\aexcused\x18\a \x01(\x03R\aexcused\"E\n" +
 	"\x06Series\x12\x16\n" +
 	"\x06points\x18\x01 \x03(\fR\x06points\x12#\n" +
 	"\rlongest_nanos\x18\x02 \x03(\x03R\flongestNanos\"\xbf\x02\n" +
@@ -4782,7 +5002,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
 	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
-	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\x83\x06\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xf4\a\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -4800,7 +5020,13 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x0ffailed_response\x18\r \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x0efailedResponse\x12D\n" +
 	"\x0efailed_service\x18\x0e \x01(\v2\x1d.loadtest.worker.v1.HistogramR\rfailedService\x12\x18\n" +
 	"\asampled\x182 \x01(\x03R\asampled\x122\n" +
-	"\x06traces\x183 \x01(\v2\x1a.loadtest.worker.v1.TracesR\x06traces\x1a>\n" +
+	"\x06traces\x183 \x01(\v2\x1a.loadtest.worker.v1.TracesR\x06traces\x123\n" +
+	"\x05ideal\x18< \x01(\v2\x1d.loadtest.worker.v1.HistogramR\x05ideal\x12@\n" +
+	"\ffailed_ideal\x18= \x01(\v2\x1d.loadtest.worker.v1.HistogramR\vfailedIdeal\x12\"\n" +
+	"\rideal_on_time\x18> \x03(\x03R\videalOnTime\x12\x1c\n" +
+	"\tdisplaced\x18? \x01(\x03R\tdisplaced\x12\x1c\n" +
+	"\tundecided\x18@ \x01(\x03R\tundecided\x12\x18\n" +
+	"\aexcused\x18A \x01(\x03R\aexcused\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc1\x01\n" +
@@ -4867,7 +5093,7 @@ func file_worker_v1_session_proto_rawDescGZIP() []byte {
 }
 
 var file_worker_v1_session_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_worker_v1_session_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_worker_v1_session_proto_goTypes = []any{
 	(Driver)(0),                // 0: loadtest.worker.v1.Driver
 	(Protocol)(0),              // 1: loadtest.worker.v1.Protocol
@@ -4916,17 +5142,18 @@ var file_worker_v1_session_proto_goTypes = []any{
 	(*Finish)(nil),             // 44: loadtest.worker.v1.Finish
 	(*Snapshot)(nil),           // 45: loadtest.worker.v1.Snapshot
 	(*StepMeasurement)(nil),    // 46: loadtest.worker.v1.StepMeasurement
-	(*JourneyMeasurement)(nil), // 47: loadtest.worker.v1.JourneyMeasurement
-	(*Series)(nil),             // 48: loadtest.worker.v1.Series
-	(*GeneratorHealth)(nil),    // 49: loadtest.worker.v1.GeneratorHealth
-	(*RequestMeasurement)(nil), // 50: loadtest.worker.v1.RequestMeasurement
-	(*Traces)(nil),             // 51: loadtest.worker.v1.Traces
-	(*Histogram)(nil),          // 52: loadtest.worker.v1.Histogram
-	(*Clients)(nil),            // 53: loadtest.worker.v1.Clients
-	(*ErrorSample)(nil),        // 54: loadtest.worker.v1.ErrorSample
-	nil,                        // 55: loadtest.worker.v1.JourneyStep.CaptureEntry
-	nil,                        // 56: loadtest.worker.v1.Fill.CaptureEntry
-	nil,                        // 57: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	(*Timeline)(nil),           // 47: loadtest.worker.v1.Timeline
+	(*JourneyMeasurement)(nil), // 48: loadtest.worker.v1.JourneyMeasurement
+	(*Series)(nil),             // 49: loadtest.worker.v1.Series
+	(*GeneratorHealth)(nil),    // 50: loadtest.worker.v1.GeneratorHealth
+	(*RequestMeasurement)(nil), // 51: loadtest.worker.v1.RequestMeasurement
+	(*Traces)(nil),             // 52: loadtest.worker.v1.Traces
+	(*Histogram)(nil),          // 53: loadtest.worker.v1.Histogram
+	(*Clients)(nil),            // 54: loadtest.worker.v1.Clients
+	(*ErrorSample)(nil),        // 55: loadtest.worker.v1.ErrorSample
+	nil,                        // 56: loadtest.worker.v1.JourneyStep.CaptureEntry
+	nil,                        // 57: loadtest.worker.v1.Fill.CaptureEntry
+	nil,                        // 58: loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
 }
 var file_worker_v1_session_proto_depIdxs = []int32{
 	7,  // 0: loadtest.worker.v1.SessionRequest.hello:type_name -> loadtest.worker.v1.Hello
@@ -4958,7 +5185,7 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	22, // 26: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
 	22, // 27: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
 	14, // 28: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	55, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	56, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
 	35, // 30: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
 	30, // 31: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
 	17, // 32: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
@@ -4978,7 +5205,7 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	28, // 46: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
 	29, // 47: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
 	31, // 48: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	56, // 49: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	57, // 49: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
 	4,  // 50: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
 	31, // 51: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
 	32, // 52: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
@@ -4991,30 +5218,34 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	35, // 59: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
 	43, // 60: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
 	46, // 61: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	50, // 62: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	52, // 63: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	54, // 64: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	49, // 65: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	52, // 66: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	53, // 67: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	52, // 68: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	48, // 69: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	47, // 70: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	52, // 71: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	52, // 72: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	52, // 73: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	52, // 74: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	57, // 75: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	52, // 76: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	52, // 77: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	51, // 78: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	5,  // 79: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 80: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	80, // [80:81] is the sub-list for method output_type
-	79, // [79:80] is the sub-list for method input_type
-	79, // [79:79] is the sub-list for extension type_name
-	79, // [79:79] is the sub-list for extension extendee
-	0,  // [0:79] is the sub-list for field type_name
+	51, // 62: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	53, // 63: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	55, // 64: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	50, // 65: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	53, // 66: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	54, // 67: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	53, // 68: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	49, // 69: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	48, // 70: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	47, // 71: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	53, // 72: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	53, // 73: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	53, // 74: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	53, // 75: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	53, // 76: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	58, // 77: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	53, // 78: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	53, // 79: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	52, // 80: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	53, // 81: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	53, // 82: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	5,  // 83: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 84: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	84, // [84:85] is the sub-list for method output_type
+	83, // [83:84] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }
@@ -5053,7 +5284,7 @@ func file_worker_v1_session_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_worker_v1_session_proto_rawDesc), len(file_worker_v1_session_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   53,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // alone runs a command without a cluster to talk to.
@@ -27,8 +28,9 @@ func alone(ctx context.Context, t *testing.T, args ...string) answer {
 // execute runs a command with a standard input.
 func execute(ctx context.Context, input string, args ...string) answer {
 	var out, log bytes.Buffer
+	machine := pressure.Start()
 	code := command.Execute(ctx, args, command.Streams{In: strings.NewReader(input), Out: &out, Err: &log})
-	return answer{code: code, out: out.String(), err: log.String()}
+	return answer{code: code, out: out.String(), err: log.String(), machine: machine.Read()}
 }
 
 // answering starts a target that answers with a status, and counts.
@@ -58,12 +60,18 @@ func localTest(target string) string {
 		"spec: {target: {" + target + "}, requests: [{path: /}], steps: [{name: burst, users: 5, requestsPerUser: 4}]}\n"
 }
 
-// judged checks the exit code of a verdict, and returns the verdict. On a machine that is
-// busy with other things, a run that would pass is inconclusive, and says why; so is any
-// whose workers this machine had begin late.
+// beganLate says whether a run says that a worker began a step late, and the machine that it
+// was busy.
+func beganLate(got answer) bool {
+	return strings.Contains(got.out, "a worker began it ") && got.machine.Busy()
+}
+
+// judged checks the exit code of a verdict, and returns the verdict. On a machine that says that
+// it was busy, a run that would pass may be inconclusive, and says why; so may any whose workers
+// began late.
 func judged(t *testing.T, got answer, code int, verdict string) string {
 	t.Helper()
-	busy := strings.Contains(got.out, "a worker began it ") || code == 0 && strings.Contains(got.out, "It was the limit, not the target")
+	busy := beganLate(got) || code == 0 && got.machine.Busy() && strings.Contains(got.out, "It shows in the result")
 	if got.code == 2 && busy {
 		return "Inconclusive"
 	}
@@ -192,14 +200,17 @@ func TestTryFindsTheFault(t *testing.T) {
 	}
 }
 
-// The right system is not found at fault. Whether it has passed says a machine that is
-// not busy; the exit code and the last line agree on any.
+// The right system is not found at fault. It has passed, unless the machine was busy; the exit
+// code and the last line agree on any.
 func TestTryEndsWithTheVerdict(t *testing.T) {
 	got := alone(t.Context(), t, "try", "--serve", "ratelimiter")
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
 	want := map[int]string{0: "try: PASSED: ", 2: "try: INCONCLUSIVE: "}[got.code]
 	if last := lines[len(lines)-1]; want == "" || !strings.HasPrefix(last, want) {
 		t.Errorf("exit code %d, last line %q", got.code, last)
+	}
+	if hindered := strings.Contains(got.out, "It shows in the result") && got.machine.Busy(); got.code == 2 && !hindered && !beganLate(got) {
+		t.Errorf("it is inconclusive (%s):\n%s", got.machine, got.out)
 	}
 	for _, threshold := range []string{"overLimitGrants", "falseDenials"} {
 		if strings.Contains(got.out, "Failed            "+threshold) {

@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // TestMain makes this program a worker if a run on this machine started it as one.
@@ -69,6 +70,8 @@ func writeKubeconfig(t *testing.T, host, namespace string) string {
 type answer struct {
 	code     int
 	out, err string
+	// machine is what it says of how busy it was meanwhile.
+	machine pressure.Reading
 }
 
 // run runs a command line to its end.

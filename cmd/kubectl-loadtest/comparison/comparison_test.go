@@ -53,7 +53,7 @@ func TestPages(t *testing.T) {
 		other.Status.Steps[i].WorkersReporting = 2
 	}
 	other.Status.Steps[5].State = v1alpha1.StepCut
-	other.Status.Steps[3].Result.Generator = &v1alpha1.GeneratorStatus{}
+	other.Status.Steps[3].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true}
 	more := finished("v4", step("100", 1, 0, 100, 35), step("5000", 2, 0, 5000, 900))
 	for name, tests := range map[string][]*v1alpha1.LoadTest{
 		"repetitions": {thrice("v3", 40, 100), thrice("v4", 50, 100)},

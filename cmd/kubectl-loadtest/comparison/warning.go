@@ -72,7 +72,7 @@ func (c *Comparison) leftOut(test int) []string {
 			case !figures.IsWhole(step, c.tests[test].Status.Workers.Desired):
 				list = append(list, fmt.Sprintf("Step %s of %s is left out: it is %s, or lacks a worker.", step.Name, c.names[test], step.State))
 			case !figures.IsSound(step.Result):
-				list = append(list, fmt.Sprintf("Step %s of %s is left out: the generator was the limit, not the target.", step.Name, c.names[test]))
+				list = append(list, fmt.Sprintf("Step %s of %s is left out: the generator did not send the planned load.", step.Name, c.names[test]))
 			}
 		}
 	}

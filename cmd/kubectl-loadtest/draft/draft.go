@@ -59,7 +59,7 @@ type Request struct {
 	Path    string
 	Headers []Header
 	Body    string
-	// Status are the expected ones; none: 200 to 399.
+	// Status are the expected ones; none: 200 to 299.
 	Status []int
 	// Remark is written above it.
 	Remark string

@@ -2,8 +2,10 @@ package draft_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,6 +226,22 @@ func TestFromHAR(t *testing.T) {
 	}
 	if len(lt.Spec.Target.Headers) != 1 || lt.Spec.Target.Headers[0].Name != "Cookie" {
 		t.Errorf("shared headers %+v, want the cookie of both", lt.Spec.Target.Headers)
+	}
+}
+
+// A redirect that was recorded is expected. 304 is the answer to a header that is not sent.
+func TestFromHARExpectsRedirectsThatWereRecorded(t *testing.T) {
+	for status, want := range map[int][]int32{200: nil, 302: {302}, 304: nil, 404: {404}} {
+		har := fmt.Sprintf(`{"log": {"entries": [{"request": {"method": "GET", "url": "http://shop/abc"}, "response": {"status": %d}}]}}`, status)
+		d, err := draft.FromHAR([]byte(har))
+		lt, manifest := accepted(t, d, err)
+		var got []int32
+		if e := lt.Spec.Requests[0].Expect; e != nil {
+			got = e.Status
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("answered with %d, %d is expected, want %d:\n%s", status, got, want, manifest)
+		}
 	}
 }
 

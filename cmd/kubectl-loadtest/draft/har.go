@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -108,7 +109,8 @@ func (e *harEntry) request(path string) Request {
 			r.setDefault("Content-Type", post.MimeType)
 		}
 	}
-	if s := e.Response.Status; s >= 400 && s <= 599 {
+	// 304 is left out, as what it was the answer to is not sent: If-None-Match.
+	if s := e.Response.Status; s >= 300 && s <= 599 && s != http.StatusNotModified {
 		r.Status = []int{s}
 		r.Remark = fmt.Sprintf("It was answered with %d when it was recorded, which is therefore expected.", s)
 	}

@@ -99,7 +99,7 @@ func request(doc *openapi3.T, item *openapi3.PathItem, o *openapi3.Operation, me
 	return r
 }
 
-// statuses are the documented ones from 200 to 399; none if each of those is good.
+// statuses are the documented ones from 200 to 399; none: each from 200 to 299 is good.
 func statuses(o *openapi3.Operation) (list []int) {
 	if o.Responses == nil {
 		return nil

@@ -157,6 +157,9 @@ func (p *Preview) foresee(lt *v1alpha1.LoadTest, status *v1alpha1.LoadTestStatus
 	further := &Preview{}
 	further.addSteps(all)
 	p.Further = fmt.Sprintf("The load is then raised until a threshold is breached, and the interval divided to a precision of %s: at most %d probes.", s.Precision, s.MaxProbes)
+	if s.Hold != nil {
+		p.Further += fmt.Sprintf(" What is found is held for %s; what that breaches is taken back by %s and held again.", Time(s.Hold.Duration), s.Precision)
+	}
 	p.Requests, p.AtMost = further.Requests, true
 	p.Duration, p.Limit = further.Duration, further.Limit
 }

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -15,11 +17,13 @@ func Attention(s *v1alpha1.LoadTestStatus) []Notice {
 	said := Judgement(s)
 	var list []Notice
 	for _, c := range s.Conditions {
-		if alarming(c) && c.Message != said {
+		if alarming(c) && c.Message != said && (c.Message == "" || !strings.Contains(said, c.Message)) {
 			list = append(list, Notice{c.Reason, c.Message})
 		}
 	}
 	list = append(list, surroundings(s)...)
+	list = append(list, down(s)...)
+	list = append(list, piledUp(s.Steps, said)...)
 	return append(list, indicators(s.Steps)...)
 }
 

@@ -10,7 +10,9 @@
 //	step.go        a step: its head line, requests, rates, the limiter's audit
 //	generator.go   the state of the generator
 //	outcomes.go    what became of the requests
-//	latency.go     the two distributions of time, side by side
+//	latency.go     the distributions of time, side by side
+//	bracket.go     times with and without the generator's own delay
+//	course.go      what piled up, for how long the target was down, what is said once
 //	traces.go      the slowest and some failed requests, by the ids of their traces
 //	spread.go      how far the repetitions of a step differ
 //

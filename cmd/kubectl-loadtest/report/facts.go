@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,12 +43,38 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 		list = append(list, Fact{"Workers", workers(s.Workers)})
 	}
 	if s.MaxSustainedUsers != nil {
-		list = append(list, Fact{"Sustained", fmt.Sprintf("up to %d users with every threshold kept", *s.MaxSustainedUsers)})
+		list = append(list, Fact{Kept, fmt.Sprintf("every threshold up to %d users%s", *s.MaxSustainedUsers, forTime(KeptFor(s)))})
 	}
 	if s.MaxSustainedRate != "" {
-		list = append(list, Fact{"Sustained", "up to " + s.MaxSustainedRate + " requests per second with every threshold kept"})
+		list = append(list, Fact{Kept, fmt.Sprintf("every threshold up to %s requests per second%s", s.MaxSustainedRate, forTime(KeptFor(s)))})
 	}
 	return list
+}
+
+// Kept is the name of the fact that says up to what load the thresholds were kept.
+const Kept = "Kept"
+
+// KeptFor is for how long the highest load was sent that was kept: a load may be more than
+// the target can take, and kept for a while. 0: it is not known.
+func KeptFor(s *v1alpha1.LoadTestStatus) time.Duration {
+	var longest time.Duration
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		users := s.MaxSustainedUsers != nil && step.Load.Users == *s.MaxSustainedUsers && step.Load.RampTo == nil
+		rate := step.Load.Rate != nil && step.Load.RampTo == nil && step.Load.Rate.String() == s.MaxSustainedRate
+		if (users || rate) && step.Load.Duration != nil && step.State == v1alpha1.StepComplete && step.Side != v1alpha1.SideControl {
+			longest = max(longest, step.Load.Duration.Duration)
+		}
+	}
+	return longest
+}
+
+// forTime is a time in a sentence; empty: none.
+func forTime(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return ", for " + format.Whole(d)
 }
 
 // descriptors are the digests of those by which calls were encoded: of each target that has

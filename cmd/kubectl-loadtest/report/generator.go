@@ -4,23 +4,39 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
-// generator is the state of the generator, in a line and, when it was the limit, a
-// second one that says what to change.
+// generator is the state of the generator, in a line and, when it shows in the result, a
+// second one. What to change is said once in a report, where it is of the run.
 func (p *page) generator(g *v1alpha1.GeneratorStatus) {
 	if g == nil {
 		return
 	}
 	p.row("Generator", "%s", strings.Join(Health(g), ", "))
-	if !g.Healthy {
-		p.row("", "It was the limit, not the target: %s", g.Message)
+	if g.Healthy {
+		return
 	}
+	what := ""
+	if g.LoadDisplaced {
+		what = ": the load was not the planned one"
+	}
+	p.row("", "It shows in the result%s (%s).%s", what, Healthy(g), p.advice(g))
 }
 
-// Healthy says whether the generator, not the target, was the limit.
+// advice is what to change, if nothing above says so.
+func (p *page) advice(g *v1alpha1.GeneratorStatus) string {
+	c := meta.FindStatusCondition(p.lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy)
+	if c != nil && alarming(*c) || strings.Contains(p.String(), g.Message) {
+		return ""
+	}
+	return " " + g.Message
+}
+
+// Healthy says whether the generator shows in the result, and why.
 func Healthy(g *v1alpha1.GeneratorStatus) string {
 	if g.Healthy {
 		return "Healthy"
@@ -60,6 +76,12 @@ func Health(g *v1alpha1.GeneratorStatus) []string {
 			facts[0] += ", max " + format.Short(g.SendLatenessMax.Duration)
 		}
 		facts[0] += ")"
+	}
+	if g.BurstSpread != nil {
+		facts = append(facts, "sent the burst within "+format.Short(g.BurstSpread.Duration))
+	}
+	if g.HeldUp != "" {
+		facts = append(facts, "held its users up for "+g.HeldUp+" of their time")
 	}
 	if g.ReadLatenessP99 != nil {
 		facts[0] += ", read at most " + format.Short(g.ReadLatenessP99.Duration) + " late (p99)"

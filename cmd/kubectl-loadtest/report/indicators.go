@@ -30,6 +30,8 @@ var shown = []indicator{
 	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},
 	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},
 	{"Unfinished", 0, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
+	{"Undecided", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Undecided, r.Sent - r.InFlight }, "had waited for less than their timeout at the end: they may have failed or not"},
+	{"Excused", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Excused, r.Sent - r.InFlight }, "timed out while their worker did not run: they may have been answered in time"},
 }
 
 func failing(part func(*v1alpha1.Counts) int64) func(*v1alpha1.StepResult) (int64, int64) {

@@ -36,6 +36,34 @@ func Rungs(s *v1alpha1.LoadTestStatus) []Rung {
 	return list
 }
 
+// Bracketed are the same, with two values of a time if the generator's own delay is visible
+// in it.
+func Bracketed(s *v1alpha1.LoadTestStatus, write func(*metav1.Duration) string) []Rung {
+	list := Rungs(s)
+	n := 0
+	for i := range s.Steps {
+		r := s.Steps[i].Result
+		if r == nil {
+			continue
+		}
+		if r.ResponseTime != nil {
+			row := &list[n]
+			for _, b := range Brackets(r.ResponseTime, r.WithoutGenerator) {
+				switch b.Name {
+				case "p50":
+					row.P50 = b.Text(write)
+				case "p95":
+					row.P95 = b.Text(write)
+				case "p99":
+					row.P99 = b.Text(write)
+				}
+			}
+		}
+		n++
+	}
+	return list
+}
+
 func rung(step *v1alpha1.StepStatus) Rung {
 	r := step.Result
 	row := Rung{
@@ -95,12 +123,16 @@ func Brief(d *metav1.Duration) string {
 
 // ladder is a table of the steps, where there are several.
 func (p *page) ladder() {
-	rungs := Rungs(&p.lt.Status)
+	rungs := Bracketed(&p.lt.Status, Brief)
 	if len(rungs) < 2 {
 		return
 	}
+	title := "Steps"
+	if AnyVisible(p.lt.Status.Steps) {
+		title += " (" + InParentheses + ")"
+	}
 	p.line("")
-	p.line("Steps")
+	p.line("%s", title)
 	rows := make([][]string, len(rungs))
 	for i := range rungs {
 		rows[i] = rungs[i].Cells()

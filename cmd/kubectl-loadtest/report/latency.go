@@ -12,14 +12,20 @@ import (
 // columnWidth is that of a distribution.
 const columnWidth = 34
 
-func (p *page) latency(title string, response, service *v1alpha1.Latency) {
+// latency has a third column, the response time without the generator's own delay, if that
+// is visible.
+func (p *page) latency(title string, response, service, without *v1alpha1.Latency) {
 	if service == nil {
 		service = &v1alpha1.Latency{}
 	}
-	p.row(title, "%-*s%s", columnWidth, "response time (from when due)", "service time (from when sent)")
-	times := Quantiles(service)
-	for i, q := range Quantiles(response) {
-		p.row("  "+q.Name, "%-*s%s", columnWidth, precise(q.Time), precise(times[i].Time))
+	times, brackets := Quantiles(service), Brackets(response, without)
+	third := func(string) string { return "" }
+	if areVisible(brackets) {
+		third = func(text string) string { return text }
+	}
+	p.row(title, "%-*s%-*s%s", columnWidth, "response time (from when due)", columnWidth, "service time (from when sent)", third("response time without the generator's own delay"))
+	for i, b := range brackets {
+		p.row("  "+b.Name, "%-*s%-*s%s", columnWidth, precise(b.Time), columnWidth, precise(times[i].Time), third(precise(b.Without)))
 	}
 }
 

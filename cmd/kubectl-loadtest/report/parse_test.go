@@ -36,7 +36,7 @@ func TestTextParsesBackIntoTheSameNumbers(t *testing.T) {
 // printed is the part of a result that the text has to the last digit.
 func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 	p := &v1alpha1.StepResult{
-		Due: r.Due, Unsent: r.Unsent, Late: r.Late, Throughput: r.Throughput, Goodput: r.Goodput, ItemsPerSecond: r.ItemsPerSecond,
+		Due: r.Due, Unsent: r.Unsent, Late: r.Late, Displaced: r.Displaced, Downtime: report.Downtime(r), Throughput: r.Throughput, Goodput: r.Goodput, ItemsPerSecond: r.ItemsPerSecond,
 		RateLimit: r.RateLimit, ErrorSamples: r.ErrorSamples,
 	}
 	p.Sent, p.Failed, p.InFlight, p.Outcomes, p.StatusCodes = r.Sent, r.Failed, r.InFlight, r.Outcomes, r.StatusCodes
@@ -46,6 +46,9 @@ func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 	}
 	if r.ResponseTime != nil {
 		p.ResponseTime, p.ServiceTime = timesOf(r.ResponseTime), timesOf(r.ServiceTime)
+	}
+	if r.WithoutGenerator != nil {
+		p.WithoutGenerator = timesOf(r.WithoutGenerator)
 	}
 	if r.ExpectedResponseTime != nil {
 		p.ExpectedResponseTime, p.ExpectedServiceTime = timesOf(r.ExpectedResponseTime), timesOf(r.ExpectedServiceTime)
@@ -76,7 +79,7 @@ func timesOf(l *v1alpha1.Latency) *v1alpha1.Latency {
 }
 
 var (
-	requestsLine = regexp.MustCompile(`^due (\d+) · sent (\d+).* · unsent (\d+) · late (\d+)(?: · in flight (\d+))?$`)
+	requestsLine = regexp.MustCompile(`^due (\d+) · sent (\d+).* · unsent (\d+) · late (\d+)(?: · displaced (\d+) \(\S+\))?(?: · in flight (\d+))?$`)
 	ratesLine    = regexp.MustCompile(`^(\S+) req/s    goodput (\S+) req/s(?:    (\S+) items/s)?$`)
 	classPart    = regexp.MustCompile(`^(.*) (\d+)$`)
 	traceLine    = regexp.MustCompile(`^\S+(?: \(service time \S+\))? \S+ trace ([0-9a-f]{32}) (.+)$`)
@@ -99,7 +102,7 @@ func parseText(t *testing.T, text string) []*v1alpha1.StepResult {
 		value := line[20:]
 		if m := requestsLine.FindStringSubmatch(value); label == "Requests" && m != nil {
 			r := &v1alpha1.StepResult{Due: whole(t, m[1]), Unsent: whole(t, m[3]), Late: whole(t, m[4])}
-			r.Sent, r.InFlight = whole(t, m[2]), whole(t, m[5])
+			r.Sent, r.Displaced, r.InFlight = whole(t, m[2]), whole(t, m[5]), whole(t, m[6])
 			list = append(list, r)
 			continue
 		}
@@ -121,6 +124,8 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 		r.Outcomes.RateLimited = whole(t, first)
 	case "Failed":
 		r.Failed = whole(t, first)
+	case "Downtime":
+		r.Downtime = first
 	case "Throughput":
 		m := ratesLine.FindStringSubmatch(value)
 		r.Throughput, r.Goodput, r.ItemsPerSecond = m[1], m[2], m[3]
@@ -210,7 +215,13 @@ func takeTime(t *testing.T, r *v1alpha1.StepResult, name, value string) {
 		return
 	}
 	*of(response)[name] = exact(t, value[:34])
-	*of(service)[name] = exact(t, value[34:])
+	*of(service)[name] = exact(t, value[34:min(68, len(value))])
+	if len(value) > 68 {
+		if r.WithoutGenerator == nil {
+			r.WithoutGenerator = &v1alpha1.Latency{}
+		}
+		*of(r.WithoutGenerator)[name] = exact(t, value[68:])
+	}
 }
 
 func exact(t *testing.T, text string) *metav1.Duration {

@@ -195,18 +195,24 @@ func withoutRoom(r *v1alpha1.StepResult) string {
 }
 
 func (p *page) result(r *v1alpha1.StepResult) {
-	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, inFlight(r))
+	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), inFlight(r))
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
 	if n := r.Outcomes.RateLimited; n > 0 {
 		p.row("Rate limited", "%d%s%s%s", n, share(n, ended), limitedBy(&r.Counts), asExpected(&r.Counts))
 	}
-	p.row("Failed", "%d%s", r.Failed, share(r.Failed, ended))
+	p.row("Failed", "%d%s%s", r.Failed, share(r.Failed, ended), notCertain(r))
+	if text := Downtime(r); text != "" {
+		p.row("Downtime", "%s of the window", text)
+	}
 	for _, on := range r.OnTime {
-		p.row("On time", "%d%s of due, within %v", on.Requests, share(on.Requests, r.Due), on.Within.Duration)
+		p.row("On time", "%d%s of due, within %v", on.Requests, share(on.Requests, r.Due-refusedWell(&r.Counts)), on.Within.Duration)
 	}
 	if r.Throughput != "" {
-		p.row("Throughput", "%s req/s    goodput %s req/s%s", r.Throughput, r.Goodput, items(r))
+		p.row("Throughput", "%s req/s    goodput %s req/s%s", tenths(r.Throughput), tenths(r.Goodput), items(r))
+	}
+	if text := Outstanding(r.Outstanding); text != "" {
+		p.row("Outstanding", "%s", text)
 	}
 	p.line("")
 	p.row("Failures", "%s", failures(&r.Counts))
@@ -216,19 +222,15 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	if codes := StatusCodes(&r.Counts); codes != "" {
 		p.row("Status codes", "%s", codes)
 	}
-	for i, result := range r.Types {
-		label := ""
-		if i == 0 {
-			label = "By type"
-		}
-		p.row(label, "%s", ofType(&result))
+	label := "By type"
+	for i := range r.Types {
+		p.row(label, "%s", ofType(&r.Types[i]))
+		label = ""
 	}
+	label = "Journeys"
 	for i := range r.Journeys {
-		label := ""
-		if i == 0 {
-			label = "Journeys"
-		}
 		p.row(label, "%s", ofJourney(&r.Journeys[i]))
+		label = ""
 	}
 	if r.Transport != "" {
 		p.row("Transport", "%s", driven(r))
@@ -240,11 +242,11 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 	if r.ResponseTime != nil {
 		p.line("")
-		p.latency("Latency", r.ResponseTime, r.ServiceTime)
+		p.latency("Latency", r.ResponseTime, r.ServiceTime, r.WithoutGenerator)
 	}
 	if r.ExpectedResponseTime != nil {
 		p.line("")
-		p.latency("Of expected", r.ExpectedResponseTime, r.ExpectedServiceTime)
+		p.latency("Of expected", r.ExpectedResponseTime, r.ExpectedServiceTime, r.ExpectedWithoutGenerator)
 	}
 }
 
@@ -261,7 +263,17 @@ func items(r *v1alpha1.StepResult) string {
 	if r.ItemsPerSecond == "" {
 		return ""
 	}
-	return "    " + r.ItemsPerSecond + " items/s"
+	return "    " + tenths(r.ItemsPerSecond) + " items/s"
+}
+
+// tenths is a rate to one digit behind the point. The result has more of them, for
+// comparisons.
+func tenths(perSecond string) string {
+	rate, ok := new(big.Rat).SetString(perSecond)
+	if !ok {
+		return perSecond
+	}
+	return rate.FloatString(1)
 }
 
 func ofType(t *v1alpha1.TypeResult) string {

@@ -107,6 +107,7 @@ func (p *page) thresholds() {
 	if len(list) == 0 {
 		return
 	}
+	messages := ThresholdMessages(&p.lt.Status)
 	names, width := make([]string, len(list)), 0
 	for i, t := range list {
 		names[i] = ThresholdName(&t)
@@ -115,7 +116,7 @@ func (p *page) thresholds() {
 	p.line("")
 	p.line("Thresholds")
 	for i, t := range list {
-		p.line("  %-*s%-*s  %s", labelWidth-2, t.State, width, names[i], t.Message)
+		p.line("  %-*s%-*s  %s", labelWidth-2, t.State, width, names[i], messages[i])
 	}
 }
 

@@ -122,9 +122,14 @@ steps:
 	}
 }
 
-func TestSustainedRateIsSaidOnce(t *testing.T) {
-	text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100"}})
-	if n := strings.Count(text, "Sustained           up to 100 requests per second with every threshold kept\n"); n != 1 {
+func TestKeptRateIsSaidOnceWithItsTime(t *testing.T) {
+	hundred, more := v1alpha1.NewDecimal("100"), v1alpha1.NewDecimal("200")
+	text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100", Steps: []v1alpha1.StepStatus{
+		{State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{Rate: &hundred, Duration: &metav1.Duration{Duration: 10 * time.Second}}},
+		{State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{Rate: &hundred, Duration: &metav1.Duration{Duration: 2 * time.Minute}}, Hold: true},
+		{State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{Rate: &more, Duration: &metav1.Duration{Duration: time.Hour}}},
+	}}})
+	if n := strings.Count(text, "Kept                every threshold up to 100 requests per second, for 2m\n"); n != 1 {
 		t.Errorf("it is said %d times:\n%s", n, text)
 	}
 }

@@ -89,6 +89,7 @@ func searches(s *v1alpha1.LoadTestSpec) {
 	s.Search = &v1alpha1.Search{
 		Users: &v1alpha1.UsersRange{Min: 9, Max: 60}, RatePerUser: s.Ladder.RatePerUser,
 		Duration: s.Ladder.Duration, Rest: s.Ladder.Rest, Precision: "50%",
+		Hold: &metav1.Duration{Duration: 2 * s.Ladder.Duration.Duration},
 	}
 	s.Ladder = nil
 }

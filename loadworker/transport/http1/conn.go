@@ -103,7 +103,7 @@ func (c *Conn) ensureOpen(ctx context.Context, now, deadline time.Time) error {
 		}
 		c.Close()
 	}
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := socket.WithDeadline(ctx, deadline)
 	defer cancel()
 	conn, err := c.client.Open(dial.Resuming(ctx, c.session))
 	if err == nil {
@@ -180,17 +180,18 @@ func (c *Conn) Resume() {
 // failed closes the connection, which is in an unknown state, and returns the error
 // of the request: ErrInterrupted if that is the cause.
 func (c *Conn) failed(err error) error {
-	if secured, ok := c.net.(*tls.Conn); ok {
-		// Close of TLS sends close_notify and may block for 5 s; close the socket first.
-		_ = secured.NetConn().Close()
-	}
+	socket.Break(c.net)
 	c.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.interrupted {
+	if c.isInterrupted() {
 		return failure.ErrInterrupted
 	}
 	return err
+}
+
+func (c *Conn) isInterrupted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.interrupted
 }
 
 // Close closes the connection; the next request opens another.

@@ -3,6 +3,7 @@ package http1
 import (
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -32,6 +33,11 @@ func (c *Conn) exchange(r *transport.Request, deadline time.Time) error {
 		return c.exchangeSecured(r)
 	}
 	c.request, c.rest = r, nil
+	return c.await(deadline)
+}
+
+// await reads the response, and sends what is left of the request.
+func (c *Conn) await(deadline time.Time) error {
 	for {
 		// err is the runtime's own, of a deadline; c.err is that of transfer.
 		err := c.raw.Read(c.onReadable)
@@ -43,9 +49,22 @@ func (c *Conn) exchange(r *transport.Request, deadline time.Time) error {
 		case err == nil:
 			return c.err
 		case !c.extendDeadline(err, deadline):
+			if c.transferLate(err) {
+				return c.err
+			}
 			return &failure.Error{Phase: failure.Reading, Err: err}
 		}
 	}
+}
+
+// transferLate reads what has come, after a deadline: if the process stood still, it may have
+// come long ago. It reports whether that ends the response.
+func (c *Conn) transferLate(err error) (done bool) {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || c.request != nil || c.isInterrupted() {
+		return false
+	}
+	failed := c.raw.Control(func(fd uintptr) { done = c.transfer(fd) })
+	return done && failed == nil
 }
 
 // transfer sends the request when it is called first, and then reads what has
@@ -115,8 +134,15 @@ func (c *Conn) exchangeSecured(r *transport.Request) error {
 	if c.secured == nil { // one that goes to a loop never needs it
 		c.secured = make([]byte, securedBuffer)
 	}
+	return c.awaitSecured()
+}
+
+// awaitSecured is await over TLS.
+func (c *Conn) awaitSecured() error {
+	extend := func(to time.Time) bool { return c.setDeadline(time.Now(), to) }
+	var response socket.LateReader
 	for {
-		n, err := c.net.Read(c.secured)
+		n, err := response.Read(c.net, c.secured, extend)
 		if n > 0 || errors.Is(err, io.EOF) {
 			err = c.response.feed(c.secured[:n]) // an error that came with bytes comes again
 		}

@@ -2,6 +2,7 @@ package http1
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -92,7 +93,7 @@ func (l *Loop) Send(ctx context.Context, c *LoopConn, r *transport.Request, dead
 // begin begins to write a request.
 func (c *LoopConn) begin(b []byte) {
 	c.reused, c.carried = c.carried, true
-	c.loop.Await(&c.deadline, c, c.until)
+	c.conn.Await(&c.deadline, c, c.until)
 	c.conn.Write(b)
 }
 
@@ -121,11 +122,15 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	if !c.response.parser.done() {
 		return true
 	}
+	if c.conn.Missed(&c.deadline, waited) {
+		c.GiveUp(os.ErrDeadlineExceeded)
+		return false
+	}
 	if closing || c.conn.Unwritten() || !c.response.reusable() {
 		c.conn.Close()
 	}
 	r := c.response.parser.response()
-	r.Waited = waited
+	r.Waited, r.WaitSampled = waited, c.conn.Sampled()
 	c.end(r, nil)
 	return false
 }

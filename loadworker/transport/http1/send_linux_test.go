@@ -166,7 +166,7 @@ func TestSendReadsWholeResponses(t *testing.T) {
 				}
 				body := append([]byte(nil), got.Body...)
 				got.Free()
-				got.Body, got.Waited = body, 0
+				got.Body, got.Waited, got.WaitSampled = body, 0, false
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -157,37 +156,15 @@ func TestTLSServerThatReadsNothing(t *testing.T) {
 // If the socket has no room for a request, it has none for close_notify, and Close of
 // TLS would block for seconds.
 func TestFailureDoesNotWaitForCloseNotify(t *testing.T) {
-	config, server := scripted.Identity(t)
-	near, far := net.Pipe()
-	defer func() { _ = far.Close() }()
-	socket := &crowded{Conn: near}
-	client := tls.Client(socket, config)
-	go func() { _ = tls.Server(far, server).Handshake() }()
-	if err := client.Handshake(); err != nil {
-		t.Fatal(err)
-	}
+	client, waited := scripted.Crowded(t)
 	c := newTestClient(t, dial.Config{URL: "https://example.com"}).newConn()
 	c.adopt(client)
 	c.used = time.Now().Add(time.Hour) // it is not checked
 	_, err := c.Do(context.Background(), scripted.Large(), time.Now().Add(100*time.Millisecond))
 	wantOutcome(t, err, measure.Timeout, failure.Writing)
-	if n := socket.waited.Load(); n != 1 {
+	if n := waited(); n != 1 {
 		t.Errorf("%d writes timed out waiting for room, want that of the request", n)
 	}
-}
-
-// crowded counts the writes that reached their deadline.
-type crowded struct {
-	net.Conn
-	waited atomic.Int32
-}
-
-func (c *crowded) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.waited.Add(1)
-	}
-	return n, err
 }
 
 // wantOutcome checks the class of an error and, unless it was interrupted, its phase.

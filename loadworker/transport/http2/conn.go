@@ -83,6 +83,7 @@ func (c *Conn) ended(_ *Stream, err error) { c.done, c.err = true, err }
 func (c *Conn) exchange(done func() bool) error {
 	buffer := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buffer)
+	var response socket.LateReader
 	for {
 		if err := c.flush(); err != nil {
 			return err
@@ -90,7 +91,7 @@ func (c *Conn) exchange(done func() bool) error {
 		if done() {
 			return nil
 		}
-		n, err := c.net.Read(buffer[:])
+		n, err := response.Read(c.net, buffer[:], c.setDeadline)
 		if n > 0 {
 			err = c.mux.Feed(buffer[:n]) // an error that came with bytes comes again
 			if err != nil {
@@ -163,7 +164,7 @@ func (c *Conn) ensureOpen(ctx context.Context, deadline time.Time) error {
 		return nil
 	}
 	c.Close()
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := socket.WithDeadline(ctx, deadline)
 	defer cancel()
 	conn, err := c.client.Open(dial.Resuming(ctx, c.session))
 	if err == nil {
@@ -251,10 +252,7 @@ func (c *Conn) Resume() {
 
 // failed closes the connection, and returns the error of the request.
 func (c *Conn) failed(err error) error {
-	if secured, ok := c.net.(*tls.Conn); ok {
-		// Close of TLS sends close_notify and may block for 5 s; close the socket first.
-		_ = secured.NetConn().Close()
-	}
+	socket.Break(c.net)
 	c.Close()
 	return c.interruption(err)
 }

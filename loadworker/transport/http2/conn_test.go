@@ -3,11 +3,9 @@ package http2
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -124,34 +122,12 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 // If the socket has no room for a request, it has none for close_notify, and Close of TLS would
 // block for seconds.
 func TestFailureDoesNotWaitForCloseNotify(t *testing.T) {
-	config, server := scripted.Identity(t)
-	near, far := net.Pipe()
-	defer func() { _ = far.Close() }()
-	crowded := &crowded{Conn: near}
-	secured := tls.Client(crowded, config)
-	go func() { _ = tls.Server(far, server).Handshake() }()
-	if err := secured.Handshake(); err != nil {
-		t.Fatal(err)
-	}
+	secured, waited := scripted.Crowded(t)
 	client := NewClient(scripted.NewDialer(t, dial.Config{URL: "https://example.com", HTTP2: true}), "agent", Shared{})
 	conn := client.NewConn().(*Conn)
 	conn.adopt(secured, NewMux(client.origin), false)
 	_, err := conn.Do(t.Context(), scripted.Get, time.Now().Add(100*time.Millisecond))
-	if failure.Classify(err) != measure.Timeout || conn.IsOpen() || crowded.waited != 1 {
-		t.Errorf("%v, open %v, %d writes waited for room; want a timeout, and that of the request", err, conn.IsOpen(), crowded.waited)
+	if failure.Classify(err) != measure.Timeout || conn.IsOpen() || waited() != 1 {
+		t.Errorf("%v, open %v, %d writes waited for room; want a timeout, and that of the request", err, conn.IsOpen(), waited())
 	}
-}
-
-// crowded counts the writes that reached their deadline.
-type crowded struct {
-	net.Conn
-	waited int
-}
-
-func (c *crowded) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.waited++
-	}
-	return n, err
 }

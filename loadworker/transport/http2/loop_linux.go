@@ -162,7 +162,7 @@ func (l *Loop) Send(ctx context.Context, st *LoopStream, c *LoopConn, r *transpo
 
 func (c *LoopConn) begin(st *LoopStream) {
 	st.reused, c.carried = c.carried, true
-	c.loop.Await(&st.deadline, st, st.until)
+	c.conn.Await(&st.deadline, st, st.until)
 }
 
 // Opened sends the request that the connection was dialled for.
@@ -275,7 +275,7 @@ func (st *LoopStream) ended(stream *Stream, err error) {
 	switch {
 	case err == nil:
 		r = stream.Response()
-		r.Waited = c.waited
+		r.Waited, r.WaitSampled = c.waited, c.conn.Sampled()
 	case c.loop.Interrupted():
 		err = failure.ErrInterrupted
 	default:

@@ -34,7 +34,7 @@ type Conn struct {
 	number   int32 // in the loop
 	fd       int32
 	open     bool
-	stamped  bool        // the kernel says when bytes came
+	stamped  bool        // the kernel can say when bytes came
 	secured  *socket.TLS // nil: there is no TLS
 	rest     []byte      // of what was written: what the socket had no room for
 	answers  int         // bytes that TLS itself has said since the socket had room
@@ -88,14 +88,10 @@ func (c *Conn) Release() (net.Conn, error) {
 	return socket.Attach(int(c.fd), secured)
 }
 
-// stampedEvery: of one of so many connections of a loop it is measured how long its
-// responses wait to be read, which costs another kind of read.
-const stampedEvery = 16
-
 // connect makes fd the socket of the connection.
 func (c *Conn) connect(fd int, secured *socket.TLS) error {
 	c.fd, c.open, c.secured = int32(fd), true, secured
-	c.stamped = c.number%stampedEvery == 0 && socket.Stamp(fd)
+	c.stamped = socket.Stamp(fd)
 	if secured != nil && c.loop.text == nil {
 		c.loop.text = make([]byte, 0, inBuffer+maxRecord)
 	}
@@ -146,9 +142,27 @@ func (c *Conn) flush(b []byte) {
 // may send as fast as it is read here.
 const readAtOnce = 4 * inBuffer
 
-// read reads what has arrived. Of what a full buffer had no room for, there is no event.
-func (c *Conn) read(closing bool) {
-	left := readAtOnce
+// readPending reads what has arrived by now, without an event, and nothing that arrives
+// meanwhile: the other side may send without end.
+func (c *Conn) readPending() {
+	if !c.open {
+		return
+	}
+	poll := [1]unix.PollFd{{Fd: c.fd, Events: unix.POLLIN | unix.POLLRDHUP}}
+	if n, err := unix.Poll(poll[:], 0); n == 0 && err == nil {
+		return
+	}
+	pending, err := socket.Pending(int(c.fd))
+	if err != nil {
+		pending = readAtOnce
+	}
+	// One more than there are: after the bytes there may be the end.
+	c.read(poll[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0, pending+1)
+}
+
+// read reads what has arrived, up to a number of bytes. Of what a full buffer had no room for,
+// there is no event.
+func (c *Conn) read(closing bool, left int) {
 	for more := true; more && c.open; {
 		if left <= 0 {
 			c.readLater()
@@ -177,16 +191,6 @@ func (c *Conn) readLater() {
 	if err := c.loop.watch(unix.EPOLL_CTL_MOD, int(c.fd), c.number); err != nil {
 		c.fail(failure.Reading, err)
 	}
-}
-
-// readInto reads once into the loop's buffer. waited is how long ago the last of it
-// came; 0: not known.
-func (c *Conn) readInto() (n int, waited time.Duration, errno unix.Errno) {
-	if c.stamped {
-		return socket.ReadStamped(c.fd, c.loop.in, &c.loop.control)
-	}
-	n, errno = socket.Read(c.fd, c.loop.in)
-	return n, 0, errno
 }
 
 // maxAnswers bounds what TLS itself says to another side that reads none of it: new keys, as

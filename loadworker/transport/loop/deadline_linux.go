@@ -14,23 +14,37 @@ type Waiter interface {
 // Deadline is the end of a wait. The zero value ends none.
 type Deadline struct {
 	waiter     Waiter
+	conn       *Conn // what it waits for comes on
 	at         time.Duration
 	next, prev *Deadline
 }
 
-// Await has a waiter give up at an instant, unless Answered is called before.
-func (l *Loop) Await(d *Deadline, w Waiter, at time.Duration) {
-	d.waiter, d.at = w, at
-	l.waiting.add(d)
+// Await has a waiter give up at an instant, unless Answered is called before. It waits for
+// bytes of the connection.
+func (c *Conn) Await(d *Deadline, w Waiter, at time.Duration) {
+	d.waiter, d.conn, d.at = w, c, at
+	c.loop.waiting.add(d)
+}
+
+// Missed reports whether an answer came only after a deadline. waited is how long ago the
+// last bytes that were read came; 0: not known, and then nothing was missed. Over TLS these
+// bytes may be of TLS itself.
+func (c *Conn) Missed(d *Deadline, waited time.Duration) bool {
+	return waited > 0 && c.secured == nil && time.Since(c.loop.start)-waited > d.at
 }
 
 // Answered ends a wait, if there is one.
 func (l *Loop) Answered(d *Deadline) { l.waiting.remove(d) }
 
-// expire ends the waits whose deadline has passed.
+// expire ends the waits whose deadline has passed. It reads first: if the process stood still,
+// the answer may have come long ago, and there may be more events than one Wait takes.
 func (l *Loop) expire(now time.Duration) {
 	for d := l.waiting.first; d != nil && d.at <= now; d = l.waiting.first {
-		l.giveUp(d, os.ErrDeadlineExceeded)
+		l.punctuality = punctuality{} // this answer may have come before all others
+		d.conn.readPending()
+		if l.waiting.has(d) && d.at <= now {
+			l.giveUp(d, os.ErrDeadlineExceeded)
+		}
 	}
 }
 
@@ -61,15 +75,18 @@ func (q *deadlines) add(d *Deadline) {
 	}
 }
 
+// has reports whether a deadline is in the queue.
+func (q *deadlines) has(d *Deadline) bool { return d.prev != nil || q.first == d }
+
 // remove removes a deadline, if it is in the queue.
 func (q *deadlines) remove(d *Deadline) {
 	switch {
+	case !q.has(d):
+		return
 	case d.prev != nil:
 		d.prev.next = d.next
-	case q.first == d:
-		q.first = d.next
 	default:
-		return
+		q.first = d.next
 	}
 	if d.next == nil {
 		q.last = d.prev

@@ -31,7 +31,7 @@ func (c *Conn) Dial(ctx context.Context, deadline time.Duration) {
 // dial opens a socket, in a goroutine of its own. ctx may end it before Interrupt is
 // called.
 func (l *Loop) dial(ctx context.Context, r dialResult, deadline time.Duration) {
-	timed, cancel := context.WithDeadline(ctx, l.start.Add(deadline))
+	timed, cancel := socket.WithDeadline(ctx, l.start.Add(deadline))
 	defer cancel()
 	conn, err := l.open(timed)
 	switch {

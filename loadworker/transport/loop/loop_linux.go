@@ -34,6 +34,8 @@ type Loop struct {
 	text         []byte // of TLS; nil while there was none
 	pipe         socket.Pipe
 	control      socket.Control
+	punctuality  punctuality
+	told         told
 	waiting      deadlines
 	interrupted  bool
 
@@ -88,6 +90,7 @@ func (l *Loop) Wait(until time.Duration) {
 		until = min(until, d.at)
 	}
 	n, _ := l.epollWait(until - time.Since(l.start)) // New found that it works
+	l.punctuality = l.told.again(time.Since(l.start), n == len(l.events))
 	for i := range l.events[:n] {
 		l.handle(&l.events[i])
 		if l.Handled != nil {
@@ -124,7 +127,7 @@ func (l *Loop) handle(e *unix.EpollEvent) {
 	}
 	c := l.conns[e.Fd]
 	if c.open && e.Events&^unix.EPOLLOUT != 0 {
-		c.read(e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0)
+		c.read(e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0, readAtOnce)
 	}
 	if c.open && len(c.rest) > 0 && e.Events&unix.EPOLLOUT != 0 {
 		c.flush(c.rest)

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"slices"
@@ -209,60 +208,6 @@ func TestAnswersOfTLSAreBounded(t *testing.T) {
 	l.await(t, func() bool { return r.err != nil || !r.conn.IsOpen() })
 	if !errors.Is(r.err, errAnswers) {
 		t.Errorf("%v, want %v", r.err, errAnswers)
-	}
-}
-
-// A deadline that is nearest when another expires is given up in its turn, and one that
-// was answered is not.
-func TestDeadlinesExpire(t *testing.T) {
-	l := newTestLoop(t, nil)
-	var order []int
-	var all [3]Deadline
-	for i, at := range []time.Duration{20 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond} {
-		l.Await(&all[i], waiter(func(err error) {
-			if order = append(order, i); !errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("deadline %d: %v", i, err)
-			}
-		}), at)
-	}
-	l.Answered(&all[2])
-	l.await(t, func() bool { return len(order) == 2 })
-	if !slices.Equal(order, []int{1, 0}) {
-		t.Errorf("given up in the order %v, want 1, 0", order)
-	}
-}
-
-type waiter func(error)
-
-func (w waiter) GiveUp(err error) { w(err) }
-
-func TestDeadlinesAreInOrder(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	var q deadlines
-	var want []*Deadline
-	for range 2000 {
-		if len(want) > 0 && random.IntN(3) == 0 {
-			i := random.IntN(len(want))
-			q.remove(want[i])
-			q.remove(want[i]) // once more does nothing
-			want = slices.Delete(want, i, i+1)
-		} else {
-			w := &Deadline{at: time.Duration(random.IntN(50))}
-			q.add(w)
-			want = append(want, w)
-		}
-		slices.SortStableFunc(want, func(a, b *Deadline) int { return int(a.at - b.at) })
-		var forth, back []*Deadline
-		for w := q.first; w != nil; w = w.next {
-			forth = append(forth, w)
-		}
-		for w := q.last; w != nil; w = w.prev {
-			back = append(back, w)
-		}
-		slices.Reverse(back)
-		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
-			t.Fatalf("%d and %d deadlines from either end, want %d in order", len(forth), len(back), len(want))
-		}
 	}
 }
 

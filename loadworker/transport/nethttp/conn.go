@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -35,7 +36,7 @@ var _ transport.Conn = (*conn)(nil)
 
 // Do sends a request once and reads the whole response.
 func (c *conn) Do(ctx context.Context, r *transport.Request, deadline time.Time) (transport.Response, error) {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := socket.WithDeadline(ctx, deadline)
 	defer cancel()
 	if !c.setCancel(cancel) {
 		return transport.Response{}, failure.ErrInterrupted
@@ -95,7 +96,7 @@ func (c *conn) setCancel(cancel context.CancelFunc) bool {
 
 // Open opens the connection unless it is open.
 func (c *conn) Open(ctx context.Context, deadline time.Time) error {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, cancel := socket.WithDeadline(ctx, deadline)
 	defer cancel()
 	if err := c.ensureOpen(ctx); err != nil {
 		return c.failed(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -54,7 +55,11 @@ func (p *Pool) Header(r *transport.Request) http.Header { return p.header(r) }
 // Send sends a request whose path is that of q. It calls end once, when the response was
 // read to its end, or with the *failure.Error.
 func (p *Pool) Send(ctx context.Context, deadline time.Time, r *http.Request, q *transport.Request, end func(transport.Response, error)) (*http.Response, error) {
-	ctx, cancel := context.WithDeadline(ctx, deadline)
+	ctx, expire := socket.WithDeadline(ctx, deadline)
+	// What package context does not know it tells of a cancellation by a goroutine. Before that,
+	// net/http has sent the request again.
+	ctx, stop := context.WithCancel(ctx)
+	cancel := func() { stop(); expire() }
 	x := &pooled{ctx: ctx, cancel: cancel, end: end}
 	x.kept.Budget = q.Budget
 	x.kept.Begin(q.Keep)

@@ -14,6 +14,22 @@ import (
 // detached later: TLS stays as it is, keys, tickets and all, above another socket.
 func Under(conn net.Conn) net.Conn { return &under{Conn: conn} }
 
+// Break closes the socket of a connection, without the close_notify of TLS, which Close
+// sends and which may block for 5 s.
+func Break(conn net.Conn) {
+	if conn = underTLS(conn); conn != nil {
+		_ = conn.Close()
+	}
+}
+
+// underTLS returns the connection under TLS, or conn itself if there is no TLS.
+func underTLS(conn net.Conn) net.Conn {
+	if secured, ok := conn.(*tls.Conn); ok {
+		return secured.NetConn()
+	}
+	return conn
+}
+
 // TLS is the TLS of a connection whose socket is detached. It has no socket of its own:
 // bytes pass by a Pipe.
 type TLS struct {

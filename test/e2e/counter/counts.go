@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 )
 
 // count is what was received under one name.
@@ -22,6 +23,11 @@ type count struct {
 	Traced  int64  `json:"traced"`
 	Sampled int64  `json:"sampled"`
 	Held    string `json:"held,omitempty"`
+	// Longest is the longest time that the target took for one of them, without a delay
+	// that it asked for, and Stood for how long the target stood still around them, in all:
+	// nanoseconds, as far as this process saw it.
+	Longest time.Duration `json:"longest"`
+	Stood   time.Duration `json:"stood"`
 }
 
 // counts are the counts of all names, as files of a folder.

@@ -10,7 +10,7 @@
 //	       any call of gRPC         counts under the NAME in its metadata, name, and then
 //	                                replies with an empty message
 //	:8443  the same over TLS, with a certificate for example.com
-//	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0}}
+//	:8081  GET /counts              {"NAME": {"received": 240, "wrong": 0, "longest": 812000, "stood": 0}}
 //	       PUT /mode?is=MODE        ok, wrong, hang, refuse or drain
 //	       PUT /exit                ends the process, as a crash does
 //
@@ -19,6 +19,10 @@
 // A count is the length of a file, to which each request appends a byte before it is
 // answered. So a count outlives the process, as far as the volume does, and no
 // request is answered that is not counted.
+//
+// Beside the counts are the target's own times, in nanoseconds and as far as this process
+// saw them: the longest that a request took from when it was read to when it was answered,
+// and for how long the process stood still meanwhile.
 //
 // It uses the standard library only.
 package main

@@ -24,6 +24,7 @@ func main() {
 	if err := t.set(mode(*first)); err != nil {
 		log.Fatal(err)
 	}
+	go t.times.watch()
 	server := &http.Server{Addr: *control, Handler: t.control(), ReadHeaderTimeout: time.Minute}
 	log.Fatal(server.ListenAndServe())
 }

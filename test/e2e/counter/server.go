@@ -41,6 +41,7 @@ var modes = []mode{ok, wrongly, hang, refuse, drain}
 // target counts and answers.
 type target struct {
 	counts counts
+	times  times
 	// plain and secure are the addresses that it listens on, without and with TLS.
 	plain, secure string
 	// exit ends the process.
@@ -159,6 +160,7 @@ func (t *target) now() (mode, <-chan struct{}) {
 
 // ServeHTTP counts a request, and then answers it as the mode says.
 func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	came := time.Now()
 	name, call := named(r)
 	if name, ok := strings.CutSuffix(name, "/stored"); ok {
 		t.tellStored(w, name)
@@ -184,6 +186,7 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	m, changed := t.now()
 	delay, _ := time.ParseDuration(cmp.Or(r.URL.Query().Get("delay"), r.Header.Get("Delay")))
+	defer func() { t.times.answered(name, came, time.Now(), delay) }()
 	if err := t.counts.addTrace(name, r, delay > 0); err != nil {
 		panic(http.ErrAbortHandler) // nothing is answered that is not counted
 	}
@@ -266,6 +269,10 @@ func (t *target) control() http.Handler {
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
+		}
+		for name, n := range all {
+			n.Longest, n.Stood = t.times.of(name)
+			all[name] = n
 		}
 		w.Header().Set("Content-Type", "application/json")
 		// What fails here is the connection; the reader notices that itself.

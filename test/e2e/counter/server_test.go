@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -186,8 +187,12 @@ func TestControl(t *testing.T) {
 	if _, err := get(url + "/run"); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.TrimSpace(do("GET", "/counts").Body.String()), `{"run":{"received":1,"wrong":1,"stored":0,"traced":0,"sampled":0}}`; got != want {
-		t.Errorf("counts are %s, want %s", got, want)
+	x.times.stalls = []stall{{time.Now(), time.Second}}
+	body := do("GET", "/counts").Body.String()
+	longest := regexp.MustCompile(`"longest":[1-9][0-9]*,`)
+	if got, want := strings.TrimSpace(longest.ReplaceAllString(body, `"longest":N,`)),
+		`{"run":{"received":1,"wrong":1,"stored":0,"traced":0,"sampled":0,"longest":N,"stood":1000000000}}`; got != want {
+		t.Errorf("counts are %s, want %s", body, want)
 	}
 	if do("PUT", "/exit"); ended != 1 {
 		t.Errorf("the target ended %d times, want once", ended)

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // Verdicts of a LoadTest, and Gone for one that does not exist any more.
@@ -31,6 +34,12 @@ type Expectation struct {
 	WorkerGone bool
 	// Reason is a part that the explanation of the verdict must have.
 	Reason string
+	// Silent is for how long the target answers nothing while it is asked: more than any
+	// threshold allows.
+	Silent time.Duration
+	// Prompt bounds the target's own times, its slowest answer and for how long it stood
+	// still together, of a target that breaches no threshold.
+	Prompt time.Duration
 }
 
 // Outcome is what became of it.
@@ -41,7 +50,8 @@ type Outcome struct {
 	Reason string
 	// Took is the time from the fault to the end.
 	Took time.Duration
-	// Planned follows from the spec. The suite computes it by itself.
+	// Planned follows from the spec. The suite computes it by itself. 0: the spec has no
+	// number, as users send again when they have an answer.
 	Planned int64
 	// Due, Sent and Completed are what the status says, over all steps.
 	Due, Sent, Completed int64
@@ -53,21 +63,43 @@ type Outcome struct {
 	Received, Wrong int64
 	// Left names what the run left behind after its end, such as a worker.
 	Left string
-	// Limited says that the status calls the generator the limit: on a busy machine its
-	// requests leave late.
+	// Slowest is the longest time that the target itself took for a request, beyond the
+	// delay that it asked for, and Stood for how long the target's process stood still, in
+	// all: both by its own clock.
+	Slowest, Stood time.Duration
+	// Limited says that the status leaves a threshold undecided for the generator's delay,
+	// or for a load that it displaced.
 	Limited bool
+	// Displaced says that the status calls the load of a step displaced: whatever the target
+	// did then, no threshold says so.
+	Displaced bool
+	// Pressure is what the machine says of the time from before the run to its end.
+	Pressure pressure.Reading
 }
 
 // Exact says whether the status says what was received, and the whole plan was due.
 // What it was due and not sent, the status says itself.
-func (o Outcome) Exact() bool { return o.Received == o.Sent && o.Due == o.Planned }
+func (o Outcome) Exact() bool {
+	return o.Received == o.Sent && (o.Due == o.Planned || o.Planned == 0)
+}
 
-// Busy says whether a run that could have passed is Inconclusive for no other reason
-// than a busy machine: nothing of it is missing, and all but 5% was sent. That is no
-// consequence of a fault; a step that begins too late is.
+// Busy says whether a run that could have passed has not for no other reason than a busy
+// machine, which the machine says itself: nothing of the run is missing, and all but 5% was
+// sent. That is no consequence of a fault; a step that begins too late is. Either the load
+// was displaced, or the target stood still, as it says itself. Of a run that should have
+// failed, a displaced load is enough.
 func Busy(want Expectation, got Outcome) bool {
+	if !got.Pressure.Busy() || slices.Contains(want.Verdicts, got.Verdict) {
+		return false
+	}
+	if got.Displaced && got.Verdict == Inconclusive && slices.Contains(want.Verdicts, Failed) {
+		return true
+	}
 	could := slices.Contains(want.Verdicts, Passed) && !want.WorkerGone
-	return could && got.Verdict == Inconclusive && got.Limited && got.Exact() && (got.Due-got.Sent)*20 <= got.Due
+	whole := got.Exact() && got.Wrong == 0 && (got.Due-got.Sent)*20 <= got.Due
+	late := got.Verdict == Inconclusive && got.Limited
+	stood := got.Verdict == Failed && got.Stood > want.Prompt && strings.HasPrefix(got.Reason, v1alpha1.ReasonTargetDown+":")
+	return could && whole && (late || stood)
 }
 
 // Kind is a class of problems.
@@ -78,6 +110,7 @@ const (
 	Stuck         Kind = "stuck"
 	Miscounted    Kind = "miscounted"
 	WronglyPassed Kind = "wrongly passed"
+	WronglyFailed Kind = "wrongly failed"
 	Unexpected    Kind = "unexpected"
 )
 
@@ -104,8 +137,11 @@ func Judge(want Expectation, got Outcome) []Problem {
 	if got.Verdict != Gone {
 		miscounted(want, got, add)
 	}
-	if got.Verdict == Passed {
+	switch got.Verdict {
+	case Passed:
 		wronglyPassed(want, got, add)
+	case Failed:
+		wronglyFailed(want, got, add)
 	}
 	switch {
 	case got.Verdict == "", Busy(want, got):
@@ -146,5 +182,20 @@ func wronglyPassed(want Expectation, got Outcome, add func(Kind, string, ...any)
 	}
 	if want.WorkerGone {
 		add(WronglyPassed, "a worker was gone before the end")
+	}
+	if want.Silent > 0 {
+		add(WronglyPassed, "the target was silent for %s", want.Silent)
+	}
+}
+
+// wronglyFailed looks for a reason why the run may have failed, after a fault that is not
+// the target's. If the target has all that was sent, and answered it well and at once by its
+// own clock, there is none.
+func wronglyFailed(want Expectation, got Outcome, add func(Kind, string, ...any)) {
+	if slices.Contains(want.Verdicts, Failed) || got.Wrong > 0 || got.Received < got.Sent {
+		return
+	}
+	if own := got.Slowest + got.Stood; own <= want.Prompt {
+		add(WronglyFailed, "the target answered all %d, and took %s at most", got.Received, own)
 	}
 }

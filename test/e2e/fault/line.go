@@ -15,7 +15,7 @@ type Line struct {
 	At       string
 	Outcome  Outcome
 	Problems []Problem
-	// Busy says that the machine was the limit; see Busy.
+	// Busy says that the run is excused; see Busy.
 	Busy bool
 	// Err says why the fault could not be injected, or the run not be read.
 	Err error
@@ -50,7 +50,7 @@ func (l Line) OK() bool { return l.Err == nil && len(l.Problems) == 0 }
 func (l Line) result() string {
 	switch {
 	case l.OK() && l.Busy:
-		return "ok (busy machine)"
+		return "ok (busy machine: " + l.Outcome.Pressure.String() + ")"
 	case l.OK():
 		return "ok"
 	}
@@ -70,35 +70,45 @@ func (l Line) result() string {
 // Summary is the last line of the suite. A line counts once in each class of
 // problems that it has.
 func Summary(lines []Line) string {
-	classes := []Kind{Stuck, Miscounted, WronglyPassed, Unexpected}
+	classes := []Kind{Stuck, Miscounted, WronglyPassed, WronglyFailed, Unexpected}
 	n := map[Kind]int{}
-	injected, unjudged, busy := 0, 0, 0
+	busy, injected := Excused(lines)
 	for _, l := range lines {
-		if l.OK() && l.Busy {
-			busy++
-		}
 		if l.Err != nil {
-			unjudged++
 			continue
 		}
-		injected++
 		for _, kind := range classes {
 			if l.has(kind) {
 				n[kind]++
 			}
 		}
 	}
-	text := fmt.Sprintf("faults: %d injected, %d stuck, %d miscounted, %d wrongly passed", injected, n[Stuck], n[Miscounted], n[WronglyPassed])
+	text := fmt.Sprintf("faults: %d injected, %d stuck, %d miscounted, %d wrongly passed, %d wrongly failed",
+		injected, n[Stuck], n[Miscounted], n[WronglyPassed], n[WronglyFailed])
 	if n[Unexpected] > 0 {
 		text += fmt.Sprintf(", %d unexpected", n[Unexpected])
 	}
 	if busy > 0 {
 		text += fmt.Sprintf(", %d on a busy machine", busy)
 	}
-	if unjudged > 0 {
+	if unjudged := len(lines) - injected; unjudged > 0 {
 		text += fmt.Sprintf(", %d not judged", unjudged)
 	}
 	return text
+}
+
+// Excused is how many runs have no verdict of the target since the machine was busy, of how
+// many that a fault hit. Of these, no more than pressure.TooMany allows may be.
+func Excused(lines []Line) (busy, of int) {
+	for _, l := range lines {
+		if l.Err == nil {
+			of++
+		}
+		if l.OK() && l.Busy {
+			busy++
+		}
+	}
+	return busy, of
 }
 
 func (l Line) has(kind Kind) bool {

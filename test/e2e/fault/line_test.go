@@ -11,6 +11,8 @@ import (
 func TestLine(t *testing.T) {
 	o := lost
 	o.Missing = n(11)
+	excused := kept
+	late(&excused)
 	tests := map[string]struct {
 		line Line
 		want string
@@ -20,8 +22,8 @@ func TestLine(t *testing.T) {
 			"operator killed the gate Running, step 2 in 0.2s Passed 240 240 240 240 - 10s ok",
 		},
 		"busy": {
-			Line{Fault: "f", Run: "r", At: "a", Outcome: kept, Busy: true},
-			"f r a Passed 240 240 240 240 - 10s ok (busy machine)",
+			Line{Fault: "f", Run: "r", At: "a", Outcome: excused, Busy: true},
+			"f r a Inconclusive 240 240 240 240 - 10s ok (busy machine: waiting 50%, stolen 0%)",
 		},
 		"a problem": {
 			Line{Fault: "worker killed", Run: "one worker", At: "step 1", Outcome: o, Problems: Judge(loss, o)},
@@ -59,12 +61,13 @@ func TestSummary(t *testing.T) {
 		lines []Line
 		want  string
 	}{
-		"none":             {nil, "faults: 0 injected, 0 stuck, 0 miscounted, 0 wrongly passed"},
-		"ok":               {[]Line{{}, {}}, "faults: 2 injected, 0 stuck, 0 miscounted, 0 wrongly passed"},
-		"once for a class": {[]Line{{Problems: []Problem{stuck, stuck, wrong}}, {}}, "faults: 2 injected, 1 stuck, 0 miscounted, 1 wrongly passed"},
-		"unexpected":       {[]Line{{Problems: []Problem{{Kind: Unexpected}}}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 unexpected"},
-		"busy":             {[]Line{{Busy: true}, {Busy: true, Problems: []Problem{stuck}}}, "faults: 2 injected, 1 stuck, 0 miscounted, 0 wrongly passed, 1 on a busy machine"},
-		"not judged":       {[]Line{{Err: errors.New("no")}, {}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 not judged"},
+		"none":             {nil, "faults: 0 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 0 wrongly failed"},
+		"ok":               {[]Line{{}, {}}, "faults: 2 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 0 wrongly failed"},
+		"once for a class": {[]Line{{Problems: []Problem{stuck, stuck, wrong}}, {}}, "faults: 2 injected, 1 stuck, 0 miscounted, 1 wrongly passed, 0 wrongly failed"},
+		"wrongly failed":   {[]Line{{Problems: []Problem{{Kind: WronglyFailed}, {Kind: Unexpected}}}, {}}, "faults: 2 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 1 wrongly failed, 1 unexpected"},
+		"unexpected":       {[]Line{{Problems: []Problem{{Kind: Unexpected}}}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 0 wrongly failed, 1 unexpected"},
+		"busy":             {[]Line{{Busy: true}, {Busy: true, Problems: []Problem{stuck}}}, "faults: 2 injected, 1 stuck, 0 miscounted, 0 wrongly passed, 0 wrongly failed, 1 on a busy machine"},
+		"not judged":       {[]Line{{Err: errors.New("no")}, {}}, "faults: 1 injected, 0 stuck, 0 miscounted, 0 wrongly passed, 0 wrongly failed, 1 not judged"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -72,5 +75,12 @@ func TestSummary(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestExcused(t *testing.T) {
+	lines := []Line{{}, {Busy: true}, {Busy: true, Problems: []Problem{{Kind: Stuck}}}, {Err: errors.New("no"), Busy: true}, {}}
+	if busy, of := Excused(lines); busy != 1 || of != 4 {
+		t.Errorf("%d of %d are excused, want 1 of 4", busy, of)
 	}
 }

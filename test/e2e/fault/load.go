@@ -14,15 +14,38 @@ import (
 // Timeout of each request of the suite.
 const Timeout = 5 * time.Second
 
-// Step is a step of a run: users that each send one request in every span of a
-// length, or a pause if there are none.
+// Step is a step of a run: users, arrivals, or a pause if there are neither.
 type Step struct {
-	Users  int
-	Every  time.Duration
+	// Users is how many there are. Each sends one request in every span of length Every, or
+	// Each requests one after another, or goes on for Length, with Think after each answer.
+	Users int
+	Every time.Duration
+	Each  int
+	Think time.Duration
+	// Rate is how many requests arrive per second, without users.
+	Rate int
+	// Length is how long it takes, and what it would take if it is given by Each.
 	Length time.Duration
 }
 
+// isPause says whether nothing is sent.
+func (s Step) isPause() bool { return s.Users == 0 && s.Rate == 0 }
+
+// planned is how many requests it has; 0 if that depends on the target.
+func (s Step) planned() int64 {
+	switch {
+	case s.Rate > 0:
+		return int64(s.Rate) * int64(s.Length) / int64(time.Second)
+	case s.Every > 0:
+		return int64(s.Users) * int64(s.Length) / int64(s.Every)
+	}
+	return int64(s.Users) * int64(s.Each)
+}
+
 // Load is what a run sends. The target counts it under the run's name.
+//
+// A step whose number of requests depends on the target makes the plan one without a number:
+// no other step may have one then.
 type Load struct {
 	Workers int
 	Steps   []Step
@@ -32,15 +55,28 @@ type Load struct {
 	Change func(*v1alpha1.LoadTestSpec)
 }
 
-// Planned is how many requests the run is to send.
+// Planned is how many requests the run is to send; 0 if that depends on the target.
 func (l Load) Planned() int64 {
 	var n int64
 	for _, s := range l.Steps {
-		if s.Users > 0 {
-			n += int64(s.Users) * int64(s.Length) / int64(s.Every)
-		}
+		n += s.planned()
 	}
 	return n
+}
+
+// leastDowntime is which part of a step the target may be down by default: 0.5%.
+const leastDowntime = 200
+
+// Prompt is the time that the target may take by itself, with all in which it stands still,
+// and be far from any threshold: half of what the shortest step allows by default.
+func (l Load) Prompt() time.Duration {
+	var shortest time.Duration
+	for _, s := range l.Steps {
+		if !s.isPause() && (shortest == 0 || s.Length < shortest) {
+			shortest = s.Length
+		}
+	}
+	return shortest / leastDowntime / 2
 }
 
 // Length is how long the run takes after its workers are ready, with all drains.
@@ -77,9 +113,24 @@ func (l Load) Spec(name, service string) v1alpha1.LoadTestSpec {
 
 func (s Step) step(name string) v1alpha1.Step {
 	length := &metav1.Duration{Duration: s.Length}
-	if s.Users == 0 {
+	step := v1alpha1.Step{Name: name, Duration: length}
+	switch {
+	case s.isPause():
 		return v1alpha1.Step{Name: name, Pause: length}
+	case s.Rate > 0:
+		step.Rate = decimal(float64(s.Rate))
+		return step
+	case s.Each > 0:
+		step.RequestsPerUser, step.Duration = ptr.To(int32(s.Each)), nil
+	case s.Every > 0:
+		step.RatePerUser = decimal(1 / s.Every.Seconds())
+	case s.Think > 0:
+		step.Think = v1alpha1.Think(s.Think.String())
 	}
-	rate := v1alpha1.NewDecimal(strconv.FormatFloat(1/s.Every.Seconds(), 'f', -1, 64))
-	return v1alpha1.Step{Name: name, Users: ptr.To(int32(s.Users)), RatePerUser: &rate, Duration: length}
+	step.Users = ptr.To(int32(s.Users))
+	return step
+}
+
+func decimal(f float64) *v1alpha1.Decimal {
+	return ptr.To(v1alpha1.NewDecimal(strconv.FormatFloat(f, 'f', -1, 64)))
 }

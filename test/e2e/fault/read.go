@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +20,12 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 		o.Verdict = string(s.Verdict)
 	}
 	o.Reason = reason(s.Conditions)
-	o.Limited = meta.IsStatusConditionFalse(s.Conditions, v1alpha1.ConditionGeneratorHealthy)
+	o.Limited = slices.ContainsFunc(s.Thresholds, isLimited)
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		if r := step.Result; r != nil {
+			o.Displaced = o.Displaced || r.Generator != nil && r.Generator.LoadDisplaced
+			o.Limited = o.Limited || o.Displaced
 			o.Due += r.Due
 			o.Sent += r.Sent
 			o.Completed += r.Completed
@@ -35,6 +38,13 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 		}
 	}
 	return o
+}
+
+// isLimited says whether a threshold is undecided since the time may be the generator's or the
+// target's. Downtime has a worker that did not run as its only doubt, or
+// requests that were still waited for.
+func isLimited(t v1alpha1.ThresholdStatus) bool {
+	return t.State == v1alpha1.ThresholdInconclusive && (t.Reason == v1alpha1.ReasonGeneratorUncertain || t.Metric == v1alpha1.MetricDowntime)
 }
 
 // reason is the message of the condition that explains the verdict: what failed, else

@@ -29,6 +29,10 @@ func counted(due, sent, completed int64) v1alpha1.StepStatus {
 	return v1alpha1.StepStatus{Result: &v1alpha1.StepResult{Due: due, Counts: v1alpha1.Counts{Sent: sent, Completed: completed}}}
 }
 
+func undecided(metric v1alpha1.Metric, state v1alpha1.ThresholdState, reason string) v1alpha1.LoadTestStatus {
+	return v1alpha1.LoadTestStatus{Thresholds: []v1alpha1.ThresholdStatus{{Metric: metric, State: state, Reason: reason}, {State: v1alpha1.ThresholdPassed}}}
+}
+
 func TestRead(t *testing.T) {
 	finished := condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, "Inconclusive", "")
 	tests := map[string]struct {
@@ -52,12 +56,24 @@ func TestRead(t *testing.T) {
 			}},
 			Outcome{Verdict: Inconclusive, Reason: "WorkerLost: 1 of 3 workers was lost."},
 		},
-		"limited": {
+		"late, and not limited": {
 			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictInconclusive, Conditions: []metav1.Condition{finished,
 				condition(v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse, "NodeBusy", "It waited."),
 			}},
-			Outcome{Verdict: Inconclusive, Reason: "NodeBusy: It waited.", Limited: true},
+			Outcome{Verdict: Inconclusive, Reason: "NodeBusy: It waited."},
 		},
+		"limited by a load that was displaced": {
+			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{LoadDisplaced: true}}}, counted(1, 1, 1)}},
+			Outcome{Due: 1, Sent: 1, Completed: 1, Limited: true, Displaced: true},
+		},
+		"a load that was not displaced": {
+			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Reason: "NodeBusy"}}}}},
+			Outcome{},
+		},
+		"limited by the generator's delay": {undecided(v1alpha1.Metric("p95"), v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain), Outcome{Limited: true}},
+		"limited by a doubt on downtime":   {undecided(v1alpha1.MetricDowntime, v1alpha1.ThresholdInconclusive, ""), Outcome{Limited: true}},
+		"undecided for another reason":     {undecided(v1alpha1.Metric("p95"), v1alpha1.ThresholdInconclusive, ""), Outcome{}},
+		"down":                             {undecided(v1alpha1.MetricDowntime, v1alpha1.ThresholdFailed, v1alpha1.ReasonTargetDown), Outcome{}},
 		"failed": {
 			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError, Conditions: []metav1.Condition{finished,
 				condition(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, "CreateRefused", "A quota."),

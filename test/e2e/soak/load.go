@@ -26,7 +26,7 @@ var loads = map[string]string{
 parallelism: 2
 steps: [{users: 2, ratePerUser: 3, duration: %[2]ds}]`,
 	"search": counted + `
-search: {rate: {min: 2, max: 8}, duration: 2s, precision: 50%%}
+search: {rate: {min: 2, max: 8}, duration: 2s, precision: 50%%, hold: 2s}
 thresholds: [{metric: failureRate, max: 1%%}]`,
 	"journey": base + `
 requests: [{name: look, path: "/%[1]s"}, {name: buy, path: "/%[1]s"}]

@@ -7,6 +7,7 @@
 //	load.go       figures over the ladder: goodput, response times
 //	tail.go       response times by percentile
 //	overtime.go   rates and response times over time
+//	outstanding.go outstanding requests over time
 //	traced.go     the stored traces of each request
 //	outcomes.go   what became of the requests
 //	measured.go   tables of the steps: by type, errors, generator, audits

@@ -21,6 +21,8 @@ type figure struct {
 	Wide, Narrow        *plot.Drawing
 	// Dense says that the marks are so many that large ones would cover each other.
 	Dense bool
+	// Band says that there is a band beside a line, which a legend explains.
+	Band bool
 }
 
 // fewMarks is how many marks of a line have room beside each other.
@@ -31,7 +33,8 @@ func drawn(title, note, spoken string, f plot.Figure) figure {
 	wide.Width, wide.Height = 880, 300
 	narrow.Width, narrow.Height = 380, 280
 	dense := slices.ContainsFunc(f.Lines, func(l plot.Line) bool { return len(l.Marks) > fewMarks })
-	return figure{title, note, spoken, wide.Draw(), narrow.Draw(), dense}
+	d := wide.Draw()
+	return figure{title, note, spoken, d, narrow.Draw(), dense, len(d.Areas) > 0}
 }
 
 // ladder are goodput and response times over the load of the steps, if there are
@@ -207,9 +210,22 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 			if r.ResponseTime == nil || q.of(r.ResponseTime) == nil {
 				return 0, ""
 			}
-			return inText(q.of(r.ResponseTime))
+			b := report.Bracket{Time: q.of(r.ResponseTime), Without: q.of(withoutGenerator(r))}
+			return b.Time.Seconds(), b.Text(report.Brief)
 		})
-		for _, p := range line.Points {
+		without := series("", "", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
+			if r.ResponseTime == nil || q.of(withoutGenerator(r)) == nil {
+				return 0, ""
+			}
+			return inText(q.of(withoutGenerator(r)))
+		})
+		if slices.ContainsFunc(steps, func(s *v1alpha1.StepStatus) bool {
+			l := s.Result.ResponseTime
+			return l != nil && report.Bracket{Time: q.of(l), Without: q.of(withoutGenerator(s.Result))}.IsVisible()
+		}) {
+			line.Other = without.Points
+		}
+		for _, p := range append(slices.Clone(line.Points), line.Other...) {
 			values = append(values, p.Y)
 		}
 		lines = append(lines, line)
@@ -217,6 +233,15 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 	return drawn("Response time", "From when a request was due to its outcome, all outcomes.",
 		"The 50th, 95th and 99th percentile of response time over the load of the steps. The table of the steps has the same figures.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Rules: rules})
+}
+
+// withoutGenerator are the response times of a step that has some without the generator's
+// own delay: the measured ones, if they are the same.
+func withoutGenerator(r *v1alpha1.StepResult) *v1alpha1.Latency {
+	if r.WithoutGenerator == nil {
+		return r.ResponseTime
+	}
+	return r.WithoutGenerator
 }
 
 func inText(d *metav1.Duration) (seconds float64, text string) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 const unknown = "–"
@@ -36,15 +37,33 @@ func duration(d *metav1.Duration) string {
 }
 
 func rungs(s *v1alpha1.LoadTestStatus) table {
-	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1}
+	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1, Note: strings.TrimSpace(inParentheses(s.Steps))}
 	steps := measured(s.Steps)
-	for i, r := range report.Rungs(s) {
+	for i, r := range report.Bracketed(s, duration) {
 		of := steps[i].Result
 		r.Due, r.Sent = count(of.Due), count(of.Sent)
-		if l := of.ResponseTime; l != nil {
-			r.P50, r.P95, r.P99 = duration(l.P50), duration(l.P95), duration(l.P99)
-		}
+		r.P50, r.P95, r.P99 = twoLines(r.P50), twoLines(r.P95), twoLines(r.P99)
 		t.Rows = append(t.Rows, r.Cells())
+	}
+	return t
+}
+
+// course is what no quantile shows: what piled up, for how long the target was down, and of
+// how many requests it is not known what became of them, or whether they were the load.
+func course(list []v1alpha1.StepStatus) table {
+	t := table{Title: "Outstanding requests and downtime", Note: "Outstanding requests are due and have not ended. A target is down while requests are outstanding and none is answered, or while users wait for answers that do not come.", Words: 1,
+		Heads: []string{"step", "outstanding, mean", "trend", "growth", "downtime", "displaced", "undecided"}}
+	for _, step := range measured(list) {
+		r := step.Result
+		if r.Outstanding == nil && r.Downtime == "" {
+			continue
+		}
+		o := r.Outstanding
+		if o == nil {
+			o = &v1alpha1.OutstandingResult{Trend: v1alpha1.OutstandingUnknown}
+		}
+		trend := map[v1alpha1.OutstandingTrend]string{v1alpha1.OutstandingSteady: "steady", v1alpha1.OutstandingGrowing: "growing"}[o.Trend]
+		t.Rows = append(t.Rows, []string{report.Title(step), known(o.Mean), known(trend), known(format.Rate(o.Growth)), known(r.Downtime), count(r.Displaced), count(r.Undecided)})
 	}
 	return t
 }
@@ -148,7 +167,7 @@ func sides(lt *v1alpha1.LoadTest) table {
 }
 
 func generator(list []v1alpha1.StepStatus) table {
-	t := table{Title: "Generator", Note: "Whether the load generator itself was the limit.", Words: 2,
+	t := table{Title: "Generator", Note: "How the load generator itself did. Thresholds are judged with and without its own delay.", Words: 2,
 		Heads: []string{"step", "state", "sent late p99", "sent late max", "read late p99", "throttled", "waited for CPU", "connections"}}
 	for _, step := range measured(list) {
 		if g := step.Result.Generator; g != nil {

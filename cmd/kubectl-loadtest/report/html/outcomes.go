@@ -25,7 +25,7 @@ func outcomes(list []v1alpha1.StepStatus) []outcome {
 		rows = append(rows, outcome{
 			Title: report.Title(step), Due: count(r.Due), Expected: count(r.Expected), Failed: count(r.Failed),
 			Unsent: count(r.Unsent), InFlight: count(r.InFlight), Late: count(r.Late),
-			Bar: bar(r.Due, []part{{"good", r.Expected}, {"bad", r.Failed}, {"open", r.InFlight}, {"none", r.Unsent}}),
+			Bar: bar(r.Due, []part{{"good", r.Outcomes.Success}, {"denied", r.Expected - r.Outcomes.Success}, {"bad", r.Failed}, {"open", r.InFlight}, {"none", r.Unsent}}),
 		})
 	}
 	return rows

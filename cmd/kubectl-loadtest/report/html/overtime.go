@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
@@ -40,7 +41,8 @@ func overTime(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []figure {
 	}
 	note := coarsen(all)
 	x, spans := timeAxisOf(all)
-	return []figure{ratesOverTime(all, x, spans, note), timesOverTime(all, x, spans, note)}
+	list := []figure{ratesOverTime(all, x, spans, note), timesOverTime(all, x, spans, note)}
+	return append(list, outstandingOverTime(all, x, spans)...)
 }
 
 // timelines are those of the steps of which there is a series, in order.
@@ -92,7 +94,7 @@ func moments(step *v1alpha1.StepStatus, s *archive.Series, from float64) []momen
 		}
 		list = append(list, moment{
 			at: from + float64(i)*width + seconds/2, seconds: seconds,
-			due: float64(p.Due) / seconds, good: float64(p.Expected) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
+			due: float64(p.Due) / seconds, good: float64(p.Outcomes[measure.Success.String()]) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
 			p50: inSeconds(p.P50), p95: inSeconds(p.P95), p99: inSeconds(p.P99),
 		})
 	}

@@ -78,6 +78,70 @@ func TestResultsOfAnotherStepAreNotDrawn(t *testing.T) {
 	}
 }
 
+// What a person sees of a worker that stood still: a band beside the curve, what it is, and
+// both values in the tables. A sound run has none of it, however many digits differ.
+func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
+	const band = `<path class="band `
+	faults := reporttest.Faults(t)
+	stood := page(t, faults["stood-still"], reporttest.Archived(faults["stood-still"])...)
+	for _, want := range []string{band, "own delay: from what a steady generator would have measured", "In parentheses: without the generator", ">1.1\u00a0s\n(6\u00a0ms)<", "6\u00a0ms without the generator"} {
+		if !strings.Contains(stood, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	before, _, _ := strings.Cut(stood, "<h3>Conditions</h3>") // which are there as they are
+	if n := strings.Count(before, "because it was stopped or its node is busy"); n != 1 {
+		t.Errorf("the page says %d times what the generator did, want once", n)
+	}
+	if coarse := page(t, faults["stood-still"]); !strings.Contains(coarse, band) {
+		t.Error("without an archive, there is no band by the quantiles of the status")
+	}
+	// Over the load, p99 and p95 have one each, for a screen and a phone; p50 is the same.
+	over := regexp.MustCompile(`(?s)<h3>Response time</h3>.*?</figure>`).FindString(page(t, late(t)))
+	if n := strings.Count(over, band); n != 4 {
+		t.Errorf("%d bands over the load, want 4", n)
+	}
+	sound := reporttest.Ladder(t, 100, 250)
+	for i := range sound.Status.Steps {
+		r := sound.Status.Steps[i].Result
+		r.WithoutGenerator = r.ResponseTime.DeepCopy()
+		r.WithoutGenerator.P99.Duration -= 900 * time.Microsecond
+		r.WithoutGenerator.P50.Duration -= 100 * time.Microsecond
+	}
+	for name, lt := range map[string]*v1alpha1.LoadTest{"sound": sound, "silent": faults["silent"], "growing": faults["growing"]} {
+		got := page(t, lt, reporttest.Archived(lt)...)
+		for _, no := range []string{band, "own delay: from", "n parentheses"} {
+			if strings.Contains(got, no) {
+				t.Errorf("%s: the page has %q", name, no)
+			}
+		}
+	}
+}
+
+// The plot of what was outstanding has a line for each step that has it in its archive, and
+// says where it grew.
+func TestOutstandingOverTime(t *testing.T) {
+	const title = "<h3>Outstanding requests over time</h3>"
+	lt := reporttest.Faults(t)["growing"]
+	archived := reporttest.Archived(lt)
+	got := page(t, lt, archived...)
+	figure := regexp.MustCompile(`(?s)` + title + `.*?</figure>`).FindString(got)
+	if !strings.Contains(figure, "They became more and more in step 400/s, by 4/s: that load cannot be kept for long.") {
+		t.Errorf("the figure does not say where it grew: %.300s", figure)
+	}
+	for class, want := range map[string]int{`"curve main"`: 2, `"curve bad"`: 2} { // for a screen and a phone
+		if n := strings.Count(figure, class); n != want {
+			t.Errorf("%d lines %s, want %d", n, class, want)
+		}
+	}
+	for i := range archived {
+		archived[i].Outstanding = nil
+	}
+	if strings.Contains(page(t, lt, archived...), title) {
+		t.Error("it is drawn though no archive has it")
+	}
+}
+
 // A page of the longest ladder with the longest steps stays small.
 func TestManyPointsAreJoined(t *testing.T) {
 	lt := reporttest.Ladder(t, many()...)

@@ -89,12 +89,12 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		State: state(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s), Environment: report.Environment(s),
 		Figures: ladder(s), Rungs: rungs(s),
-		Tails: tails(s.Steps, archived), Quantiles: quantiles("Response time by step", s.Steps, ofAll),
-		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected),
+		Tails: tails(s.Steps, archived), Quantiles: quantiles("Response time by step", s.Steps, ofAll, ofAllWithout),
+		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected, ofExpectedWithout),
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
-		Thresholds: thresholds(s.Thresholds),
-		Tables:     []table{sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
+		Thresholds: thresholds(s),
+		Tables:     []table{course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
 		Conditions: conditions(s.Conditions),
 		Manifest:   text,
 	}
@@ -116,7 +116,7 @@ func state(s *v1alpha1.LoadTestStatus) string {
 
 // facts are those that no key says.
 func facts(lt *v1alpha1.LoadTest) []report.Fact {
-	return slices.DeleteFunc(report.Facts(lt), func(f report.Fact) bool { return f.Name == "Sustained" && telling(&lt.Status) != nil })
+	return slices.DeleteFunc(report.Facts(lt), func(f report.Fact) bool { return f.Name == report.Kept && telling(&lt.Status) != nil })
 }
 
 // tone is the class that colours a state: one of four, whatever the state is.
@@ -142,17 +142,21 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 	r, in := step.Result, "in step "+shortened(step.Name, 24)
 	var list []key
 	if s.MaxSustainedUsers != nil {
-		list = append(list, key{"Sustained", count(int64(*s.MaxSustainedUsers)), "users", "every threshold kept"})
+		list = append(list, key{"Kept", count(int64(*s.MaxSustainedUsers)), "users", keptFor(s)})
 	}
 	if s.MaxSustainedRate != "" {
-		list = append(list, key{"Sustained", s.MaxSustainedRate, "/s", "every threshold kept"})
+		list = append(list, key{"Kept", s.MaxSustainedRate, "/s", keptFor(s)})
 	}
 	if rate, ok := strings.CutSuffix(format.Rate(r.Goodput), "/s"); ok {
 		list = append(list, key{"Goodput", rate, "/s", in})
 	}
 	if r.ResponseTime != nil && r.ResponseTime.P95 != nil {
 		value, unit := units(r.ResponseTime.P95.Duration)
-		list = append(list, key{"Response time, p95", value, unit, in})
+		note := in
+		if b := (report.Bracket{Time: r.ResponseTime.P95, Without: withoutGenerator(r).P95}); b.IsVisible() {
+			note = spaced(b.Without.Duration) + " without the generator"
+		}
+		list = append(list, key{"Response time, p95", value, unit, note})
 	}
 	if failed := format.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
 		list = append(list, key{"Failed", failed, "", "of " + count(r.Sent-r.InFlight) + " sent"})
@@ -160,7 +164,18 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 	if unsent := format.Percent(r.Unsent, r.Due); unsent != "" {
 		list = append(list, key{"Never sent", unsent, "", "of " + count(r.Due) + " due"})
 	}
+	if down := report.Downtime(r); down != "" {
+		list = append(list, key{"Down", down, "", "of the time " + in})
+	}
 	return list
+}
+
+// keptFor says for how long the load of a key kept its thresholds.
+func keptFor(s *v1alpha1.LoadTestStatus) string {
+	if d := report.KeptFor(s); d > 0 {
+		return "every threshold, for " + format.Whole(d)
+	}
+	return "every threshold"
 }
 
 func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
@@ -189,11 +204,12 @@ func highest(s *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus) bool {
 	return s.MaxSustainedRate != "" && rateOf(&step.Load) == parsed(s.MaxSustainedRate)
 }
 
-func thresholds(list []v1alpha1.ThresholdStatus) []threshold {
+func thresholds(s *v1alpha1.LoadTestStatus) []threshold {
+	list, messages := s.Thresholds, report.ThresholdMessages(s)
 	rows := make([]threshold, len(list))
 	for i := range list {
 		t := &list[i]
-		rows[i] = threshold{string(t.State), report.ThresholdName(t), t.Step, t.Observed, t.Limit, t.Message}
+		rows[i] = threshold{string(t.State), report.ThresholdName(t), t.Step, report.Observed(t), t.Limit, messages[i]}
 	}
 	return rows
 }

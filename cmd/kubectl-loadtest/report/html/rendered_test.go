@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -78,8 +79,10 @@ func showsTheStatus(t *testing.T, lt *v1alpha1.LoadTest, page rendered) {
 	steps := measuredSteps(s)
 	rowsAre(t, page, "thresholds", thresholdRows(s))
 	rowsAre(t, page, "outcomes", outcomeRows(steps))
-	rowsAre(t, page, "Response time by step", quantileRows(steps, func(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ResponseTime }))
-	rowsAre(t, page, "Response time of expected responses", quantileRows(steps, func(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedResponseTime }))
+	rowsAre(t, page, "Response time by step", quantileRows(steps, func(r *v1alpha1.StepResult) (l, without *v1alpha1.Latency) { return r.ResponseTime, r.WithoutGenerator }))
+	rowsAre(t, page, "Response time of expected responses", quantileRows(steps, func(r *v1alpha1.StepResult) (l, without *v1alpha1.Latency) {
+		return r.ExpectedResponseTime, r.ExpectedWithoutGenerator
+	}))
 	rowsAre(t, page, "Audits", auditRows(s))
 	barsAre(t, page, steps)
 	marksAre(t, s, page, slices.DeleteFunc(steps, func(s *v1alpha1.StepStatus) bool { return s.Side == v1alpha1.SideControl }))
@@ -106,12 +109,13 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 
 func thresholdRows(s *v1alpha1.LoadTestStatus) [][]string {
 	var rows [][]string
-	for _, t := range s.Thresholds {
+	messages := report.ThresholdMessages(s)
+	for i, t := range s.Thresholds {
 		name := t.Name
 		if t.Default {
 			name += " (default)"
 		}
-		rows = append(rows, []string{string(t.State), name, t.Step, t.Observed, t.Limit, t.Message})
+		rows = append(rows, []string{string(t.State), name, t.Step, report.Observed(&t), t.Limit, messages[i]})
 	}
 	return rows
 }
@@ -128,20 +132,30 @@ func outcomeRows(steps []*v1alpha1.StepStatus) [][]string {
 	return rows
 }
 
-func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) *v1alpha1.Latency) [][]string {
+func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (l, without *v1alpha1.Latency)) [][]string {
 	var rows [][]string
 	for _, step := range steps {
-		l := of(step.Result)
+		l, without := of(step.Result)
 		if l == nil {
 			continue
 		}
 		row := []string{report.Title(step), fmt.Sprint(l.Samples)}
-		for _, d := range []*metav1.Duration{l.Min, l.Mean, l.P50, l.P75, l.P90, l.P95, l.P99, l.P999, l.P9999, l.Longest} {
+		if without == nil {
+			without = l
+		}
+		times := func(l *v1alpha1.Latency) []*metav1.Duration {
+			return []*metav1.Duration{l.Min, l.Mean, l.P50, l.P75, l.P90, l.P95, l.P99, l.P999, l.P9999, l.Longest}
+		}
+		for i, d := range times(l) {
 			if d == nil {
 				row = append(row, "–")
-			} else {
-				row = append(row, strings.Replace(format.Short(d.Duration), "us", "µs", 1))
+				continue
 			}
+			cell := strings.ReplaceAll(format.Short(d.Duration), "us", "µs")
+			if apart := d.Duration - times(without)[i].Duration; apart >= time.Millisecond && 50*apart > d.Duration {
+				cell += "(" + strings.ReplaceAll(format.Short(times(without)[i].Duration), "us", "µs") + ")"
+			}
+			row = append(row, cell)
 		}
 		rows = append(rows, row)
 	}
@@ -187,7 +201,7 @@ func barsAre(t *testing.T, page rendered, steps []*v1alpha1.StepStatus) {
 	for i, step := range steps {
 		r, full := step.Result, 0.0
 		var parts []int64
-		for _, n := range []int64{r.Expected, r.Failed, r.InFlight, r.Unsent} {
+		for _, n := range []int64{r.Outcomes.Success, r.Expected - r.Outcomes.Success, r.Failed, r.InFlight, r.Unsent} {
 			if n > 0 {
 				parts = append(parts, n)
 			}

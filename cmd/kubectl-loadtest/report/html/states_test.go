@@ -29,7 +29,21 @@ func states(t *testing.T) map[string]*v1alpha1.LoadTest {
 	all["long"] = long(t)
 	all["hostile"] = hostile(t)
 	all["secure"] = secure(t)
+	all["late"] = late(t)
 	return all
+}
+
+// late is a ladder whose generator was the later the more it had to send.
+func late(t *testing.T) *v1alpha1.LoadTest {
+	lt := reporttest.Ladder(t, 100, 250, 500, 1000)
+	for i := range lt.Status.Steps {
+		r := lt.Status.Steps[i].Result
+		r.WithoutGenerator = r.ResponseTime.DeepCopy()
+		for _, q := range []*metav1.Duration{r.WithoutGenerator.P90, r.WithoutGenerator.P95, r.WithoutGenerator.P99, r.WithoutGenerator.P999} {
+			q.Duration -= q.Duration * time.Duration(2*i) / 10
+		}
+	}
+	return lt
 }
 
 // secure is over TLS; its last step opened no connection.

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
@@ -19,12 +21,14 @@ const mostCurves = 6
 type distribution struct {
 	title  string
 	points []measure.Percentile
+	// without are those without the generator's own delay; none if that is not visible.
+	without []plot.Point
 }
 
 // tails are of all requests that ended and, where some responses were not as expected, of
 // the expected ones.
 func tails(list []v1alpha1.StepStatus, archived []*archive.Step) []figure {
-	figures := tail("Response time by percentile", distributions(list))
+	figures := tail("Response time by percentile", distributions(list, archived))
 	return append(figures, tail("Response time of expected responses by percentile", expectedDistributions(list, archived))...)
 }
 
@@ -39,7 +43,11 @@ func tail(title string, all []distribution) []figure {
 	nines := 1.0
 	lines := make([]plot.Line, len(some))
 	for i, d := range some {
-		lines[i] = plot.Line{Label: shortened(d.title, 12), Class: "curve" + strconv.Itoa(i*(mostCurves-1)/max(len(some)-1, 1))}
+		strength := mostCurves - 1 // of the only one, and of the last
+		if len(some) > 1 {
+			strength = i * (mostCurves - 1) / (len(some) - 1)
+		}
+		lines[i] = plot.Line{Label: shortened(d.title, 12), Class: "curve" + strconv.Itoa(strength)}
 		for _, p := range d.points {
 			if p.Share >= 1 {
 				continue // the longest time is no percentile
@@ -47,6 +55,10 @@ func tail(title string, all []distribution) []figure {
 			lines[i].Points = append(lines[i].Points, plot.Point{X: p.Share, Y: p.Time.Seconds()})
 			values = append(values, p.Time.Seconds())
 			nines = max(nines, plot.Nines(p.Share))
+		}
+		lines[i].Other = d.without
+		for _, p := range d.without {
+			values = append(values, p.Y)
 		}
 	}
 	note := "Each further nine has the room of the one before. A line ends where the samples do."
@@ -58,7 +70,7 @@ func tail(title string, all []distribution) []figure {
 }
 
 // distributions are those of the steps whose histogram can be read.
-func distributions(list []v1alpha1.StepStatus) []distribution {
+func distributions(list []v1alpha1.StepStatus, archived []*archive.Step) []distribution {
 	var all []distribution
 	for _, step := range measured(list) {
 		if step.Result.Histogram == "" {
@@ -68,9 +80,57 @@ func distributions(list []v1alpha1.StepStatus) []distribution {
 		if err != nil || h.Count() < 2 {
 			continue // the table has what the status says
 		}
-		all = append(all, distribution{report.Title(step), h.Percentiles()})
+		all = append(all, distribution{report.Title(step), h.Percentiles(), without(step, archived)})
 	}
 	return all
+}
+
+// without are the response times of a step without the generator's own delay, if that is
+// visible: as its archive has them or, without one, the quantiles of the status.
+func without(step *v1alpha1.StepStatus, archived []*archive.Step) (points []plot.Point) {
+	if !report.AnyVisible([]v1alpha1.StepStatus{*step}) || step.Result.WithoutGenerator == nil {
+		return nil
+	}
+	for _, a := range archived {
+		if a.Name != step.Name {
+			continue
+		}
+		if h := ideally(a); h != nil && h.Count() == step.Result.WithoutGenerator.Samples {
+			for _, p := range h.Percentiles() {
+				if p.Share < 1 {
+					points = append(points, plot.Point{X: p.Share, Y: p.Time.Seconds()})
+				}
+			}
+			return points
+		}
+	}
+	l := step.Result.WithoutGenerator
+	for _, q := range []struct {
+		share float64
+		time  *metav1.Duration
+	}{{0, l.Min}, {0.5, l.P50}, {0.75, l.P75}, {0.9, l.P90}, {0.95, l.P95}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}} {
+		if q.time != nil {
+			points = append(points, plot.Point{X: q.share, Y: q.time.Seconds()})
+		}
+	}
+	return points
+}
+
+// ideally is what the archive of a step has of all its requests without the generator's own
+// delay; nil if it has not all.
+func ideally(a *archive.Step) *measure.Histogram {
+	sum := measure.NewHistogram()
+	for i := range a.Requests {
+		of := a.Requests[i].WithoutGenerator
+		if of == nil {
+			of = a.Requests[i].Response // it is the same, or nothing ended
+		}
+		h, err := of.Decode()
+		if err != nil || sum.Merge(h) != nil {
+			return nil
+		}
+	}
+	return sum
 }
 
 // expectedDistributions are those of the expected responses, of the steps of which they
@@ -89,10 +149,10 @@ func expectedDistributions(list []v1alpha1.StepStatus, archived []*archive.Step)
 	for _, step := range measured(list) {
 		if h, ok := expected[step.Name]; ok {
 			if of, err := h.Decode(); err == nil && of.Count() > 1 {
-				all = append(all, distribution{report.Title(step), of.Percentiles()})
+				all = append(all, distribution{title: report.Title(step), points: of.Percentiles()})
 			}
-		} else if l := step.Result.ResponseTime; l != nil && l.Samples == step.Result.Expected {
-			all = append(all, distributions([]v1alpha1.StepStatus{*step})...)
+		} else if l := step.Result.ResponseTime; l != nil && l.Samples == step.Result.Outcomes.Success {
+			all = append(all, distributions([]v1alpha1.StepStatus{*step}, archived)...)
 		}
 	}
 	return all
@@ -122,13 +182,29 @@ func tailAxis(nines float64) plot.Axis {
 	return axis
 }
 
+// twoLines has what is in parentheses below the rest, where columns are many.
+func twoLines(text string) string { return strings.Replace(text, " (", "\n(", 1) }
+
+// inParentheses says what the second time of a cell is, if there is one in the tables.
+func inParentheses(list []v1alpha1.StepStatus) string {
+	if !report.AnyVisible(list) {
+		return ""
+	}
+	return " " + strings.ToUpper(report.InParentheses[:1]) + report.InParentheses[1:] + "."
+}
+
 // ofAll and ofExpected are the response times of all requests that ended, and of expected
 // responses alone, where those are others.
 func ofAll(r *v1alpha1.StepResult) *v1alpha1.Latency      { return r.ResponseTime }
 func ofExpected(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedResponseTime }
 
+// ofAllWithout and ofExpectedWithout are the same without the generator's own delay; nil if
+// they do not differ.
+func ofAllWithout(r *v1alpha1.StepResult) *v1alpha1.Latency      { return r.WithoutGenerator }
+func ofExpectedWithout(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedWithoutGenerator }
+
 // quantiles have a row for each step.
-func quantiles(title string, list []v1alpha1.StepStatus, of func(*v1alpha1.StepResult) *v1alpha1.Latency) table {
+func quantiles(title string, list []v1alpha1.StepStatus, of, other func(*v1alpha1.StepResult) *v1alpha1.Latency) table {
 	t := table{Title: title, Heads: []string{"step", "samples"}, Words: 1}
 	for _, q := range report.Quantiles(&v1alpha1.Latency{}) {
 		t.Heads = append(t.Heads, q.Name)
@@ -139,17 +215,13 @@ func quantiles(title string, list []v1alpha1.StepStatus, of func(*v1alpha1.StepR
 			continue
 		}
 		row := []string{report.Title(step), count(l.Samples)}
-		for _, q := range report.Quantiles(l) {
-			if q.Time == nil {
-				row = append(row, unknown)
-			} else {
-				row = append(row, spaced(q.Time.Duration))
-			}
+		for _, b := range report.Brackets(l, other(step.Result)) {
+			row = append(row, twoLines(b.Text(duration)))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	if len(t.Rows) > 0 {
-		t.Note = unknown + ": too few samples."
+		t.Note = unknown + ": too few samples." + inParentheses(list)
 	}
 	return t
 }

@@ -18,9 +18,9 @@ func TestExpectedResponsesHaveAPlotByPercentile(t *testing.T) {
 	lt := reporttest.Ladder(t, 100, 200, 300)
 	for i := range lt.Status.Steps {
 		lt.Status.Steps[i].Result.ResponseTime.Samples = 100
-		lt.Status.Steps[i].Result.Expected = 60
+		lt.Status.Steps[i].Result.Outcomes.Success = 60
 	}
-	lt.Status.Steps[0].Result.Expected = 100
+	lt.Status.Steps[0].Result.Outcomes.Success = 100
 	if strings.Contains(page(t, lt), plot) {
 		t.Error("there is a plot without the times of expected responses")
 	}

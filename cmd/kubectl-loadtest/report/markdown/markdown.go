@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -21,6 +22,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.sides()
 	p.steps()
 	p.latency()
+	p.course()
 	p.journeys()
 	p.failures()
 	p.traces()
@@ -77,8 +79,9 @@ func (p *page) line(text string) { p.WriteString(text + "\n") }
 
 func (p *page) thresholds() {
 	var rows [][]string
-	for _, t := range p.lt.Status.Thresholds {
-		rows = append(rows, []string{marked(string(t.State)), escape(report.ThresholdName(&t)), escape(t.Step), escape(t.Observed), escape(t.Limit), escape(t.Message)})
+	messages := report.ThresholdMessages(&p.lt.Status)
+	for i, t := range p.lt.Status.Thresholds {
+		rows = append(rows, []string{marked(string(t.State)), escape(report.ThresholdName(&t)), escape(t.Step), escape(report.Observed(&t)), escape(t.Limit), escape(messages[i])})
 	}
 	p.table("Thresholds", []string{"", "threshold", "step", "observed", "limit", ""}, 2, rows)
 }
@@ -104,10 +107,32 @@ func (p *page) environment() {
 
 func (p *page) steps() {
 	var rows [][]string
-	for _, r := range report.Rungs(&p.lt.Status) {
+	for _, r := range report.Bracketed(&p.lt.Status, report.Brief) {
 		rows = append(rows, escaped(r.Cells()))
 	}
-	p.table("Steps", report.RungHeads, 1, rows)
+	p.table(p.bracketed("Steps"), report.RungHeads, 1, rows)
+}
+
+// bracketed is the title of a table of times, which may have two in a cell.
+func (p *page) bracketed(title string) string {
+	if report.AnyVisible(p.lt.Status.Steps) {
+		title += " (" + report.InParentheses + ")"
+	}
+	return title
+}
+
+// course is what a table of times does not show: for how long the target was down, and
+// what piled up.
+func (p *page) course() {
+	var rows [][]string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		down, outstanding := report.Downtime(r), report.Outstanding(r.Outstanding)
+		if down == "" && (r.Outstanding == nil || !r.Outstanding.Grows()) {
+			return
+		}
+		rows = append(rows, []string{title, escape(cmp.Or(down, "0%")), escape(cmp.Or(outstanding, "–"))})
+	})
+	p.table("Downtime and outstanding requests", []string{"step", "downtime", "outstanding"}, 1, rows)
 }
 
 func (p *page) sides() {
@@ -130,12 +155,12 @@ func (p *page) latency() {
 			return
 		}
 		row := []string{title}
-		for _, q := range report.Quantiles(r.ResponseTime) {
-			row = append(row, report.Brief(q.Time))
+		for _, b := range report.Brackets(r.ResponseTime, r.WithoutGenerator) {
+			row = append(row, b.Text(report.Brief))
 		}
 		rows = append(rows, row)
 	})
-	p.table("Response time, from when a request was due", heads, 1, rows)
+	p.table(p.bracketed("Response time, from when a request was due"), heads, 1, rows)
 }
 
 // measured calls a function for each step with a result.

@@ -14,9 +14,10 @@ import (
 
 // TestReport compares the reports with those that a person reviewed.
 func TestReport(t *testing.T) {
-	for _, name := range []string{"burst", "environment", "ladder"} {
+	all := reporttest.All(t, "../testdata")
+	for _, name := range []string{"burst", "environment", "ladder", "stood-still", "silent", "growing"} {
 		t.Run(name, func(t *testing.T) {
-			lt := reporttest.Read(t, "../testdata/"+name+".yaml")
+			lt := all[name]
 			golden.Check(t, "testdata/"+name+".md", markdown.Report(lt))
 		})
 	}

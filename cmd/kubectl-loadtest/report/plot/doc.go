@@ -5,7 +5,7 @@
 //
 //	Scale    a value → its place between the ends of an axis
 //	Ticks    round values between the ends
-//	Figure   axes, lines and rules → Drawing
+//	Figure   axes, lines, the bands beside them and rules → Drawing
 //
 // There is no library for it here, since those there are for Go write colours and
 // fonts into the SVG, and have no scale of percentiles.

@@ -23,9 +23,11 @@ type Drawing struct {
 	XTicks, YTicks []Text
 	Rules          []Ruler
 	Bands          []Band
-	Curves         []Curve
-	Marks          []Placed
-	Labels         []Text
+	// Areas are the bands beside lines: closed paths.
+	Areas  []Curve
+	Curves []Curve
+	Marks  []Placed
+	Labels []Text
 }
 
 // Text is a text at a place. Class is that of the line it belongs to.

@@ -30,6 +30,9 @@ type Line struct {
 	// Class is the line's class in the style sheet.
 	Class  string
 	Points []Point
+	// Other are points between which and the line a band is drawn, if it is broad enough
+	// anywhere to be seen.
+	Other []Point
 	// Marks are points that are shown as such, with what is read when they are pointed
 	// at.
 	Marks []Mark
@@ -110,6 +113,11 @@ func (f *Figure) Draw() *Drawing {
 		d.Rules = append(d.Rules, f.rule(r))
 	}
 	f.spans(d)
+	for _, l := range f.Lines {
+		if f.isBroad(l) {
+			d.Areas = append(d.Areas, Curve{Class: l.Class, Path: f.outline(l)})
+		}
+	}
 	for _, l := range f.Lines {
 		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points)})
 		for _, m := range l.Marks {

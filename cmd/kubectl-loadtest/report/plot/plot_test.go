@@ -127,3 +127,31 @@ func TestTicksThatWouldTouchAreLeftOut(t *testing.T) {
 		t.Errorf("%d labels of 5 characters on 240 units", n)
 	}
 }
+
+// A band is drawn between a line and its other points if it is a 50th of the plot's height
+// or more anywhere: here 4.04 of 202 units.
+func TestBandIsDrawnWhereItCanBeSeen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		line, other []Point
+		want        string
+	}{
+		"none":          {[]Point{{0, 0.5}, {1, 0.5}}, nil, ""},
+		"the same":      {[]Point{{0, 0.5}, {1, 0.5}}, []Point{{0, 0.5}, {1, 0.5}}, ""},
+		"too thin":      {[]Point{{0, 0.5}, {1, 0.5}}, []Point{{0, 0.481}, {1, 0.481}}, ""},
+		"broad":         {[]Point{{0, 0.5}, {1, 0.5}}, []Point{{0, 0.5}, {1, 0}}, "M58.0 135.0L296.0 135.0L296.0 236.0L58.0 135.0Z"},
+		"between marks": {[]Point{{0, 0}, {1, 1}}, []Point{{0, 0}, {0.5, 0}, {1, 1}}, "M58.0 236.0L296.0 34.0L296.0 34.0L177.0 236.0L58.0 236.0Z"},
+		"shorter":       {[]Point{{0, 1}, {0.5, 1}, {1, 1}}, []Point{{0, 0}, {0.5, 0}}, "M58.0 34.0L177.0 34.0L177.0 236.0L58.0 236.0Z"},
+		"at one place":  {[]Point{{0.5, 1}}, []Point{{0.5, 0}}, "M174.5 34.0H179.5V236.0H174.5Z"},
+		"no line":       {nil, []Point{{0.5, 0}}, ""},
+	} {
+		f := Figure{Width: 380, Height: 280, X: Axis{Scale: Linear(0, 1)}, Y: Axis{Scale: Linear(0, 1)}}
+		f.Lines = []Line{{Points: tt.line, Other: tt.other}}
+		got := ""
+		for _, a := range f.Draw().Areas {
+			got += a.Path
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

@@ -10,7 +10,8 @@ import (
 )
 
 // Archived are results of the steps of a LoadTest beyond their summary: what a step
-// counted is spread over its seconds, with a slow one in the middle.
+// counted is spread over its seconds, with a slow one in the middle. Of a run of Faults they
+// are exact.
 func Archived(lt *v1alpha1.LoadTest) []*archive.Step {
 	var all []*archive.Step
 	for i := range lt.Status.Steps {
@@ -27,6 +28,9 @@ func Archived(lt *v1alpha1.LoadTest) []*archive.Step {
 			WorkersReporting: step.WorkersReporting, Due: step.Result.Due, Sent: step.Result.Sent,
 			Series: &archive.Series{Seconds: 1, Workers: int(step.WorkersReporting), Points: points(step.Result, n)},
 		})
+		if runs := simulated(lt.Name); runs != nil {
+			archivedFault(all[len(all)-1], runs[i], step.Load.Duration.Seconds())
+		}
 	}
 	return all
 }

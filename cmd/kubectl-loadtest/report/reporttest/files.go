@@ -1,6 +1,7 @@
 package reporttest
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func Read(t *testing.T, file string) *v1alpha1.LoadTest {
 	return lt
 }
 
-// All are the LoadTests of a folder, by the names of their files, and a long ladder.
+// All are the LoadTests of a folder, by the names of their files, a long ladder, and Faults.
 func All(t *testing.T, folder string) map[string]*v1alpha1.LoadTest {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
@@ -37,5 +38,6 @@ func All(t *testing.T, folder string) map[string]*v1alpha1.LoadTest {
 		all[strings.TrimSuffix(filepath.Base(file), ".yaml")] = Read(t, file)
 	}
 	all["knee"] = Knee(t)
+	maps.Copy(all, Faults(t))
 	return all
 }

@@ -96,18 +96,7 @@ func result(t *testing.T, rate float64) *v1alpha1.StepResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(q float64) *metav1.Duration {
-		d, ok := h.Quantile(q)
-		if !ok {
-			return nil
-		}
-		return &metav1.Duration{Duration: d}
-	}
-	times := &v1alpha1.Latency{
-		Samples: h.Count(), Min: &metav1.Duration{Duration: h.Min()}, Mean: &metav1.Duration{Duration: h.Mean().Round(time.Microsecond)},
-		P50: at(0.5), P75: at(0.75), P90: at(0.9), P95: at(0.95), P99: at(0.99), P999: at(0.999), P9999: at(0.9999),
-		Longest: &metav1.Duration{Duration: h.Max()},
-	}
+	times := latency(h)
 	return &v1alpha1.StepResult{
 		Counts: v1alpha1.Counts{Sent: sent, Completed: sent, Expected: good, Failed: sent - good,
 			Outcomes:    v1alpha1.Outcomes{Success: good, ServerError: sent - good},

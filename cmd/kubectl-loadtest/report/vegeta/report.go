@@ -81,7 +81,7 @@ func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
 		m.Rate = float64(r.Sent) / seconds
 	}
 	if r.Sent > 0 {
-		m.Success = float64(r.Expected) / float64(r.Sent)
+		m.Success = float64(r.Outcomes.Success) / float64(r.Sent)
 	}
 	for _, sample := range r.ErrorSamples {
 		m.Errors = append(m.Errors, sample.Message)

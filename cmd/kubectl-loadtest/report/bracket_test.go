@@ -1,0 +1,141 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+)
+
+func micros(n int64) *metav1.Duration {
+	return &metav1.Duration{Duration: time.Duration(n) * time.Microsecond}
+}
+
+// Both values are said if they are a millisecond and 2 % apart.
+func TestBothValuesAreSaidWhereTheyDiffer(t *testing.T) {
+	for name, tt := range map[string]struct {
+		measured, without *metav1.Duration
+		want              string
+	}{
+		"far apart":              {micros(1_370_000), micros(10_000), "1.4s (10ms)"},
+		"the same":               {micros(10_000), micros(10_000), "10ms"},
+		"a millisecond":          {micros(5_000), micros(4_000), "5ms (4ms)"},
+		"less than that":         {micros(5_000), micros(4_001), "5ms"},
+		"2 %":                    {micros(100_000), micros(98_000), "100ms"},
+		"more than 2 %":          {micros(100_000), micros(97_900), "100ms (98ms)"},
+		"longer without it":      {micros(10_000), micros(20_000), "10ms (20ms)"},
+		"too few samples":        {nil, nil, "–"},
+		"without it, too few":    {micros(10_000), nil, "10ms"},
+		"measured, none, but it": {nil, micros(10_000), "–"},
+	} {
+		if got := (report.Bracket{Time: tt.measured, Without: tt.without}).Text(report.Brief); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestObservedHasBothValuesWhereTheyDiffer(t *testing.T) {
+	for want, tt := range map[string][2]string{
+		"1.27s (10ms)": {"1.27s", "10ms"}, "10.2ms": {"10.2ms", "10ms"}, "13.9%": {"13.9%", ""}, "3% (1%)": {"3%", "1%"}, "": {"", ""},
+	} {
+		if got := report.Observed(&v1alpha1.ThresholdStatus{Observed: tt[0], WithoutGenerator: tt[1]}); got != want {
+			t.Errorf("%v: %q, want %q", tt, got, want)
+		}
+	}
+}
+
+// What delayed the generator is said once: in the verdict's sentence or in a notice, and in a
+// threshold only if in neither.
+func TestStateOfTheGeneratorIsSaidOnce(t *testing.T) {
+	const cause = "A worker stood still for 4s. Run it again."
+	const uncertain = "p95 is between 10ms and 1.37s in step 100; at most 500ms is allowed. Without the generator's own delay it is 10ms."
+	for name, tt := range map[string]struct {
+		met, generator, message, want string
+	}{
+		"in the verdict":             {uncertain + " " + cause, cause, uncertain + " " + cause, uncertain},
+		"in a notice":                {"goodput is 3/s in step 100; at least 5/s is demanded.", cause, uncertain + " " + cause, uncertain},
+		"nowhere else":               {"goodput is 3/s in step 100; at least 5/s is demanded.", "", uncertain + " " + cause, uncertain + " " + cause},
+		"a load that was not so":     {cause, cause, cause, "The load of step 100 was not the planned one."},
+		"a threshold without it":     {cause, cause, uncertain, uncertain},
+		"a threshold that says less": {cause, cause, "A worker", "A worker"},
+	} {
+		s := v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
+			{Name: "pause"},
+			{Name: "100", Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Message: cause}}},
+		}}
+		s.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionThresholdsMet, Status: metav1.ConditionFalse, Message: tt.met}}
+		if tt.generator != "" {
+			s.Conditions = append(s.Conditions, metav1.Condition{Type: v1alpha1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse, Reason: "NodeBusy", Message: tt.generator})
+		}
+		s.Thresholds = []v1alpha1.ThresholdStatus{{Name: "fast", State: v1alpha1.ThresholdInconclusive, Message: tt.message}}
+		if got := report.ThresholdMessages(&s)[0]; got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		s.Thresholds = append(s.Thresholds, s.Thresholds[0]) // a second one of the same
+		s.Verdict = v1alpha1.VerdictInconclusive
+		text := report.Text(&v1alpha1.LoadTest{Status: s})
+		if n := strings.Count(text, cause); n != 1 {
+			t.Errorf("%s: it is said %d times:\n%s", name, n, text)
+		}
+	}
+}
+
+// What piled up, and for how long the target was down, is a notice unless the verdict or a
+// threshold says it.
+func TestNoticesOfTheCourseOfAStep(t *testing.T) {
+	grown := func(name, by string) v1alpha1.StepStatus {
+		return v1alpha1.StepStatus{Name: name, Result: &v1alpha1.StepResult{Outstanding: &v1alpha1.OutstandingResult{Mean: "41.0", Trend: v1alpha1.OutstandingGrowing, Growth: by}}}
+	}
+	down := func(name, share string) v1alpha1.StepStatus {
+		return v1alpha1.StepStatus{Name: name, Result: &v1alpha1.StepResult{Downtime: share}}
+	}
+	failed := v1alpha1.ThresholdStatus{Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdFailed}
+	kept := v1alpha1.ThresholdStatus{Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdPassed}
+	for name, tt := range map[string]struct {
+		verdict   string
+		threshold v1alpha1.ThresholdStatus
+		steps     []v1alpha1.StepStatus
+		want      string
+	}{
+		"it grew":                   {"", kept, []v1alpha1.StepStatus{grown("400/s", "4.1")}, "Step 400/s: outstanding requests grew by 4.1/s, so that its load cannot be kept for long."},
+		"fastest in another":        {"", kept, []v1alpha1.StepStatus{grown("400/s", "4.1"), grown("500/s", "104.0")}, "Step 500/s: outstanding requests grew by 104/s, so that its load cannot be kept for long, the most of 2 such steps."},
+		"the verdict says it":       {"Kept. Outstanding requests grew by 4.1/s in step 400/s: that load", kept, []v1alpha1.StepStatus{grown("400/s", "4.1")}, ""},
+		"it was down":               {"", kept, []v1alpha1.StepStatus{down("100", "1.5%")}, "Step 100: the target was down for 1.5% of the window."},
+		"longest in the first":      {"", kept, []v1alpha1.StepStatus{down("100", "94%"), down("200", "1.5%")}, "Step 100: the target was down for 94% of the window, the most of 2 such steps."},
+		"for as long as is allowed": {"", kept, []v1alpha1.StepStatus{down("100", "0.5%")}, ""},
+		"a threshold says it":       {"", failed, []v1alpha1.StepStatus{down("100", "94%")}, ""},
+		"undecided": {"", kept, []v1alpha1.StepStatus{{Name: "100", Result: &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 100}, Undecided: 3}}},
+			"Step 100: 3 of 100 requests had waited for less than their timeout at the end: they may have failed or not (3%)."},
+		"excused": {"", kept, []v1alpha1.StepStatus{{Name: "100", Result: &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 100}, Excused: 1}}},
+			"Step 100: 1 of 100 requests timed out while their worker did not run: they may have been answered in time (1%)."},
+	} {
+		s := v1alpha1.LoadTestStatus{Steps: tt.steps, Thresholds: []v1alpha1.ThresholdStatus{tt.threshold},
+			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionThresholdsMet, Message: tt.verdict}}}
+		got := ""
+		for _, n := range report.Attention(&s) {
+			got += n.Message
+		}
+		if got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestTableOfStepsSaysWhatIsInParentheses(t *testing.T) {
+	step := func(name string, without *v1alpha1.Latency) v1alpha1.StepStatus {
+		return v1alpha1.StepStatus{Name: name, Result: &v1alpha1.StepResult{ResponseTime: &v1alpha1.Latency{P95: micros(1_370_000)}, WithoutGenerator: without}}
+	}
+	text := func(without *v1alpha1.Latency) string {
+		return report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{step("a", nil), step("b", without)}}})
+	}
+	if got := text(&v1alpha1.Latency{P95: micros(10_000)}); !strings.Contains(got, "\nSteps (in parentheses: without the generator's own delay)\n") || strings.Count(got, "1.4s (10ms)") != 1 {
+		t.Errorf("the table does not have both:\n%s", got)
+	}
+	if got := text(nil); strings.Contains(got, "parentheses") || strings.Contains(got, "own delay") {
+		t.Errorf("nothing differs:\n%s", got)
+	}
+}

@@ -1,0 +1,35 @@
+package figures_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+)
+
+func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
+	of := func(d time.Duration) *v1alpha1.Latency { return &v1alpha1.Latency{P95: &metav1.Duration{Duration: d}} }
+	result := &v1alpha1.StepResult{Due: 200, Unsent: 10, UnsentByGenerator: 8, Excused: 3, ResponseTime: of(40 * time.Millisecond), Goodput: "18"}
+	result.Sent, result.Failed = 100, 4
+	values := func() map[v1alpha1.Metric][2]string {
+		all := map[v1alpha1.Metric][2]string{}
+		for _, f := range figures.Figures(result, nil) {
+			all[f.Metric] = [2]string{f.Value, f.WithoutGenerator}
+		}
+		return all
+	}
+	if got, want := values()["p95"], ([2]string{"40ms", ""}); got != want {
+		t.Errorf("p95 of an old result is %v, want %v", got, want)
+	}
+	result.WithoutGenerator = of(15 * time.Millisecond)
+	for metric, want := range map[v1alpha1.Metric][2]string{
+		"p95": {"40ms", "15ms"}, "failureRate": {"4%", "1%"}, "unsentRate": {"5%", "1%"}, "goodput": {"18", ""}, "rateLimitedRate": {"0%", ""},
+	} {
+		if got := values()[metric]; got != want {
+			t.Errorf("%s is %v, want %v", metric, got, want)
+		}
+	}
+}

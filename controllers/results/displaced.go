@@ -1,0 +1,48 @@
+package results
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+const (
+	// tolerableDisplacement is how large a part of the load the generator may have displaced:
+	// 1/100. A larger part would reach into the p99.
+	tolerableDisplacement = 100
+	// tolerableSpread is over how long a burst may always be sent, and for how long each user
+	// may be held up in a step, however short it is. tolerableSpreadShare is how large a part
+	// of the median service time a burst may take: 1/10. One that takes longer finds a target
+	// that has answered its first requests.
+	tolerableSpread      = 10 * time.Millisecond
+	tolerableSpreadShare = 10
+)
+
+// displaced says in what way the target did not get the load that was planned, by the
+// generator's fault; empty if it got it.
+func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
+	spread := tolerableSpread
+	if median, ok := total.Service.Quantile(0.5); ok {
+		spread = max(spread, median/tolerableSpreadShare)
+	}
+	switch {
+	case isNotable(merged.UnsentByGenerator, merged.Due):
+		return fmt.Sprintf("In step %s, %s of the requests that were due were not sent, and a steady generator would have sent them",
+			step.Name, format.Percent(merged.UnsentByGenerator, merged.Due))
+	case isNotable(total.Displaced, total.Sent):
+		return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them",
+			step.Name, format.Percent(total.Displaced, total.Sent), format.Short(measure.Displacement(merged.Window)))
+	case isNotable(int64(merged.HeldUp), int64(merged.UserTime)) && merged.HeldUp > tolerableSpread*time.Duration(step.Load.MostUsers()):
+		return fmt.Sprintf("In step %s, the generator kept the users from sending for %s of their time",
+			step.Name, format.Percent(int64(merged.HeldUp), int64(merged.UserTime)))
+	case step.Load.IsBurst() && merged.BurstSpread > spread:
+		return fmt.Sprintf("In step %s, the burst was sent within %s, and at most %s is allowed",
+			step.Name, format.Short(merged.BurstSpread), format.Short(spread))
+	}
+	return ""
+}
+
+func isNotable(part, whole int64) bool { return part*tolerableDisplacement > whole }

@@ -1,0 +1,27 @@
+package results
+
+import (
+	"reflect"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// addIdeal adds the times without the generator's own delay, where they differ.
+func addIdeal(result *v1alpha1.StepResult, total *measure.Request) {
+	result.WithoutGenerator = unlike(result.ResponseTime, latency(total.Ideally()))
+	if result.ExpectedResponseTime == nil {
+		return
+	}
+	if ideal, ok := total.ExpectedIdeally(); ok {
+		result.ExpectedWithoutGenerator = unlike(result.ExpectedResponseTime, latency(ideal))
+	}
+}
+
+// unlike is the ideal distribution; nil if it is the measured one.
+func unlike(measured, ideal *v1alpha1.Latency) *v1alpha1.Latency {
+	if reflect.DeepEqual(measured, ideal) {
+		return nil
+	}
+	return ideal
+}

@@ -1,0 +1,97 @@
+package results
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/trend"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// outstanding is what was outstanding in a step; nil: it was not counted.
+func outstanding(load *v1alpha1.StepLoad, merged *measure.Measurement) *v1alpha1.OutstandingResult {
+	if merged.Timeline == nil || merged.Window <= 0 {
+		return nil
+	}
+	found, message := trendOf(load, merged)
+	result := &v1alpha1.OutstandingResult{Mean: oneDigit(found.Mean), Message: message}
+	switch {
+	case result.Message != "":
+		result.Trend = v1alpha1.OutstandingUnknown
+	case found.Trend == trend.Growing:
+		result.Trend, result.Growth = v1alpha1.OutstandingGrowing, oneDigit(found.Growth)
+	default:
+		result.Trend = v1alpha1.OutstandingSteady
+	}
+	return result
+}
+
+// trendOf is the trend of what was outstanding in a step, and why there is none to test, if so.
+func trendOf(load *v1alpha1.StepLoad, merged *measure.Measurement) (found trend.Outstanding, untestedFor string) {
+	window := merged.Window // of a burst, what it took
+	if load.Duration != nil {
+		window = load.Duration.Duration // that of the timeline, also if the step was cut
+	}
+	found = trend.Of(merged.Timeline, window, merged.Due)
+	return found, untested(load, merged.Window < window*99/100, found.Trend)
+}
+
+// Drift is by how many requests a second those grew that were outstanding in a step; 0 if
+// that is no more than chance. unknown is a sentence on why it is not known; empty: it is.
+func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond float64, unknown string) {
+	if merged.Timeline == nil || merged.Window <= 0 {
+		return 0, "A worker did not report the course of the step."
+	}
+	found, unknown := trendOf(load, merged)
+	if unknown != "" || found.Trend != trend.Growing {
+		return 0, unknown
+	}
+	return found.Growth, ""
+}
+
+// untested is why there is no trend to test; empty: there is one.
+func untested(load *v1alpha1.StepLoad, cut bool, found trend.Trend) string {
+	switch {
+	case load.IsBurst():
+		return "A burst ends when all of it is answered: nothing can pile up."
+	case load.Rate == nil && load.RatePerUser == nil:
+		return "Users without a rate wait for each response before they send again: nothing can pile up."
+	case load.RampTo != nil:
+		return "The load of a ramp changes, and what is outstanding with it."
+	case cut:
+		return "The step was cut before its end."
+	case found == trend.Unknown:
+		return "There were too few requests to tell."
+	}
+	return ""
+}
+
+func oneDigit(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
+
+// TimeUntil is after what time of a load the response times of a target pass a limit, by
+// the law of Little, if what is outstanding goes on to grow as it did in a step: a request
+// that comes when there are L others waits for these, of which X are answered in a second.
+// So the time is L/X, and L grows by g a second from L0 at the beginning on:
+//
+//	t = (limit·X − L0) / g.
+//
+// ok is false if it does not follow: nothing grew, or t is within the step, which did not
+// see it.
+func TimeUntil(step *v1alpha1.StepStatus, limit time.Duration) (t time.Duration, ok bool) {
+	if step.Result == nil || !step.Result.Outstanding.Grows() || step.Load.Duration == nil {
+		return 0, false
+	}
+	o, window := step.Result.Outstanding, step.Load.Duration.Seconds()
+	mean, errMean := strconv.ParseFloat(o.Mean, 64)
+	growth, errGrowth := strconv.ParseFloat(o.Growth, 64)
+	answered, errAnswered := strconv.ParseFloat(step.Result.Throughput, 64)
+	if errMean != nil || errGrowth != nil || errAnswered != nil || growth <= 0 || answered <= 0 {
+		return 0, false
+	}
+	const middle = 0.55 // of the parts over which the mean is taken
+	first := max(mean-growth*middle*window, 0)
+	seconds := (limit.Seconds()*answered - first) / growth
+	const longest = 1e6 // eleven days: beyond it, the growth says nothing
+	return time.Duration(seconds * float64(time.Second)), seconds > window && seconds < longest
+}

@@ -1,0 +1,95 @@
+package trend_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/trend"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// The statistics are those of the books, ties included.
+func TestStatisticsOfKnownSeries(t *testing.T) {
+	for name, tt := range map[string]struct {
+		values   []float64
+		z, slope float64
+	}{
+		"nothing":           {nil, 0, 0},
+		"one value":         {[]float64{3}, 0, 0},
+		"all the same":      {[]float64{2, 2, 2, 2, 2}, 0, 0},
+		"rising":            {[]float64{1, 2, 3, 4}, 5 / math.Sqrt(26./3), 1},         // S = 6, V = 4*3*13/18
+		"falling":           {[]float64{8, 6, 4, 2}, -5 / math.Sqrt(26./3), -2},       // S = -6
+		"up and down":       {[]float64{1, 3, 2, 4, 3}, 4 / math.Sqrt(282./18), 0.5},  // S = 5, one pair of ties: 300-18
+		"two groups of 3":   {[]float64{1, 1, 1, 5, 5, 5}, 8 / math.Sqrt(378./18), 1}, // S = 9, V = (510-2*66)/18
+		"one value is wild": {[]float64{1, 2, 900, 4, 5}, 5 / math.Sqrt(50./3), 1.},   // S = 6, V = 5*4*15/18
+		"no trend, S is 0":  {[]float64{1, 2, 2, 1}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if z := trend.Z(tt.values); !near(z, tt.z) {
+				t.Errorf("z is %v, want %v", z, tt.z)
+			}
+			if slope := trend.Slope(tt.values); !near(slope, tt.slope) {
+				t.Errorf("slope is %v, want %v", slope, tt.slope)
+			}
+		})
+	}
+}
+
+// timeline has what a function says outstanding at the end of each slot.
+func timeline(outstanding func(slot int) int64) *measure.Timeline {
+	t := &measure.Timeline{}
+	for i := range t.Outstanding {
+		t.Outstanding[i] = outstanding(i)
+	}
+	return t
+}
+
+func TestTrends(t *testing.T) {
+	const window = 20 * time.Second // slots of 100 ms, parts of 1 s
+	for name, tt := range map[string]struct {
+		timeline *measure.Timeline
+		due      int64
+		want     trend.Outstanding
+	}{
+		"no timeline": {nil, 1000, trend.Outstanding{}},
+		"the same all the time": {
+			timeline(func(int) int64 { return 7 }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 7},
+		},
+		"one more in each slot": {
+			timeline(func(i int) int64 { return int64(i) }), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 109.5, Growth: 10},
+		},
+		"one more in each slot, of too few requests": {
+			timeline(func(i int) int64 { return int64(i) }), 19, trend.Outstanding{Mean: 109.5, Growth: 10},
+		},
+		"one less in each slot": {
+			timeline(func(i int) int64 { return int64(200 - i) }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 90.5, Growth: -10},
+		},
+		"a queue that fills in the first two parts": {
+			timeline(func(i int) int64 { return int64(min(i, 20)) }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 20},
+		},
+		"a pause of the target": {
+			timeline(func(i int) int64 {
+				if i >= 100 && i < 130 {
+					return int64(10 * (i - 100))
+				}
+				return 3
+			}), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 3 + (45*10-30+1450-30+2450-30)/180.},
+		},
+		"one more from the middle on, by when it is counted": {
+			timeline(func(i int) int64 { return int64(i / 110) }), 1000, trend.Outstanding{Trend: trend.Steady, Mean: 0.5, Growth: 1. / 15},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := trend.Of(tt.timeline, window, tt.due)
+			if got.Trend != tt.want.Trend || !near(got.Mean, tt.want.Mean) || !near(got.Growth, tt.want.Growth) {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+	if got := trend.Of(timeline(func(i int) int64 { return int64(i) }), 0, 1000); got != (trend.Outstanding{}) {
+		t.Errorf("without a window: %+v", got)
+	}
+}

@@ -1,0 +1,56 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// growingBy has, in 200 s, one more request outstanding after each of the slots of 1 s, times n.
+func growingBy(n int64) func(*outcome) {
+	return func(o *outcome) {
+		o.merged.Window, o.merged.Timeline = 200*time.Second, &measure.Timeline{}
+		for i := range o.merged.Timeline.Outstanding {
+			o.merged.Timeline.Outstanding[i] = 5 + n*int64(i)
+		}
+	}
+}
+
+func TestDrift(t *testing.T) {
+	long := &metav1.Duration{Duration: 200 * time.Second}
+	rate := v1alpha1.StepLoad{Rate: ptr(v1alpha1.NewDecimal("5")), Duration: long}
+	for name, tc := range map[string]struct {
+		load     v1alpha1.StepLoad
+		measured outcome
+		state    v1alpha1.ThresholdState
+		observed string
+		message  string
+	}{
+		"steady":   {rate, sent(1000, 0, growingBy(0)), passed, "0", "drift is 0 in step soak; at most 0.5 is allowed."},
+		"falling":  {rate, sent(1000, 0, growingBy(-1)), passed, "0", "drift is 0 in step soak; at most 0.5 is allowed."},
+		"growing":  {rate, sent(1000, 0, growingBy(2)), broken, "2", "Outstanding requests grew by 2/s in step soak (drift; at most 0.5 is allowed)."},
+		"withheld": {rate, sent(1000, 0, growingBy(1), unsentOf(200, 150)), inconclusive, "1", "drift is between 0.3 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0.3."},
+		"users without a rate": {
+			v1alpha1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
+			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again: nothing can pile up.",
+		},
+		"a ramp": {
+			v1alpha1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1alpha1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
+			"drift of step soak cannot be judged. The load of a ramp changes, and what is outstanding with it.",
+		},
+		"not reported": {rate, sent(1000, 0), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the course of the step."},
+		"too few":      {rate, sent(19, 0, growingBy(2)), inconclusive, "", "drift of step soak cannot be judged. There were too few requests to tell."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := v1alpha1.StepStatus{Name: "soak", State: v1alpha1.StepComplete, Load: tc.load}
+			got := judge(spec(atMost("drift", "0.5")), nil, step, tc.measured).Thresholds[0]
+			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
+				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package verdict
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// idealTime is the value of a latency as a perfect generator would have measured it; nil: as
+// it was measured. A timeout that is excused counts as the shortest time there is, and so does
+// what the generator withheld.
+func (s sample) idealTime(q int64, u unmeasured) *big.Rat {
+	h, ok := s.idealTimes()
+	if !ok {
+		return s.idealServiceTime(q, u)
+	}
+	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld)
+	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+		return micros(s.pick(h, q)) // no timeout is among them
+	}
+	return micros(s.pickBelow(h, q, s.request.Excused))
+}
+
+// idealTimes are the times of a perfect generator; ok is false if they are not known: of
+// service times of a schedule. Users without a rate send when they are free, so that their
+// requests take the same from when they were due as from when they were sent.
+func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
+	load := &s.step.Load
+	if s.threshold.Time == v1alpha1.ServiceTime && (load.Rate != nil || load.RatePerUser != nil || s.request.Ideal == nil) {
+		return nil, false
+	}
+	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+		return s.request.ExpectedIdeally()
+	}
+	return s.request.Ideally(), true
+}
+
+// idealServiceTime is a bound: a time is at most as much shorter as the longest for which a
+// response lay unread.
+func (s sample) idealServiceTime(q int64, u unmeasured) *big.Rat {
+	h, ok := s.times()
+	if !ok || h.Count() == 0 {
+		return nil
+	}
+	h = s.withUnmeasured(h, u.endless, 0, 0)
+	unread := time.Duration(0)
+	if s.merged.ReadLateness != nil { // there is none of a part of a step
+		unread = s.merged.ReadLateness.Max()
+	}
+	return micros(max(0, s.pickBelow(h, q, s.request.Excused)-unread))
+}
+
+// pickBelow is the value of the metric if so many of the longest times were the shortest.
+func (s sample) pickBelow(h *measure.Histogram, q, excused int64) (d time.Duration) {
+	n := h.Count()
+	excused = min(excused, n-1)
+	switch {
+	case excused <= 0:
+		return s.pick(h, q)
+	case s.threshold.Metric == v1alpha1.MetricMean:
+		return max(0, h.Mean()-time.Duration(float64(h.Max())*float64(excused)/float64(n))).Round(measure.Lowest)
+	case s.threshold.Metric == v1alpha1.MetricLongest:
+		q = parts
+	}
+	rank := max(1, (q*n+parts-1)/parts-excused)
+	d, _ = h.Quantile(float64(rank) / float64(n))
+	return d
+}
+
+// generatorsFailures is how many of the requests that failed may have done so by the
+// generator's doing: their worker did not run, or had no descriptor or port for them.
+func (s sample) generatorsFailures() int64 {
+	exhausted := s.merged.Health.DescriptorsExhausted + s.merged.Health.PortsExhausted
+	return s.request.Excused + min(exhausted, s.request.Outcomes[measure.Other])
+}
+
+// onTimeIdeally is how many requests would have been on time at most, had the generator been
+// perfect: those whose timeout is excused, and those that it did not send, may have been.
+func (s sample) onTimeIdeally() int64 {
+	onTime := s.request.OnTime[s.within]
+	if ideally := s.request.OnTimeIdeally(); s.within < len(ideally) {
+		onTime = ideally[s.within]
+	}
+	return min(onTime+s.generatorsFailures()+s.unsentByGenerator(), s.request.Due-s.request.Denied())
+}

@@ -1,0 +1,34 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// redirects is a sentence on the first request whose every response was a redirect that is
+// not expected, with a space before it; empty: there is none. The cause is then not the
+// target's load, but the address or what is expected of it.
+func (s sample) redirects(requests []v1alpha1.RequestStatus) string {
+	if s.threshold.Metric != v1alpha1.MetricFailureRate || s.merged == nil {
+		return ""
+	}
+	for i := range s.merged.Requests {
+		r := &s.merged.Requests[i]
+		if i >= len(requests) || !about(s.threshold, requests, i) || r.Expected > 0 || len(r.StatusCodes) == 0 {
+			continue
+		}
+		var codes []int
+		for code := range r.StatusCodes {
+			codes = append(codes, code)
+		}
+		if slices.ContainsFunc(codes, func(code int) bool { return !measure.IsRedirect(code) }) {
+			continue
+		}
+		return fmt.Sprintf(" Every response to request %s was a redirect (%d), which is not followed: name it in expect.status, or send to where it leads.",
+			requests[i].Name, slices.Min(codes))
+	}
+	return ""
+}

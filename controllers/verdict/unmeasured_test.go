@@ -1,0 +1,181 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// unsentOf adds n requests create that were due and not sent, so many of them by the
+// generator's fault.
+func unsentOf(n, byGenerator int64) func(*outcome) {
+	return func(o *outcome) {
+		o.merged.Due, o.merged.Unsent, o.merged.UnsentByGenerator = o.merged.Due+n, n, byGenerator
+		for i := range o.merged.Requests {
+			o.merged.Requests[i].Due = o.merged.Requests[i].Sent
+		}
+		o.merged.Requests[0].Due += n
+	}
+}
+
+// undecided adds n requests that had waited for less than their timeout at the end.
+func undecided(n int64) func(*outcome) {
+	return func(o *outcome) {
+		unfinished(n)(o)
+		o.merged.Requests[0].Undecided += n
+		o.merged.Requests[0].Due += n
+		o.merged.Due += n
+	}
+}
+
+type complete struct {
+	threshold v1alpha1.Threshold
+	measured  outcome
+	state     v1alpha1.ThresholdState
+	observed  string
+	message   string
+}
+
+// judgeComplete judges steps that went to their end, of 1,000 requests a second.
+func judgeComplete(t *testing.T, edit func(*v1alpha1.LoadTestSpec), tests map[string]complete) {
+	t.Helper()
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := spec(tc.threshold)
+			edit(s)
+			step := paced(10)
+			rate := v1alpha1.NewDecimal("100")
+			step.Load.RatePerUser, step.State = &rate, v1alpha1.StepComplete
+			got := judge(s, nil, step, tc.measured).Thresholds[0]
+			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
+				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
+			}
+		})
+	}
+}
+
+// What was due and never sent has no response time. The i-th youngest was due at least
+// (i - 3√i)/1000 s before the end, so that the 480th had waited for 414 ms.
+func TestQuantilesAreOverWhatWasDue(t *testing.T) {
+	ofService, ofExpected := atMost("p99.9", "50ms"), atMost("p99.9", "50ms")
+	ofService.Time, ofExpected.Of = v1alpha1.ServiceTime, v1alpha1.LatencyOfExpected
+	service := func(o *outcome) { o.merged.Requests[0].Service = o.merged.Requests[0].Response.Clone() }
+	noDue := func(o *outcome) { o.merged.Requests[0].Due, o.merged.Requests[1].Due = 0, 0 }
+	create := filtered(atMost("p99", "50ms"), []string{"create"}, nil, nil)
+	follow := filtered(atMost("p99", "50ms"), []string{"follow"}, nil, nil)
+	judgeComplete(t, func(*v1alpha1.LoadTestSpec) {}, map[string]complete{
+		"the target kept them from being sent": {
+			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0)), broken, "414.463ms",
+			"p99.9 is 414.463ms in step burst; at most 50ms is allowed. It counts 540 requests that were due and never sent, by how long they had waited at least.",
+		},
+		"fewer than the quantile leaves": {
+			atMost("p99", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms",
+			"p99 is 10.007ms in step burst; at most 50ms is allowed.",
+		},
+		"they may have waited for little": {
+			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 0)), inconclusive, "10.007ms",
+			"p99 of step burst leaves out how long 20 requests would have taken that were due and never sent.",
+		},
+		"the generator did": {
+			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 540)), inconclusive, "414.463ms",
+			"p99.9 is between 10.007ms and 414.463ms in step burst; at most 50ms is allowed. Without the generator's own delay it is 10.007ms.",
+		},
+		"a maximum is of what was sent": {
+			atMost("longest", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms",
+			"longest is 10.007ms in step burst; at most 50ms is allowed.",
+		},
+		"of the request": {
+			create, sent(9_000, 60_000, unsentOf(1_000, 0)), broken, "810.495ms",
+			"p99 of create is 810.495ms in step burst; at most 50ms is allowed. It counts 1000 requests that were due and never sent, by how long they had waited at least.",
+		},
+		"of another request": {
+			follow, sent(9_000, 60_000, unsentOf(1_000, 0)), passed, "20.015ms",
+			"p99 of follow is 20.015ms in step burst; at most 50ms is allowed.",
+		},
+		"of which request is not known": {
+			follow, sent(9_000, 60_000, unsentOf(1_000, 0), noDue), inconclusive, "20.015ms",
+			"p99 of follow in step burst leaves out 1000 requests that were never sent, of which it is not known which they were.",
+		},
+		"a service time is of what was sent": {
+			ofService, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms",
+			"p99.9 service time is 10.007ms in step burst; at most 50ms is allowed.",
+		},
+		"an expected response is to what was sent": {
+			ofExpected, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms",
+			"p99.9 of expected responses is 10.007ms in step burst; at most 50ms is allowed.",
+		},
+		"without an answer": {
+			atMost("p99", "50ms"), sent(980, 0, unfinished(20)), broken, "30.015487s",
+			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, by how long they had waited at least.",
+		},
+	})
+}
+
+// A request that has waited for less than its timeout when the step ends is neither failed
+// nor answered.
+func TestUndecidedRequests(t *testing.T) {
+	onTime := onTime("99%", "create")
+	punctual := func(o *outcome) {
+		for i := range o.merged.Requests {
+			r := &o.merged.Requests[i]
+			r.Due = r.Sent
+			r.Punctuality = measure.Punctuality{Due: r.Sent, OnTime: []int64{r.Successes()}, Overdue: []int64{r.Sent}}
+		}
+		o.merged.Due = o.merged.Requests[0].Due + o.merged.Requests[1].Due
+	}
+	judgeComplete(t, func(*v1alpha1.LoadTestSpec) {}, map[string]complete{
+		"failed or not": {
+			atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
+			"failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"failed enough without them": {
+			atMost("failureRate", "1%"), sent(980, 0, failed(20), undecided(20)), broken, "2%",
+			"failureRate is 2% in step burst; at most 1% is allowed.",
+		},
+		"too few": {
+			atMost("failureRate", "1%"), sent(990, 0, undecided(10)), passed, "0%",
+			"failureRate is 0% in step burst; at most 1% is allowed.",
+		},
+		"a minimum of failures": {
+			atLeast("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
+			"failureRate is between 0% and 2% in step burst; at least 1% is required. failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"on time or not": {
+			onTime, sent(980, 0, undecided(20), punctual), inconclusive, "98%",
+			"onTimeRate within 200ms of create is between 98% and 100% in step burst; at least 99% is required. onTimeRate within 200ms of create in step burst leaves open 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"long or not": {
+			atMost("p99", "50ms"), sent(980, 0, undecided(20)), inconclusive, "10.007ms",
+			"p99 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"a breach that they might have mended": {
+			atMost("p50", "50ms"), sent(490, 0, slow(500, time.Second), undecided(20)), inconclusive, "1.000447s",
+			"p50 is between 10.007ms and 1.000447s in step burst; at most 50ms is allowed. p50 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+	})
+}
+
+// With a timeout that is longer than the drain, they had waited for the whole drain: they may
+// be answered yet, and not soon.
+func TestUndecidedRequestsAreSlow(t *testing.T) {
+	minute := func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Minute} }
+	stood := func(o *outcome) { o.merged.Health.Stalled = time.Second }
+	judgeComplete(t, minute, map[string]complete{
+		"failed or not": {
+			atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
+			"failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"long": {
+			atMost("p99", "50ms"), sent(980, 0, undecided(20)), broken, "30.015487s",
+			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, by how long they had waited at least.",
+		},
+		"a worker stood still": {
+			atMost("p99", "50ms"), sent(980, 0, undecided(20), stood), inconclusive, "10.007ms",
+			"p99 of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+	})
+}

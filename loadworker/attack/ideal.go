@@ -1,0 +1,79 @@
+package attack
+
+import (
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// A perfect generator sends at once what it is free to send, and reads at once what has come.
+// What it would have measured follows from the same service times:
+//
+//	idealSent = max(idealDue, idealFree)
+//	idealDone = idealSent + service - unread
+//	idealFree = idealDone + think time
+//
+// A user with a schedule is due when its schedule says; any other when it is free. The lag of
+// a user is by how much the generator has delayed it: free - idealFree. It goes on through the
+// warm-up, whose delays a user takes into the window: its measured times have them, too.
+
+// idealDone is when the request would have ended.
+func (h *hit) idealDone(res result) time.Duration {
+	return h.idealSent + res.received - res.unread - h.sent
+}
+
+// idealResponse is the response time that a perfect generator would have measured.
+func (h *hit) idealResponse(res result) time.Duration { return h.idealDone(res) - h.idealDue }
+
+// lag is by how much later the request has ended than it would have.
+func (h *hit) lag(res result) time.Duration { return res.received - h.idealDone(res) }
+
+// idealDue is when a user would have been due that is due at an instant.
+func (f *userFeed) idealDue(u *userState, due time.Duration) time.Duration {
+	if f.scheduled {
+		return due
+	}
+	return due - (u.free - u.idealFree)
+}
+
+// excusedPart of a timeout is how much of it the process may stand still: beyond it, the
+// target may have answered in time.
+const excusedPart = 10
+
+// excused reports whether a request timed out while the process stood still.
+func (r *result) excused() bool { return r.outcome == measure.Timeout && r.stalled }
+
+// judgeWait says what the wait for an answer that did not come is worth.
+func (x *Execution) judgeWait(h *hit, res *result) {
+	if res.outcome != measure.Timeout && res.outcome != measure.Unfinished {
+		return
+	}
+	waited := res.received - h.sent
+	overrun := max(0, waited-x.timeout) // the timeout was noticed that much later
+	stood := x.stood(x.start.Add(res.received)) - h.stalled
+	res.stalled = stood-overrun > x.timeout/excusedPart
+	if res.outcome == measure.Timeout {
+		res.unread = max(res.unread, overrun)
+	} else {
+		res.undecided = waited < x.timeout || res.stalled
+		res.cut = x.cut.Load()
+	}
+}
+
+// room is whether the target leaves arrivals room on the connections that they share.
+type room struct {
+	full    bool
+	lacking time.Duration // since when, if it is full
+	since   instant       // there has been room again
+}
+
+// lack notes that there is no room.
+func (r *room) lack(now time.Duration) { r.full, r.lacking = true, now }
+
+// give notes that there is room again, for a hit that is due at an instant. With a perfect
+// generator the hit would have waited for as long, from when it would have been sent: the rest
+// of its delay is the generator's, which may be sending what has piled up.
+func (r *room) give(now, due time.Duration) {
+	waited := max(0, now-max(r.lacking, due))
+	r.full, r.since = false, instant{now, max(due, r.since.ideal) + waited}
+}

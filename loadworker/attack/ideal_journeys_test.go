@@ -1,0 +1,94 @@
+package attack
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+)
+
+// browsing is a journey of three requests with a wait after the first.
+func browsing(limit time.Duration) []source.Journey {
+	return []source.Journey{{Name: "browse", Weight: 1, TimeLimit: limit, Steps: []source.JourneyStep{
+		{Request: 0, Times: 1}, {Think: fixed(20 * ms)}, {Request: 0, Times: 1}, {Request: 1, Times: 1},
+	}}}
+}
+
+// answeredIn is servedIn without failures.
+func answeredIn(user int, h *hit) (time.Duration, int) {
+	took, _ := servedIn(user, h)
+	return took, 200
+}
+
+// Users with a rate carry the same journeys out, whatever the generator does.
+func TestIdealTimesOfJourneysAreThoseWithoutTheGeneratorsFault(t *testing.T) {
+	for _, load := range []string{"users with a rate", "a ramp of them", "with a warm-up"} {
+		for fault, runs := range lateGenerators() {
+			t.Run(load+", the generator "+fault, func(t *testing.T) {
+				s := simulated{step: scheduledLoads()[load], serve: answeredIn, journeys: browsing(0)}
+				sound, _ := s.run(t)
+				s.runs = runs
+				faulty, _ := s.run(t)
+				want, got := &sound.Journeys[0], &faulty.Journeys[0]
+				if diff := cmp.Diff(want.Time.Counts(), got.Ideal.Counts()); diff != "" || got.Ideal.Count() < 100 {
+					t.Errorf("ideal times (-want +got):\n%.500s", diff)
+				}
+				if diff := cmp.Diff(want.Time.Counts(), want.Ideal.Counts()); diff != "" {
+					t.Errorf("ideal times without a fault (-want +got):\n%.500s", diff)
+				}
+				if cmp.Equal(want.Time.Counts(), got.Time.Counts()) {
+					t.Error("the measured times do not show the fault")
+				}
+			})
+		}
+	}
+}
+
+// A journey that broke its time limit only because the generator was late is excused; one of
+// a slow target is not.
+func TestJourneysAreExcusedOfTheGeneratorsDelay(t *testing.T) {
+	const users, took, window = 5, 10 * ms, 10 * time.Second
+	journey := 3*took + 20*ms
+	for name, load := range map[string]Load{
+		"users without a rate": ClosedUsers{Duration: window},
+		"users with a rate":    PacedUsers{Rate: users * 20e6, Duration: window},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simulated{step: usersStep(users, load), journeys: browsing(time.Second), serve: always(took), runs: stillFrom(5*time.Second, 8*time.Second)}
+			m, _ := s.run(t)
+			j := &m.Journeys[0]
+			if j.Excused != j.Failed || j.Failed < 1 {
+				t.Errorf("%d failed, %d excused; want some, and all of them excused", j.Failed, j.Excused)
+			}
+			if longest := j.Ideal.Max(); load == (ClosedUsers{Duration: window}) && (longest-journey).Abs() > journey/1000 {
+				t.Errorf("the longest ideal time is %v, want %v", longest, journey)
+			}
+			s.runs, s.serve = nil, always(600*ms)
+			if m, _ = s.run(t); m.Journeys[0].Excused != 0 || m.Journeys[0].Failed < users {
+				t.Errorf("%d of %d excused of a slow target", m.Journeys[0].Excused, m.Journeys[0].Failed)
+			}
+		})
+	}
+}
+
+// A late reply after which the user waits breaks the limit at once; in time without the
+// generator's delay, it does not.
+func TestJourneysAreExcusedBeforeTheNextRequest(t *testing.T) {
+	s := simulated{
+		step: usersStep(1, ClosedUsers{Duration: 10 * time.Second}), journeys: browsing(time.Second),
+		serve: func(_ int, h *hit) (time.Duration, int) {
+			if h.number%3 == 0 {
+				return 500 * ms, 200
+			}
+			return 10 * ms, 200
+		},
+		// The first reply comes at 500 ms and is read at 990: the wait ends after the limit.
+		runs: stillFrom(400*ms, 990*ms),
+	}
+	m, _ := s.run(t)
+	if j := &m.Journeys[0]; j.Excused != 1 || j.Failed != 1 {
+		t.Errorf("%d of %d failures excused, want the first one", j.Excused, j.Failed)
+	}
+}

@@ -1,0 +1,57 @@
+//go:build !race
+
+package http1
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+)
+
+// The kernel's stamp tells whether a response came in time, however late it is read. Not with
+// the race detector, with which no connection is stamped.
+func TestAResponseThatIsReadLateCameInTimeOrNot(t *testing.T) {
+	d := newTestClient(t, dial.Config{URL: scripted.Serve(t, quick)})
+	s := newLoopSender(t, d)
+	c := &s.inLoop
+	// The kernel begins to stamp packets soon after the first socket asks for it.
+	for end := scripted.Far(); s.r.Waited == 0; {
+		if time.Now().After(end) {
+			t.Fatal("the kernel does not say when bytes came")
+		}
+		if _, err := s.send(scripted.Get, scripted.Patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unread := func(deadline time.Duration) {
+		s.ended = false
+		s.loop.Send(context.Background(), c, scripted.Get, deadline)
+		conn, err := c.conn.Release()
+		if err == nil {
+			scripted.AwaitEvent(t, conn, unix.POLLIN)
+			err = c.conn.Adopt(conn)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	unread(time.Since(s.start) + scripted.Patience)
+	s.loop.Answered(&c.deadline)
+	c.conn.Await(&c.deadline, c, time.Since(s.start))
+	s.loop.Wait(0)
+	if !s.ended || s.err != nil || s.r.Status != 200 || !c.IsOpen() {
+		t.Errorf("ended %v, %v, open %v; want the response that came before its deadline", s.ended, s.err, c.IsOpen())
+	}
+	unread(time.Since(s.start) - time.Millisecond)
+	s.loop.Wait(0)
+	if !s.ended || !errors.Is(s.err, os.ErrDeadlineExceeded) || c.IsOpen() {
+		t.Errorf("ended %v, %v, open %v; want a timeout: the response came after its deadline", s.ended, s.err, c.IsOpen())
+	}
+}

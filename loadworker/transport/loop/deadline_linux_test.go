@@ -1,0 +1,189 @@
+package loop
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// request waits for an answer on a connection of its own, of which it takes a number of bytes.
+type request struct {
+	receiver
+	deadline Deadline
+	got      int
+	answered bool
+	err      error // that it gave up because of
+}
+
+func (q *request) GiveUp(err error) { q.err = err }
+
+// begin begins a request on a connection, whose answer is so many bytes.
+func (l *Loop) begin(t *testing.T, near *os.File, answer int, until time.Duration) *request {
+	t.Helper()
+	q := &request{}
+	q.receive = func(in []byte) bool {
+		if q.got += len(in); q.got >= answer && !q.answered {
+			q.answered = true
+			l.Answered(&q.deadline)
+		}
+		return true
+	}
+	l.Add(&q.conn, q)
+	fd, err := unix.FcntlInt(near.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = errors.Join(unix.SetNonblock(fd, true), near.Close())
+	}
+	if err == nil {
+		err = q.conn.connect(fd, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.conn.Await(&q.deadline, q, until)
+	return q
+}
+
+// files are the two sides of a connection.
+func files(t *testing.T) (near, far *os.File) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far = os.NewFile(uintptr(fds[0]), ""), os.NewFile(uintptr(fds[1]), "")
+	t.Cleanup(func() { _, _ = near.Close(), far.Close() })
+	return near, far
+}
+
+// The process stood still while all answers but one came: more than one wait has room for,
+// and one of them larger than one read takes.
+func TestAnswersAreReadBeforeTheirDeadlinesExpire(t *testing.T) {
+	l := newTestLoop(t, nil)
+	const large = inBuffer + 1
+	var requests []*request
+	for i := range 600 {
+		near, far := files(t)
+		answer := 6
+		if i == 599 {
+			answer = large
+		}
+		requests = append(requests, l.begin(t, near, answer, 0)) // the deadline has passed
+		if i == 300 {
+			continue
+		}
+		if _, err := far.Write(make([]byte, answer)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Wait(0)
+	for i, q := range requests {
+		if silent := i == 300; q.answered == silent || errors.Is(q.err, os.ErrDeadlineExceeded) != silent {
+			t.Errorf("request %d: answered %v, %v", i, q.answered, q.err)
+		}
+	}
+}
+
+// A side that goes on sending while it is read does not keep a deadline from expiring.
+func TestADeadlineExpiresOnAConnectionThatIsNeverEmpty(t *testing.T) {
+	l := newTestLoop(t, nil)
+	near, far := files(t)
+	q := l.begin(t, near, 1<<30, 0)
+	reads := 0
+	q.receive = func(in []byte) bool {
+		if reads++; reads > 100 {
+			t.Fatal("the loop reads without end")
+		}
+		_, _ = far.Write(in)
+		return true
+	}
+	if _, err := far.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	l.expire(0)
+	if !errors.Is(q.err, os.ErrDeadlineExceeded) || reads != 2 {
+		t.Errorf("%v after %d reads; want that it expires after what had come, and the read behind it", q.err, reads)
+	}
+}
+
+// The end of a connection may be the end of the answer.
+func TestTheEndOfAConnectionIsReadBeforeADeadlineExpires(t *testing.T) {
+	l := newTestLoop(t, nil)
+	near, far := files(t)
+	q := l.begin(t, near, 1, 0)
+	ended := false
+	q.receive = func(in []byte) bool {
+		if ended = len(in) == 0; ended {
+			l.Answered(&q.deadline)
+		}
+		return true
+	}
+	if _, err := far.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	_ = far.Close()
+	l.expire(0)
+	if !ended || q.err != nil {
+		t.Errorf("the end was read: %v, %v", ended, q.err)
+	}
+}
+
+// A deadline that is nearest when another expires is given up in its turn, and one that
+// was answered is not.
+func TestDeadlinesExpire(t *testing.T) {
+	l := newTestLoop(t, nil)
+	var order []int
+	var all [3]Deadline
+	e := &echoed{}
+	l.Add(&e.conn, e)
+	for i, at := range []time.Duration{20 * time.Millisecond, 10 * time.Millisecond, 15 * time.Millisecond} {
+		e.conn.Await(&all[i], waiter(func(err error) {
+			if order = append(order, i); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("deadline %d: %v", i, err)
+			}
+		}), at)
+	}
+	l.Answered(&all[2])
+	l.await(t, func() bool { return len(order) == 2 })
+	if !slices.Equal(order, []int{1, 0}) {
+		t.Errorf("given up in the order %v, want 1, 0", order)
+	}
+}
+
+type waiter func(error)
+
+func (w waiter) GiveUp(err error) { w(err) }
+
+func TestDeadlinesAreInOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var q deadlines
+	var want []*Deadline
+	for range 2000 {
+		if len(want) > 0 && random.IntN(3) == 0 {
+			i := random.IntN(len(want))
+			q.remove(want[i])
+			q.remove(want[i]) // once more does nothing
+			want = slices.Delete(want, i, i+1)
+		} else {
+			w := &Deadline{at: time.Duration(random.IntN(50))}
+			q.add(w)
+			want = append(want, w)
+		}
+		slices.SortStableFunc(want, func(a, b *Deadline) int { return int(a.at - b.at) })
+		var forth, back []*Deadline
+		for w := q.first; w != nil; w = w.next {
+			forth = append(forth, w)
+		}
+		for w := q.last; w != nil; w = w.prev {
+			back = append(back, w)
+		}
+		slices.Reverse(back)
+		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
+			t.Fatalf("%d and %d deadlines from either end, want %d in order", len(forth), len(back), len(want))
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package socket
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAContextEndsAtItsDeadline(t *testing.T) {
+	const timeout = time.Second
+	for name, tt := range map[string]struct {
+		left  time.Duration // to the deadline
+		late  time.Duration // by which the process notes it, 0: as it passes
+		after time.Duration // it ends
+	}{
+		"in time":                      {timeout, 0, timeout},
+		"already past":                 {-timeout, 0, 0},
+		"noted a little late":          {timeout, stoodStill - 1, 0},
+		"the process stood still":      {timeout, stoodStill, goOnFor},
+		"the process stood still long": {timeout, time.Hour, goOnFor},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				ctx, cancel := WithDeadline(t.Context(), began.Add(tt.left))
+				defer cancel()
+				if tt.late > 0 {
+					ctx.(*deadlineContext).expire(began.Add(tt.left + tt.late))
+				}
+				<-ctx.Done()
+				if got := time.Since(began); got != tt.after || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+					t.Errorf("it ends after %v by %v, want %v by its deadline", got, ctx.Err(), tt.after)
+				}
+			})
+		})
+	}
+}
+
+// It ends as its parent does, or when it is cancelled, and what derives from it has its error.
+func TestAContextEndsBeforeItsDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, end := context.WithCancel(t.Context())
+		first, cancelFirst := WithDeadline(parent, time.Now().Add(time.Hour))
+		second, cancelSecond := WithDeadline(parent, time.Now().Add(time.Hour))
+		defer cancelSecond()
+		cancelFirst()
+		if !errors.Is(first.Err(), context.Canceled) || second.Err() != nil {
+			t.Errorf("%v, %v; want that the first is cancelled", first.Err(), second.Err())
+		}
+		end()
+		<-second.Done()
+		if !errors.Is(second.Err(), context.Canceled) {
+			t.Errorf("%v, want that it ends as its parent", second.Err())
+		}
+		third, cancelThird := WithDeadline(t.Context(), time.Now().Add(time.Hour))
+		defer cancelThird()
+		child, cancelChild := context.WithCancel(third)
+		defer cancelChild()
+		<-child.Done()
+		if !errors.Is(child.Err(), context.DeadlineExceeded) {
+			t.Errorf("%v, want that it ends by the deadline of its parent", child.Err())
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package measure
+
+import "time"
+
+// Ideally are the response times that a perfect generator would have measured.
+func (r *Request) Ideally() *Histogram { return orElse(r.Ideal, r.Response) }
+
+// Ideally are the response times that a perfect generator would have measured.
+func (f *FailedTimes) Ideally() *Histogram { return orElse(f.Ideal, f.Response) }
+
+// Ideally are the times of a perfect generator.
+func (j *Journey) Ideally() *Histogram { return orElse(j.Ideal, j.Time) }
+
+// DropIdeal drops what a perfect generator would have measured: the measured times stand
+// for it.
+func (s *Measurement) DropIdeal() {
+	for i := range s.Requests {
+		s.Requests[i].Ideal, s.Requests[i].Failed.Ideal, s.Requests[i].IdealOnTime = nil, nil, nil
+	}
+	for i := range s.Journeys {
+		s.Journeys[i].Ideal = nil
+	}
+}
+
+func orElse(ideal, measured *Histogram) *Histogram {
+	if ideal == nil {
+		return measured
+	}
+	return ideal
+}
+
+// mergeIdeal adds ideal times to a sum. Where one side has none, its measured times stand
+// for them; measured is that of the sum before it is merged.
+func mergeIdeal(sum **Histogram, measured, ideal, alsoMeasured *Histogram) error {
+	if *sum == nil && ideal == nil {
+		return nil
+	}
+	if *sum == nil {
+		*sum = NewHistogram()
+		if err := (*sum).Merge(measured); err != nil {
+			return err
+		}
+	}
+	return (*sum).Merge(orElse(ideal, alsoMeasured))
+}
+
+// Displacement is how much later than a perfect generator would have sent it a request of a
+// step with that window may be sent: beyond it, it is displaced.
+func Displacement(window time.Duration) time.Duration {
+	return max(100*time.Millisecond, window/100)
+}

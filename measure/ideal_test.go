@@ -1,0 +1,98 @@
+package measure
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// Where no ideal times were recorded, the measured ones stand for them, on either side of a
+// merge and in any order.
+func TestIdealTimesAreTheMeasuredOnesWhereNoneAreRecorded(t *testing.T) {
+	const ms = time.Millisecond
+	plain := func() Request {
+		r := NewRequest()
+		r.Response.Record(10 * ms)
+		r.OnTime = []int64{1}
+		return r
+	}
+	delayed := func() Request {
+		r := NewRequest()
+		r.Response.Record(50 * ms)
+		r.Ideal = NewHistogram()
+		r.Ideal.Record(20 * ms)
+		r.OnTime, r.IdealOnTime = []int64{0}, []int64{1}
+		return r
+	}
+	for name, parts := range map[string][]Request{
+		"plain first":   {plain(), delayed()},
+		"delayed first": {delayed(), plain()},
+	} {
+		sum := NewRequest()
+		for i := range parts {
+			if err := sum.Merge(&parts[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := [4]int64{sum.Ideally().Count(), int64(sum.Ideally().Max() / ms), int64(sum.Response.Max() / ms), sum.OnTimeIdeally()[0]}
+		if want := [4]int64{2, 20, 50, 2}; got != want {
+			t.Errorf("%s: count, longest ideal, longest measured, on time: %v, want %v", name, got, want)
+		}
+	}
+	untouched := plain()
+	if sum := plain(); sum.Merge(&untouched) != nil || sum.Ideal != nil || sum.IdealOnTime != nil {
+		t.Error("a merge of requests without ideal times has some")
+	}
+}
+
+func TestTimelinesAddUpSlotBySlot(t *testing.T) {
+	a, b := &Measurement{}, &Measurement{Timeline: &Timeline{}}
+	b.Timeline.Outstanding[3], b.Timeline.Answered[199] = 2, 5
+	b.Timeline.Unsent[3] = 1
+	for range 2 {
+		if err := a.Merge(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.Timeline.Outstanding[3] != 4 || a.Timeline.Answered[199] != 10 || a.Timeline.Unsent[3] != 2 || a.Timeline.InFlight(3) != 2 || b.Timeline.Outstanding[3] != 2 {
+		t.Errorf("merged %v, of %v", a.Timeline, b.Timeline)
+	}
+}
+
+func TestDisplacementIsAtLeastTenHundredthsOfASecond(t *testing.T) {
+	for window, want := range map[time.Duration]time.Duration{
+		time.Second: 100 * time.Millisecond, 10 * time.Second: 100 * time.Millisecond, time.Minute: 600 * time.Millisecond,
+	} {
+		if got := Displacement(window); got != want {
+			t.Errorf("of a window of %v: %v, want %v", window, got, want)
+		}
+	}
+}
+
+func TestDropIdealLeavesTheMeasuredTimes(t *testing.T) {
+	s := NewMeasurement(1)
+	s.Journeys = NewJourneys(1)
+	s.Journeys[0].Complete(time.Second, time.Millisecond)
+	r := &s.Requests[0]
+	r.Response.Record(time.Second)
+	r.Ideal = NewHistogram()
+	r.Ideal.Record(time.Millisecond)
+	r.Failed.Record(time.Second, time.Second, time.Millisecond)
+	r.OnTime, r.IdealOnTime = []int64{0}, []int64{1}
+	s.DropIdeal()
+	if r.Ideally() != r.Response || r.Failed.Ideally() != r.Failed.Response || s.Journeys[0].Ideally() != s.Journeys[0].Time || r.OnTimeIdeally()[0] != 0 {
+		t.Errorf("ideal times are left: %+v", s)
+	}
+}
+
+func TestTimesOfUsersDoNotOverflow(t *testing.T) {
+	s, o := &Measurement{}, &Measurement{UserTime: math.MaxInt64, Waited: math.MaxInt64, HeldUp: 1}
+	for range 2 {
+		if err := s.Merge(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.UserTime != math.MaxInt64 || s.Waited != math.MaxInt64 || s.HeldUp != 2 {
+		t.Errorf("merged %d, %d and %d", s.UserTime, s.Waited, s.HeldUp)
+	}
+}

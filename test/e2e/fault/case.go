@@ -1,0 +1,152 @@
+package fault
+
+import (
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// Disturbance is what is done to a worker, or to the target, for a while.
+type Disturbance string
+
+// The disturbances. Stopped is a signal to the processes; Frozen is by their control group;
+// Throttled has the group run for a hundredth of the time. A target that is paused is
+// stopped, and its connections stay open; one that hangs reads and does not answer.
+const (
+	WorkerStopped   Disturbance = "worker stopped"
+	WorkerFrozen    Disturbance = "worker frozen"
+	WorkerThrottled Disturbance = "worker throttled"
+	TargetPaused    Disturbance = "target paused"
+	TargetHangs     Disturbance = "target hangs"
+)
+
+// IsOfTarget says whether the target is disturbed, and not one of the workers.
+func (d Disturbance) IsOfTarget() bool { return d == TargetPaused || d == TargetHangs }
+
+// lasts is for how long of caseLength.
+func (d Disturbance) lasts() time.Duration {
+	if d.IsOfTarget() {
+		return 14 * time.Second
+	}
+	return 4 * time.Second
+}
+
+// expectation is what must become of a run. One of two workers stands still for a fifth of
+// the time: a tenth of the load is not the planned one, whatever the kind of load. One that
+// is throttled runs now and then.
+func (d Disturbance) expectation() Expectation {
+	switch d {
+	case TargetPaused, TargetHangs:
+		return Expectation{Verdicts: []string{Failed, Inconclusive}, Silent: d.lasts()}
+	case WorkerThrottled:
+		return Expectation{Verdicts: []string{Passed, Inconclusive}}
+	}
+	return Expectation{Verdicts: []string{Inconclusive}, WorkerGone: true}
+}
+
+// Protocols are those that a case may use.
+var Protocols = []string{"HTTP/1.1", "HTTP/2", "gRPC"}
+
+// Case is a run of one kind of load over one protocol that is disturbed within its only step.
+type Case struct {
+	Disturbance Disturbance
+	// Pattern names the kind of load.
+	Pattern  string
+	Protocol string
+	Load     Load
+	// After is how long after the beginning of the step the disturbance comes, and Lasts
+	// for how long it does. It ends before the step does.
+	After, Lasts time.Duration
+	Want         Expectation
+	// Full says that it is for the full suite only.
+	Full bool
+}
+
+// Run names the run.
+func (c Case) Run() string { return c.Pattern + ", " + c.Protocol }
+
+// caseLength is how long the step of a case takes.
+const caseLength = 20 * time.Second
+
+// pattern is a kind of load.
+type pattern struct {
+	name  string
+	step  Step
+	delay time.Duration
+	// isJourney says that users send the requests as a journey.
+	isJourney bool
+}
+
+// patterns are all kinds of load. Each sends 40 to 200 requests a second, so that six runs at
+// once leave two cores the time to keep their schedules.
+func patterns() []pattern {
+	const users = 20
+	return []pattern{
+		{name: "paced users", step: Step{Users: users, Every: 500 * time.Millisecond, Length: caseLength}},
+		{name: "users without a rate", step: Step{Users: users, Length: caseLength}, delay: 100 * time.Millisecond},
+		{name: "users who think", step: Step{Users: users, Think: 500 * time.Millisecond, Length: caseLength}},
+		{name: "journeys", step: Step{Users: users, Length: caseLength}, isJourney: true},
+		{name: "arrivals", step: Step{Rate: 2 * users, Length: caseLength}},
+		{name: "a burst", step: Step{Users: users, Each: 100, Length: caseLength}, delay: caseLength / 100},
+	}
+}
+
+// Cases are all disturbances of all kinds of load over all protocols. Those that are not
+// for the full suite only have each kind of load and each protocol for a worker that is
+// stopped and a target that is paused, and one run for each other disturbance.
+func Cases() []Case {
+	var all []Case
+	for k, d := range []Disturbance{WorkerStopped, TargetPaused, WorkerFrozen, WorkerThrottled, TargetHangs} {
+		for i, p := range patterns() {
+			for j, protocol := range Protocols {
+				often := d == WorkerStopped || d == TargetPaused || i == k
+				all = append(all, Case{
+					Disturbance: d, Pattern: p.name, Protocol: protocol, Load: p.load(d),
+					After: moment(d.lasts(), i+j), Lasts: d.lasts(), Want: d.expectation(),
+					Full: !often || i%len(Protocols) != j,
+				})
+			}
+		}
+	}
+	return all
+}
+
+// moment is one of three, at the beginning, in the middle or at the end of the step, at which
+// what lasts that long has ended before the step.
+func moment(lasts time.Duration, n int) time.Duration {
+	const moments = 3
+	room := caseLength - lasts
+	return room/8 + time.Duration(n%moments)*room*3/8
+}
+
+// load has the thresholds that were once judged by the generator's own time, far above what
+// the target takes. The longest time is no question of a target that is silent: any load
+// answers it.
+func (p pattern) load(d Disturbance) Load {
+	return Load{Workers: 2, Delay: p.delay, Steps: []Step{p.step}, Change: func(spec *v1alpha1.LoadTestSpec) {
+		spec.Thresholds = []v1alpha1.Threshold{most("p95", "500ms")}
+		if !d.IsOfTarget() {
+			spec.Thresholds = append(spec.Thresholds, most(v1alpha1.MetricLongest, "2s"))
+		}
+		if p.isJourney {
+			request := v1alpha1.JourneyStep{Request: spec.Requests[0].Name}
+			think := v1alpha1.JourneyStep{Think: "500ms"}
+			spec.Journeys = []v1alpha1.Journey{{Name: "visit", Steps: []v1alpha1.JourneyStep{request, think, request, think}}}
+		}
+	}}
+}
+
+func most(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
+	value := intstr.FromString(limit)
+	return v1alpha1.Threshold{Metric: metric, Max: &value}
+}
+
+// Name is the name of the LoadTest for a run that a fault hits, and the name under which the
+// target counts: at most 52 characters, so that its pods have room for theirs.
+func Name(kind, run string) string {
+	name := strings.NewReplacer(" ", "-", ",", "", "'", "", "/", "", ".", "").Replace(strings.ToLower(kind + " " + run))
+	return strings.TrimRight(name[:min(len(name), 52)], "-")
+}

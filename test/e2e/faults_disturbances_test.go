@@ -1,0 +1,67 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+)
+
+// disturbances are the cases of those kinds: a worker, or the target, of a run of each kind of
+// load over each protocol does not run for a while.
+func disturbances(of ...fault.Disturbance) []single {
+	var all []single
+	for _, c := range fault.Cases() {
+		if !slices.Contains(of, c.Disturbance) {
+			continue
+		}
+		all = append(all, single{
+			fault: string(c.Disturbance), run: c.Run(), load: speak(c.Protocol).over(c.Load), want: c.Want,
+			after: c.After, lasts: c.Lasts, full: c.Full,
+			alone: c.Disturbance.IsOfTarget(), host: c.Disturbance != fault.TargetHangs,
+			inject: disturb(c.Disturbance),
+		})
+	}
+	return all
+}
+
+// speak is the protocol of that name.
+func speak(name string) spoken {
+	if i := slices.IndexFunc(allProtocols, func(p spoken) bool { return p.name == name }); i >= 0 {
+		return allProtocols[i]
+	}
+	return usual
+}
+
+// disturb is how a disturbance is injected.
+func disturb(d fault.Disturbance) func(context.Context, *subject) (undo, error) {
+	switch d {
+	case fault.TargetPaused:
+		return func(ctx context.Context, s *subject) (undo, error) {
+			var pod corev1.Pod
+			if err := cluster.Get(ctx, client.ObjectKeyFromObject(s.target.pod("")), &pod); err != nil {
+				return nil, err
+			}
+			return freeze(&pod)
+		}
+	case fault.TargetHangs:
+		return func(ctx context.Context, s *subject) (undo, error) {
+			return func(ctx context.Context) error { return s.target.behave(ctx, "ok") }, s.target.behave(ctx, "hang")
+		}
+	}
+	hold := map[fault.Disturbance]func(*corev1.Pod) (undo, error){
+		fault.WorkerStopped: freeze, fault.WorkerFrozen: freezeGroup, fault.WorkerThrottled: throttle,
+	}[d]
+	return func(ctx context.Context, s *subject) (undo, error) {
+		pods, err := s.workers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return hold(&pods[0])
+	}
+}
