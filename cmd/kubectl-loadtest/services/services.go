@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -84,11 +85,17 @@ func Ask(ctx context.Context, c Config) (*Found, error) {
 	switch {
 	case err == nil:
 		return found, nil
-	case ctx.Err() == nil && (asking.Err() != nil || errors.Is(err, context.DeadlineExceeded)):
+	case ctx.Err() == nil && (asking.Err() != nil || isTimeout(err)):
 		return nil, fmt.Errorf("%s did not answer within %v", found.Origin, timeout)
 	}
 	// What a certificate says is in errors of TLS.
 	return nil, errors.New(text.Clean(err.Error(), maxError))
+}
+
+// isTimeout says whether the time was over. A socket may notice that before the context does.
+func isTimeout(err error) bool {
+	var timed net.Error
+	return errors.As(err, &timed) && timed.Timeout()
 }
 
 func (c *Config) dialer() (*dial.Dialer, error) {
