@@ -139,9 +139,10 @@ type SearchStatus struct {
 	// state is where the search stands.
 	// +required
 	State SearchState `json:"state"`
-	// low is a load that kept every threshold, as did all lower ones: a number of users, or
-	// a rate, such as "1900". At the end it kept them twice, and for the time of hold. Absent
-	// when there is none, so far.
+	// low is the highest load that is known to be kept, below all that were not: a number of
+	// users, or a rate, such as "1900". If state is Found or BeyondMax, it was kept twice, and
+	// for the time of hold; otherwise for the time of a probe. Absent when there is none, so
+	// far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Low string `json:"low,omitempty"`

@@ -14,19 +14,25 @@ func split(all []Probe) (probes, holds []Probe) {
 }
 
 // hold says what follows when the probes have found Low: it is held, and the load that a
-// hold breached is taken back by the precision and held again.
-func (r Range) hold(found Result, holds []Probe) Result {
+// hold breached is taken back by the precision and held again. What is held next is not yet
+// known to be kept: until a hold is, Low is the highest load that the probes kept below all
+// that was breached.
+func (r Range) hold(found Result, probes, holds []Probe) Result {
+	next := found.Low
 	for i, h := range holds {
 		switch h.Outcome {
 		case Kept:
+			found.Low = h.Load
 			return found
 		case Breached:
 			if h.Load <= r.Min {
 				return Result{State: BelowMin, High: r.Min}
 			}
-			found = Result{State: Found, Low: r.back(h.Load), High: h.Load}
+			found = Result{State: Found, Low: keptBelow(h.Load, probes), High: h.Load}
+			next = r.back(h.Load)
 			if i+1 == r.Holds {
-				return Result{State: Exhausted, High: h.Load}
+				found.State = Exhausted
+				return found
 			}
 		}
 	}
@@ -34,9 +40,19 @@ func (r Range) hold(found Result, holds []Probe) Result {
 	case trailingUnclear(holds) >= maxUnclear, len(holds) >= r.Holds:
 		found.State = StillUnclear
 	default:
-		found.State, found.Next, found.Hold = Searching, found.Low, true
+		found.State, found.Next, found.Hold = Searching, next, true
 	}
 	return found
+}
+
+// keptBelow is the greatest load below another that a probe kept; 0: none did.
+func keptBelow(load int64, probes []Probe) (greatest int64) {
+	for _, p := range probes {
+		if p.Outcome == Kept && p.Load < load {
+			greatest = max(greatest, p.Load)
+		}
+	}
+	return greatest
 }
 
 // back is the load that is a precision less.

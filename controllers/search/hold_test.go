@@ -47,13 +47,13 @@ func TestTheLoadThatWasFoundIsHeld(t *testing.T) {
 			limit(1000e6), outcomes("u", all), "974.7u 974.7k", search.Result{State: search.Found, Low: 974.7e6, High: 1023e6},
 		},
 		"breached each time": {
-			limit(1000e6), limit(700e6), "974.7b 928.2b 884b 841.9b 801.8b", search.Result{State: search.Exhausted, High: 801.8e6},
+			limit(1000e6), limit(700e6), "974.7b 928.2b 884b 841.9b 801.8b", search.Result{State: search.Exhausted, Low: 800e6, High: 801.8e6},
 		},
 		"without a result": {
-			limit(1000e6), outcomes("buuu", all), "974.7b 928.2u 928.2u 928.2u", search.Result{State: search.StillUnclear, Low: 928.2e6, High: 974.7e6},
+			limit(1000e6), outcomes("buuu", all), "974.7b 928.2u 928.2u 928.2u", search.Result{State: search.StillUnclear, Low: 951.2e6, High: 974.7e6},
 		},
 		"without a result at the last": {
-			limit(1000e6), outcomes("bubuu", all), "974.7b 928.2u 928.2b 884u 884u", search.Result{State: search.StillUnclear, Low: 884e6, High: 928.2e6},
+			limit(1000e6), outcomes("bubuu", all), "974.7b 928.2u 928.2b 884u 884u", search.Result{State: search.StillUnclear, Low: 800e6, High: 928.2e6},
 		},
 		"max is kept": {all, all, "100000k", search.Result{State: search.BeyondMax, Low: 100_000e6}},
 		"max is kept by the probes alone": {

@@ -70,7 +70,8 @@ type Result struct {
 	Next int64
 	Hold bool
 	// Low is a load up to which all was kept, and High one from which on all was breached:
-	// the closest that are known, or the interval that was found; 0: none.
+	// the closest that are known, or the interval that was found; 0: none. Low was held only
+	// if State is Found or BeyondMax, and there are holds.
 	Low, High int64
 }
 
@@ -79,7 +80,7 @@ func (r Range) Next(probes []Probe) Result {
 	probes, holds := split(probes)
 	result := r.seek(probes)
 	if r.Holds > 0 && (result.State == Found || result.State == BeyondMax) {
-		return r.hold(result, holds)
+		return r.hold(result, probes, holds)
 	}
 	return result
 }

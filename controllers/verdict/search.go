@@ -72,7 +72,6 @@ func (r run) probes() []search.Probe {
 // searchMessage is the result of a search in a sentence or two; empty while it goes on.
 func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes []search.Probe) string {
 	breached := r.breached(s, "")
-	probed := r.probed(s)
 	switch found.State {
 	case search.Found:
 		return joined(fmt.Sprintf("Kept up to %s: %s", r.load(s.Low), r.held(s)), breached)
@@ -81,18 +80,39 @@ func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes
 	case search.BelowMin:
 		return r.breached(s, ", the min of the search")
 	case search.StillUnclear:
-		load := r.load(plan.LoadText(r.spec, probes[len(probes)-1].Load))
-		return joined(fmt.Sprintf("The search was given up at %s, which was tried again without a result.", load), r.doubt(), probed)
+		return joined(fmt.Sprintf("The search was given up at %s without a result.", r.tried(probes)), r.doubt(), r.probed(s, probes))
 	case search.Unsteady:
-		return joined("The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time.", probed)
+		return joined("The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time.", r.probed(s, probes))
 	case search.Exhausted:
-		if probes[len(probes)-1].Hold {
-			return joined(fmt.Sprintf("The search was given up: %d loads, each lower than the one before by %s, were kept for %s and not for %s.",
-				search.MaxHolds, s.Precision, format.Whole(r.spec.Search.Duration.Duration), format.Whole(s.Hold.Duration)), breached)
+		if n := breachedHolds(probes); n > 0 {
+			return joined(fmt.Sprintf("The search was given up: %d loads, each lower than the one before by the precision of %s, were not kept for %s.",
+				n, s.Precision, format.Whole(s.Hold.Duration)), r.keptFor(s), breached)
 		}
-		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), probed)
+		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), r.probed(s, probes))
 	}
 	return ""
+}
+
+// breachedHolds is how many loads were held, and not kept.
+func breachedHolds(probes []search.Probe) (n int) {
+	for _, p := range probes {
+		if p.Hold && p.Outcome == search.Breached {
+			n++
+		}
+	}
+	return n
+}
+
+// tried is the load that was tried last, and whether it was tried before.
+func (r run) tried(probes []search.Probe) string {
+	last, tried := probes[len(probes)-1], "tried"
+	if last.Hold {
+		tried = "held"
+	}
+	if len(probes) > 1 && probes[len(probes)-2] == last {
+		tried += " again"
+	}
+	return fmt.Sprintf("%s, which was %s", r.load(plan.LoadText(r.spec, last.Load)), tried)
 }
 
 // breached is at what load the search met its limit, and what limits it.
@@ -106,16 +126,26 @@ func (r run) breached(s *v1alpha1.SearchStatus, which string) string {
 	return fmt.Sprintf("Not kept at %s%s: %s", r.load(s.High), which, s.Breach)
 }
 
-// probed is what the probes say of a search that was given up.
-func (r run) probed(s *v1alpha1.SearchStatus) string {
-	each := format.Whole(r.spec.Search.Duration.Duration)
-	switch {
-	case s.Low != "" && s.High != "":
-		return fmt.Sprintf("Kept for %s at %s, and not kept at %s.", each, r.load(s.Low), r.load(s.High))
-	case s.Low != "":
-		return fmt.Sprintf("Kept for %s at %s.", each, r.load(s.Low))
+// probed is what is known after a search that was given up.
+func (r run) probed(s *v1alpha1.SearchStatus, probes []search.Probe) string {
+	switch kept := r.keptFor(s); {
+	case s.High != "" && breachedHolds(probes) > 0:
+		return joined(kept, fmt.Sprintf("Not kept for %s at %s.", format.Whole(s.Hold.Duration), r.load(s.High)))
+	case kept != "" && s.High != "":
+		return fmt.Sprintf("%s, and not kept at %s.", strings.TrimSuffix(kept, "."), r.load(s.High))
+	case kept != "":
+		return kept
 	}
 	return "The limit is not known."
+}
+
+// keptFor is which load the probes kept, below all that was breached, and for how long; empty:
+// none. A hold that is kept ends the search, and finds the limit.
+func (r run) keptFor(s *v1alpha1.SearchStatus) string {
+	if s.Low == "" {
+		return ""
+	}
+	return fmt.Sprintf("Kept for %s at %s.", format.Whole(r.spec.Search.Duration.Duration), r.load(s.Low))
 }
 
 // held is for how long the load that was found was kept, and what was outstanding then.
@@ -191,9 +221,14 @@ func (r run) undecidedSearch() string {
 	return "The search ended before it had found the limit."
 }
 
-// searched is the largest load that a search found to be kept.
+// searched is the largest load that a search found to be kept, and held if it holds. A load
+// that was kept by the probes of a search that found nothing is not certain.
 func (r run) searched() Sustained {
-	low := r.status.Search.Low
+	s := r.status.Search
+	if s.State != v1alpha1.SearchFound && s.State != v1alpha1.SearchBeyondMax {
+		return Sustained{}
+	}
+	low := s.Low
 	if r.spec.Search.Rate != nil {
 		return Sustained{Rate: low}
 	}

@@ -150,18 +150,26 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			if diff := cmp.Diff(tc.verdict, string(j.Verdict)+": "+j.Message); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
-			sustained := j.Sustained.Rate
-			if users := j.Sustained.Users; users != nil {
-				sustained = fmt.Sprint(*users)
+			want := s.Low
+			if s.State == v1alpha1.SearchGivenUp {
+				want = "" // the probes kept it, and the search found nothing
 			}
-			if sustained != s.Low {
-				t.Errorf("sustained %q, want %q", sustained, s.Low)
+			if got := sustained(j); got != want {
+				t.Errorf("sustained %q, want %q", got, want)
 			}
 			if healthy := p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy; j.Generator.Healthy != healthy {
 				t.Errorf("the generator of the latest probe is healthy: %v, of the run: %v", healthy, j.Generator.Healthy)
 			}
 		})
 	}
+}
+
+// sustained is the load that was sustained; empty: none.
+func sustained(j verdict.Judgement) string {
+	if users := j.Sustained.Users; users != nil {
+		return fmt.Sprint(*users)
+	}
+	return j.Sustained.Rate
 }
 
 // outstanding has the latest step leave so many requests outstanding.
@@ -179,26 +187,40 @@ func (p *prober) outstanding(mean, growth string) {
 func TestSearchHoldsWhatItFound(t *testing.T) {
 	for name, tc := range map[string]struct {
 		probed, held int64 // up to which probes and holds are steady
+		unclear      int64 // up to which holds have no result
 		rate         bool
+		sustained    string
 		want         string
 	}{
 		"kept": {
-			450, 1000, true,
+			450, 1000, 0, true, "421.2",
 			"Kept up to 421.2/s: held for 1m, outstanding requests steady at 41. " +
 				"Not kept at 463.3/s: Outstanding requests grew by 4/s in step 463.3/s (2); at that rate p95 passes 200ms after 19s of this load.",
 		},
 		"taken back": {
-			450, 400, true,
+			450, 400, 0, true, "382.9",
 			"Kept up to 382.9/s: held for 1m, outstanding requests steady at 41. " +
 				"Not kept at 421.2/s: Outstanding requests grew by 0.5/s in step hold 421.2/s; at that rate p95 passes 200ms after 133s of this load.",
 		},
 		"taken back to the last": {
-			450, 1, true,
-			"The search was given up: 5 loads, each lower than the one before by 10%, were kept for 1s and not for 1m. " +
+			450, 1, 0, true, "",
+			"The search was given up: 5 loads, each lower than the one before by the precision of 10%, were not kept for 1m. Kept for 1s at 200/s. " +
 				"Not kept at 287.5/s: Outstanding requests grew by 0.5/s in step hold 287.5/s; at that rate p95 passes 200ms after 133s of this load.",
 		},
+		"taken back without a result": {
+			450, 1, 400, true, "",
+			"The search was given up at 382.9/s, which was held again without a result. hold 382.9/s (3) was late. Kept for 1s at 400/s. Not kept for 1m at 421.2/s.",
+		},
+		"taken back without a result at the last": {
+			450, 1, 300, true, "",
+			"The search was given up at 287.5/s, which was held without a result. hold 287.5/s was late. Kept for 1s at 200/s. Not kept for 1m at 316.3/s.",
+		},
+		"held without a result": {
+			450, 1, 500, true, "",
+			"The search was given up at 421.2/s, which was held again without a result. hold 421.2/s (3) was late. Kept for 1s at 421.2/s, and not kept at 463.3/s.",
+		},
 		"users who wait": {
-			450, 1000, false,
+			450, 1000, 0, false, "420",
 			"Kept up to 420 users: held for 1m. These users wait for each response, so that nothing piles up: more of them get slower responses. " +
 				"Not kept at 462 users: p95 is Failed in 462 users (2).",
 		},
@@ -215,6 +237,10 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 					p.add(found.Next, found.Hold, broken)
 					continue
 				}
+				if found.Hold && found.Next <= tc.unclear*unit {
+					p.add(found.Next, true, inconclusive)
+					continue
+				}
 				p.add(found.Next, found.Hold, passed)
 				switch {
 				case found.Hold && found.Next > tc.held*unit:
@@ -225,8 +251,13 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 					p.outstanding("41.0", "")
 				}
 			}
-			if s, _ := verdict.Searched(p.spec, p.status); s.Message != tc.want {
+			s, _ := verdict.Searched(p.spec, p.status)
+			p.status.Search = &s
+			if s.Message != tc.want {
 				t.Errorf("(-want +got):\n%s", cmp.Diff(tc.want, s.Message))
+			}
+			if got := sustained(verdict.Final(p.spec, p.status)); got != tc.sustained {
+				t.Errorf("sustained %q, want %q", got, tc.sustained)
 			}
 		})
 	}
