@@ -12,8 +12,8 @@ type OutstandingResult struct {
 	// trend says whether they became more and more in the course of the window.
 	// +required
 	Trend OutstandingTrend `json:"trend"`
-	// growth is by how many requests they grew in each second: "4.1". Absent unless trend
-	// is Growing.
+	// growth is by how many requests they grew in each second: "4.1", "0.046". Absent
+	// unless trend is Growing.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Growth string `json:"growth,omitempty"`

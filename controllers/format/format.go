@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -42,7 +43,17 @@ func scaled(d, unit time.Duration) string {
 	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
 }
 
-// Rate is a rate as StepResult holds it ("9998.3"), for people: "4.5/s",
+// Digits is how many digits behind the point leave a number with two that count: one, and
+// more of a number below 1.
+func Digits(n float64) int {
+	digits := 1
+	for n = math.Abs(n); n > 0 && n < 1; n *= 10 {
+		digits++
+	}
+	return digits
+}
+
+// Rate is a rate as StepResult holds it ("9998.3"), for people: "0.046/s", "4.5/s",
 // "9998/s", "21k/s", "1.2M/s". It is "" for what is no rate.
 func Rate(perSecond string) string {
 	rate, ok := new(big.Rat).SetString(perSecond)
@@ -50,6 +61,9 @@ func Rate(perSecond string) string {
 		return ""
 	}
 	switch {
+	case rate.Cmp(big.NewRat(1, 10)) < 0:
+		n, _ := rate.Float64()
+		return trimZeros(rate.FloatString(Digits(n))) + "/s"
 	case rate.Cmp(big.NewRat(10, 1)) < 0:
 		return trimZeros(rate.FloatString(1)) + "/s"
 	case rate.Cmp(big.NewRat(99_995, 10)) < 0:

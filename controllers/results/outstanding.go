@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/trend"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -20,7 +21,7 @@ func outstanding(load *v1alpha1.StepLoad, merged *measure.Measurement) *v1alpha1
 	case result.Message != "":
 		result.Trend = v1alpha1.OutstandingUnknown
 	case found.Trend == trend.Growing:
-		result.Trend, result.Growth = v1alpha1.OutstandingGrowing, oneDigit(found.Growth)
+		result.Trend, result.Growth = v1alpha1.OutstandingGrowing, growthText(found.Growth)
 	default:
 		result.Trend = v1alpha1.OutstandingSteady
 	}
@@ -65,6 +66,11 @@ func untested(load *v1alpha1.StepLoad, cut bool, found trend.Trend) string {
 		return "There were too few requests to tell."
 	}
 	return ""
+}
+
+// growthText is a growth as a result has it: of a long step, a small one counts.
+func growthText(perSecond float64) string {
+	return trimmed(strconv.FormatFloat(perSecond, 'f', format.Digits(perSecond), 64))
 }
 
 func oneDigit(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }

@@ -42,6 +42,10 @@ func TestOutstanding(t *testing.T) {
 			arrivals, piling(window.Duration, 2000, 1),
 			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
 		},
+		"a soak in which one more piles up in 22 s": {
+			loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)}), piling(6*time.Hour, 21_600_000, 5),
+			&v1alpha1.OutstandingResult{Mean: "557.5", Trend: v1alpha1.OutstandingGrowing, Growth: "0.046"},
+		},
 		"users with a rate": {
 			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), piling(window.Duration, 2000, 1),
 			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
@@ -89,6 +93,12 @@ func TestTimeUntilResponseTimesPassALimit(t *testing.T) {
 	}
 	if got, ok := results.TimeUntil(step, 800*time.Millisecond); ok {
 		t.Errorf("a limit that is passed within the step: %v", got)
+	}
+	soak := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)})
+	soak.Result = stepResult(t, mix(), soak, piling(6*time.Hour, 21_600_000, 5))
+	soak.Result.Throughput = "1000.0"
+	if got, ok := results.TimeUntil(soak, 5*time.Second); !ok || got.Round(time.Minute) != 30*time.Hour+8*time.Minute {
+		t.Errorf("%v, %v, want 30h8m of a soak", got, ok)
 	}
 	step.Result.Outstanding.Trend = v1alpha1.OutstandingSteady
 	if got, ok := results.TimeUntil(step, 1600*time.Millisecond); ok {

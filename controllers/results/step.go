@@ -186,11 +186,16 @@ func perSecond(n int64, window time.Duration) string {
 		new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(time.Second))),
 		big.NewInt(int64(window)))
 	const digits = 7
-	text := strings.TrimRight(rate.FloatString(max(1, digits-len(rate.FloatString(0)))), "0")
-	if strings.HasSuffix(text, ".") {
-		text += "0"
+	return trimmed(rate.FloatString(max(1, digits-len(rate.FloatString(0)))))
+}
+
+// trimmed is a number without the zeros at its end, but for one behind the point.
+func trimmed(number string) string {
+	number = strings.TrimRight(number, "0")
+	if strings.HasSuffix(number, ".") {
+		number += "0"
 	}
-	return text
+	return number
 }
 
 // itemsPerSecond is of the successes, as goodput is: "" when every request carries one item: it is the goodput.

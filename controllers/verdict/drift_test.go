@@ -54,3 +54,21 @@ func TestDrift(t *testing.T) {
 		})
 	}
 }
+
+// In 6 h, one more after each of 200 slots is less than one in 100 s, and two are more.
+func TestDriftOfASoak(t *testing.T) {
+	soak := v1alpha1.StepStatus{Name: "soak", State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{
+		Rate: ptr(v1alpha1.NewDecimal("5")), Duration: &metav1.Duration{Duration: 6 * time.Hour},
+	}}
+	for n, want := range map[int64]string{
+		1: "Passed: Outstanding requests grew by 0.01/s in step soak (drift; at most 0.01 is allowed).",
+		2: "Failed: Outstanding requests grew by 0.02/s in step soak (drift; at most 0.01 is allowed).",
+	} {
+		o := sent(1000, 0, growingBy(n))
+		o.merged.Window = 6 * time.Hour
+		got := judge(spec(atMost("drift", "0.01")), nil, soak, o).Thresholds[0]
+		if text := string(got.State) + ": " + got.Message; text != want {
+			t.Errorf("%s\nwant %s", text, want)
+		}
+	}
+}
