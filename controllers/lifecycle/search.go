@@ -42,8 +42,13 @@ func (r *run) tellProbe(step *v1alpha1.StepStatus) {
 	if outcome == "" || step.Result != nil && !figures.IsSound(step.Result) {
 		outcome = "nothing can be said of the target"
 	}
-	if outcome == kept && step.Result != nil && step.Result.Outstanding.Grows() {
-		outcome += ", and outstanding requests grew"
+	if outcome == kept && step.Result != nil {
+		switch o := step.Result.Outstanding; {
+		case o.Grows():
+			outcome += ", and outstanding requests grew"
+		case o.IsUncertain():
+			outcome += ", and outstanding requests may have grown by the generator's fault alone"
+		}
 	}
 	r.event("Probed", fmt.Sprintf("Step %s: %s.", step.Name, outcome))
 }

@@ -15,40 +15,79 @@ func outstanding(load *v1alpha1.StepLoad, merged *measure.Measurement) *v1alpha1
 	if merged.Timeline == nil || merged.Window <= 0 {
 		return nil
 	}
-	found, message := trendOf(load, merged)
-	result := &v1alpha1.OutstandingResult{Mean: oneDigit(found.Mean), Message: message}
+	measured, ideal, message := trendsOf(load, merged)
+	result := &v1alpha1.OutstandingResult{Mean: oneDigit(measured.Mean), Message: message}
 	switch {
 	case result.Message != "":
 		result.Trend = v1alpha1.OutstandingUnknown
-	case found.Trend == trend.Growing:
-		result.Trend, result.Growth = v1alpha1.OutstandingGrowing, growthText(found.Growth)
-	default:
+		return result
+	case measured.Trend != trend.Growing && ideal.Trend != trend.Growing:
 		result.Trend = v1alpha1.OutstandingSteady
+		return result
+	case measured.Trend == ideal.Trend:
+		result.Trend = v1alpha1.OutstandingGrowing
+	default:
+		result.Trend = v1alpha1.OutstandingUncertain
+	}
+	result.Growth = growthText(grown(measured))
+	if text := growthText(grown(ideal)); text != result.Growth {
+		result.WithoutGenerator = text
 	}
 	return result
 }
 
-// trendOf is the trend of what was outstanding in a step, and why there is none to test, if so.
-func trendOf(load *v1alpha1.StepLoad, merged *measure.Measurement) (found trend.Outstanding, untestedFor string) {
+// trendsOf are the trends of what was outstanding in a step, as it was measured and without
+// what the generator kept unsent, and why there is none to test, if so.
+func trendsOf(load *v1alpha1.StepLoad, merged *measure.Measurement) (measured, ideal trend.Outstanding, untestedFor string) {
 	window := merged.Window // of a burst, what it took
 	if load.Duration != nil {
 		window = load.Duration.Duration // that of the timeline, also if the step was cut
 	}
-	found = trend.Of(merged.Timeline, window, merged.Due)
-	return found, untested(load, merged.Window < window*99/100, found.Trend)
+	measured = trend.Of(merged.Timeline, window, merged.Due)
+	ideal = trend.Of(withoutGenerator(merged), window, merged.Due)
+	return measured, ideal, untested(load, merged.Window < window*99/100, measured.Trend)
 }
 
-// Drift is by how many requests a second those grew that were outstanding in a step; 0 if
-// that is no more than chance. unknown is a sentence on why it is not known; empty: it is.
-func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond float64, unknown string) {
+// withoutGenerator is the timeline without the requests that the generator alone kept
+// unsent, as far as it is measured.
+//
+// What is due and unsent may wait for the generator, or for the target: for room on shared
+// connections, or, of a user with a rate, for the response before. Which of them it is was
+// measured of the requests that were still unsent when the step ended (UnsentByGenerator:
+// of arrivals all that had room, of users those that a steady generator would have sent
+// after the responses of the target). Of the others, the same part is taken: both delays
+// pile up in the course of a step. If all were sent in the end, the target kept none for
+// long, and all that were late are left out.
+func withoutGenerator(merged *measure.Measurement) *measure.Timeline {
+	part := 1.0
+	if merged.Unsent > 0 {
+		part = float64(merged.UnsentByGenerator) / float64(merged.Unsent)
+	}
+	line := *merged.Timeline
+	for i, unsent := range line.Unsent {
+		line.Outstanding[i] -= int64(part * float64(unsent))
+	}
+	return &line
+}
+
+// grown is by how many requests a second those grew that were outstanding; 0 if that is no
+// more than chance.
+func grown(o trend.Outstanding) float64 {
+	if o.Trend != trend.Growing {
+		return 0
+	}
+	return o.Growth
+}
+
+// Drift is by how many requests a second those grew that were outstanding in a step, and
+// those without what the generator kept unsent; 0 if that is no more than chance. unknown is
+// a sentence on why it is not known; empty: it is.
+func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond, ideally float64, unknown string) {
 	if merged.Timeline == nil || merged.Window <= 0 {
-		return 0, "A worker did not report the course of the step."
+		return 0, 0, "A worker did not report the course of the step."
 	}
-	found, unknown := trendOf(load, merged)
-	if unknown != "" || found.Trend != trend.Growing {
-		return 0, unknown
-	}
-	return found.Growth, ""
+	measured, ideal, unknown := trendsOf(load, merged)
+	return grown(measured), grown(ideal), unknown
 }
 
 // untested is why there is no trend to test; empty: there is one.

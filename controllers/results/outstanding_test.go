@@ -21,6 +21,16 @@ func piling(window time.Duration, due, each int64) *measure.Measurement {
 	return m
 }
 
+// late leaves so many more requests unsent after each slot, and that many at the end, of which
+// the generator alone kept some from being sent.
+func late(m *measure.Measurement, each, unsent, byGenerator int64) *measure.Measurement {
+	for i := range m.Timeline.Unsent {
+		m.Timeline.Unsent[i] = each * int64(i+1)
+	}
+	m.Unsent, m.UnsentByGenerator = unsent, byGenerator
+	return m
+}
+
 func TestOutstanding(t *testing.T) {
 	window := d(20 * time.Second)
 	of := func(name string, l v1alpha1.StepLoad) *v1alpha1.StepStatus {
@@ -41,6 +51,38 @@ func TestOutstanding(t *testing.T) {
 		"arrivals that pile up": {
 			arrivals, piling(window.Duration, 2000, 1),
 			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+		},
+		"arrivals that the generator sent late": {
+			arrivals, late(piling(window.Duration, 2000, 1), 1, 0, 0),
+			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
+		},
+		"arrivals that the generator did not send": {
+			arrivals, late(piling(window.Duration, 2000, 1), 1, 200, 200),
+			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
+		},
+		"arrivals without room": {
+			arrivals, late(piling(window.Duration, 2000, 1), 1, 200, 0),
+			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+		},
+		"arrivals that pile up in the generator and in the target": {
+			arrivals, late(piling(window.Duration, 2000, 4), 1, 200, 200),
+			&v1alpha1.OutstandingResult{Mean: "447.0", Trend: v1alpha1.OutstandingGrowing, Growth: "40.0", WithoutGenerator: "30.0"},
+		},
+		"arrivals that pile up in the target while the generator makes up for a delay": {
+			arrivals, late(piling(window.Duration, 2000, 0), -1, 0, 0),
+			&v1alpha1.OutstandingResult{Mean: "5.0", Trend: v1alpha1.OutstandingUncertain, Growth: "0.0", WithoutGenerator: "10.0"},
+		},
+		"users with a rate who wait for the target": {
+			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 0),
+			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+		},
+		"users with a rate whom the generator alone holds up": {
+			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 200),
+			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
+		},
+		"users with a rate who wait for the target, a tenth of them for the generator": {
+			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 20),
+			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0", WithoutGenerator: "9.0"},
 		},
 		"a soak in which one more piles up in 22 s": {
 			loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)}), piling(6*time.Hour, 21_600_000, 5),

@@ -20,6 +20,13 @@ func growingBy(n int64) func(*outcome) {
 	}
 }
 
+// backlog has one more of them unsent after each slot.
+func backlog(o *outcome) {
+	for i := range o.merged.Timeline.Unsent {
+		o.merged.Timeline.Unsent[i] = int64(i)
+	}
+}
+
 func TestDrift(t *testing.T) {
 	long := &metav1.Duration{Duration: 200 * time.Second}
 	rate := v1alpha1.StepLoad{Rate: ptr(v1alpha1.NewDecimal("5")), Duration: long}
@@ -30,10 +37,12 @@ func TestDrift(t *testing.T) {
 		observed string
 		message  string
 	}{
-		"steady":   {rate, sent(1000, 0, growingBy(0)), passed, "0", "drift is 0 in step soak; at most 0.5 is allowed."},
-		"falling":  {rate, sent(1000, 0, growingBy(-1)), passed, "0", "drift is 0 in step soak; at most 0.5 is allowed."},
-		"growing":  {rate, sent(1000, 0, growingBy(2)), broken, "2", "Outstanding requests grew by 2/s in step soak (drift; at most 0.5 is allowed)."},
-		"withheld": {rate, sent(1000, 0, growingBy(1), unsentOf(200, 150)), inconclusive, "1", "drift is between 0.3 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0.3."},
+		"steady":                            {rate, sent(1000, 0, growingBy(0)), passed, "0", "drift is 0 in step soak; at most 0.5 is allowed."},
+		"falling":                           {rate, sent(1000, 0, growingBy(-1)), passed, "0", "drift is 0 in step soak; at most 0.5 is allowed."},
+		"growing":                           {rate, sent(1000, 0, growingBy(2)), broken, "2", "Outstanding requests grew by 2/s in step soak (drift; at most 0.5 is allowed)."},
+		"withheld":                          {rate, sent(1000, 0, growingBy(1), backlog, unsentOf(200, 150)), inconclusive, "1", "drift is between 0.3 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0.3."},
+		"sent late":                         {rate, sent(1000, 0, growingBy(1), backlog), inconclusive, "1", "drift is between 0 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0."},
+		"sent late, and growing without it": {rate, sent(1000, 0, growingBy(2), backlog), broken, "2", "drift is 2 in step soak (1 without the generator's own delay); at most 0.5 is allowed."},
 		"users without a rate": {
 			v1alpha1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
 			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again: nothing can pile up.",

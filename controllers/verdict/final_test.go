@@ -115,6 +115,14 @@ func growing(step int) func(*v1alpha1.LoadTestStatus) {
 	}
 }
 
+// uncertain is a status with a step whose outstanding requests may have grown by the generator's
+// fault alone.
+func uncertain(step int) func(*v1alpha1.LoadTestStatus) {
+	return func(s *v1alpha1.LoadTestStatus) {
+		s.Steps[step].Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+	}
+}
+
 func lost(n int32) func(*v1alpha1.LoadTestStatus) {
 	return func(s *v1alpha1.LoadTestStatus) { s.Workers.Lost = n }
 }
@@ -348,6 +356,15 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 	}
 }
 
+// What may be the generator's growth is said at both ends.
+func TestAStepThatMayGrowSaysSo(t *testing.T) {
+	const want = "The threshold was kept. Outstanding requests grew by 5/s in step 1000, and by 0/s without the generator's own delay: that load does not count as one that is kept."
+	got := verdict.Final(spec(atMost("p99", "1s")), done(uncertain(4), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
+	if got.Verdict != v1alpha1.VerdictPassed || got.Message != want {
+		t.Errorf("%s (-want +got):\n%s", got.Verdict, cmp.Diff(want, got.Message))
+	}
+}
+
 // A smaller step after a larger one does not lower what was sustained.
 func TestTheLargestSustainedStepCounts(t *testing.T) {
 	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1alpha1.LoadTestStatus) {
@@ -387,6 +404,7 @@ func TestMaxSustainedRate(t *testing.T) {
 		}, "100"},
 		"cut":                             {cut(4, "a worker was late.", nil), "100"},
 		"outstanding requests grew":       {growing(4), "100"},
+		"they may have grown":             {uncertain(4), "100"},
 		"breached at the first":           {breached(0, "10"), ""},
 		"a ramp has no one rate":          {func(s *v1alpha1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf("2000") }, "100"},
 		"users and rates, of a mixed run": {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load = v1alpha1.StepLoad{Users: 7} }, "1000"},

@@ -17,30 +17,36 @@ func grows(step *v1alpha1.StepStatus) bool {
 	return step.Result != nil && step.Result.Outstanding.Grows()
 }
 
-// drift is by how many requests a second what was outstanding grew in a step. A perfect
-// generator had sent what was withheld: without it, less was outstanding at the end.
+// isUncertain says that the outstanding requests of a step may have become more and more by
+// the generator's fault alone: the load is neither kept nor breached.
+func isUncertain(step *v1alpha1.StepStatus) bool {
+	return step.Result != nil && step.Result.Outstanding.IsUncertain()
+}
+
+// drift is by how many requests a second what was outstanding grew in a step.
 func (s sample) drift() observation {
-	perSecond, unknownFor := results.Drift(&s.step.Load, s.merged)
+	perSecond, ideally, unknownFor := results.Drift(&s.step.Load, s.merged)
 	if unknownFor != "" {
 		return unknown("%s cannot be judged. %s", s.place(), unknownFor)
 	}
-	value := new(big.Rat)
-	value.SetFloat64(perSecond)
-	withheld := big.NewRat(s.merged.UnsentByGenerator*int64(time.Second/time.Millisecond), max(1, s.merged.Window.Milliseconds()))
-	ideal := new(big.Rat).Sub(value, withheld)
-	if ideal.Sign() < 0 {
-		ideal.SetInt64(0)
-	}
-	return between(value, ideal)
+	return between(new(big.Rat).SetFloat64(perSecond), new(big.Rat).SetFloat64(ideally))
 }
 
 // growth is that of a step, and what comes of it, in a sentence; empty: it does not grow.
 func (r run) growth(step *v1alpha1.StepStatus) string {
-	if !grows(step) {
-		return ""
+	switch {
+	case grows(step):
+		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s%s.", grownBy(step.Result.Outstanding.Growth), step.Name, r.prospect(step))
+	case isUncertain(step):
+		o := step.Result.Outstanding
+		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s, and by %s/s without the generator's own delay.",
+			grownBy(o.Growth), step.Name, grownBy(o.WithoutGenerator))
 	}
-	return fmt.Sprintf("Outstanding requests grew by %s/s in step %s%s.", strings.TrimSuffix(step.Result.Outstanding.Growth, ".0"), step.Name, r.prospect(step))
+	return ""
 }
+
+// grownBy is a growth for people.
+func grownBy(growth string) string { return strings.TrimSuffix(growth, ".0") }
 
 // prospect is which limit on times a growing step passes first, and when; empty: none
 // that can be told.
@@ -80,12 +86,12 @@ func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
 	return limit, fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
 }
 
-// growing is about the first step that kept its thresholds and cannot for longer; empty:
-// there is none.
+// growing is about the first step that kept its thresholds and cannot for longer, or may not;
+// empty: there is none.
 func (r run) growing() string {
 	for _, step := range r.ran() {
-		if step.Side != v1alpha1.SideControl && grows(&step) {
-			return strings.TrimSuffix(r.growth(&step), ".") + ": that load does not count as one that is kept."
+		if growth := r.growth(&step); growth != "" && step.Side != v1alpha1.SideControl {
+			return strings.TrimSuffix(growth, ".") + ": that load does not count as one that is kept."
 		}
 	}
 	return ""

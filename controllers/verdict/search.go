@@ -48,7 +48,7 @@ var searchStates = map[search.State]v1alpha1.SearchState{
 
 // probes are the steps of a search that are over, in their order. A load is kept by the
 // same rule by which a step counts as sustained: what grows is breached, as it is only a
-// matter of time.
+// matter of time, and what may be the generator's growth is neither.
 func (r run) probes() []search.Probe {
 	var list []search.Probe
 	for i, step := range r.ran() {
@@ -59,9 +59,11 @@ func (r run) probes() []search.Probe {
 		switch {
 		case step.ThresholdState == v1alpha1.ThresholdFailed && step.State == v1alpha1.StepComplete:
 			p.Outcome = search.Breached
-		case step.ThresholdState == v1alpha1.ThresholdPassed && r.isWhole(i) && grows(&step):
+		case step.ThresholdState != v1alpha1.ThresholdPassed || !r.isWhole(i) || isUncertain(&step):
+			p.Outcome = search.Unclear
+		case grows(&step):
 			p.Outcome = search.Breached
-		case step.ThresholdState == v1alpha1.ThresholdPassed && r.isWhole(i):
+		default:
 			p.Outcome = search.Kept
 		}
 		list = append(list, p)
@@ -175,15 +177,19 @@ func (r run) load(text string) string {
 
 // doubt is why the latest probe has no result.
 func (r run) doubt() string {
+	uncertain := ""
+	if last := &r.status.Steps[len(r.status.Steps)-1]; isUncertain(last) {
+		uncertain = r.growth(last)
+	}
 	if g := r.generator(); g != nil && !g.Healthy {
-		return g.Message
+		return joined(uncertain, g.Message)
 	}
 	for _, t := range r.thresholds {
 		if t.State == v1alpha1.ThresholdInconclusive {
 			return t.Message
 		}
 	}
-	return ""
+	return uncertain
 }
 
 // joined are sentences, without those that are empty.

@@ -294,6 +294,29 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 	}
 }
 
+// Where it is the growth that is uncertain, that is said first.
+func TestSearchThatMayGrowSaysWhy(t *testing.T) {
+	const grew = "The search was given up at 200 users, which was tried again without a result. " +
+		"Outstanding requests grew by 5/s in step 200 users (3), and by 0/s without the generator's own delay. "
+	for want, healthy := range map[string]bool{
+		grew + "Kept for 1s at 100 users.":                         true,
+		grew + "200 users (3) was late. Kept for 1s at 100 users.": false,
+	} {
+		p := probing(24, false)
+		p.probe(100, passed)
+		for range 3 {
+			p.probe(200, inconclusive)
+			step := &p.status.Steps[len(p.status.Steps)-1]
+			step.ThresholdState, step.Result.Generator.Healthy = passed, healthy
+			step.Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+		}
+		p.status.Thresholds = nil
+		if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
+			t.Errorf("(-want +got):\n%s", cmp.Diff(want, s.Message))
+		}
+	}
+}
+
 // A probe that was cut, or of which a worker's measurement is missing, is tried again.
 func TestProbeInDoubtIsTriedAgain(t *testing.T) {
 	for name, doubt := range map[string]func(*v1alpha1.StepStatus){
@@ -302,6 +325,9 @@ func TestProbeInDoubtIsTriedAgain(t *testing.T) {
 		"breached, and cut":            func(s *v1alpha1.StepStatus) { s.State, s.ThresholdState = v1alpha1.StepCut, broken },
 		"no threshold could be judged": func(s *v1alpha1.StepStatus) { s.ThresholdState = inconclusive },
 		"nothing was judged":           func(s *v1alpha1.StepStatus) { s.ThresholdState = "" },
+		"kept, and the growth may be the generator's": func(s *v1alpha1.StepStatus) {
+			s.Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := probing(24, false)

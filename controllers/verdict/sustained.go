@@ -19,8 +19,8 @@ type Sustained struct {
 
 // sustained goes up the rungs to the first that was not certainly kept.
 //
-// A rung is kept if every repetition that ran it kept its thresholds there, and did not
-// leave more and more requests outstanding. One
+// A rung is kept if every repetition that ran it kept its thresholds there, and did for
+// certain not leave more and more requests outstanding. One
 // that was stopped before it says nothing, neither for it nor against it: a breach
 // ends the way up at its own rung, in whatever repetition it was, so that nothing
 // counts beyond what it kept from being run. So a run that stops at its first breach
@@ -72,7 +72,7 @@ func (r run) keptAt(rung int32) (kept, judged bool) {
 		if step.Rung != rung || step.Side == v1alpha1.SideControl || step.Load.IsPause() {
 			continue
 		}
-		if !r.isWhole(i) || grows(&step) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
+		if !r.isWhole(i) || grows(&step) || isUncertain(&step) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
 			return false, false
 		}
 		repeatedly, about := r.keptRepeatedly(&step)

@@ -125,6 +125,28 @@ func TestNoticesOfTheCourseOfAStep(t *testing.T) {
 	}
 }
 
+// What may be the generator's growth is said at both ends, and is no notice.
+func TestGrowthIsSaidAtBothEnds(t *testing.T) {
+	uncertain := &v1alpha1.OutstandingResult{Mean: "41.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+	for want, o := range map[string]*v1alpha1.OutstandingResult{
+		"41 on average, steady":             {Mean: "41.0", Trend: v1alpha1.OutstandingSteady},
+		"41 on average, growing by 0.046/s": {Mean: "41.0", Trend: v1alpha1.OutstandingGrowing, Growth: "0.046"},
+		"41 on average, growing by 5/s (4/s without the generator's own delay)": {
+			Mean: "41.0", Trend: v1alpha1.OutstandingGrowing, Growth: "5.0", WithoutGenerator: "4.0",
+		},
+		"41 on average, growing by 5/s (0/s without the generator's own delay)": uncertain,
+		"": {Mean: "41.0", Trend: v1alpha1.OutstandingUnknown},
+	} {
+		if got := report.Outstanding(o); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	s := v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Name: "1000/s", Result: &v1alpha1.StepResult{Outstanding: uncertain}}}}
+	if notices := report.Attention(&s); len(notices) > 0 {
+		t.Errorf("a notice: %v", notices)
+	}
+}
+
 func TestTableOfStepsSaysWhatIsInParentheses(t *testing.T) {
 	step := func(name string, without *v1alpha1.Latency) v1alpha1.StepStatus {
 		return v1alpha1.StepStatus{Name: name, Result: &v1alpha1.StepResult{ResponseTime: &v1alpha1.Latency{P95: micros(1_370_000)}, WithoutGenerator: without}}

@@ -46,12 +46,21 @@ func Outstanding(o *v1alpha1.OutstandingResult) string {
 	switch {
 	case o == nil:
 		return ""
-	case o.Grows():
-		return fmt.Sprintf("%s on average, growing by %s", strings.TrimSuffix(o.Mean, ".0"), format.Rate(o.Growth))
+	case o.Grows(), o.IsUncertain():
+		return fmt.Sprintf("%s on average, growing by %s", strings.TrimSuffix(o.Mean, ".0"), Growth(o))
 	case o.Trend == v1alpha1.OutstandingSteady:
 		return fmt.Sprintf("%s on average, steady", strings.TrimSuffix(o.Mean, ".0"))
 	}
 	return ""
+}
+
+// Growth is by how many requests a second those grew that were outstanding, and those without
+// the generator's part if they differ; empty if they did not grow.
+func Growth(o *v1alpha1.OutstandingResult) string {
+	if o.WithoutGenerator == "" {
+		return format.Rate(o.Growth)
+	}
+	return fmt.Sprintf("%s (%s without the generator's own delay)", format.Rate(o.Growth), format.Rate(o.WithoutGenerator))
 }
 
 // piledUp says in which step the outstanding requests grew fastest, unless what is said

@@ -8,7 +8,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 const unknown = "–"
@@ -62,8 +61,10 @@ func course(list []v1alpha1.StepStatus) table {
 		if o == nil {
 			o = &v1alpha1.OutstandingResult{Trend: v1alpha1.OutstandingUnknown}
 		}
-		trend := map[v1alpha1.OutstandingTrend]string{v1alpha1.OutstandingSteady: "steady", v1alpha1.OutstandingGrowing: "growing"}[o.Trend]
-		t.Rows = append(t.Rows, []string{report.Title(step), known(o.Mean), known(trend), known(format.Rate(o.Growth)), known(r.Downtime), count(r.Displaced), count(r.Undecided)})
+		trend := map[v1alpha1.OutstandingTrend]string{
+			v1alpha1.OutstandingSteady: "steady", v1alpha1.OutstandingGrowing: "growing", v1alpha1.OutstandingUncertain: "uncertain",
+		}[o.Trend]
+		t.Rows = append(t.Rows, []string{report.Title(step), known(o.Mean), known(trend), known(report.Growth(o)), known(r.Downtime), count(r.Displaced), count(r.Undecided)})
 	}
 	return t
 }

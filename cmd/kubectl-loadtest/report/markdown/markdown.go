@@ -127,7 +127,7 @@ func (p *page) course() {
 	var rows [][]string
 	p.measured(func(title string, r *v1alpha1.StepResult) {
 		down, outstanding := report.Downtime(r), report.Outstanding(r.Outstanding)
-		if down == "" && (r.Outstanding == nil || !r.Outstanding.Grows()) {
+		if down == "" && !r.Outstanding.Grows() && !r.Outstanding.IsUncertain() {
 			return
 		}
 		rows = append(rows, []string{title, escape(cmp.Or(down, "0%")), escape(cmp.Or(outstanding, "–"))})
