@@ -141,6 +141,9 @@ const (
 	// ReasonGeneratorUncertain surfaces when a threshold is kept without the generator's
 	// own delay, and breached with it.
 	ReasonGeneratorUncertain = "GeneratorUncertain"
+	// ReasonLoadNotKept surfaces when every threshold was kept at the min of a search, and
+	// outstanding requests became more and more: it is a matter of time until one is breached.
+	ReasonLoadNotKept = "LoadNotKept"
 	// ReasonInconclusive surfaces when the result does not speak of the target.
 	ReasonInconclusive = "Inconclusive"
 	// ReasonTargetChanged surfaces when the target was changed while it was tested: its

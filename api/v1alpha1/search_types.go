@@ -92,7 +92,8 @@ type Search struct {
 // +kubebuilder:validation:XValidation:rule="self.min < self.max",message="min must be less than max"
 type UsersRange struct {
 	// min is the least number of users. A target that does not keep the thresholds
-	// with it has failed.
+	// with it has failed. If it keeps them, and only outstanding requests become more and
+	// more, the run is Inconclusive.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
@@ -109,7 +110,8 @@ type UsersRange struct {
 // +kubebuilder:validation:XValidation:rule="double(self.min) < double(self.max)",message="min must be less than max"
 type RateRange struct {
 	// min is the least rate, in requests per second. A target that does not keep the
-	// thresholds at it has failed.
+	// thresholds at it has failed. If it keeps them, and only outstanding requests become
+	// more and more, the run is Inconclusive.
 	// +required
 	Min Decimal `json:"min"`
 	// max is the greatest rate, in requests per second. The number of workers follows
@@ -140,14 +142,14 @@ type SearchStatus struct {
 	// +required
 	State SearchState `json:"state"`
 	// low is the highest load that is known to be kept, below all that were not: a number of
-	// users, or a rate, such as "1900". If state is Found or BeyondMax, it was kept twice, and
-	// for the time of hold; otherwise for the time of a probe. Absent when there is none, so
-	// far.
+	// users, or a rate, such as "1900". If state is Found or BeyondMax, it was kept for
+	// the time of hold, or without one twice for that of a probe; otherwise for the time of a
+	// probe. Absent when there is none, so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Low string `json:"low,omitempty"`
 	// high is a load that breached a threshold, or with which outstanding requests became
-	// more and more, as did all higher ones. At the end it did so twice, or when it was held.
+	// more and more, as did all higher ones. At the end it did so twice, or when it was held; min, twice when it was held.
 	// The limit is between low and high. Absent when there is none, so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
@@ -174,7 +176,8 @@ const (
 	SearchFound SearchState = "Found"
 	// SearchBeyondMax has found that the target keeps the thresholds at max.
 	SearchBeyondMax SearchState = "BeyondMax"
-	// SearchBelowMin has found that the target breaches a threshold at min.
+	// SearchBelowMin has found twice that the target does not keep min: it breaches a
+	// threshold, or outstanding requests become more and more.
 	SearchBelowMin SearchState = "BelowMin"
 	// SearchGivenUp has found no interval of that precision; the message says why.
 	SearchGivenUp SearchState = "GivenUp"

@@ -16,29 +16,31 @@ func split(all []Probe) (probes, holds []Probe) {
 // hold says what follows when the probes have found Low: it is held, and the load that a
 // hold breached is taken back by the precision and held again. What is held next is not yet
 // known to be kept: until a hold is, Low is the highest load that the probes kept below all
-// that was breached.
+// that was breached. There is nothing below Min, which the probes kept twice: it is held
+// again, and the second hold decides.
 func (r Range) hold(found Result, probes, holds []Probe) Result {
-	next := found.Low
-	for i, h := range holds {
+	next, above, atMin := found.Low, found.High, 0
+	for _, h := range holds {
 		switch h.Outcome {
 		case Kept:
-			found.Low = h.Load
-			return found
+			return Result{State: found.State, Low: h.Load, High: above}
 		case Breached:
-			if h.Load <= r.Min {
-				return Result{State: BelowMin, High: r.Min}
-			}
 			found = Result{State: Found, Low: keptBelow(h.Load, probes), High: h.Load}
 			next = r.back(h.Load)
-			if i+1 == r.Holds {
-				found.State = Exhausted
-				return found
+			if h.Load <= r.Min {
+				atMin++
+			} else {
+				above = h.Load
 			}
 		}
 	}
-	switch {
-	case trailingUnclear(holds) >= maxUnclear, len(holds) >= r.Holds:
+	switch n := trailingUnclear(holds); {
+	case atMin > 1:
+		found.State = BelowMin
+	case n >= maxUnclear, n > 0 && len(holds) >= r.Holds:
 		found.State = StillUnclear
+	case len(holds) >= r.Holds:
+		found.State = Exhausted
 	default:
 		found.State, found.Next, found.Hold = Searching, next, true
 	}

@@ -60,7 +60,19 @@ func TestTheLoadThatWasFoundIsHeld(t *testing.T) {
 			all, limit(99_000e6), "100000b 95230k", search.Result{State: search.Found, Low: 95_230e6, High: 100_000e6},
 		},
 		"min is kept by the probes alone": {
-			limit(103e6), limit(1), "100.3b 100b", search.Result{State: search.BelowMin, High: 100e6},
+			limit(103e6), limit(1), "100.3b 100b 100b", search.Result{State: search.BelowMin, High: 100e6},
+		},
+		"min is kept when it is held again": {
+			limit(103e6), outcomes("bb", all), "100.3b 100b 100k", search.Result{State: search.Found, Low: 100e6, High: 100.3e6},
+		},
+		"min is held again without a result": {
+			limit(103e6), outcomes("bbuuu", all), "100.3b 100b 100u 100u 100u", search.Result{State: search.StillUnclear, High: 100e6},
+		},
+		"min is held again by the last hold": {
+			limit(118e6), limit(1), "114.2b 108.7b 103.5b 100b 100b", search.Result{State: search.BelowMin, High: 100e6},
+		},
+		"min is reached by the last hold": {
+			limit(124e6), limit(1), "119.2b 113.5b 108b 102.8b 100b", search.Result{State: search.Exhausted, High: 100e6},
 		},
 		"min is breached by the probes": {limit(1), all, "", search.Result{State: search.BelowMin, High: 100e6}},
 	} {

@@ -52,7 +52,7 @@ const (
 	Found
 	// BeyondMax has found Max kept.
 	BeyondMax
-	// BelowMin has found Min breached.
+	// BelowMin has found Min breached, by two probes or two holds.
 	BelowMin
 	// StillUnclear gives up: the latest load was probed time after time without a result.
 	StillUnclear

@@ -203,6 +203,9 @@ func (r run) cutSteps() string {
 // reason is that of the first threshold in a state, or else the usual one. A search has no
 // threshold that decides it.
 func (r run) reason(state v1alpha1.ThresholdState, usual string) string {
+	if s := r.status.Search; s != nil && s.State == v1alpha1.SearchBelowMin && state == v1alpha1.ThresholdInconclusive {
+		return v1alpha1.ReasonLoadNotKept
+	}
 	for _, t := range r.thresholds {
 		if t.State == state && r.status.Search == nil {
 			return cmp.Or(t.Reason, usual)

@@ -80,7 +80,7 @@ func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes
 	case search.BeyondMax:
 		return fmt.Sprintf("Kept up to %s, the max of the search: %s The limit is beyond it.", r.load(s.Low), r.held(s))
 	case search.BelowMin:
-		return r.breached(s, ", the min of the search")
+		return joined(r.breached(s, ", the min of the search"), r.grewAtMin())
 	case search.StillUnclear:
 		return joined(fmt.Sprintf("The search was given up at %s without a result.", r.tried(probes)), r.doubt(), r.probed(s, probes))
 	case search.Unsteady:
@@ -207,10 +207,19 @@ func joined(sentences ...string) string {
 	return all
 }
 
+// grewAtMin says that min breached no threshold the second time, and was not kept since outstanding
+// requests grew; empty: it did. That alone fails no run.
+func (r run) grewAtMin() string {
+	if r.firstBreach() != "" {
+		return ""
+	}
+	return "Every threshold was kept meanwhile; with one on drift, growth is a breach."
+}
+
 // failedSearch is the sentence of a search whose least load breached a threshold. That
 // any other probe does is the point of a search, and no failure.
 func (r run) failedSearch() string {
-	if r.status.Search.State == v1alpha1.SearchBelowMin {
+	if r.status.Search.State == v1alpha1.SearchBelowMin && r.grewAtMin() == "" {
 		return r.status.Search.Message
 	}
 	return ""
@@ -221,7 +230,7 @@ func (r run) undecidedSearch() string {
 	switch r.status.Search.State {
 	case v1alpha1.SearchFound, v1alpha1.SearchBeyondMax:
 		return ""
-	case v1alpha1.SearchGivenUp:
+	case v1alpha1.SearchGivenUp, v1alpha1.SearchBelowMin:
 		return r.status.Search.Message
 	}
 	return "The search ended before it had found the limit."

@@ -263,6 +263,54 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 	}
 }
 
+// A min that keeps its thresholds and grows, twice when it is held, fails no run; one that
+// breaches a threshold the second time does.
+func TestSearchWhoseMinIsNotKept(t *testing.T) {
+	const grew = "Not kept at 100/s, the min of the search: Outstanding requests grew by 0.5/s in step %s; at that rate p95 passes 200ms after %ds of this load. " +
+		"Every threshold was kept meanwhile; with one on drift, growth is a breach."
+	for name, tc := range map[string]struct {
+		probes, holds []v1alpha1.ThresholdState // kept, and growing, or breached
+		reason, want  string
+	}{
+		"growing in probes":          {[]v1alpha1.ThresholdState{passed, passed}, nil, v1alpha1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "100/s (2)", 101)},
+		"growing in holds":           {nil, []v1alpha1.ThresholdState{passed, passed}, v1alpha1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "hold 100/s (2)", 133)},
+		"breached, and then growing": {nil, []v1alpha1.ThresholdState{broken, passed}, v1alpha1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "hold 100/s (2)", 133)},
+		"growing, and then breached": {nil, []v1alpha1.ThresholdState{passed, broken}, v1alpha1.ReasonThresholdBreached, "Failed: Not kept at 100/s, the min of the search: p95 is Failed in hold 100/s (2)."},
+		"breached in probes":         {[]v1alpha1.ThresholdState{broken, broken}, nil, v1alpha1.ReasonThresholdBreached, "Failed: Not kept at 100/s, the min of the search: p95 is Failed in 100/s (2)."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := probing(24, true)
+			p.status.Search.Hold = &metav1.Duration{Duration: time.Minute}
+			for s, found := verdict.Searched(p.spec, p.status); ; s, found = verdict.Searched(p.spec, p.status) {
+				p.status.Search = &s
+				if found.State != search.Searching {
+					break
+				}
+				next := &tc.probes
+				if found.Hold {
+					next = &tc.holds
+				}
+				switch {
+				case len(*next) > 0:
+					p.add(found.Next, found.Hold, (*next)[0])
+					if (*next)[0] == passed {
+						p.outstanding("30.0", "0.5")
+					}
+					*next = (*next)[1:]
+				case found.Next > 100_000_000:
+					p.add(found.Next, found.Hold, broken)
+				default:
+					p.add(found.Next, found.Hold, passed)
+				}
+			}
+			j := verdict.Final(p.spec, p.status)
+			if got := string(j.Verdict) + ": " + j.Message; got != tc.want || j.Reason != tc.reason || sustained(j) != "" {
+				t.Errorf("reason %s, sustained %q (-want +got):\n%s", j.Reason, sustained(j), cmp.Diff(tc.want, got))
+			}
+		})
+	}
+}
+
 // A search is over without a result if the run is ended, before its first probe as well.
 func TestSearchThatIsEndedIsInconclusive(t *testing.T) {
 	p := probing(24, false)
