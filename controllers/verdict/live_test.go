@@ -177,22 +177,27 @@ func upTo(n int32, t v1alpha1.Threshold) v1alpha1.Threshold {
 // at once after a silence is worth two of them.
 func TestAbortsABreachThatLasts(t *testing.T) {
 	for name, tc := range map[string]struct {
-		// failures are those of the 100 requests of a second, silent whether a worker is.
+		// failures are those of the 100 requests that end in a second, silent whether a worker is.
 		failures func(second int) int64
 		silent   func(second int) bool
 		// absent says that one has never reported: the others' windows go on.
 		absent bool
-		want   int
+		// inFlight is how many requests are in flight all the time.
+		inFlight int64
+		want     int
 	}{
-		"from the beginning":            {func(int) int64 { return 50 }, nil, false, 14},
-		"one good second in between":    {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, false, 18},
-		"a single bad second":           {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, false, 0},
-		"a breach that others outweigh": {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, false, 0},
-		"a worker is silent":            {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, false, 0},
+		"from the beginning":            {func(int) int64 { return 50 }, nil, false, 0, 14},
+		"one good second in between":    {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, false, 0, 18},
+		"a single bad second":           {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, false, 0, 0},
+		"a breach that others outweigh": {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, false, 0, 0},
+		"a worker is silent":            {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, false, 0, 0},
 		"a worker is silent for a while": {
-			func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, false, 27,
+			func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, false, 0, 27,
 		},
-		"a worker has not reported": {func(int) int64 { return 50 }, func(int) bool { return true }, true, 0},
+		"a worker has not reported": {func(int) int64 { return 50 }, func(int) bool { return true }, true, 0, 0},
+		"a breach of those in flight, if they failed": {
+			func(s int) int64 { return map[bool]int64{true: 12, false: 0}[s > 10] }, nil, false, 100, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := atMost("failureRate", "10%")
@@ -208,6 +213,9 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 				more, n := measure.NewMeasurement(2), tc.failures(second)
 				r := &more.Requests[0]
 				r.Sent, r.Expected, r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = 100, 100-n, 100-n, n
+				if second == 1 {
+					r.Sent, r.Outcomes[measure.Unfinished] = r.Sent+tc.inFlight, tc.inFlight
+				}
 				for range 100 - n {
 					r.Response.Record(ms)
 				}

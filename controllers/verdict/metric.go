@@ -145,10 +145,11 @@ func (s sample) observe() observation {
 	case v1alpha1.MetricOnTimeRate:
 		return s.onTimeRate()
 	case v1alpha1.MetricFailureRate:
-		return s.failureRate()
+		failed := s.request.Sent - s.request.Expected - s.open()
+		return s.share(failed, failed-s.generatorsFailures())
 	case v1alpha1.MetricRateLimitedRate:
 		limited := s.request.Outcomes[measure.RateLimited]
-		return between(percent(limited, s.request.Sent), percent(limited+s.generatorsFailures(), s.request.Sent))
+		return s.share(limited, limited+s.generatorsFailures())
 	case v1alpha1.MetricUnsentRate:
 		if s.merged.Due == 0 {
 			return unknown("%s cannot be judged: no request was due.", s.place())
@@ -172,22 +173,15 @@ func (s sample) observe() observation {
 	return s.latency()
 }
 
-// failureRate counts what had no answer at the end of a step as failed, unless it had waited
-// for less than its timeout, or the step was cut: what a worker that was cut, or is lost, had in
-// flight might have been answered.
-func (s sample) failureRate() observation {
-	open, caveat := s.request.Undecided, "%s leaves out "+s.undecided(s.request.Undecided)+"."
-	if s.step.State == v1alpha1.StepCut {
-		open = s.request.Outcomes[measure.Unfinished]
-		caveat = fmt.Sprintf("%%s leaves out %d requests that had no answer when the step was cut.", open)
-	}
-	most := s.request.Sent - s.request.Expected
-	failed := most - open
-	o := between(percent(failed, s.request.Sent), percent(failed-s.generatorsFailures(), s.request.Sent))
+// share is the share of n of the requests that were sent, with a perfect generator of ideally
+// so many. What is open may be among them, or not.
+func (s sample) share(n, ideally int64) observation {
+	sent, open := s.request.Sent, s.open()
+	o := between(percent(n, sent), percent(ideally, sent))
 	if open > 0 {
-		o.worst, o.caveat = percent(most, s.request.Sent), fmt.Sprintf(caveat, s.place())
+		o.worst, o.caveat = percent(n+open, sent), fmt.Sprintf("%s leaves out %s.", s.place(), s.undecided(open))
 		if s.threshold.Max == nil {
-			o.best = o.worst // of a minimum, to fail is well
+			o.best = o.worst // a minimum is kept by more of them
 		}
 	}
 	return o

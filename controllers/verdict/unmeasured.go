@@ -36,9 +36,9 @@ func (u unmeasured) all() int64 {
 func (s sample) unmeasured() unmeasured {
 	unfinished := s.request.Outcomes[measure.Unfinished]
 	if s.step.State != v1alpha1.StepComplete {
-		return unmeasured{open: unfinished}
+		return unmeasured{open: s.open()}
 	}
-	u := unmeasured{open: s.request.Undecided, endless: unfinished - s.request.Undecided}
+	u := unmeasured{open: s.open(), endless: unfinished - s.open()}
 	if s.waited() > 0 {
 		u = unmeasured{endless: unfinished}
 	}
@@ -59,6 +59,16 @@ func (s sample) unmeasured() unmeasured {
 	u.withheld = min(unsent, s.merged.UnsentByGenerator)
 	u.unsent = unsent - u.withheld
 	return u
+}
+
+// open is how many requests are neither answered nor failed: they had waited for less than
+// their timeout at the end of the step, or are in flight while it runs. What a worker that was
+// cut, or is lost, had in flight might have been answered, too.
+func (s sample) open() int64 {
+	if s.step.State == v1alpha1.StepComplete {
+		return s.request.Undecided
+	}
+	return s.request.Outcomes[measure.Unfinished]
 }
 
 // waited is for how long the undecided requests of a step that is complete had waited, at least:
@@ -140,12 +150,8 @@ func (s sample) leftOut(u unmeasured) string {
 	if u.somewhere > 0 {
 		parts = append(parts, fmt.Sprintf("%d requests that were never sent, of which it is not known which they were", u.somewhere))
 	}
-	switch {
-	case u.open == 0:
-	case s.step.State == v1alpha1.StepComplete:
+	if u.open > 0 {
 		parts = append(parts, s.undecided(u.open))
-	default:
-		parts = append(parts, fmt.Sprintf("%d requests that had no answer when the step was cut", u.open))
 	}
 	if u.endless > 0 && len(parts) == 0 {
 		parts = append(parts, fmt.Sprintf("how long %d requests would have taken that had no answer", u.endless))
@@ -156,7 +162,11 @@ func (s sample) leftOut(u unmeasured) string {
 	return fmt.Sprintf("%s leaves out %s.", s.place(), strings.Join(parts, ", and "))
 }
 
+// undecided says which requests are open.
 func (s sample) undecided(n int64) string {
+	if s.step.State != v1alpha1.StepComplete {
+		return fmt.Sprintf("%d requests that had no answer when the step was cut", n)
+	}
 	return fmt.Sprintf("%d requests that had waited for less than their timeout when the step ended", n)
 }
 

@@ -144,6 +144,14 @@ func TestUndecidedRequests(t *testing.T) {
 			atLeast("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
 			"failureRate is between 0% and 2% in step burst; at least 1% is required. failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
 		},
+		"denied or not": {
+			atMost("rateLimitedRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
+			"rateLimitedRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
+		},
+		"a minimum of denials": {
+			atLeast("rateLimitedRate", "3%"), sent(980, 0, undecided(20)), broken, "0%",
+			"rateLimitedRate is 0% in step burst; at least 3% is required.",
+		},
 		"on time or not": {
 			onTime, sent(980, 0, undecided(20), punctual), inconclusive, "98%",
 			"onTimeRate within 200ms of create is between 98% and 100% in step burst; at least 99% is required. onTimeRate within 200ms of create in step burst leaves open 20 requests that had waited for less than their timeout when the step ended.",
