@@ -324,6 +324,10 @@ func TestDisplacedLoad(t *testing.T) {
 		"users held up": {closed, func(m *measure.Measurement, beyond int64) {
 			m.UserTime, m.HeldUp = 1000*time.Second, time.Duration(10+beyond)*time.Second
 		}, "In step 1000, the generator kept the users from sending for 1.1% of their time; use 4 workers or more, or give each more CPU."},
+		"100,000 users held up for hours of a day": {closed, func(m *measure.Measurement, beyond int64) {
+			m.UserTime = 100_000 * 24 * time.Hour
+			m.HeldUp = m.UserTime / 100 * time.Duration(1+11*beyond)
+		}, "In step 1000, the generator kept the users from sending for 12% of their time; use 4 workers or more, or give each more CPU."},
 		"users held up in a short burst": {burst, func(m *measure.Measurement, beyond int64) { // 10 ms each
 			m.UserTime, m.HeldUp = time.Second, 100*time.Millisecond+time.Duration(beyond)*time.Nanosecond
 		}, "In step spike, the generator kept the users from sending for 10% of their time; use 4 workers or more, or give each more CPU."},

@@ -45,4 +45,5 @@ func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *me
 	return ""
 }
 
-func isNotable(part, whole int64) bool { return part*tolerableDisplacement > whole }
+// isNotable divides, as a hundred times the users' time of a day is more than an int64 holds.
+func isNotable(part, whole int64) bool { return part > whole/tolerableDisplacement }

@@ -105,8 +105,8 @@ func (c course) waiting() time.Duration {
 		return 0
 	}
 	failed := c.total.Sent - c.total.Expected - c.total.Undecided
-	fast := time.Duration(failed) * c.within(c.total.Service, 0.95, failed)
-	return c.ofWindow(float64(c.merged.Waited-fast) / float64(c.merged.UserTime))
+	fast := float64(failed) * float64(c.within(c.total.Service, 0.95, failed))
+	return c.ofWindow((float64(c.merged.Waited) - fast) / float64(c.merged.UserTime))
 }
 
 // ofWindow is a share of the window.

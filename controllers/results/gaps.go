@@ -37,8 +37,9 @@ const (
 // been sent were outstanding at the beginning of each.
 type gap struct {
 	first, last int
-	// exposure is how much waiting there was in it, of all outstanding requests together.
-	exposure time.Duration
+	// exposure is how much waiting there was in it, of all outstanding requests together, in
+	// nanoseconds: of a large load for hours, more than a Duration holds.
+	exposure float64
 	// hit is how many requests were outstanding at its end.
 	hit int64
 }
@@ -72,7 +73,7 @@ func (c course) findGaps() []gap {
 		}
 		g := &list[len(list)-1]
 		g.last, g.hit = i, t.InFlight(i)
-		g.exposure += time.Duration(before) * c.slot
+		g.exposure += float64(before) * float64(c.slot)
 	}
 	return list
 }
@@ -95,10 +96,10 @@ func (c course) isSilence(g gap) bool {
 	if short || c.missing(g) < leastMissing {
 		return false
 	}
-	if g.exposure < fewWait*length {
-		return g.exposure >= exposureOfFew*c.within(service, 0.95, g.hit) && length > 2*c.within(service, rare, g.hit)
+	if g.exposure < float64(fewWait*length) {
+		return g.exposure >= float64(exposureOfFew*c.within(service, 0.95, g.hit)) && length > 2*c.within(service, rare, g.hit)
 	}
-	return g.exposure >= exposureOfMany*c.within(service, 0.75, g.hit)
+	return g.exposure >= float64(exposureOfMany*c.within(service, 0.75, g.hit))
 }
 
 // missing is how many answers would have come in a gap at the rate of the other slots.

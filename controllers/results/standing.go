@@ -130,8 +130,8 @@ func (c course) standingUsers(undecided int64) time.Duration {
 	}
 	factor := min(overlongOfOne, max(overlong, overlongOfOne*fewUsers/users))
 	_, sum := s.LongerThan(c.overlong(s, factor, min(users/2, s.Count()/200)))
-	sum += time.Duration(undecided) * c.merged.Window
-	return min(c.ofWindow(float64(sum)/float64(c.merged.UserTime)), c.dips())
+	waited := float64(sum) + float64(undecided)*float64(c.merged.Window)
+	return min(c.ofWindow(waited/float64(c.merged.UserTime)), c.dips())
 }
 
 // overlong is the time beyond which a request waited for the target to come back, if so many
