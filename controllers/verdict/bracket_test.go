@@ -104,6 +104,12 @@ func TestBracketDecides(t *testing.T) {
 		}
 		o.merged.ReadLateness.Record(8 * ms)
 	}
+	fewLate := func(n int64, by time.Duration) func(*outcome) { // so many of a hundred
+		return func(o *outcome) {
+			o.merged.Lateness.RecordN(0, 100-n)
+			o.merged.Lateness.RecordN(by, n)
+		}
+	}
 	for name, tc := range map[string]struct {
 		threshold v1alpha1.Threshold
 		step      v1alpha1.StepStatus
@@ -145,6 +151,9 @@ func TestBracketDecides(t *testing.T) {
 		"the longest, by more than what was late": {atMost("longest", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(4*ms)), judgement{broken, "", "20.015ms", "10.007ms", "longest is 20.015ms in step burst (10.007ms without the generator's own delay); at most 5ms is allowed."}},
 		"too late by less than the generator":     {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 210*ms), late(20*ms)), judgement{inconclusive, uncertain, "90%", "97%", "onTimeRate within 200ms is 97% without the generator's own delay in step burst; at least 99% is required. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these."}},
 		"too late by more than the generator":     {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 230*ms), late(20*ms)), judgement{broken, "", "90%", "97%", "onTimeRate within 200ms is 90% in step burst (97% without the generator's own delay); at least 99% is required."}},
+		"a share of 99 %, as p99":                 {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 210*ms), fewLate(1, 20*ms)), judgement{inconclusive, uncertain, "90%", "97%", "onTimeRate within 200ms is 97% without the generator's own delay in step burst; at least 99% is required. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these."}},
+		"p99, as a share of 99 %":                 {atMost("p99", "200ms"), paced(10), sent(100, 0, slow(3, 220*ms), tooLate(3, 210*ms), fewLate(1, 20*ms)), judgement{inconclusive, uncertain, "220.031ms", "210.047ms", "p99 is 210.047ms without the generator's own delay in step burst; at most 200ms is allowed. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these."}},
+		"a share of 80 %, of which few were late": {onTime("80%"), paced(10), sent(100, 0, punctual(100, 70, 100), ideallyOnTime(78), tooLate(22, 210*ms), fewLate(4, 20*ms)), judgement{broken, "", "70%", "78%", "onTimeRate within 200ms is 70% in step burst (78% without the generator's own delay); at least 80% is required."}},
 		"a worker of an older release":            {atMost("p95", "15ms"), paced(10), sent(50, 50), judgement{broken, "", "20.015ms", "", "p95 is 20.015ms in step burst; at most 15ms is allowed."}},
 	} {
 		t.Run(name, func(t *testing.T) {

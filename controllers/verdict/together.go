@@ -20,26 +20,36 @@ import (
 const affected = 4
 
 // cameTogether is by how much longer the requests that decide the metric may have taken since
-// others came late with them: of p99, by as much as all but a quarter of one percent of the
-// requests were late.
+// others came late with them: of p99, and of a share of 99 % that is to be on time, by as much as
+// all but a quarter of one percent of the requests were late.
 func (s sample) cameTogether() time.Duration {
 	h := s.merged.Lateness
 	if h == nil || h.Count() == 0 { // a part of a step has none
 		return 0
 	}
-	q := quantiles[s.threshold.Metric]
+	q := float64(quantiles[s.threshold.Metric]) / parts
 	switch s.threshold.Metric {
 	case v1alpha1.MetricLongest:
 		return h.Max()
 	case v1alpha1.MetricMean:
 		return affected * h.Mean()
 	case v1alpha1.MetricOnTimeRate:
-		q = quantiles["p95"]
+		q = s.required()
 	}
-	if d, ok := h.Quantile(1 - (1-float64(q)/parts)/affected); ok {
+	if d, ok := h.Quantile(1 - (1-q)/affected); ok {
 		return d
 	}
 	return h.Max()
+}
+
+// required is the share of the requests that is to be on time.
+func (s sample) required() float64 {
+	b, err := newBound(s.threshold)
+	if err != nil {
+		return 1 // not reached: the bound was read before
+	}
+	percent, _ := b.limit.Float64()
+	return percent / 100
 }
 
 // timeApart is an ideal time as it may have been if no requests had come together.
