@@ -133,13 +133,13 @@ func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)
-			merged.Due, merged.Unsent, merged.Window = 1000, 500, time.Second
+			merged.Due, merged.Unsent, merged.Window = 1000, 200, time.Second
 			merged.Health = measure.Health{RunQueueWait: tc.waited, RunQueueWaitMax: tc.longest}
 			got := stepResult(t, fleetOf(3), arrivals, merged).Generator
 			if got.Healthy || got.Reason != tc.reason || got.RunQueueWait != tc.wait {
 				t.Errorf("%s, waited %q: %q; want %s, %q", got.Reason, got.RunQueueWait, got.Message, tc.reason, tc.wait)
 			}
-			if busy := tc.reason == v1alpha1.ReasonNodeBusy; busy != strings.Contains(got.Message, "do not help") || busy == strings.Contains(got.Message, "use 6 workers") {
+			if busy := tc.reason == v1alpha1.ReasonNodeBusy; busy != strings.Contains(got.Message, "do not help") || busy == strings.Contains(got.Message, "use 4 workers") {
 				t.Errorf("the sentence is %q", got.Message)
 			}
 		})
@@ -149,6 +149,45 @@ func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
 	merged.Due, merged.Window, merged.Health = 1000, time.Second, measure.Health{RunQueueWait: time.Second, RunQueueWaitMax: time.Second}
 	if got := stepResult(t, fleetOf(3), arrivals, merged).Generator; !got.Healthy {
 		t.Errorf("a schedule that was kept: %q", got.Message)
+	}
+}
+
+// Of what hindered a worker, the cause is named that explains the delay, and the one that
+// explains most of it. It has no number if another one explains as much.
+func TestCauseThatExplainsMost(t *testing.T) {
+	const (
+		limit   = "a worker was held back by its CPU limit for "
+		busy    = "because its node is busy. Request CPU for the workers (spec.worker.resources.requests.cpu"
+		stopped = "a worker stood still for "
+		more    = "; use 4 workers or more, or give each more CPU."
+	)
+	for name, tc := range map[string]struct {
+		health measure.Health
+		want   []string
+	}{
+		"held back a little, and waited for long":   {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 720 * ms, RunQueueWaitMax: 90 * time.Second}, []string{busy + ": 1550m)"}},
+		"held back, and so all its threads waited":  {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 30 * time.Second, RunQueueWaitMax: 120 * time.Second, StalledMax: 30 * time.Second}, []string{limit + "50% of the time", "limits.cpu to 100m,"}},
+		"held back, and waited for as long besides": {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 10 * time.Second, RunQueueWaitMax: 49 * time.Second}, []string{limit, "limits.cpu, or leave it out."}},
+		"waited, and was held back nearly as long":  {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 10 * time.Second, RunQueueWaitMax: 51 * time.Second}, []string{busy + ")"}},
+		"waited, and so it stood still":             {measure.Health{CPU: 9 * time.Second, RunQueueWaitMax: 8 * time.Second, StalledMax: 8 * time.Second}, []string{busy + ": 200m)"}},
+		"stopped for less than a tenth of the time": {measure.Health{StalledMax: 4 * time.Second}, []string{stopped + "4s,"}},
+		"stopped for longer than it waited":         {measure.Health{RunQueueWaitMax: 7 * time.Second, StalledMax: 20 * time.Second}, []string{stopped + "20s,"}},
+		"stopped for half of what is to explain":    {measure.Health{StalledMax: 1500 * ms}, []string{stopped + "1.5s,"}},
+		"stopped for less":                          {measure.Health{StalledMax: 1499 * ms}, []string{more}},
+		"held back for less than half of it":        {measure.Health{CPUThrottledMax: 1499 * ms}, []string{more}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := measure.NewMeasurement(4)
+			m.Window, m.Due, m.Health = time.Minute, 60_000, tc.health
+			m.Requests[0].Sent, m.Requests[0].Displaced = 60_000, 3_000 // as of 3 s in which nothing was sent
+			m.Lateness.RecordN(3*time.Second, 3_000)
+			got := stepResult(t, fleetOf(3), loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Minute), Requests: 60_000}), m).Generator
+			for _, want := range tc.want {
+				if !got.LoadDisplaced || !strings.Contains(got.Message, want) {
+					t.Errorf("displaced %v: %q, want %q", got.LoadDisplaced, got.Message, want)
+				}
+			}
+		})
 	}
 }
 
@@ -260,6 +299,28 @@ func stood(health measure.Health, isWell bool) *measure.Measurement {
 	return m
 }
 
+// lacking are workers each of which has something for 100 connections, of 1000 that are needed.
+func lacking(what func(*measure.Health) *int64) func(workers float64) *measure.Measurement {
+	return func(workers float64) *measure.Measurement {
+		m := stood(measure.Health{}, true)
+		m.ConnectionsOpened = min(int64(workers)*100, 1000)
+		*what(&m.Health) = 1000 - m.ConnectionsOpened
+		return m
+	}
+}
+
+// A worker that was stopped once is not made faster by more workers: its run is repeated, and
+// the load is whole if nothing stops it.
+func TestAdviceForAStopThatIsFollowedHelps(t *testing.T) {
+	got := stepResult(t, fleetOf(3), paced, stood(measure.Health{StalledMax: 600 * ms}, false)).Generator
+	if want := ": a worker stood still for 600ms, because it was stopped or its node is busy. Run it again, "; !strings.Contains(got.Message, want) {
+		t.Errorf("%q, want %q", got.Message, want)
+	}
+	if again := stepResult(t, fleetOf(3), paced, stood(measure.Health{}, true)).Generator; !again.Healthy {
+		t.Errorf("run again: %s", again.Message)
+	}
+}
+
 // Each piece of advice, followed, takes the fault away.
 func TestAdviceThatIsFollowedHelps(t *testing.T) {
 	const demand = 0.62 // processors that a worker would use
@@ -282,15 +343,13 @@ func TestAdviceThatIsFollowedHelps(t *testing.T) {
 				return stood(measure.Health{CPU: 3 * of(used), RunQueueWait: 3 * of(demand-used), RunQueueWaitMax: of(demand - used)}, used == demand)
 			},
 		},
-		// Each has descriptors for 100 connections, of 1000 that are needed.
 		"descriptors": {
 			has: 3, workers: 3, before: "use ", after: " workers", reason: v1alpha1.ReasonDescriptorsExhausted,
-			measure: func(workers float64) *measure.Measurement {
-				m := stood(measure.Health{}, true)
-				m.ConnectionsOpened = min(int64(workers)*100, 1000)
-				m.Health.DescriptorsExhausted = 1000 - m.ConnectionsOpened
-				return m
-			},
+			measure: lacking(func(h *measure.Health) *int64 { return &h.DescriptorsExhausted }),
+		},
+		"ports": {
+			has: 3, workers: 3, before: "use ", after: " workers", reason: v1alpha1.ReasonPortsExhausted,
+			measure: lacking(func(h *measure.Health) *int64 { return &h.PortsExhausted }),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -126,7 +126,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	// be sent is worse than a late one, and a worker that is held back is late.
 	for _, rule := range []func() (reason, message string){
 		func() (string, string) { return exhausted(step, merged, workers) },
-		func() (string, string) { return ofDisplaced(notPlanned, merged, workers) },
+		func() (string, string) { return ofDisplaced(notPlanned, merged, total, workers) },
 		func() (string, string) { return unsent(step, merged, workers) },
 		func() (string, string) { return throttled(step, merged, workers) },
 		func() (string, string) { return late(step, merged, workers, total.Response) },
@@ -151,14 +151,26 @@ func sayDisplaced(status *v1alpha1.GeneratorStatus, merged *measure.Measurement)
 }
 
 // ofDisplaced is about a load that was not the planned one.
-func ofDisplaced(fact string, merged *measure.Measurement, workers fleet) (reason, message string) {
+func ofDisplaced(fact string, merged *measure.Measurement, total *measure.Request, workers fleet) (reason, message string) {
 	if fact == "" {
 		return "", ""
 	}
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, max(
+	delay := max(merged.BurstSpread,
+		partOf(merged.Window, merged.UnsentByGenerator, merged.Due),
+		partOf(merged.Window, total.Displaced, total.Sent),
+		partOf(merged.Window, int64(merged.HeldUp), int64(merged.UserTime)))
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, delay, max(
 		workers.enough(merged.Due, merged.Due-merged.UnsentByGenerator),
 		workers.enough(int64(merged.UserTime), int64(merged.UserTime-merged.HeldUp)),
 		workers.punctual(merged, merged.Lateness.Max())))
+}
+
+// partOf is a share of a window: for so long a generator that does nothing displaces as much.
+func partOf(window time.Duration, part, whole int64) time.Duration {
+	if whole <= 0 {
+		return 0
+	}
+	return time.Duration(float64(window) * float64(part) / float64(whole))
 }
 
 func exhausted(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
@@ -180,9 +192,10 @@ func exhausted(step *v1alpha1.StepStatus, merged *measure.Measurement, workers f
 // waits for a response has good reason not to send, unless its worker could not run.
 func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
-	_, why, _ := hindered(merged, workers)
 	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
 	sent := merged.Due - merged.Unsent
+	delay := partOf(merged.Window, due-sent, due)
+	_, why, _ := hindered(merged, workers, delay)
 	if waits && why == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
 	}
@@ -190,13 +203,13 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	if merged.UnsentWithoutRoom > 0 {
 		fact += " while connections had room"
 	}
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, workers.enough(due, sent))
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, delay, workers.enough(due, sent))
 }
 
-// lagging is why a generator was late, and what to change. Where nothing hindered the
-// workers, so many of them are enough; 0: it is not known how many.
-func lagging(lag, fact string, merged *measure.Measurement, workers fleet, enough int64) (reason, message string) {
-	if reason, why, advice := hindered(merged, workers); reason != "" {
+// lagging is why a generator was late, and what to change. Where nothing that hindered the
+// workers explains the delay, so many of them are enough; 0: it is not known how many.
+func lagging(lag, fact string, merged *measure.Measurement, workers fleet, delay time.Duration, enough int64) (reason, message string) {
+	if reason, why, advice := hindered(merged, workers, delay); reason != "" {
 		return reason, fmt.Sprintf("%s: %s. %s", fact, why, advice)
 	}
 	return lag, fmt.Sprintf("%s; %s, or give each more CPU.", fact, useMore(enough))
@@ -205,11 +218,24 @@ func lagging(lag, fact string, merged *measure.Measurement, workers fleet, enoug
 // throttled is about the worker that was held back longest: its requests are in the
 // merged quantiles, even if no other worker was held back.
 func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
-	if reason, why, advice := hindered(merged, workers); reason == v1alpha1.ReasonCPUThrottled {
-		return reason, fmt.Sprintf("In step %s %s. %s", step.Name, why, advice)
+	if merged.Health.CPUThrottledMax <= merged.Window/tolerableThrottling {
+		return "", ""
 	}
-	return "", ""
+	return inStep(step, merged, workers, 0)
 }
+
+// inStep is what hindered the workers in a step.
+func inStep(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, delay time.Duration) (reason, message string) {
+	reason, why, advice := hindered(merged, workers, delay)
+	if reason == "" {
+		return "", ""
+	}
+	return reason, fmt.Sprintf("In step %s %s. %s", step.Name, why, advice)
+}
+
+// ofQuantile is the delay behind a p99: what takes less than 1 % of the window does not reach
+// into it.
+func ofQuantile(p99, window time.Duration) time.Duration { return max(p99, window/100) }
 
 // late is about schedules: users who do not think send when they can, and have none to
 // miss.
@@ -220,7 +246,7 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 	}
 	enough := max(workers.enough(merged.Due, merged.Due-merged.Unsent), workers.punctual(merged, merged.Lateness.Max()))
 	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, format.Short(p99))
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, enough)
+	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 
 // readLate is about responses: one that waits to be read seems to be slow, in a closed
@@ -235,7 +261,7 @@ func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fl
 	// another's.
 	enough := workers.enough(int64(p99), int64(tolerableLateness))
 	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had come", step.Name, format.Short(p99))
-	return lagging(v1alpha1.ReasonReadLag, fact, merged, workers, enough)
+	return lagging(v1alpha1.ReasonReadLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

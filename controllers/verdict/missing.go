@@ -35,8 +35,11 @@ func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
 		if j.Started == 0 {
 			return fmt.Sprintf("Journey %s was never begun in step %s: make the step longer, or the weight of the journey larger.", name, s.step.Name)
 		}
-		return fmt.Sprintf("Of journey %s, 0 of %d were completed in step %s, and %d failed: a step must be longer than a journey takes.",
-			name, j.Started, s.step.Name, j.Failed)
+		message := fmt.Sprintf("Of journey %s, 0 of %d were completed in step %s, and %d failed", name, j.Started, s.step.Name, j.Failed)
+		if j.Failed == 0 {
+			return message + ": make the step longer than a journey takes."
+		}
+		return message + ": each ended with a request that got no expected response, or with its time limit. The errors of the step say why."
 	}
 	return ""
 }

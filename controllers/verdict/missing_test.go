@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 	const (
 		never    = "Request follow was never sent in step burst: make the step longer, or its weight larger."
-		tooShort = "Of journey a, 0 of 10 were completed in step burst, and 0 failed: a step must be longer than a journey takes."
+		tooShort = "Of journey a, 0 of 10 were completed in step burst, and 0 failed: make the step longer than a journey takes."
 	)
 	of := func(requests, types []string) v1alpha1.Threshold {
 		return filtered(atMost("p95", "50ms"), requests, types, nil)
@@ -45,7 +46,7 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 		"a journey that is not named":      {ofJourneys(atMost("failureRate", "1%"), "b"), []string{"a", "b"}, nil, sent(100, 0, journeys(0, 0, 0, 10, time.Second), b), passed, "failureRate of b is 0% in step burst; at most 1% is allowed."},
 		"requests, and not journeys":       {of([]string{"create"}, nil), []string{"a", "b"}, nil, sent(100, 0, journeys(0, 0, 0, 10, time.Second), b), passed, "p95 of create is 10.007ms in step burst; at most 50ms is allowed."},
 		"a journey that was never begun":   {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b, journeys(0, 0, 0, 0, 0)), inconclusive, "Journey b was never begun in step burst: make the step longer, or the weight of the journey larger."},
-		"a journey that only failed":       {of(nil, nil), []string{"a"}, nil, sent(100, 100, journeys(0, 0, 7, 3, 0)), inconclusive, "Of journey a, 0 of 10 were completed in step burst, and 7 failed: a step must be longer than a journey takes."},
+		"a journey that only failed":       {of(nil, nil), []string{"a"}, nil, sent(100, 100, journeys(0, 0, 7, 3, 0)), inconclusive, "Of journey a, 0 of 10 were completed in step burst, and 7 failed: each ended with a request that got no expected response, or with its time limit. The errors of the step say why."},
 		"fewer were measured than planned": {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b), passed, "p95 is 20.015ms in step burst; at most 50ms is allowed."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +68,58 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 				if want == "" && tc.state == inconclusive && got.Message == tc.message {
 					t.Errorf("a step that was cut says: %s", got.Message)
 				}
+			}
+		})
+	}
+}
+
+// A step as long as the advice says, or a weight as large, or a status that is named, takes the
+// fault away. Of a mix of 150, a worker that sends ten requests a second reaches request follow
+// at the end; a journey takes 15 s, and fails where its requests are redirected.
+func TestAdviceForTheSpecThatIsFollowedHelps(t *testing.T) {
+	type test struct {
+		seconds, weight int64
+		redirects       bool // which are not expected
+	}
+	mix := func(t test) outcome {
+		n := 10 * t.seconds
+		follow := n * t.weight / 150
+		if t.redirects {
+			return sent(n-follow, follow, redirected(0))
+		}
+		return sent(n-follow, follow)
+	}
+	journey := func(t test) outcome {
+		switch {
+		case t.redirects:
+			return sent(10, 10, journeys(0, 0, 10, 0, 0))
+		case t.seconds < 15:
+			return sent(10, 10, journeys(0, 0, 0, 10, 0))
+		}
+		return sent(10, 10, journeys(10, 15*time.Second, 0, 0, 0))
+	}
+	for name, tc := range map[string]struct {
+		metric   v1alpha1.Metric
+		measure  func(test) outcome
+		before   test
+		advice   string
+		followed test
+	}{
+		"a longer step":              {"longest", mix, test{10, 1, false}, "make the step longer", test{15, 1, false}},
+		"a larger weight":            {"longest", mix, test{10, 1, false}, "or its weight larger", test{10, 2, false}},
+		"a step for a whole journey": {"longest", journey, test{10, 1, false}, "make the step longer than a journey takes", test{15, 1, false}},
+		"journeys that do not fail":  {"longest", journey, test{60, 1, true}, "each ended with a request that got no expected response", test{60, 1, false}},
+		"a status that is named":     {"failureRate", mix, test{60, 1, true}, "name it in expect.status", test{60, 1, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limit := map[v1alpha1.Metric]string{"longest": "50ms", "failureRate": "1%"}[tc.metric]
+			s, step := spec(atMost(tc.metric, limit)), users(10)
+			s.Requests[1].Weight, s.Journeys, step.State = nil, []v1alpha1.Journey{{Name: "a"}}, v1alpha1.StepComplete
+			if got := judge(s, nil, step, tc.measure(tc.before)).Thresholds[0]; got.State == passed || !strings.Contains(got.Message, tc.advice) {
+				t.Errorf("%s: %s, want %q", got.State, got.Message, tc.advice)
+			}
+			if got := judge(s, nil, step, tc.measure(tc.followed)).Thresholds[0]; got.State != passed {
+				t.Errorf("followed: %s: %s", got.State, got.Message)
 			}
 		})
 	}
