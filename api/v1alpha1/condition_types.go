@@ -98,10 +98,11 @@ const (
 
 // GeneratorHealthy: was the generator's own delay too short to show in what was measured?
 const (
-	// ConditionGeneratorHealthy is False when it was not, in a step. That alone decides no
-	// verdict: see ReasonGeneratorUncertain and ReasonLoadDisplaced.
+	// ConditionGeneratorHealthy is False when it was not, in a step, or when it decides a
+	// threshold, however short it was. That alone decides no verdict: see
+	// ReasonGeneratorUncertain and ReasonLoadDisplaced.
 	ConditionGeneratorHealthy = "GeneratorHealthy"
-	// ReasonHealthy surfaces when the generator kept its schedule.
+	// ReasonHealthy surfaces when the generator's delay neither shows nor decides.
 	ReasonHealthy = "Healthy"
 	// ReasonScheduleLag surfaces when the generator sent late by its own fault.
 	ReasonScheduleLag = "ScheduleLag"

@@ -52,6 +52,9 @@ func (r *run) judge(i int, report *control.Report) (stop bool) {
 	j := verdict.Judge(r.spec, s, i, report.Merged)
 	judged := &s.Steps[j.At]
 	s.Thresholds, judged.ThresholdState, judged.Repeated = j.Thresholds, j.Step, j.Repeated
+	if j.Generator != nil {
+		judged.Result.Generator = j.Generator
+	}
 	for n, t := range s.Thresholds {
 		if s.Search == nil && t.State == v1alpha1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
 			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)

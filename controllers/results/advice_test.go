@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -186,6 +187,33 @@ func TestCauseThatExplainsMost(t *testing.T) {
 				if !got.LoadDisplaced || !strings.Contains(got.Message, want) {
 					t.Errorf("displaced %v: %q, want %q", got.LoadDisplaced, got.Message, want)
 				}
+			}
+		})
+	}
+}
+
+// A delay that decides a threshold has a cause, however short it was.
+func TestDelayHasACause(t *testing.T) {
+	const cpu = "; give each worker more CPU, or run it on a node that does less else."
+	for name, tc := range map[string]struct {
+		sent, read      time.Duration
+		health          measure.Health
+		reason, message string
+	}{
+		"none":                   {0, 0, measure.Health{}, "", ""},
+		"a stop":                 {0, 549 * ms, measure.Health{StalledMax: 549 * ms}, v1alpha1.ReasonNodeBusy, "In step 1000 a worker stood still for 549ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."},
+		"a stop that is shorter": {0, 549 * ms, measure.Health{StalledMax: 100 * ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 549ms after they had come" + cpu},
+		"a garbage collector":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: 40 * ms}, v1alpha1.ReasonScheduleLag, "In step 1000 the garbage collector of a worker stopped it for 40ms at a time" + cpu},
+		"a short pause of it":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 40ms after they had come" + cpu},
+		"sent late":              {40 * ms, 20 * ms, measure.Health{}, v1alpha1.ReasonScheduleLag, "In step 1000 requests were sent up to 40ms after a steady generator would have sent them" + cpu},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := measure.NewMeasurement(1)
+			m.Window, m.Health = time.Minute, tc.health
+			m.Lateness.Record(tc.sent)
+			m.ReadLateness.Record(tc.read)
+			if reason, message := results.Delay(3, closed, m); reason != tc.reason || message != tc.message {
+				t.Errorf("%s: %q\nwant %s: %q", reason, message, tc.reason, tc.message)
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"math/big"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // decision is what a value says of its bound.
@@ -31,7 +33,7 @@ func decide(s sample, b bound, o observation) decision {
 		return decision{v1alpha1.ThresholdInconclusive, v1alpha1.ReasonLoadDisplaced, s.step.Result.Generator.Message}
 	case keeps != keepsIdeally:
 		return decision{v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain, joined(
-			s.between(b, o.value, o.ideally()), fmt.Sprintf("Without the generator's own delay it is %s.", ideal), s.generatorsCause())}
+			s.between(b, o.value, o.ideally()), fmt.Sprintf("Without the generator's own delay it is %s.", ideal))}
 	case !keeps:
 		return breached(s, b, o, sentence)
 	case (b.isMax || s.threshold.Metric == v1alpha1.MetricOnTimeRate) && (o.worst == nil || !b.keeps(o.worst)):
@@ -59,7 +61,7 @@ func breached(s sample, b bound, o observation, sentence string) decision {
 	case o.apart != nil && b.keeps(o.apart):
 		return decision{v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain, joined(
 			fmt.Sprintf("%s is %s without the generator's own delay in step %s; %s.", subject(s.threshold), ideal, s.step.Name, b.demand()),
-			s.together(), s.generatorsCause())}
+			s.together())}
 	case s.threshold.Metric == v1alpha1.MetricDowntime && b.isMax:
 		return decision{v1alpha1.ThresholdFailed, v1alpha1.ReasonTargetDown, sentence + "."}
 	case isVisible(o.value, o.ideally()):
@@ -90,11 +92,18 @@ func (s sample) isDisplaced() bool {
 	return g != nil && g.LoadDisplaced
 }
 
-// generatorsCause is what delayed the generator, and what to change; empty if it is not
-// known.
-func (s sample) generatorsCause() string {
-	if g := s.step.Result.Generator; g != nil {
-		return g.Message
+// blamed is the state of the generator in a step of whose result its delay decides a part: it
+// is not healthy, and says what delayed it, if that is known. nil: nothing is known of it.
+func blamed(run *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus, merged *measure.Measurement) *v1alpha1.GeneratorStatus {
+	g := step.Result.Generator
+	if g == nil || !g.Healthy {
+		return g
 	}
-	return ""
+	reason, message := results.Delay(run.Workers.Desired, step, merged)
+	if reason == "" {
+		return g
+	}
+	g = g.DeepCopy()
+	g.Healthy, g.Reason, g.Message = false, reason, message
+	return g
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -66,7 +67,10 @@ func judgedIn(threshold v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome)
 // Each metric that the generator's delay may have changed: what both ends of its bracket
 // keep is kept, what both breach is breached, and else neither is said.
 func TestBracketDecides(t *testing.T) {
-	const uncertain = v1alpha1.ReasonGeneratorUncertain
+	const (
+		uncertain = v1alpha1.ReasonGeneratorUncertain
+		cpu       = "; give each worker more CPU, or run it on a node that does less else."
+	)
 	service := atMost("p95", "15ms")
 	service.Time = v1alpha1.ServiceTime
 	expected := func(limit string) v1alpha1.Threshold {
@@ -125,8 +129,8 @@ func TestBracketDecides(t *testing.T) {
 		"the mean":                     {atMost("mean", "14ms"), paced(10), sent(50, 50, ideally(10*ms)), judgement{inconclusive, uncertain, "15.006ms", "10.004ms", "mean is between 10.004ms and 15.006ms in step burst; at most 14ms is allowed. Without the generator's own delay it is 10.004ms."}},
 		"expected responses":           {expected("15ms"), paced(10), sent(50, 50, ideally(10*ms)), judgement{inconclusive, uncertain, "20.015ms", "10.007ms", "p95 of expected responses is between 10.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 10.007ms."}},
 
-		"a service time of a schedule, as long as it lay unread": {service, paced(10), sent(50, 50, unread), judgement{inconclusive, uncertain, "20.015ms", "12.012ms", "p95 service time is between 12.012ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 12.012ms."}},
-		"a service time of users without a rate":                 {of(atMost("p95", "15ms"), v1alpha1.ServiceTime), users(10), sent(50, 50, unread, ideally(14*ms)), judgement{inconclusive, uncertain, "20.015ms", "14.007ms", "p95 service time is between 14.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 14.007ms."}},
+		"a service time of a schedule, as long as it lay unread": {service, paced(10), sent(50, 50, unread), judgement{inconclusive, uncertain, "20.015ms", "12.012ms", "p95 service time is between 12.012ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 12.012ms. In step burst responses were read up to 8ms after they had come" + cpu}},
+		"a service time of users without a rate":                 {of(atMost("p95", "15ms"), v1alpha1.ServiceTime), users(10), sent(50, 50, unread, ideally(14*ms)), judgement{inconclusive, uncertain, "20.015ms", "14.007ms", "p95 service time is between 14.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 14.007ms. In step burst responses were read up to 8ms after they had come" + cpu}},
 
 		"timeouts, all excused":       {atMost("failureRate", "1%"), paced(10), sent(100, 0, excused(2, 2)), judgement{inconclusive, uncertain, "2%", "0%", "failureRate is between 0% and 2% in step burst; at most 1% is allowed. Without the generator's own delay it is 0%."}},
 		"timeouts, too few excused":   {atMost("failureRate", "1%"), paced(10), sent(100, 0, excused(4, 2)), judgement{broken, "", "4%", "2%", "failureRate is 4% in step burst (2% without the generator's own delay); at most 1% is allowed."}},
@@ -145,14 +149,14 @@ func TestBracketDecides(t *testing.T) {
 		"responses after the window":  {atLeast("goodput", "9.4"), paced(10), sent(50, 50, afterWindow, ideally(9*ms)), judgement{inconclusive, uncertain, "9", "9.4", "goodput is between 9 and 9.4 in step burst; at least 9.4 is required. Without the generator's own delay it is 9.4."}},
 		"and the generator on time":   {atLeast("goodput", "9.5"), paced(10), sent(50, 50, afterWindow), judgement{broken, "", "9", "", "goodput is 9 in step burst; at least 9.5 is required."}},
 
-		"breached by less than what was late":     {atMost("p95", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(6*ms)), judgement{inconclusive, uncertain, "20.015ms", "10.007ms", "p95 is 10.007ms without the generator's own delay in step burst; at most 5ms is allowed. Requests that were sent up to 6ms late came to the target together with others, and may have waited for these."}},
+		"breached by less than what was late":     {atMost("p95", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(6*ms)), judgement{inconclusive, uncertain, "20.015ms", "10.007ms", "p95 is 10.007ms without the generator's own delay in step burst; at most 5ms is allowed. Requests that were sent up to 6ms late came to the target together with others, and may have waited for these. In step burst requests were sent up to 6ms after a steady generator would have sent them" + cpu}},
 		"breached by more than what was late":     {atMost("p95", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(4*ms)), judgement{broken, "", "20.015ms", "10.007ms", "p95 is 20.015ms in step burst (10.007ms without the generator's own delay); at most 5ms is allowed."}},
-		"the mean, by less than what was late":    {atMost("mean", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(2*ms)), judgement{inconclusive, uncertain, "15.006ms", "10.004ms", "mean is 10.004ms without the generator's own delay in step burst; at most 5ms is allowed. Requests that were sent up to 8ms late came to the target together with others, and may have waited for these."}},
+		"the mean, by less than what was late":    {atMost("mean", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(2*ms)), judgement{inconclusive, uncertain, "15.006ms", "10.004ms", "mean is 10.004ms without the generator's own delay in step burst; at most 5ms is allowed. Requests that were sent up to 8ms late came to the target together with others, and may have waited for these. In step burst requests were sent up to 2ms after a steady generator would have sent them" + cpu}},
 		"the longest, by more than what was late": {atMost("longest", "5ms"), paced(10), sent(50, 50, ideally(10*ms), late(4*ms)), judgement{broken, "", "20.015ms", "10.007ms", "longest is 20.015ms in step burst (10.007ms without the generator's own delay); at most 5ms is allowed."}},
-		"too late by less than the generator":     {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 210*ms), late(20*ms)), judgement{inconclusive, uncertain, "90%", "97%", "onTimeRate within 200ms is 97% without the generator's own delay in step burst; at least 99% is required. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these."}},
+		"too late by less than the generator":     {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 210*ms), late(20*ms)), judgement{inconclusive, uncertain, "90%", "97%", "onTimeRate within 200ms is 97% without the generator's own delay in step burst; at least 99% is required. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these. In step burst requests were sent up to 20ms after a steady generator would have sent them" + cpu}},
 		"too late by more than the generator":     {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 230*ms), late(20*ms)), judgement{broken, "", "90%", "97%", "onTimeRate within 200ms is 90% in step burst (97% without the generator's own delay); at least 99% is required."}},
-		"a share of 99 %, as p99":                 {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 210*ms), fewLate(1, 20*ms)), judgement{inconclusive, uncertain, "90%", "97%", "onTimeRate within 200ms is 97% without the generator's own delay in step burst; at least 99% is required. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these."}},
-		"p99, as a share of 99 %":                 {atMost("p99", "200ms"), paced(10), sent(100, 0, slow(3, 220*ms), tooLate(3, 210*ms), fewLate(1, 20*ms)), judgement{inconclusive, uncertain, "220.031ms", "210.047ms", "p99 is 210.047ms without the generator's own delay in step burst; at most 200ms is allowed. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these."}},
+		"a share of 99 %, as p99":                 {onTime("99%"), paced(10), sent(100, 0, onTime90, ideallyOnTime(97), tooLate(3, 210*ms), fewLate(1, 20*ms)), judgement{inconclusive, uncertain, "90%", "97%", "onTimeRate within 200ms is 97% without the generator's own delay in step burst; at least 99% is required. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these. In step burst requests were sent up to 20ms after a steady generator would have sent them" + cpu}},
+		"p99, as a share of 99 %":                 {atMost("p99", "200ms"), paced(10), sent(100, 0, slow(3, 220*ms), tooLate(3, 210*ms), fewLate(1, 20*ms)), judgement{inconclusive, uncertain, "220.031ms", "210.047ms", "p99 is 210.047ms without the generator's own delay in step burst; at most 200ms is allowed. Requests that were sent up to 20ms late came to the target together with others, and may have waited for these. In step burst requests were sent up to 20ms after a steady generator would have sent them" + cpu}},
 		"a share of 80 %, of which few were late": {onTime("80%"), paced(10), sent(100, 0, punctual(100, 70, 100), ideallyOnTime(78), tooLate(22, 210*ms), fewLate(4, 20*ms)), judgement{broken, "", "70%", "78%", "onTimeRate within 200ms is 70% in step burst (78% without the generator's own delay); at least 80% is required."}},
 		"a worker of an older release":            {atMost("p95", "15ms"), paced(10), sent(50, 50), judgement{broken, "", "20.015ms", "", "p95 is 20.015ms in step burst; at most 15ms is allowed."}},
 	} {
@@ -195,6 +199,40 @@ func TestDisplacedLoadDecidesNothing(t *testing.T) {
 			got.observed = ""
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(judgement{})); diff != "" {
 				t.Errorf("judgement (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A step whose result the generator's delay decides has no healthy generator.
+func TestGeneratorThatDecidesIsNotHealthy(t *testing.T) {
+	stopped := func(o *outcome) {
+		o.merged.Health.StalledMax = 10 * ms
+		o.merged.ReadLateness.Record(10 * ms)
+	}
+	const cause = "In step burst a worker stood still for 10ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."
+	const between = "longest is between 10.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 10.007ms."
+	for name, tc := range map[string]struct {
+		limit    string
+		measured outcome
+		want     verdict.Generator
+	}{
+		"it was stopped":     {"15ms", sent(50, 50, ideally(10*ms), stopped), verdict.Generator{Reason: v1alpha1.ReasonNodeBusy, Message: cause}},
+		"it is not known":    {"15ms", sent(50, 50, ideally(10*ms)), verdict.Generator{Reason: v1alpha1.ReasonScheduleLag, Message: between}},
+		"it decides nothing": {"25ms", sent(50, 50, ideally(10*ms), stopped), verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}},
+		"it was known too":   {"15ms", sent(50, 50, ideally(10*ms), stopped, sick), verdict.Generator{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(atMost("longest", tc.limit))
+			status := accepted(s, users(10))
+			step := &status.Steps[0]
+			step.State, step.Result, step.WorkersReporting = v1alpha1.StepComplete, tc.measured.result, status.Workers.Desired
+			j := verdict.Judge(s, status, 0, tc.measured.merged)
+			if status.Thresholds = j.Thresholds; j.Generator != nil {
+				step.Result.Generator = j.Generator
+			}
+			if got := verdict.Final(s, status).Generator; got == nil || *got != tc.want {
+				t.Errorf("generator %+v, want %+v", got, tc.want)
 			}
 		})
 	}

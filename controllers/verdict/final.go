@@ -29,7 +29,7 @@ type Judgement struct {
 
 // Generator is the condition GeneratorHealthy.
 type Generator struct {
-	// Healthy is false when the generator, not the target, limited a step.
+	// Healthy is false when the generator's own delay shows in a step.
 	Healthy bool
 	// Reason is a reason of that condition.
 	Reason string
@@ -272,6 +272,11 @@ func (r run) generator() *Generator {
 			return &Generator{Reason: s.Result.Generator.Reason, Message: s.Result.Generator.Message}
 		}
 		g = &Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
+	}
+	for _, t := range r.thresholds {
+		if g != nil && t.Reason == v1alpha1.ReasonGeneratorUncertain { // of a delay whose cause is not known
+			return &Generator{Reason: v1alpha1.ReasonScheduleLag, Message: t.Message}
+		}
 	}
 	return g
 }

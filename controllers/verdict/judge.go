@@ -25,6 +25,9 @@ type Judged struct {
 	// it. Those with inRepetitions are in Repeated.
 	Step     v1alpha1.ThresholdState
 	Repeated []v1alpha1.RepeatedThreshold
+	// Generator is the state of the generator in that step, if its delay decides a result
+	// there; nil: it is as the step has it.
+	Generator *v1alpha1.GeneratorStatus
 	// Stop says that all that follows is to be skipped.
 	Stop bool
 }
@@ -44,6 +47,9 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 			continue
 		}
 		judged := judge(spec, status, &t, step, merged)
+		if judged.Reason == v1alpha1.ReasonGeneratorUncertain && !t.IsRelative() {
+			j.Generator = blamed(status, step, merged)
+		}
 		if t.InRepetitions != nil {
 			j.Repeated = append(j.Repeated, v1alpha1.RepeatedThreshold{Threshold: int32(n), State: judged.State, Observed: judged.Observed})
 			continue
@@ -107,6 +113,9 @@ func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, 
 	d := decide(s, b, o)
 	if status.State, status.Reason, status.Message = d.state, d.reason, d.message; d.state == v1alpha1.ThresholdFailed {
 		status.Message += s.redirects(run.Requests)
+	}
+	if g := blamed(run, step, merged); g != nil && d.reason == v1alpha1.ReasonGeneratorUncertain {
+		status.Message = joined(status.Message, g.Message)
 	}
 	if missing := s.missing(spec, run.Requests); missing != "" && d.state == v1alpha1.ThresholdPassed {
 		status.State, status.Message = v1alpha1.ThresholdInconclusive, missing
