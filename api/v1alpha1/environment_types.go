@@ -133,6 +133,11 @@ type EnvironmentReading struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Configuration string `json:"configuration,omitempty"`
+	// templates is equal in two readings whose pods were made of the same templates, those
+	// that had not started among them. Absent: no template was known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Templates string `json:"templates,omitempty"`
 	// pods is how many there were, those that were being deleted or had ended left out.
 	// +optional
 	Pods int32 `json:"pods,omitempty"`
@@ -171,8 +176,8 @@ type EnvironmentChange struct {
 type EnvironmentChangeReason string
 
 const (
-	// TargetReconfigured is other images, limits or pod templates, or an autoscaler with
-	// other bounds.
+	// TargetReconfigured is other images, limits or pod templates, of pods that have not
+	// started, too, or an autoscaler with other bounds.
 	TargetReconfigured EnvironmentChangeReason = "TargetReconfigured"
 	// TargetScaled is another number of pods.
 	TargetScaled EnvironmentChangeReason = "TargetScaled"

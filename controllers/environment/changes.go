@@ -87,11 +87,16 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 		list = append(list, v1alpha1.EnvironmentChange{Reason: reason, Spoils: spoils, Message: text.Truncate(fmt.Sprintf(format, args...), maxChange)})
 	}
 	service := c.seen.Service
-	if a.Configuration != "" && b.Configuration != "" && a.Configuration != b.Configuration {
+	rolled := differ(a.Templates, b.Templates)
+	switch {
+	case differ(a.Configuration, b.Configuration):
 		add(v1alpha1.TargetReconfigured, spoils, "What Service %s runs was changed %s%s.", service, when, c.difference(a.Configuration, b.Configuration))
+	case rolled:
+		add(v1alpha1.TargetReconfigured, spoils, "What Service %s runs was changed %s: some of its pods are of another template.", service, when)
 	}
 	if a.Pods != b.Pods {
-		if scaler := c.autoscaler(a.Configuration, b.Configuration); scaler != nil {
+		// A rollout has pods of both templates while it is under way.
+		if scaler := c.autoscaler(a.Configuration, b.Configuration); scaler != nil && !rolled {
 			add(v1alpha1.TargetScaled, "", "Service %s went from %d to %s %s, by its autoscaler %s (%d to %d).", service, a.Pods, pods(b.Pods), when, scaler.Name, scaler.Min, scaler.Max)
 		} else {
 			add(v1alpha1.TargetScaled, spoils, "Service %s went from %d to %s %s, and no autoscaler is known to have done it.", service, a.Pods, pods(b.Pods), when)
@@ -102,6 +107,7 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 		add(v1alpha1.TargetRestarted, "", "Containers of Service %s restarted %s %s%s.", service, times(b.Restarts-a.Restarts, same), when, c.ending())
 	}
 	switch {
+	case rolled:
 	case !same && a.Pods == b.Pods && (a.Configuration == "" || b.Configuration == ""):
 		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s; what the new ones run is not known yet.", service, when)
 	case !same && a.Pods == b.Pods && a.Configuration == b.Configuration:
@@ -109,6 +115,9 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 	}
 	return list
 }
+
+// differ says whether two hashes do, of which an empty one is not known.
+func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
 func pods(n int32) string {
 	if n == 1 {

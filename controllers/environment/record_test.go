@@ -3,6 +3,7 @@ package environment_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,12 @@ func TestChangesOfATarget(t *testing.T) {
 	half.Pods[0].Containers = append(half.Pods[0].Containers, pod("2", "", 0).Containers...)
 	unread := environment.Seen{Problem: "The operator may not read the pods."}
 	starting := pods(pod("2", "", 0))
+	three, surge := func(last environment.Pod) environment.Seen {
+		return pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("2", "sha256:aaa", 0), "5f7"), last)
+	}, of(pod("4", "", 0), "6c8")
+	steady := three(of(pod("3", "sha256:aaa", 0), "5f7"))
+	surging := pods(append(slices.Clone(steady.Pods), surge)...)
+	growing := pods(append(slices.Clone(steady.Pods), of(pod("4", "", 0), "5f7"))...)
 	for name, tc := range map[string]struct {
 		readings []environment.Seen
 		want     []string // of all steps
@@ -83,6 +90,12 @@ func TestChangesOfATarget(t *testing.T) {
 		"other limits":                {[]environment.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the limits of container app were cpu 500m and are none."}},
 		"a pod that has not started":  {[]environment.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
 		"a pod that starts":           {[]environment.Seen{one, half}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"a rollout is under way":      {[]environment.Seen{steady, three(surge)}, []string{someOfAnotherTemplate}},
+		"it began between steps":      {[]environment.Seen{steady, steady, three(surge), three(surge)}, []string{strings.NewReplacer(" Step:", " Run:", "within step a", "between step a and step b").Replace(someOfAnotherTemplate)}},
+		"it has more pods meanwhile":  {[]environment.Seen{scaled(steady, 9), scaled(surging, 9)}, []string{someOfAnotherTemplate, "TargetScaled Step: Service shortener went from 3 to 4 pods within step a, and no autoscaler is known to have done it."}},
+		"the autoscaler adds a pod":   {[]environment.Seen{scaled(steady, 9), scaled(growing, 9)}, []string{"TargetScaled : Service shortener went from 3 to 4 pods within step a, by its autoscaler web (1 to 9)."}},
+		"its only pod is rolled":      {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(surge)}, []string{someOfAnotherTemplate}},
+		"its only pod is moved":       {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "6c8")), pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
 		"nothing can be read":         {[]environment.Seen{unread, unread, unread, unread}, nil},
 		"not read after":              {[]environment.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
 		"not read before, and scaled": {[]environment.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods between step a and the end of step b, and no autoscaler is known to have done it."}},
@@ -103,6 +116,8 @@ func TestChangesOfATarget(t *testing.T) {
 }
 
 const otherTemplate = "TargetReconfigured Step: What Service shortener runs was changed within step a: the template of its pods is another one, in more than images and limits."
+
+const someOfAnotherTemplate = "TargetReconfigured Step: What Service shortener runs was changed within step a: some of its pods are of another template."
 
 // A first reading that comes long after a step began is not of its beginning: what changed
 // before it may have changed within the step.

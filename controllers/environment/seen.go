@@ -74,9 +74,12 @@ func (s *Seen) reading() *v1alpha1.EnvironmentReading {
 		return r
 	}
 	r.Pods, r.Unread, r.Configuration = int32(len(s.Pods))+s.Unread, s.Unread, s.configuration().ID
-	var uids []string
+	var uids, templates []string
 	for _, pod := range s.Pods {
 		uids = append(uids, pod.UID)
+		if pod.Template != "" {
+			templates = append(templates, pod.Template)
+		}
 		if pod.Ready {
 			r.Ready++
 		}
@@ -86,11 +89,16 @@ func (s *Seen) reading() *v1alpha1.EnvironmentReading {
 	}
 	slices.Sort(uids)
 	r.Identity = hashOf(uids)
+	if len(templates) > 0 {
+		slices.Sort(templates)
+		r.Templates = hashOf(slices.Compact(templates))
+	}
 	return r
 }
 
 // configuration is what the pods run. Those of which a container has not started are no
-// part of it, as its digest is not known; without any that have, its id is empty.
+// part of it, as its digest is not known; without any that have, its id is empty. Their
+// templates, which are known before they start, are compared for each reading.
 func (s *Seen) configuration() v1alpha1.TargetConfiguration {
 	c := v1alpha1.TargetConfiguration{Service: s.Service, Autoscaler: s.Autoscaler}
 	for _, pod := range s.Pods {
