@@ -211,6 +211,16 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 			},
 			want: []string{"10", "10 (2)"},
 		},
+		"it was down for so long": {
+			before: func(lt *v1alpha1.LoadTest) { lt.Status.Steps[6].Result.Downtime = "94%" },
+			want:   []string{"10", "10 (2)"},
+		},
+		"so many journeys fail": {
+			before: func(lt *v1alpha1.LoadTest) {
+				lt.Status.Steps[2].Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}
+			},
+			want: []string{"10", "10 (2)"},
+		},
 		"as much may fail": {
 			threshold: v1alpha1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%"))},
 			before:    breaks(0, 2, 4, 6), want: []string{"10", "10 (2)", "100", "100 (2)"},

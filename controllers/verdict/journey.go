@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -13,7 +14,7 @@ import (
 // on failureRate is about. That of the requests is not about them: of a journey of a
 // hundred requests that always fails with the last, one percent of the requests fail.
 var journeyDefault = v1alpha1.ThresholdStatus{
-	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: "1%", Default: true, State: v1alpha1.ThresholdPending,
+	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: figures.MostJourneys, Default: true, State: v1alpha1.ThresholdPending,
 }
 
 // isOfJourneys says whether a default threshold is that of the journeys.

@@ -15,20 +15,16 @@ import (
 // the load from being sent: both are fast.
 //
 // An expected 429 is no failure: a limiter that is to deny has it in expect.status.
-var defaults = []v1alpha1.ThresholdStatus{
-	defaultMax(v1alpha1.MetricFailureRate, figures.DefaultMost),
-	defaultMax(v1alpha1.MetricUnsentRate, figures.DefaultMost),
-	defaultMax(v1alpha1.MetricDowntime, mostDowntime),
-}
+var defaults = defaultsOf(figures.Defaults)
 
-// mostDowntime lets pauses of a garbage collector pass, and not a target of which a half is
-// silent for 2 % of a step. docs/design/0033 has the simulation.
-const mostDowntime = "0.5%"
-
-func defaultMax(metric v1alpha1.Metric, limit string) v1alpha1.ThresholdStatus {
-	return v1alpha1.ThresholdStatus{
-		Name: string(metric), Metric: metric, Limit: limit, Default: true, State: v1alpha1.ThresholdPending,
+func defaultsOf(list []figures.Default) []v1alpha1.ThresholdStatus {
+	var statuses []v1alpha1.ThresholdStatus
+	for _, d := range list {
+		statuses = append(statuses, v1alpha1.ThresholdStatus{
+			Name: string(d.Metric), Metric: d.Metric, Limit: d.Most, Default: true, State: v1alpha1.ThresholdPending,
+		})
 	}
+	return statuses
 }
 
 // Thresholds are the thresholds of a run that is accepted: those of its spec, in the

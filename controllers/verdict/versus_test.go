@@ -142,7 +142,12 @@ func TestSpoiledPairsAreNotCompared(t *testing.T) {
 		"a control that fails a little":       {func(s *v1alpha1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
 		"a control that fails as much as may": {func(s *v1alpha1.StepStatus) { failing(s.Result, 10) }, ""},
 		"a control that keeps load unsent":    {func(s *v1alpha1.StepStatus) { s.Result.Unsent = 100 }, "unsentRate is 10% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
-		"too few samples":                     {func(s *v1alpha1.StepStatus) { s.Result.ResponseTime.P95 = nil }, "step 100 on v3 (2) has no such figure: it had too few samples"},
+		"a control that was down":             {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "94%" }, "downtime is 94% in step 100 on v3 (2), and above 0.5% a control is nothing to compare with"},
+		"a control that was down a little":    {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "0.5%" }, ""},
+		"a control whose journeys fail": {func(s *v1alpha1.StepStatus) {
+			s.Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 50, Failed: 40}, {Name: "browse", Completed: 110}}
+		}, "failureRate of journeys is 20% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
+		"too few samples": {func(s *v1alpha1.StepStatus) { s.Result.ResponseTime.P95 = nil }, "step 100 on v3 (2) has no such figure: it had too few samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := versus(t, 5, increase("p95", "10%"))
@@ -170,6 +175,7 @@ func TestControlMayFailAsTheSpecAllows(t *testing.T) {
 		"of one request":       {v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Requests: []string{"health"}}, v1alpha1.ThresholdInconclusive},
 		"of another load":      {v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, UpToUsers: ptr(int32(10))}, v1alpha1.ThresholdInconclusive},
 		"of another metric":    {atMost("unsentRate", "50%"), v1alpha1.ThresholdInconclusive},
+		"of a journey":         {v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Journeys: []string{"buy"}}, v1alpha1.ThresholdInconclusive},
 		"no less than default": {atMost("failureRate", "0%"), v1alpha1.ThresholdInconclusive},
 	} {
 		lt := versus(t, 1, increase("p95", "10%"), tc.allowed)
@@ -180,6 +186,41 @@ func TestControlMayFailAsTheSpecAllows(t *testing.T) {
 		})
 		if got := lt.Status.Thresholds[0]; got.State != tc.state {
 			t.Errorf("%s: %s: %s", name, got.State, got.Message)
+		}
+	}
+}
+
+// Journeys may fail as often as the spec allows for them, and for no others.
+func TestJourneysOfTheControlMayFailAsTheSpecAllows(t *testing.T) {
+	half := func(metric v1alpha1.Metric, journeys ...string) v1alpha1.Threshold {
+		return v1alpha1.Threshold{Metric: metric, Max: atMost("failureRate", "50%").Max, Journeys: journeys}
+	}
+	small := half("failureRate", "buy")
+	small.UpToUsers = ptr(int32(10))
+	none := "p95 of step 100 cannot be compared: failureRate of journeys is 10.5% in step 100 on v3, and above 1% a control is nothing to compare with."
+	for name, tc := range map[string]struct {
+		allowed []v1alpha1.Threshold
+		want    string // empty: it is compared
+	}{
+		"by default":           {nil, none},
+		"of it":                {[]v1alpha1.Threshold{half("failureRate", "buy")}, ""},
+		"of it and another":    {[]v1alpha1.Threshold{half("failureRate", "browse", "buy")}, ""},
+		"of another":           {[]v1alpha1.Threshold{half("failureRate", "browse")}, strings.Replace(none, "10.5%", "20%", 1)},
+		"of requests":          {[]v1alpha1.Threshold{half("failureRate")}, none},
+		"of another metric":    {[]v1alpha1.Threshold{half("unsentRate")}, none},
+		"of another load":      {[]v1alpha1.Threshold{small}, none},
+		"less than it did":     {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "10%").Max, Journeys: []string{"buy"}}}, "p95 of step 100 cannot be compared: failureRate of buy is 20% in step 100 on v3, and above 10% a control is nothing to compare with."},
+		"no less than default": {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "0%").Max, Journeys: []string{"browse"}}, half("failureRate", "buy")}, ""},
+	} {
+		lt := versus(t, 1, append([]v1alpha1.Threshold{increase("p95", "10%")}, tc.allowed...)...)
+		carryOut(lt, p95s(100), p95s(100), func(s *v1alpha1.StepStatus) {
+			if s.Side == v1alpha1.SideControl {
+				s.Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 400, Failed: 100}, {Name: "browse", Completed: 495, Failed: 5}}
+			}
+		})
+		switch got := lt.Status.Thresholds[0]; {
+		case tc.want == "" && got.State != v1alpha1.ThresholdPassed, tc.want != "" && (got.State != v1alpha1.ThresholdInconclusive || got.Message != tc.want):
+			t.Errorf("%s: %s: %s\nwant %s", name, got.State, got.Message, tc.want)
 		}
 	}
 }
