@@ -80,8 +80,8 @@ type Figure struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	Value string `json:"value"`
-	// withoutGenerator is the value without the generator's own delay. Absent where it
-	// equals value.
+	// withoutGenerator is the value without the generator's own delay, and of failureRate
+	// without what is undecided. Absent where it equals value.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	WithoutGenerator string `json:"withoutGenerator,omitempty"`

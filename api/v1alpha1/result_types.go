@@ -271,9 +271,22 @@ type TypeResult struct {
 	// count them by request.
 	// +optional
 	Due *int64 `json:"due,omitempty"`
+	// undecided is how many of outcomes.unfinished had waited for less than their timeout
+	// when the step ended. Absent: none, or no threshold names the type.
+	// +optional
+	Undecided int64 `json:"undecided,omitempty"`
+	// excused is how many of outcomes.timeout ended while their worker did not run for a
+	// notable part of the timeout. Absent: none, or no threshold names the type.
+	// +optional
+	Excused int64 `json:"excused,omitempty"`
 	// responseTime is measured from when a request was due.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
+	// withoutGenerator is responseTime as a steady generator would have measured it for the
+	// same requests. Absent where it equals responseTime, and of a type that no threshold
+	// names.
+	// +optional
+	WithoutGenerator *Latency `json:"withoutGenerator,omitempty"`
 	// onTime are the requests that were answered in time, for each time that a threshold
 	// names as within.
 	// +optional

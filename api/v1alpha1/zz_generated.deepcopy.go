@@ -2670,6 +2670,11 @@ func (in *TypeResult) DeepCopyInto(out *TypeResult) {
 		*out = new(Latency)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.WithoutGenerator != nil {
+		in, out := &in.WithoutGenerator, &out.WithoutGenerator
+		*out = new(Latency)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.OnTime != nil {
 		in, out := &in.OnTime, &out.OnTime
 		*out = make([]OnTimeCount, len(*in))

@@ -38,7 +38,8 @@ func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType,
 		if d.Metric == v1alpha1.MetricFailureRate {
 			q.Type = requestType
 		}
-		if err := exceeds(Value(q, step.Result), allowed(spec, d, &step.Load, q.Type), d.Metric, string(d.Metric), step, what); err != nil {
+		measured := valueOf{string(d.Metric), d.Metric, Value(q, step.Result), Ideal(q, step.Result)}
+		if err := measured.exceeds(allowed(spec, d, &step.Load, q.Type), step, what); err != nil {
 			return err
 		}
 	}
@@ -57,8 +58,7 @@ func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what
 			continue
 		}
 		named = append(named, t.Journeys...)
-		subject := "failureRate of " + strings.Join(t.Journeys, ", ")
-		if err := exceeds(failedJourneys(step.Result, t.Journeys), d.orMore(t), d.Metric, subject, step, what); err != nil {
+		if err := failedJourneys(step.Result, t.Journeys, strings.Join(t.Journeys, ", ")).exceeds(d.orMore(t), step, what); err != nil {
 			return err
 		}
 	}
@@ -67,27 +67,38 @@ func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what
 			rest = append(rest, name)
 		}
 	}
-	return exceeds(failedJourneys(step.Result, rest), d.most(), d.Metric, "failureRate of journeys", step, what)
+	return failedJourneys(step.Result, rest, "journeys").exceeds(d.most(), step, what)
 }
 
-// failedJourneys is the share of the journeys of these names that failed; nil: none ended.
-func failedJourneys(r *v1alpha1.StepResult, names []string) *big.Rat {
+// failedJourneys is the share of the journeys of these names that failed.
+func failedJourneys(r *v1alpha1.StepResult, names []string, called string) valueOf {
 	var failed, ended int64
 	for i := range r.Journeys {
 		if j := &r.Journeys[i]; slices.Contains(names, j.Name) {
 			failed, ended = failed+j.Failed, ended+j.Completed+j.Failed
 		}
 	}
-	return partOf(failed, ended)
+	share := partOf(failed, ended)
+	return valueOf{"failureRate of " + called, v1alpha1.MetricFailureRate, share, share}
 }
 
-// exceeds is the error about a value that is above what is allowed; an unknown one is not.
-func exceeds(value, most *big.Rat, metric v1alpha1.Metric, subject string, step *v1alpha1.StepStatus, what string) error {
-	if value == nil || value.Cmp(most) <= 0 {
+// valueOf is what a step came to, at both ends of its bracket; nil: it is not known.
+type valueOf struct {
+	subject         string
+	metric          v1alpha1.Metric
+	measured, ideal *big.Rat
+}
+
+// exceeds is the error about a value that is above what is allowed, or that may be.
+func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) error {
+	if v.measured == nil || v.measured.Cmp(most) <= 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is %s in step %s, and above %s %s is nothing to compare with",
-		subject, Text(metric, value), step.Name, Text(metric, most), what)
+	is := Text(v.metric, v.measured)
+	if v.ideal.Cmp(v.measured) != 0 {
+		is = fmt.Sprintf("between %s and %s", Text(v.metric, v.ideal), is)
+	}
+	return fmt.Errorf("%s is %s in step %s, and above %s %s is nothing to compare with", v.subject, is, step.Name, Text(v.metric, most), what)
 }
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,

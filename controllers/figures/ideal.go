@@ -1,22 +1,25 @@
 package figures
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Ideal is the value of a quantity without the generator's own delay: the measured one where
-// it is the same, or not known, as of one type of request; nil: it has none.
+// Ideal is the value of a quantity without the generator's own delay, and of failureRate
+// without what is undecided: the measured one where it is the same; nil: it has none.
 func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
-	if q.Type != "" {
-		return Value(q, result)
-	}
 	ideal := *result
-	if result.WithoutGenerator != nil {
-		ideal.ResponseTime = result.WithoutGenerator
-	}
-	ideal.Failed -= result.Excused
+	ideal.Failed -= result.Excused + result.Undecided
 	ideal.Unsent -= result.UnsentByGenerator
+	ideal.ResponseTime = cmp.Or(result.WithoutGenerator, result.ResponseTime)
+	ideal.Types = slices.Clone(result.Types)
+	for i := range ideal.Types {
+		t := &ideal.Types[i]
+		t.Failed -= t.Excused + t.Undecided
+		t.ResponseTime = cmp.Or(t.WithoutGenerator, t.ResponseTime)
+	}
 	return Value(q, &ideal)
 }

@@ -24,12 +24,30 @@ func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
 	if got, want := values()["p95"], ([2]string{"40ms", ""}); got != want {
 		t.Errorf("p95 of an old result is %v, want %v", got, want)
 	}
-	result.WithoutGenerator = of(15 * time.Millisecond)
+	result.WithoutGenerator, result.Undecided = of(15*time.Millisecond), 1
 	for metric, want := range map[v1alpha1.Metric][2]string{
-		"p95": {"40ms", "15ms"}, "failureRate": {"4%", "1%"}, "unsentRate": {"5%", "1%"}, "goodput": {"18", ""}, "rateLimitedRate": {"0%", ""},
+		"p95": {"40ms", "15ms"}, "failureRate": {"4%", "0%"}, "unsentRate": {"5%", "1%"}, "goodput": {"18", ""}, "rateLimitedRate": {"0%", ""},
 	} {
 		if got := values()[metric]; got != want {
 			t.Errorf("%s is %v, want %v", metric, got, want)
+		}
+	}
+}
+
+func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
+	of := func(d time.Duration) *v1alpha1.Latency { return &v1alpha1.Latency{P95: &metav1.Duration{Duration: d}} }
+	read := v1alpha1.TypeResult{Name: "Read", Excused: 3, Undecided: 5, ResponseTime: of(40 * time.Millisecond), WithoutGenerator: of(15 * time.Millisecond)}
+	read.Sent, read.Failed = 100, 10
+	write := v1alpha1.TypeResult{Name: "Write", ResponseTime: of(30 * time.Millisecond)}
+	result := &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{read, write}}
+	for q, want := range map[figures.Quantity][2]string{
+		{Metric: "p95", Type: "Read"}:         {"40ms", "15ms"},
+		{Metric: "failureRate", Type: "Read"}: {"10%", "2%"},
+		{Metric: "p95", Type: "Write"}:        {"30ms", "30ms"},
+	} {
+		measured, ideal := figures.Value(q, result), figures.Ideal(q, result)
+		if got := ([2]string{figures.Text(q.Metric, measured), figures.Text(q.Metric, ideal)}); got != want {
+			t.Errorf("%s of %s is %v, want %v", q.Metric, q.Type, got, want)
 		}
 	}
 }

@@ -21,6 +21,7 @@ const maxObject = 1_200 << 10
 const (
 	sizeLoad      = 5_900 // a step that sends load: 4.3 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultsRef
 	sizeType      = 980   // the counts and the response times of a type of request in a step
+	sizeIdeal     = 320   // the same without the generator's own delay, of a type that a threshold names
 	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
 	sizeRepeated  = 110   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
@@ -76,6 +77,9 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 	}
 	for _, name := range requestTypes(spec) {
 		load += sizeType + onTime + size(name)
+		if plan.NamesType(spec, name) {
+			load += sizeIdeal
+		}
 	}
 	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {

@@ -76,14 +76,21 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 	const bound = 1_200 << 10 // of 1.5 MiB: the API server adds who manages which field
 	for name, tc := range map[string]struct {
 		steps, repetitions, types, body int
+		named                           bool
 	}{
 		"the most steps":                       {steps: 64, repetitions: 2, types: 32},
 		"the most types":                       {steps: 30, repetitions: 1, types: 32},
+		"the most types that thresholds name":  {steps: 30, repetitions: 1, types: 32, named: true},
 		"the most steps of one type":           {steps: 64, repetitions: 2, types: 1},
 		"few steps, and the longest of bodies": {steps: 2, repetitions: 1, types: 32, body: 65_536},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := large(tc.steps, tc.repetitions, tc.types, tc.body)
+			if tc.named {
+				for _, r := range lt.Spec.Requests {
+					lt.Spec.Thresholds[0].Types = append(lt.Spec.Thresholds[0].Types, r.Type)
+				}
+			}
 			for refused(lt) {
 				lt.Spec.Requests = lt.Spec.Requests[1:]
 			}
@@ -150,6 +157,10 @@ func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
 	for n := range time.Duration(10_000) { // enough for each quantile
 		times.Record(time.Hour - 1 - n%3*time.Minute)
 	}
+	sooner := measure.NewHistogram()
+	for n := range time.Duration(10_000) {
+		sooner.Record(time.Hour - 5*time.Minute - 1 - n%3*time.Minute)
+	}
 	for i := range step.Requests {
 		r := &step.Requests[i]
 		r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow = many, many, many, many, many
@@ -159,7 +170,8 @@ func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
 		for code := measure.MinStatus; code < measure.MinStatus+20; code++ {
 			r.CountStatus(code, many)
 		}
-		r.Response, r.Service = times.Clone(), times.Clone()
+		r.Response, r.Service, r.Ideal = times.Clone(), times.Clone(), sooner.Clone()
+		r.Undecided, r.Excused = many, many
 	}
 	for d := time.Microsecond; d < time.Hour; d += time.Microsecond + d/1000 {
 		step.Requests[0].Response.Record(d)

@@ -18,6 +18,12 @@ func addIdeal(result *v1alpha1.StepResult, total *measure.Request) {
 	}
 }
 
+// addIdealOfType adds the other end of the bracket of a type.
+func addIdealOfType(result *v1alpha1.TypeResult, sum *measure.Request) {
+	result.Undecided, result.Excused = sum.Undecided, sum.Excused
+	result.WithoutGenerator = unlike(result.ResponseTime, latency(sum.Ideally()))
+}
+
 // unlike is the ideal distribution; nil if it is the measured one.
 func unlike(measured, ideal *v1alpha1.Latency) *v1alpha1.Latency {
 	if reflect.DeepEqual(measured, ideal) {

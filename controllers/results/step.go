@@ -168,6 +168,9 @@ func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1
 	for i, name := range order {
 		sum := byType[name]
 		list[i] = v1alpha1.TypeResult{Name: name, Counts: counts(sum), ResponseTime: latency(sum.Response), OnTime: onTime(&lt.Spec, sum)}
+		if plan.NamesType(&lt.Spec, name) {
+			addIdealOfType(&list[i], sum)
+		}
 		if merged.Due > 0 && merged.KnowsDue() {
 			list[i].Due = &sum.Due
 		}

@@ -163,6 +163,32 @@ func TestStepResult(t *testing.T) {
 	}
 }
 
+// What the generator or the end of the step decides is known of types that a threshold names.
+func TestTypeWithoutTheGenerator(t *testing.T) {
+	lt, merged := mix(), measure.NewMeasurement(4)
+	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p95", Types: []string{"Read", "Admin"}}}
+	for i := range merged.Requests {
+		r := &merged.Requests[i]
+		record(r, 2, measure.Timeout, 40*ms)
+		r.Excused, r.Undecided, r.Ideal = 1, 2, measure.NewHistogram()
+		r.Ideal.RecordN(10*ms, 2)
+	}
+	merged.Requests[3].Ideal = nil // as it was measured
+	got := stepResult(t, lt, closed, merged)
+	ideal := map[string]time.Duration{}
+	for _, of := range got.Types {
+		if of.WithoutGenerator != nil {
+			ideal[of.Name] = of.WithoutGenerator.Min.Duration
+		}
+		if named := of.Name != "Write"; named != (of.Excused == 1) || named != (of.Undecided == 2) {
+			t.Errorf("%s: %d excused, %d undecided", of.Name, of.Excused, of.Undecided)
+		}
+	}
+	if diff := cmp.Diff(map[string]time.Duration{"Read": 10 * ms}, ideal); diff != "" {
+		t.Errorf("least times without the generator (-want +got):\n%s", diff)
+	}
+}
+
 func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 	merged := measure.NewMeasurement(1)
 	for o := range measure.Outcome(measure.NumOutcomes) {

@@ -49,9 +49,10 @@ func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 	}
 	answer := b.allows(c)
 	if ideally := b.allows(ideal); ideally != answer {
-		result.Reason = v1alpha1.ReasonGeneratorUncertain
-		result.Message = text.Truncate(fmt.Sprintf("%s Without the generator's own delay the change is %s, so that it decides.",
-			s.sentence(t, b, c, answer), b.signed(ideal.Factor)), maxMessage)
+		reason, without := s.between(t)
+		result.Reason = reason
+		result.Message = text.Truncate(fmt.Sprintf("%s Without %s the change is %s, so that it decides.",
+			s.sentence(t, b, c, answer), without, b.signed(ideal.Factor)), maxMessage)
 		return result
 	}
 	switch answer {
@@ -71,8 +72,11 @@ type sides struct {
 	// is what it is compared with.
 	step, of, other string
 	before, after   []*big.Rat
-	// idealBefore and idealAfter are the same without the generator's own delay.
+	// idealBefore and idealAfter are the same without the generator's own delay, and without
+	// what is undecided.
 	idealBefore, idealAfter []*big.Rat
+	// undecided is how many requests of this run were.
+	undecided int64
 	// paired says that the values of both sides are those of the same repetitions.
 	paired bool
 }
@@ -81,6 +85,14 @@ type sides struct {
 func (s sides) ideally() sides {
 	s.before, s.after = s.idealBefore, s.idealAfter
 	return s
+}
+
+// between is what the ends of the bracket differ by.
+func (s sides) between(t *v1alpha1.Threshold) (reason, what string) {
+	if t.Metric == v1alpha1.MetricFailureRate && s.undecided > 0 {
+		return "", "what failed by the generator's doing or is undecided"
+	}
+	return v1alpha1.ReasonGeneratorUncertain, "the generator's own delay"
 }
 
 func (s sides) change() change.Change {
@@ -125,6 +137,7 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
 		}
 		s.after, s.idealAfter = append(s.after, value), append(s.idealAfter, figures.Ideal(q, ours.Result))
+		s.undecided += ours.Result.Undecided
 	}
 	switch {
 	case len(s.before) == 0:
@@ -135,8 +148,7 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 	return s, nil
 }
 
-// valueIn is a figure as it was measured, and without the generator's own delay; nil if
-// there is none.
+// valueIn is a figure at both ends of its bracket; nil if there is none.
 func valueIn(list []v1alpha1.Figure, q figures.Quantity) (value, ideal *big.Rat) {
 	for _, f := range list {
 		if f.Metric == q.Metric && f.Type == q.Type {

@@ -215,6 +215,61 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 	}
 }
 
+// The same holds of the requests of one type.
+func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
+	of := func(measured, ideal float64) []*v1alpha1.StepResult {
+		r := slowest(1)
+		r.Types = []v1alpha1.TypeResult{{Name: "Write", Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}}
+		return []*v1alpha1.StepResult{r}
+	}
+	threshold := increase("p95", "10%")
+	threshold.Types = []string{"Write"}
+	for name, tc := range map[string]struct {
+		before, after []*v1alpha1.StepResult
+		state         v1alpha1.ThresholdState
+	}{
+		"no change without it":          {of(10, 10), of(20, 10), v1alpha1.ThresholdInconclusive},
+		"a change without it":           {of(20, 10), of(20, 20), v1alpha1.ThresholdInconclusive},
+		"too large a change either way": {of(10, 10), of(20, 15), v1alpha1.ThresholdFailed},
+		"no change either way":          {of(20, 10), of(20, 10), v1alpha1.ThresholdPassed},
+	} {
+		if got, _ := compared(t, threshold, tc.before, tc.after); got.State != tc.state {
+			t.Errorf("%s: %s: %s", name, got.State, got.Message)
+		}
+		lt := versus(t, 1, threshold)
+		if carryOut(lt, tc.after, tc.before, nil); lt.Status.Thresholds[0].State != tc.state {
+			t.Errorf("%s, to a control: %s: %s", name, lt.Status.Thresholds[0].State, lt.Status.Thresholds[0].Message)
+		}
+	}
+}
+
+// What had waited for less than its timeout at the end of a step is neither a failure nor none.
+func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
+	failing := func(failed, undecided int64) []*v1alpha1.StepResult {
+		r := slowest(10)
+		r.Failed, r.Expected, r.Undecided, r.Outcomes.Unfinished = failed, r.Sent-failed, undecided, undecided
+		return []*v1alpha1.StepResult{r}
+	}
+	const decide = " Without what failed by the generator's doing or is undecided the change is %s, so that it decides."
+	for name, tc := range map[string]struct {
+		control, candidate []*v1alpha1.StepResult
+		state              v1alpha1.ThresholdState
+		suffix             string
+	}{
+		"of the candidate":    {failing(5, 0), failing(50, 45), v1alpha1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
+		"of the control":      {failing(10, 9), failing(10, 0), v1alpha1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
+		"too few to decide":   {failing(5, 0), failing(50, 40), v1alpha1.ThresholdFailed, ""},
+		"as many of either":   {failing(9, 4), failing(9, 4), v1alpha1.ThresholdPassed, ""},
+		"a control with many": {failing(50, 45), failing(50, 45), v1alpha1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3, and above 1% a control is nothing to compare with."},
+	} {
+		lt := versus(t, 1, increase("failureRate", "10%"))
+		carryOut(lt, tc.candidate, tc.control, nil)
+		if got := lt.Status.Thresholds[0]; got.State != tc.state || got.Reason != "" || !strings.HasSuffix(got.Message, tc.suffix) {
+			t.Errorf("%s: %s (%s): %s", name, got.State, got.Reason, got.Message)
+		}
+	}
+}
+
 func TestBreachOfADifferenceStopsInTheLastRepetition(t *testing.T) {
 	threshold := increase("p95", "10%")
 	threshold.OnBreach = v1alpha1.BreachStopLadder
