@@ -14,11 +14,11 @@ import (
 // Copy is what a run of these steps keeps of a finished one, to compare itself with.
 func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (*v1alpha1.BaselineStatus, *plan.Refusal) {
 	s := &finished.Status
-	switch {
-	case s.Verdict != v1alpha1.VerdictPassed && s.Verdict != v1alpha1.VerdictFailed:
+	if s.Verdict != v1alpha1.VerdictPassed && s.Verdict != v1alpha1.VerdictFailed {
 		return nil, refuse("the verdict of LoadTest %s is %s, so that its figures say nothing about its target; name one that is Passed or Failed.", finished.Name, s.Verdict)
-	case !slices.Equal(mix(spec), mix(&finished.Spec)):
-		return nil, refuse("LoadTest %s sends other requests, or the same in other proportions; name one whose requests have the same names, types and weights.", finished.Name)
+	}
+	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
+		return nil, refuse("LoadTest %s sends other requests, or the same in other proportions: %s; name one whose requests have the same names, types and weights.", finished.Name, what)
 	}
 	if what := difference(spec, finished); what != "" {
 		return nil, refuse("LoadTest %s sends other traffic, which differs in %s; name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
@@ -125,4 +125,22 @@ func mix(spec *v1alpha1.LoadTestSpec) []part {
 		list = append(list, part{request.Name, request.Type, weight})
 	}
 	return list
+}
+
+// otherMix is the first in which two mixes differ; empty: they are the same.
+func otherMix(ours, theirs []part) string {
+	for i := range min(len(ours), len(theirs)) {
+		switch a, b := ours[i], theirs[i]; {
+		case a.name != b.name:
+			return fmt.Sprintf("request %d is %s here, and %s there", i+1, a.name, b.name)
+		case a.kind != b.kind:
+			return fmt.Sprintf("the type of request %s is %s here, and %s there", a.name, a.kind, b.kind)
+		case a.weight != b.weight:
+			return fmt.Sprintf("the weight of request %s is %d here, and %d there", a.name, a.weight, b.weight)
+		}
+	}
+	if len(ours) != len(theirs) {
+		return fmt.Sprintf("%d here, and %d there", len(ours), len(theirs))
+	}
+	return ""
 }

@@ -139,8 +139,17 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		"connections":       {func(s *v1alpha1.LoadTestSpec) { s.Target.HTTP2 = &v1alpha1.HTTP2{Connections: ptr(int32(2))} }, "spec.target.http2"},
 		"without keepalive": {func(s *v1alpha1.LoadTestSpec) { s.Target.DisableKeepAlive = true }, "spec.target.disableKeepAlive: true here, and false there"},
 		"resumption":        {func(s *v1alpha1.LoadTestSpec) { s.Target.TLS = &v1alpha1.TLS{Resume: true} }, "spec.target.tls.resume: true here, and false there"},
-		"a driver":          {func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Vegeta"} }, "spec.worker.driver: Vegeta here, and Auto there"},
-		"workers":           {func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(50)) }, "the number of workers: 50 here, and 1 there"},
+		"a client's certificate": {func(s *v1alpha1.LoadTestSpec) {
+			s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "mine"}}
+		}, "spec.target.tls.clientCertificate: one here, and none there"},
+		"a Service by https": {func(s *v1alpha1.LoadTestSpec) {
+			s.Target.Service = &v1alpha1.ServiceReference{Name: "v4", Scheme: v1alpha1.SchemeHTTPS}
+		}, "the scheme of spec.target: https here, and http there"},
+		"an address by https": {func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://v4" }, "the scheme of spec.target: https here, and http there"},
+		"a proxy":             {func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy:3128/"} }, "spec.target.proxy: http://proxy:3128 here, and none there"},
+		"traces":              {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, "spec.target.trace: 100% here, and none there"},
+		"a driver":            {func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Vegeta"} }, "spec.worker.driver: Vegeta here, and Auto there"},
+		"workers":             {func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(50)) }, "the number of workers: 50 here, and 1 there"},
 	} {
 		spec, finished := ladder(), before()
 		tc.edit(spec)
@@ -167,7 +176,11 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 // may differ, too. A default is no other value.
 func TestSameTrafficIsCompared(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.LoadTestSpec){
-		"another Service":      func(s *v1alpha1.LoadTestSpec) { s.Target.Service = &v1alpha1.ServiceReference{Name: "v4"} },
+		"another Service":    func(s *v1alpha1.LoadTestSpec) { s.Target.Service = &v1alpha1.ServiceReference{Name: "v4"} },
+		"the default scheme": func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://v4" },
+		"another server name": func(s *v1alpha1.LoadTestSpec) {
+			s.Target.TLS = &v1alpha1.TLS{ServerName: "v4", InsecureSkipVerify: true}
+		},
 		"another host":         func(s *v1alpha1.LoadTestSpec) { s.Target.Headers = []v1alpha1.Header{{Name: "host", Value: ptr("v4")}} },
 		"the default timeout":  func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: 30 * time.Second} },
 		"the default protocol": func(s *v1alpha1.LoadTestSpec) { s.Target.Protocol = "HTTP/1.1" },
@@ -281,10 +294,10 @@ func TestRefusals(t *testing.T) {
 			},
 			"spec.baseline.name: no step of LoadTest before that has the name and the load of one of this run was carried out with all workers and the planned load; name another one, or run it again.",
 		},
-		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Path = "/" }, nil, otherRequests},
-		"another weight":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Weight = nil }, nil, otherRequests},
-		"another type":     {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Type = "Login" }, nil, otherRequests},
-		"one request more": {func(s *v1alpha1.LoadTestSpec) { s.Requests = append(s.Requests, s.Requests[0]) }, nil, otherRequests},
+		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Path = "/" }, nil, otherRequests("request 2 is GET / here, and GET /health there")},
+		"another weight":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Weight = nil }, nil, otherRequests("the weight of request create is 1 here, and 20 there")},
+		"another type":     {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Type = "Login" }, nil, otherRequests("the type of request create is Login here, and Write there")},
+		"one request more": {func(s *v1alpha1.LoadTestSpec) { s.Requests = append(s.Requests, s.Requests[0]) }, nil, otherRequests("3 here, and 2 there")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, finished := ladder(), before()
@@ -302,4 +315,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-const otherRequests = "spec.baseline.name: LoadTest before sends other requests, or the same in other proportions; name one whose requests have the same names, types and weights."
+func otherRequests(difference string) string {
+	return "spec.baseline.name: LoadTest before sends other requests, or the same in other proportions: " + difference + "; name one whose requests have the same names, types and weights."
+}

@@ -1,11 +1,14 @@
 package baseline
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
@@ -14,7 +17,8 @@ import (
 // difference is in what the traffic of a run is not that of a finished one whose requests
 // have the same names; empty: in nothing that the specs tell. Another timeout, protocol or
 // number of workers makes other figures of the same target, and so does a request that is
-// another one. What a ConfigMap or a Secret holds is not looked at.
+// another one. What a ConfigMap or a Secret holds is not looked at, and which client's
+// certificate it is: that there is one costs the target its part of each handshake.
 func difference(spec *v1alpha1.LoadTestSpec, finished *v1alpha1.LoadTest) string {
 	ours, theirs := traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired)
 	all := maps.Clone(ours)
@@ -38,25 +42,39 @@ func isShown(value string) bool {
 	return value != "" && !strings.ContainsAny(value, `[{"`) && value != "null"
 }
 
+// none is a value that is not set.
+const none = "none"
+
 // traffic is what a run sends, and how it waits for the responses, by the names of the
 // fields.
 func traffic(spec *v1alpha1.LoadTestSpec, workers int32) map[string]string {
 	t := &spec.Target
+	tls := ptr.Deref(t.TLS, v1alpha1.TLS{})
 	fields := map[string]string{
-		"spec.data":                    spelled(spec.Data),
-		"spec.journeys":                spelled(spec.Journeys),
-		"spec.setup":                   spelled(spec.Setup),
-		"spec.target.disableKeepAlive": fmt.Sprint(t.DisableKeepAlive),
-		"spec.target.headers":          spelled(own(t.Headers)),
-		"spec.target.http2":            spelled(t.HTTP2),
-		"spec.target.protocol":         string(v1alpha1.ProtocolHTTP1),
-		"spec.target.timeout":          plan.Timeout(spec).String(),
-		"spec.target.tls.resume":       fmt.Sprint(t.TLS != nil && t.TLS.Resume),
-		"spec.worker.driver":           string(v1alpha1.DriverAuto),
-		"the number of workers":        fmt.Sprint(workers),
+		"spec.data":                         spelled(spec.Data),
+		"spec.journeys":                     spelled(spec.Journeys),
+		"spec.setup":                        spelled(spec.Setup),
+		"spec.target.disableKeepAlive":      fmt.Sprint(t.DisableKeepAlive),
+		"spec.target.headers":               spelled(own(t.Headers)),
+		"spec.target.http2":                 spelled(t.HTTP2),
+		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1alpha1.ProtocolHTTP1)),
+		"spec.target.proxy":                 none,
+		"spec.target.timeout":               plan.Timeout(spec).String(),
+		"spec.target.tls.clientCertificate": none,
+		"spec.target.tls.resume":            fmt.Sprint(tls.Resume),
+		"spec.target.trace":                 none,
+		"spec.worker.driver":                string(v1alpha1.DriverAuto),
+		"the number of workers":             fmt.Sprint(workers),
+		"the scheme of spec.target":         string(scheme(t)),
 	}
-	if t.Protocol != "" {
-		fields["spec.target.protocol"] = string(t.Protocol)
+	if t.Proxy != nil {
+		fields["spec.target.proxy"] = strings.TrimSuffix(t.Proxy.URL, "/")
+	}
+	if tls.ClientCertificate != nil {
+		fields["spec.target.tls.clientCertificate"] = "one"
+	}
+	if t.Trace != nil {
+		fields["spec.target.trace"] = t.Trace.Sampled
 	}
 	if spec.Worker != nil && spec.Worker.Driver != "" {
 		fields["spec.worker.driver"] = string(spec.Worker.Driver)
@@ -67,6 +85,17 @@ func traffic(spec *v1alpha1.LoadTestSpec, workers int32) map[string]string {
 		}
 	}
 	return fields
+}
+
+// scheme is that of the target's URL.
+func scheme(t *v1alpha1.Target) v1alpha1.Scheme {
+	switch {
+	case t.Service != nil:
+		return cmp.Or(t.Service.Scheme, v1alpha1.SchemeHTTP)
+	case strings.HasPrefix(t.URL, "https:"):
+		return v1alpha1.SchemeHTTPS
+	}
+	return v1alpha1.SchemeHTTP
 }
 
 // request are the fields of a request as texts, without those of the mix. The path of a
