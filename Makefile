@@ -121,9 +121,10 @@ ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^
 	./measure/... ./text/... ./api/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... ./hack/mutation/...
 # Tests of this many at once wait for what they wait for beside each other.
 AT_ONCE ?= 8
-# A test that fails runs again alone, three times. What then passes is named in this file.
-FLAKY ?= $(BIN)/flaky.txt
-retest = bin/retest -C $(1) -flaky $(FLAKY) -- -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 40m $(2) --
+# A test that fails runs again alone, three times. What then passes is named in this file, with
+# what became of all tests.
+RESULTS ?= $(BIN)/results.txt
+retest = bin/retest -C $(1) -results $(RESULTS) -- -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 40m $(2) --
 bin/retest: FORCE
 	@go build -o $@ ./hack/retest
 
@@ -173,7 +174,7 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
 # With -p 1 go test prints each line as it comes, from several packages too.
 e2e: bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
-	@$(in_$(CLUSTER)) bin/retest -v -flaky $(FLAKY) -- -tags e2e -p 1 -count=1 -parallel 4 -timeout $(if $(FULL),120m,70m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- ./test/e2e/... | \
+	@$(in_$(CLUSTER)) bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -parallel 4 -timeout $(if $(FULL),120m,70m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- ./test/e2e/... | \
 		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more

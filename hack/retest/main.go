@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
@@ -24,11 +25,12 @@ func main() {
 	c := command{out: os.Stdout}
 	flag.StringVar(&c.dir, "C", ".", "the folder to run in")
 	flag.BoolVar(&c.verbose, "v", false, "print the output of tests that pass, too, as it comes")
-	flaky := flag.String("flaky", "", "the file to which the names of tests are added that failed by chance")
+	flag.DurationVar(&c.budget, "budget", 12*time.Minute, "for how long tests that failed are run again, together")
+	flag.StringVar(&c.results, "results", "", "the file to which the names of tests are added that failed by chance, and what became of all")
 	flag.Parse()
 	var err error
 	if c.flags, c.packages, err = split(flag.Args()); err == nil {
-		err = c.run(*flaky)
+		err = c.run()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retest:", err)
@@ -49,42 +51,65 @@ func split(args []string) (flags, packages []string, err error) {
 type command struct {
 	dir             string
 	verbose         bool
+	budget          time.Duration
+	results         string
 	flags, packages []string
 	out             io.Writer
 }
 
 // run runs all tests, and again those that failed. It returns an error unless each of these
 // failed by chance.
-func (c command) run(flaky string) error {
+func (c command) run() error {
 	r, err := c.test(c.flags, c.packages)
-	if err == nil {
-		return nil
+	var flaky []test
+	if err != nil {
+		flaky, err = c.again(r, err)
 	}
-	failed, why := r.suspects()
-	if why != "" {
-		return fmt.Errorf("%w; not run again: %s", err, why)
-	}
-	for _, t := range failed {
-		fmt.Fprintf(c.out, "=== again alone, %d times: %s\n", times, t)
-		alone := append(slices.Clone(c.flags), "-run", t.pattern(), fmt.Sprintf("-count=%d", times))
-		if again, err := c.test(alone, []string{t.Package}); err != nil || !again.passed(t) {
-			return fmt.Errorf("%s failed again", t)
-		}
-	}
-	return note(c.out, flaky, failed)
+	return errors.Join(err, c.note(r, flaky))
 }
 
-// note says which tests failed by chance, and adds them to the file.
-func note(out io.Writer, file string, failed []test) error {
+// again runs the tests again that failed, with an error, and returns them if they failed by
+// chance.
+func (c command) again(r *results, err error) (flaky []test, _ error) {
+	all, why := r.suspects()
+	if why != "" {
+		return nil, fmt.Errorf("%w; not run again: %s", err, why)
+	}
+	end := time.Now().Add(c.budget)
+	for _, t := range all {
+		left := time.Until(end)
+		if left <= 0 {
+			return nil, fmt.Errorf("%s failed, and no time is left to run it again", t)
+		}
+		fmt.Fprintf(c.out, "=== again alone, %d times: %s\n", times, t)
+		alone, err := c.test(c.alone(t, left), []string{t.Package})
+		if err != nil {
+			return nil, fmt.Errorf("%s failed again", t)
+		}
+		if n := alone.passes[t]; n != times {
+			return nil, fmt.Errorf("%s failed, and passed %d of %d times when it ran alone", t, n, times)
+		}
+	}
+	return all, nil
+}
+
+// alone are the flags with which a test runs alone, for no longer than what is left.
+func (c command) alone(t test, left time.Duration) []string {
+	return append(slices.Clone(c.flags), "-run", t.pattern(), fmt.Sprintf("-count=%d", times), fmt.Sprintf("-timeout=%s", left))
+}
+
+// note says which tests failed by chance and what became of all, and adds that to the file.
+func (c command) note(r *results, flaky []test) error {
 	all := ""
-	for _, t := range failed {
+	for _, t := range flaky {
 		all += fmt.Sprintf("flaky: %s\n", t)
 	}
-	fmt.Fprint(out, all)
-	if file == "" {
+	all += r.count(len(flaky))
+	fmt.Fprint(c.out, all)
+	if c.results == "" {
 		return nil
 	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(c.results, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
@@ -94,17 +119,17 @@ func note(out io.Writer, file string, failed []test) error {
 
 // test runs go test, and prints what it says.
 func (c command) test(flags, packages []string) (*results, error) {
+	r := newResults(c.out, c.verbose)
 	args := slices.Concat([]string{"test", "-json"}, flags, packages)
 	cmd := exec.Command("go", args...)
 	cmd.Dir, cmd.Stderr = c.dir, os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return r, err
 	}
-	r := &results{out: c.out, verbose: c.verbose}
 	r.read(pipe)
 	if err := cmd.Wait(); err != nil {
 		return r, fmt.Errorf("go test: %w", err)

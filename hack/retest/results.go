@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,41 +29,58 @@ func (t test) pattern() string {
 	return strings.Join(parts, "/")
 }
 
+// state is what has become of a test.
+type state string
+
+const (
+	running state = "running"
+	paused  state = "paused" // until other tests have ended
+	passed  state = "passed"
+	skipped state = "skipped"
+	failed  state = "failed"
+)
+
+// states are the states of tests by the actions that lead to them.
+var states = map[string]state{"run": running, "cont": running, "pause": paused, "pass": passed, "skip": skipped, "fail": failed}
+
 // results are what became of the tests.
 type results struct {
 	out     io.Writer
 	verbose bool
 
 	output   map[test]*strings.Builder // of tests that run
-	ended    map[test]bool             // whether it passed, or was skipped
-	packages []string                  // that failed
-	panicked []string                  // likewise, of packages
+	states   map[test]state
+	passes   map[test]int // how often each passed
+	packages []string     // that failed
+	noChance []string     // what packages say that is no chance
+}
+
+func newResults(out io.Writer, verbose bool) *results {
+	return &results{out: out, verbose: verbose, output: map[test]*strings.Builder{}, states: map[test]state{}, passes: map[test]int{}}
 }
 
 func (r *results) add(e event) {
 	t := test{e.Package, e.Test}
-	switch e.Action {
-	case "output", "build-output":
+	now, ok := states[e.Action]
+	switch {
+	case e.Action == "output", e.Action == "build-output":
 		r.say(t, e.Output)
-	case "pass", "skip":
-		r.end(t, true)
-	case "fail":
-		r.end(t, false)
+	case ok && t.Test != "":
+		r.enter(t, now)
+	case now == failed:
+		r.fail(t.Package)
 	}
 }
 
 // say prints what a package says, and keeps what a test says until it fails.
 func (r *results) say(t test, text string) {
-	if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
-		r.panicked = append(r.panicked, t.Package)
+	if why := noChance(text); why != "" {
+		r.noChance = append(r.noChance, t.Package+" "+why)
 	}
 	switch {
 	case r.verbose, t.Test == "" && isWorthSaying(text):
 		fmt.Fprint(r.out, text)
 	case t.Test != "":
-		if r.output == nil {
-			r.output = map[test]*strings.Builder{}
-		}
 		if r.output[t] == nil {
 			r.output[t] = &strings.Builder{}
 		}
@@ -69,62 +88,144 @@ func (r *results) say(t test, text string) {
 	}
 }
 
+// noChance is what a line says of its package that is no chance.
+func noChance(line string) string {
+	switch {
+	case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
+		return "panicked"
+	case strings.HasPrefix(line, "WARNING: DATA RACE"), strings.Contains(line, "race detected during execution of test"):
+		return "has a data race"
+	case strings.HasPrefix(line, "retest: never"):
+		return "did not fail by a test alone"
+	}
+	return ""
+}
+
 // isWorthSaying leaves out what says nothing of any test.
 func isWorthSaying(text string) bool {
 	return text != "PASS\n" && !strings.Contains(text, "[no test files]")
 }
 
-func (r *results) end(t test, passed bool) {
-	if t.Test == "" {
-		if !passed {
-			r.packages = append(r.packages, t.Package)
-		}
-		return
+// enter notes a state. A test that runs several times has failed if it failed once.
+func (r *results) enter(t test, now state) {
+	if r.states[t] != failed {
+		r.states[t] = now
 	}
-	if r.ended == nil {
-		r.ended = map[test]bool{}
+	switch now {
+	case failed:
+		r.print(t)
+	case passed:
+		r.passes[t]++
 	}
-	r.ended[t] = passed
-	if said := r.output[t]; said != nil && !passed {
+	if now == passed || now == skipped {
+		delete(r.output, t)
+	}
+}
+
+// print prints what a test has said.
+func (r *results) print(t test) {
+	if said := r.output[t]; said != nil {
 		fmt.Fprint(r.out, said.String())
 	}
 	delete(r.output, t)
 }
 
-// passed says whether a test ran and passed.
-func (r *results) passed(t test) bool { return r.ended[t] }
+// fail prints what the tests of a package said that did not end: a panic or the end of its
+// time, which is among it, is why.
+func (r *results) fail(name string) {
+	r.packages = append(r.packages, name)
+	for _, t := range sorted(maps.Keys(r.output)) {
+		if t.Package == name {
+			r.print(t)
+		}
+	}
+}
 
 // suspects are the tests that failed and have no subtest that did. why is set if they may
 // not have failed by chance.
-func (r *results) suspects() (failed []test, why string) {
-	for t, passed := range r.ended {
-		if !passed && !r.hasFailedWithin(t) {
-			failed = append(failed, t)
-		}
+func (r *results) suspects() (all []test, why string) {
+	all = r.innermost(failed)
+	reasons := slices.Clone(r.noChance)
+	if unended := r.unended(); len(unended) > 0 {
+		reasons = append(reasons, "did not end:"+list(unended))
 	}
-	slices.SortFunc(failed, func(a, b test) int { return strings.Compare(a.String(), b.String()) })
-	if len(r.panicked) > 0 {
-		return nil, r.panicked[0] + " panicked"
+	for _, name := range r.unexplained() {
+		reasons = append(reasons, name+" failed without a test that did")
 	}
-	for _, name := range r.packages {
-		if !slices.ContainsFunc(failed, func(t test) bool { return t.Package == name }) {
-			return nil, name + " failed without a test that did"
-		}
-	}
-	switch n := len(failed); {
-	case n == 0:
-		return nil, "no test failed"
+	switch n := len(all); {
+	case n == 0 && len(reasons) == 0:
+		reasons = append(reasons, "no test failed")
 	case n > most:
-		return nil, fmt.Sprintf("%d tests failed, at most %d do by chance", n, most)
+		reasons = append(reasons, fmt.Sprintf("%d tests failed, at most %d do by chance:", n, most)+list(all))
 	}
-	return failed, ""
+	slices.Sort(reasons)
+	if why := strings.Join(slices.Compact(reasons), "; "); why != "" {
+		return nil, why
+	}
+	return all, ""
 }
 
-func (r *results) hasFailedWithin(t test) bool {
-	for other, passed := range r.ended {
-		if !passed && other.Package == t.Package && strings.HasPrefix(other.Test, t.Test+"/") {
-			return true
+// unended are the tests that began and did not end. What only waited for others is not named
+// beside one that ran.
+func (r *results) unended() []test {
+	if all := r.innermost(running); len(all) > 0 {
+		return all
+	}
+	return r.innermost(paused)
+}
+
+// unexplained are the packages that failed without a test that failed or did not end.
+func (r *results) unexplained() []string {
+	return slices.DeleteFunc(slices.Clone(r.packages), func(name string) bool {
+		return slices.ContainsFunc(slices.Concat(r.innermost(failed), r.unended()), func(t test) bool { return t.Package == name })
+	})
+}
+
+// innermost are the tests in a state that have no subtest in it.
+func (r *results) innermost(in state) []test {
+	all, outer := map[test]bool{}, map[test]bool{}
+	for t, now := range r.states {
+		if now == in {
+			all[t] = true
+			t.addOuter(outer)
 		}
 	}
-	return false
+	maps.DeleteFunc(all, func(t test, _ bool) bool { return outer[t] })
+	return sorted(maps.Keys(all))
+}
+
+// addOuter adds the tests that a subtest is in.
+func (t test) addOuter(to map[test]bool) {
+	for at := strings.LastIndex(t.Test, "/"); at >= 0; at = strings.LastIndex(t.Test, "/") {
+		t.Test = t.Test[:at]
+		to[t] = true
+	}
+}
+
+// count says what became of the tests, where some of those that failed were flaky.
+func (r *results) count(flaky int) string {
+	outer, n := map[test]bool{}, map[state]int{}
+	for t := range r.states {
+		t.addOuter(outer)
+	}
+	for t, now := range r.states {
+		if !outer[t] {
+			n[now]++
+		}
+	}
+	bad := len(r.innermost(failed)) + len(r.unended()) + len(r.unexplained()) - flaky
+	return fmt.Sprintf("tests: %d passed, %d failed, %d skipped, %d flaky\n", n[passed], bad, n[skipped], flaky)
+}
+
+func sorted(tests iter.Seq[test]) []test {
+	return slices.SortedFunc(tests, func(a, b test) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// list has each test on a line of its own.
+func list(tests []test) string {
+	text := ""
+	for _, t := range tests {
+		text += "\n\t" + t.String()
+	}
+	return text
 }

@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // events are what go test -json prints of a package p.
 func events(t *testing.T, lines ...string) (*results, string) {
 	t.Helper()
 	var out bytes.Buffer
-	r := &results{out: &out}
+	r := newResults(&out, false)
 	r.read(strings.NewReader(strings.Join(lines, "\n") + "\n"))
 	return r, out.String()
 }
@@ -22,6 +25,16 @@ const (
 	passes   = `{"Action":"pass","Package":"p","Test":"TestA"}`
 	pkgFails = `{"Action":"fail","Package":"p"}`
 )
+
+// action is an event of a test of package p.
+func action(name, test string) string {
+	return fmt.Sprintf(`{"Action":%q,"Package":"p","Test":%q}`, name, test)
+}
+
+// output is a line that a test prints; of the package itself if it has no name.
+func output(test, line string) string {
+	return fmt.Sprintf(`{"Action":"output","Package":"p","Test":%q,"Output":%q}`, test, line+"\n")
+}
 
 func TestOutputIsPrintedOfTestsThatFail(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -35,6 +48,8 @@ func TestOutputIsPrintedOfTestsThatFail(t *testing.T) {
 		"of the build":       {[]string{`{"Action":"build-output","ImportPath":"p","Output":"a.go:1: undefined\n"}`}, "a.go:1: undefined\n"},
 		"a line of its own":  {[]string{"go: downloading x"}, "go: downloading x\n"},
 		"a line in brackets": {[]string{"{no event}"}, "{no event}\n"},
+		"did not end":        {[]string{start, says, pkgFails}, "    a_test.go:1: why\n"},
+		"after it failed":    {[]string{start, fails, output("TestA", "panic: why"), pkgFails}, "panic: why\n"},
 	} {
 		if _, got := events(t, tt.lines...); got != tt.want {
 			t.Errorf("%s: printed %q, want %q", name, got, tt.want)
@@ -58,19 +73,40 @@ func TestSuspectsAreTheInnermostTestsThatFailed(t *testing.T) {
 func TestWhatIsNoChanceIsNotRunAgain(t *testing.T) {
 	many := []string{pkgFails}
 	for _, name := range []string{"A", "B", "C", "D", "E", "F"} {
-		many = append(many, `{"Action":"fail","Package":"p","Test":"Test`+name+`"}`)
+		many = append(many, action("fail", "Test"+name))
 	}
 	for want, lines := range map[string][]string{
-		"p failed without a test that did":       {pkgFails},
-		"q failed without a test that did":       {fails, pkgFails, `{"Action":"fail","Package":"q"}`},
-		"p panicked":                             {`{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 1s\n"}`, fails, pkgFails},
-		"6 tests failed, at most 5 do by chance": many,
-		"no test failed":                         {passes},
+		"p failed without a test that did": {pkgFails},
+		"q failed without a test that did": {fails, pkgFails, `{"Action":"fail","Package":"q"}`},
+		"p panicked":                       {output("TestA", "panic: test timed out after 1s"), fails, pkgFails},
+		"did not end:\n\tp.TestB/one; p panicked": {
+			fails, action("run", "TestB"), action("run", "TestB/one"), action("run", "TestC"), action("pause", "TestC"),
+			output("TestB/one", "panic: test timed out after 1s"), pkgFails,
+		},
+		"did not end:\n\tp.TestB": {fails, action("run", "TestB"), pkgFails},
+		"did not end:\n\tp.TestC": {fails, action("run", "TestC"), action("pause", "TestC"), pkgFails},
+		"p has a data race": {
+			start, output("TestA", "WARNING: DATA RACE"), output("TestA", "    testing.go:1: race detected during execution of test"), fails, pkgFails,
+		},
+		"p did not fail by a test alone": {fails, output("", "retest: never"), pkgFails},
+		"6 tests failed, at most 5 do by chance:\n\tp.TestA\n\tp.TestB\n\tp.TestC\n\tp.TestD\n\tp.TestE\n\tp.TestF": many,
+		"no test failed": {passes},
 	} {
 		r, _ := events(t, lines...)
 		if failed, why := r.suspects(); why != want || failed != nil {
 			t.Errorf("suspects %v, %q, want %q", failed, why, want)
 		}
+	}
+}
+
+func TestEachTestIsCountedOnce(t *testing.T) {
+	r, _ := events(t,
+		start, fails, start, passes, // it runs twice
+		action("run", "TestB"), action("run", "TestB/one"), action("pass", "TestB/one"), action("skip", "TestB/two"), action("pass", "TestB"),
+		action("run", "TestC"), action("run", "TestC/one"), action("fail", "TestC/one"), action("fail", "TestC"),
+		action("skip", "TestD"), action("run", "TestE"), pkgFails, `{"Action":"fail","Package":"q"}`)
+	if got, want := r.count(1), "tests: 1 passed, 3 failed, 2 skipped, 1 flaky\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -88,14 +124,36 @@ func TestArgumentsAreFlagsThenPackages(t *testing.T) {
 
 // A test that fails the first time and passes when it runs alone is said to be flaky.
 func TestChanceIsToldFromFailure(t *testing.T) {
-	for name, wantErr := range map[string]string{"TestByChance": "", "TestAlways": "failed again"} {
+	for _, tt := range []struct {
+		run     string
+		budget  time.Duration
+		wantErr string // a part of it
+		wantOut string // its end
+	}{
+		{"TestByChance", time.Minute, "", "flaky: example.com/flaky.TestByChance\ntests: 0 passed, 0 failed, 0 skipped, 1 flaky\n"},
+		{"TestByChance", 0, "TestByChance failed, and no time is left", "\ntests: 0 passed, 1 failed, 0 skipped, 0 flaky\n"},
+		{"TestAlways", time.Minute, "TestAlways failed again", "\ntests: 0 passed, 1 failed, 0 skipped, 0 flaky\n"},
+		{"TestSkipsAlone", time.Minute, "TestSkipsAlone failed, and passed 0 of 3 times", "\ntests: 0 passed, 1 failed, 0 skipped, 0 flaky\n"},
+		{"TestByChance|TestExits", time.Minute, "did not end:\n\texample.com/flaky.TestExits", "\ntests: 0 passed, 2 failed, 0 skipped, 0 flaky\n"},
+	} {
 		var out bytes.Buffer
-		c := command{dir: "testdata/module", out: &out, flags: []string{"-run", "^" + name + "$", "-count=1"}, packages: []string{"."}}
+		file := t.TempDir() + "/results"
+		c := command{dir: "testdata/module", out: &out, budget: tt.budget, results: file, flags: []string{"-run", "^(" + tt.run + ")$", "-count=1"}, packages: []string{"."}}
 		t.Setenv("RETEST_FIRST", t.TempDir()+"/first")
-		err := c.run("")
-		if wantErr == "" && (err != nil || !strings.Contains(out.String(), "flaky: example.com/flaky.TestByChance\n")) ||
-			wantErr != "" && (err == nil || !strings.Contains(err.Error(), wantErr)) {
-			t.Errorf("%s: %v, printed:\n%s", name, err, out.String())
+		err := c.run()
+		if tt.wantErr == "" && err != nil || tt.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tt.wantErr)) || !strings.HasSuffix(out.String(), tt.wantOut) {
+			t.Errorf("%s: %v, printed:\n%s", tt.run, err, out.String())
 		}
+		if noted, err := os.ReadFile(file); err != nil || !strings.HasSuffix(out.String(), string(noted)) || !strings.Contains(string(noted), "tests: ") {
+			t.Errorf("%s: noted %q, %v", tt.run, noted, err)
+		}
+	}
+}
+
+func TestATestRunsAloneForWhatIsLeft(t *testing.T) {
+	c := command{flags: []string{"-race", "-timeout", "20m"}}
+	got := strings.Join(c.alone(test{"p", "TestA/one"}, 90*time.Second), " ")
+	if want := "-race -timeout 20m -run ^TestA$/^one$ -count=3 -timeout=1m30s"; got != want {
+		t.Errorf("flags %s, want %s", got, want)
 	}
 }
