@@ -50,13 +50,16 @@ type results struct {
 
 	output   map[test]*strings.Builder // of tests that run
 	states   map[test]state
-	passes   map[test]int // how often each passed
-	packages []string     // that failed
-	noChance []string     // what packages say that is no chance
+	passes   map[test]int        // how often each passed
+	packages []string            // that failed
+	noChance map[string][]string // what packages say that is no chance
 }
 
 func newResults(out io.Writer, verbose bool) *results {
-	return &results{out: out, verbose: verbose, output: map[test]*strings.Builder{}, states: map[test]state{}, passes: map[test]int{}}
+	return &results{
+		out: out, verbose: verbose,
+		output: map[test]*strings.Builder{}, states: map[test]state{}, passes: map[test]int{}, noChance: map[string][]string{},
+	}
 }
 
 func (r *results) add(e event) {
@@ -75,7 +78,7 @@ func (r *results) add(e event) {
 // say prints what a package says, and keeps what a test says until it fails.
 func (r *results) say(t test, text string) {
 	if why := noChance(text); why != "" {
-		r.noChance = append(r.noChance, t.Package+" "+why)
+		r.noChance[t.Package] = append(r.noChance[t.Package], t.Package+" "+why)
 	}
 	switch {
 	case r.verbose, t.Test == "" && isWorthSaying(text):
@@ -145,7 +148,10 @@ func (r *results) fail(name string) {
 // not have failed by chance.
 func (r *results) suspects() (all []test, why string) {
 	all = r.innermost(failed)
-	reasons := slices.Clone(r.noChance)
+	var reasons []string
+	for _, name := range r.packages {
+		reasons = append(reasons, r.noChance[name]...)
+	}
 	if unended := r.unended(); len(unended) > 0 {
 		reasons = append(reasons, "did not end:"+list(unended))
 	}

@@ -60,7 +60,8 @@ func TestOutputIsPrintedOfTestsThatFail(t *testing.T) {
 func TestSuspectsAreTheInnermostTestsThatFailed(t *testing.T) {
 	r, _ := events(t,
 		`{"Action":"fail","Package":"p","Test":"TestA/one_(x)"}`, `{"Action":"pass","Package":"p","Test":"TestA/two"}`, fails,
-		`{"Action":"fail","Package":"p","Test":"TestAB"}`, pkgFails)
+		`{"Action":"fail","Package":"p","Test":"TestAB"}`, pkgFails,
+		`{"Action":"output","Package":"q","Output":"retest: never\n"}`, `{"Action":"pass","Package":"q"}`) // which did not fail
 	failed, why := r.suspects()
 	if why != "" || len(failed) != 2 || failed[0].String() != "p.TestA/one_(x)" || failed[1].String() != "p.TestAB" {
 		t.Fatalf("suspects %v, %s", failed, why)

@@ -35,7 +35,7 @@ func TestExcuses(t *testing.T) {
 	e.Takes("one more", true, busy)
 	text, tooMany := e.summary()
 	if want := list + "excused: another (waiting 50%, stolen 2%)\nexcused: one more (waiting 50%, stolen 2%)\n" +
-		"excused: 3 of 7 verdicts\nexcused: too many for the others to say something\n"; text != want || !tooMany {
+		"excused: 3 of 7 verdicts\nexcused: too many for the others to say something\nretest: never\n"; text != want || !tooMany {
 		t.Errorf("it says %q, too many is %t", text, tooMany)
 	}
 	if code := e.Run(func() int { return 0 }); code != 1 {

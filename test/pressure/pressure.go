@@ -23,6 +23,9 @@ const (
 	busyStolen = 0.05
 	// mostExcused is how large a part of a suite may be excused: 1/3.
 	mostExcused = 3
+	// fewest is how many judgements a suite has. One or two that are excused must not be too
+	// many by themselves, as of one test that runs alone: from 6 on it takes a third one.
+	fewest = 6
 )
 
 // Meter knows what the machine said when it was started.
@@ -137,5 +140,5 @@ func (r Reading) String() string {
 }
 
 // TooMany says whether so many of a suite's judgements were excused that it judged nothing:
-// more than a third.
-func TooMany(excused, of int) bool { return mostExcused*excused > of }
+// more than a third. A few judgements are no suite.
+func TooMany(excused, of int) bool { return of >= fewest && mostExcused*excused > of }
