@@ -119,6 +119,8 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 # list), what is measured, and tools.
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
 	./measure/... ./text/... ./api/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... ./hack/mutation/...
+# What is not built with the race detector, which would change what it measures.
+APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!race' .)
 # Tests of this many at once wait for what they wait for beside each other.
 AT_ONCE ?= 8
 # A test that fails runs again alone, three times. What then passes is named in this file, with
@@ -134,7 +136,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 	$(call retest,.) $(ALONE); \
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
 	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race) ./...; done
-	go test -run 'Allocates?Nothing|ReservedMemory|HowLate|HowLong|Stamped' ./loadworker/attack ./loadworker/assemble ./loadworker/transport/{http1,loop} # the race detector would change them
+	$(call retest,.,-run "$$(sed -nE 's/^func (Test\w+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
 	go -C $(KUBERNETES) test -vet=off -shuffle=on ./... # vet would read the facts of all of Kubernetes
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors

@@ -1,89 +1,11 @@
-//go:build !race
-
 package loop
 
 import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
-	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
-
-// stamped returns connections of a loop to a server that sends back what it gets, once the
-// kernel stamps what comes on them: it begins soon after the first socket asks for it.
-func stamped(t *testing.T, l *Loop, n int) []*echoed {
-	t.Helper()
-	open := echoes(t)
-	all := make([]*echoed, n)
-	for i := range all {
-		conn, err := open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[i] = &echoed{}
-		l.Add(&all[i].conn, all[i])
-		if err := all[i].conn.Adopt(conn); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first := all[0] // whose wait is always known
-	end := scripted.Far()
-	for n := 1; first.waited == 0; n++ {
-		if time.Now().After(end) {
-			t.Fatal("the kernel does not say when bytes came")
-		}
-		first.conn.Write([]byte{1})
-		l.await(t, func() bool { return len(first.got) == n })
-	}
-	return all
-}
-
-// awaitBytes waits until bytes have come on a connection, and reads none of them.
-func awaitBytes(t *testing.T, c *Conn) {
-	t.Helper()
-	poll := []unix.PollFd{{Fd: c.fd, Events: unix.POLLIN}}
-	if n, err := unix.Poll(poll, int(scripted.Patience.Milliseconds())); n != 1 {
-		t.Fatal(err)
-	}
-}
-
-// A loop that turns to responses late says of each how late, whether it reads them by an event
-// or as their deadline has passed. Not with the race detector, with which no connection is
-// stamped.
-func TestLoopMeasuresHowLongBytesWait(t *testing.T) {
-	const n, late = 2*sampledEvery + 1, 20 * time.Millisecond
-	for name, read := range map[string]func(*Loop){
-		"by an event":             func(l *Loop) { l.Wait(0) },
-		"as the deadline is past": func(l *Loop) { l.expire(0) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := newTestLoop(t, nil)
-			all, asked := stamped(t, l, n), time.Now()
-			got := len(all[0].got)
-			for _, e := range all {
-				e.conn.Write([]byte{2})
-				e.conn.Await(&Deadline{}, waiter(func(error) {}), 0)
-			}
-			for _, e := range all {
-				awaitBytes(t, &e.conn)
-			}
-			<-time.After(late)
-			read(l)
-			most := time.Since(asked) // of another clock
-			for i, e := range all {
-				if i == 0 && len(e.got) != got+1 || i > 0 && len(e.got) != 1 || e.waited < late || e.waited > most {
-					t.Errorf("connection %d: %d bytes, waited %v; want from %v to %v", i, len(e.got), e.waited, late, most)
-				}
-				if want := i%sampledEvery == 0; e.conn.Sampled() != want {
-					t.Errorf("connection %d is sampled: %v, want %v", i, !want, want)
-				}
-			}
-		})
-	}
-}
 
 // Only what is stamped, and what came before the deadline by that, is known to be in time.
 func TestAnswersAreMissedThatCameAfterTheirDeadline(t *testing.T) {
