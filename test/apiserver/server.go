@@ -33,11 +33,14 @@ var current struct {
 	assets      string
 }
 
+// Tests are those of a package: a *testing.M, or what says something after it.
+type Tests interface{ Run() int }
+
 // Start is the body of a TestMain: it starts a server, runs the package's tests
 // and stops the server. When the server cannot start, no test runs and the
 // package fails. Beside the CRD of this repository the server has those that are
 // given.
-func Start(m *testing.M, others ...CRD) {
+func Start(m Tests, others ...CRD) {
 	if err := start(others); err != nil {
 		fmt.Fprintln(os.Stderr, "test/apiserver:", err)
 		os.Exit(1)

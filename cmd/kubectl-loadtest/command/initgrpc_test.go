@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -88,8 +89,8 @@ func TestInitFromGRPCRuns(t *testing.T) {
 		short = strings.ReplaceAll(short, before, after)
 	}
 	at := strings.TrimPrefix(s.URL, "http://")
-	got := alone(t.Context(), t, "run", "--local", "-f", write(t, "calls.yaml", short), "--service", "calls="+at)
-	judged(t, got, 0, "Passed")
+	got, lt := runLocal(t, "-f", write(t, "calls.yaml", short), "--service", "calls="+at)
+	judged(t, got, lt, v1alpha1.VerdictPassed)
 	contains(t, "the report", got.out, "sent 200 (100%)")
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -60,52 +61,55 @@ func localTest(target string) string {
 		"spec: {target: {" + target + "}, requests: [{path: /}], steps: [{name: burst, users: 5, requestsPerUser: 4}]}\n"
 }
 
-// beganLate says whether a run says that a worker began a step late, and the machine that it
-// was busy.
-func beganLate(got answer) bool {
-	return strings.Contains(got.out, "a worker began it ") && got.machine.Busy()
+// runLocal runs a LoadTest on this machine. What it leaves is what it prints: the report is made
+// of that, and returned in place of it.
+func runLocal(t *testing.T, args ...string) (answer, *v1alpha1.LoadTest) {
+	t.Helper()
+	got := alone(t.Context(), t, append([]string{"run", "--local", "-o", "yaml"}, args...)...)
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict([]byte(got.out), lt); err != nil || lt.Status.Verdict == "" {
+		t.Fatalf("what was printed is no LoadTest that ran: %v\n%s\n%s", err, got.out, got.err)
+	}
+	got.out = alone(t.Context(), t, "report", "-f", write(t, "saved.yaml", got.out)).out
+	return got, lt
 }
 
-// judged checks the exit code of a verdict, and returns the verdict. On a machine that says that
-// it was busy, a run that would pass may be inconclusive, and says why; so may any whose workers
-// began late.
-func judged(t *testing.T, got answer, code int, verdict string) string {
+// judged checks the verdict of a run on this machine, or that it was hindered on a machine that
+// says itself that it was busy; and the exit code.
+func judged(t *testing.T, got answer, lt *v1alpha1.LoadTest, want v1alpha1.Verdict) {
 	t.Helper()
-	busy := beganLate(got) || code == 0 && got.machine.Busy() && strings.Contains(got.out, "It shows in the result")
-	if got.code == 2 && busy {
-		return "Inconclusive"
+	v := lt.Status.Verdict
+	if v == want {
+		excuses.Right()
+	} else if !excuses.Takes(t.Name(), fault.IsHindered(&lt.Status), got.machine) {
+		t.Errorf("verdict %s, want %s (%s); %s%s", v, want, got.machine, got.out, got.err)
 	}
-	if got.code != code {
-		t.Errorf("exit code %d, want %d of %s; standard error:\n%s", got.code, code, verdict, got.err)
+	codes := map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: 0, v1alpha1.VerdictFailed: 1, v1alpha1.VerdictInconclusive: 2}
+	if code, ok := codes[v]; !ok || got.code != code {
+		t.Errorf("exit code %d of %s; standard error:\n%s", got.code, v, got.err)
 	}
-	return verdict
 }
 
 func TestLocalRunEndsWithTheVerdict(t *testing.T) {
-	for name, tt := range map[string]struct{ status, code int }{"Passed": {200, 0}, "Failed": {500, 1}} {
-		t.Run(name, func(t *testing.T) {
-			url, asked := answering(t, tt.status)
-			got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)))
-			verdict := judged(t, got, tt.code, name)
+	for want, status := range map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: 200, v1alpha1.VerdictFailed: 500} {
+		t.Run(string(want), func(t *testing.T) {
+			url, asked := answering(t, status)
+			got, lt := runLocal(t, "-f", write(t, "a.yaml", localTest("url: "+url)))
+			judged(t, got, lt, want)
 			if asked.Load() != 20 {
 				t.Errorf("the target was asked %d times, want 20", asked.Load())
 			}
+			verdict := string(lt.Status.Verdict)
 			contains(t, "the report", got.out, "LoadTest local/hello", "Verdict             "+verdict, "sent 20 (100%)")
 			contains(t, "the log", got.err, "local/hello  "+verdict)
 		})
 	}
 }
 
-// What a run on this machine leaves is what it prints: it can be reported on later.
-func TestLocalRunIsReportedFromAFile(t *testing.T) {
+func TestLocalRunPrintsItsReport(t *testing.T) {
 	url, _ := answering(t, 200)
-	saved := alone(t.Context(), t, "run", "--local", "-o", "yaml", "-f", write(t, "a.yaml", localTest("url: "+url)))
-	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict([]byte(saved.out), lt); err != nil || lt.Status.Verdict == "" {
-		t.Fatalf("what was printed is no LoadTest that ran: %v\n%s", err, saved.out)
-	}
-	got := alone(t.Context(), t, "report", "-f", write(t, "saved.yaml", saved.out))
-	contains(t, "the report", got.out, "Verdict             "+string(lt.Status.Verdict), "sent 20 (100%)")
+	got := alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)))
+	contains(t, "the report", got.out, "LoadTest local/hello", "Verdict             ", "sent 20 (100%)")
 }
 
 // The first interrupt ends the run with what was measured; what was to follow is not
@@ -203,20 +207,23 @@ func TestTryFindsTheFault(t *testing.T) {
 // The right system is not found at fault. It has passed, unless the machine was busy; the exit
 // code and the last line agree on any.
 func TestTryEndsWithTheVerdict(t *testing.T) {
-	got := alone(t.Context(), t, "try", "--serve", "ratelimiter")
-	lines := strings.Split(strings.TrimSpace(got.out), "\n")
-	want := map[int]string{0: "try: PASSED: ", 2: "try: INCONCLUSIVE: "}[got.code]
-	if last := lines[len(lines)-1]; want == "" || !strings.HasPrefix(last, want) {
-		t.Errorf("exit code %d, last line %q", got.code, last)
+	var out, log bytes.Buffer
+	machine := pressure.Start()
+	code, lt := command.Try(t.Context(), "ratelimiter", command.Streams{Out: &out, Err: &log})
+	if lt == nil {
+		t.Fatalf("nothing ran: %s", log.String())
 	}
-	if hindered := strings.Contains(got.out, "It shows in the result") && got.machine.Busy(); got.code == 2 && !hindered && !beganLate(got) {
-		t.Errorf("it is inconclusive (%s):\n%s", got.machine, got.out)
+	got := answer{code: code, out: out.String(), err: log.String(), machine: machine.Read()}
+	judged(t, got, lt, v1alpha1.VerdictPassed)
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	if last, want := lines[len(lines)-1], "try: "+strings.ToUpper(string(lt.Status.Verdict))+": "; !strings.HasPrefix(last, want) {
+		t.Errorf("last line %q, want %s", last, want)
 	}
 	for _, threshold := range []string{"overLimitGrants", "falseDenials"} {
 		if strings.Contains(got.out, "Failed            "+threshold) {
 			t.Errorf("%s is found at fault:\n%s", threshold, got.out)
 		}
-		if !strings.Contains(got.out, "a worker began it ") { // which leaves nothing to judge
+		if !fault.BeganLate(&lt.Status) { // which leaves nothing to judge
 			contains(t, "the report", got.out, "Passed            "+threshold)
 		}
 	}

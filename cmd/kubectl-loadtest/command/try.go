@@ -30,38 +30,42 @@ func (c *config) try() *cobra.Command {
 			"  # What is sent: the same file runs in a cluster\n" +
 			"  cat config/samples/try-shortener.yaml",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.runTry(cmd.Context(), system, page) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := c.runTry(cmd.Context(), system, page)
+			return err
+		},
 	}
 	command.Flags().StringVar(&page, "html", "", "File to write the report to as a page for a browser, too")
 	command.Flags().StringVar(&system, "serve", "shortener", "The system to start: "+oneOf(serve.Names()))
 	return command
 }
 
-func (c *config) runTry(ctx context.Context, system, page string) error {
+// runTry returns what came of the run, also with an error that is its verdict.
+func (c *config) runTry(ctx context.Context, system, page string) (came outcome, err error) {
 	if err := serve.Check(system); err != nil {
-		return err
+		return came, err
 	}
 	name := "try-" + serve.Service(system) + ".yaml"
 	file, err := samples.Files.Open(name)
 	if err != nil {
-		return err
+		return came, err
 	}
 	defer func() { _ = file.Close() }()
 	tests, err := parse(name, file, checkLoadTest)
 	if err != nil {
-		return err
+		return came, err
 	}
 	code, came, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"})
 	if err != nil {
-		return err
+		return came, err
 	}
 	if err := c.writePage(came, page); err != nil {
-		return err
+		return came, err
 	}
 	if _, err := fmt.Fprintf(c.streams.Out, "\n%s\n", sentence(came.test)); err != nil {
-		return fmt.Errorf("write the last line: %w", err)
+		return came, fmt.Errorf("write the last line: %w", err)
 	}
-	return exit(code)
+	return came, exit(code)
 }
 
 // writePage writes the report as a page, if a file was named for it.
