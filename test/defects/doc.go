@@ -28,6 +28,7 @@
 //	                                              TestTheWarmUpIsNotMeasured
 //	11 the generator's own limits not recorded    TestTheGeneratorsOwnLimitIsRecorded,
 //	                                              TestTheGeneratorsLatenessIsRecorded,
+//	                                              TestTheGeneratorsUnsentLoadIsItsOwn,
 //	                                              TestTheGeneratorsResourcesAreRecorded
 //	12 one run, without error bars                TestRepetitionsShowHowFarTheyDiffer,
 //	                                              TestOneRunSaysThatItIsOne,

@@ -65,6 +65,26 @@ func TestTheGeneratorsLatenessIsRecorded(t *testing.T) {
 	}
 }
 
+// The same of a generator that does not send a few of the requests. This suite, which takes no
+// account of how late requests are sent, takes account of that: the target is not at fault.
+func TestTheGeneratorsUnsentLoadIsItsOwn(t *testing.T) {
+	const due, unsent = 1000, 30
+	o := measured(t, v1alpha1.LoadTestSpec{Steps: arrivals("1000", time.Second)}, func(s *measure.Measurement) {
+		s.Due, s.Unsent, s.UnsentByGenerator, s.Window = due, unsent, unsent, time.Second
+		q := &s.Requests[0]
+		q.Sent, q.Expected, q.Outcomes[measure.Success] = due-unsent, due-unsent, due-unsent
+		for range due - unsent {
+			q.Response.Record(2 * ms)
+			q.Service.Record(2 * ms)
+		}
+		asPlanned(s)
+	})
+	o.verdictIs(t, v1alpha1.VerdictInconclusive)
+	if o.judgement.Reason != v1alpha1.ReasonLoadDisplaced {
+		t.Errorf("the reason is %s: %s", o.judgement.Reason, o.judgement.Message)
+	}
+}
+
 // Defect: the resources of the generator are not recorded. They are in the result, and
 // one throttled worker of many is named. By itself that is no reason against the verdict.
 func TestTheGeneratorsResourcesAreRecorded(t *testing.T) {
@@ -204,7 +224,9 @@ func TestErrorsAndUnsentLoadFailByDefault(t *testing.T) {
 				server: routes(map[string]groundtruth.Route{"": tt.route}),
 				spec:   v1alpha1.LoadTestSpec{Steps: tt.steps, Thresholds: tt.thresholds},
 			}.run(t)
-			o.verdictIs(t, v1alpha1.VerdictFailed)
+			if !o.verdictIs(t, v1alpha1.VerdictFailed) {
+				return
+			}
 			for _, th := range o.status.Thresholds {
 				if th.Metric == tt.decides && (!th.Default || th.State != v1alpha1.ThresholdFailed) {
 					t.Errorf("threshold %+v does not decide it", th)
