@@ -138,7 +138,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 	$(call retest,.) $(ALONE); \
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
 	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race) ./...; done
-	$(call retest,.,-run "$$(sed -nE 's/^func (Test\w+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
+	$(call retest,.,-run "$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
 	$(call retest,$(KUBERNETES),-vet=off -shuffle=on) ./... # vet would read the facts of all of Kubernetes
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
