@@ -59,14 +59,27 @@ const Kept = "Kept"
 func KeptFor(s *v1alpha1.LoadTestStatus) time.Duration {
 	var longest time.Duration
 	for i := range s.Steps {
-		step := &s.Steps[i]
-		users := s.MaxSustainedUsers != nil && step.Load.Users == *s.MaxSustainedUsers && step.Load.RampTo == nil
-		rate := step.Load.Rate != nil && step.Load.RampTo == nil && step.Load.Rate.String() == s.MaxSustainedRate
-		if (users || rate) && step.Load.Duration != nil && step.State == v1alpha1.StepComplete && step.Side != v1alpha1.SideControl {
-			longest = max(longest, step.Load.Duration.Duration)
+		if d := s.Steps[i].Load.Duration; d != nil && KeptHighest(s, &s.Steps[i]) {
+			longest = max(longest, d.Duration)
 		}
 	}
 	return longest
+}
+
+// KeptHighest says whether a step sent the highest load that was kept, and kept it. Another
+// step of the same load may not have: it was longer, or another repetition.
+func KeptHighest(s *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus) bool {
+	l := &step.Load
+	users := s.MaxSustainedUsers != nil && l.Users == *s.MaxSustainedUsers
+	rate := s.MaxSustainedRate != "" && l.Rate != nil && parsed(l.Rate.String()) == parsed(s.MaxSustainedRate)
+	return (users || rate) && l.RampTo == nil && step.Side != v1alpha1.SideControl && isKept(step)
+}
+
+// isKept says whether a step was carried out whole, kept its thresholds, and did not leave
+// more and more requests outstanding.
+func isKept(step *v1alpha1.StepStatus) bool {
+	grows := step.Result != nil && step.Result.Outstanding.Grows()
+	return step.State == v1alpha1.StepComplete && ThresholdState(step) == v1alpha1.ThresholdPassed && !grows
 }
 
 // forTime is a time in a sentence; empty: none.

@@ -122,15 +122,38 @@ steps:
 	}
 }
 
+// The longest step of the highest load that was kept says for how long: not one that broke a
+// threshold, left it undecided, was cut or let requests pile up.
 func TestKeptRateIsSaidOnceWithItsTime(t *testing.T) {
-	hundred, more := v1alpha1.NewDecimal("100"), v1alpha1.NewDecimal("200")
-	text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100", Steps: []v1alpha1.StepStatus{
-		{State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{Rate: &hundred, Duration: &metav1.Duration{Duration: 10 * time.Second}}},
-		{State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{Rate: &hundred, Duration: &metav1.Duration{Duration: 2 * time.Minute}}, Hold: true},
-		{State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{Rate: &more, Duration: &metav1.Duration{Duration: time.Hour}}},
-	}}})
-	if n := strings.Count(text, "Kept                every threshold up to 100 requests per second, for 2m\n"); n != 1 {
-		t.Errorf("it is said %d times:\n%s", n, text)
+	step := func(rate string, d time.Duration, change func(*v1alpha1.StepStatus)) v1alpha1.StepStatus {
+		of := v1alpha1.NewDecimal(rate)
+		s := v1alpha1.StepStatus{State: v1alpha1.StepComplete, ThresholdState: v1alpha1.ThresholdPassed, Load: v1alpha1.StepLoad{Rate: &of, Duration: &metav1.Duration{Duration: d}}}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	for name, tt := range map[string]struct {
+		longest v1alpha1.StepStatus
+		want    string
+	}{
+		"kept":      {step("100", 2*time.Minute, nil), "2m"},
+		"breached":  {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.ThresholdState = v1alpha1.ThresholdFailed }), "10s"},
+		"undecided": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.ThresholdState = v1alpha1.ThresholdInconclusive }), "10s"},
+		"an exception": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) {
+			s.Repeated = []v1alpha1.RepeatedThreshold{{State: v1alpha1.ThresholdFailed}}
+		}), "10s"},
+		"cut": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }), "10s"},
+		"growing": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) {
+			s.Result = &v1alpha1.StepResult{Outstanding: &v1alpha1.OutstandingResult{Trend: v1alpha1.OutstandingGrowing}}
+		}), "10s"},
+		"of the control": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.Side = v1alpha1.SideControl }), "10s"},
+		"another rate":   {step("200", 2*time.Minute, nil), "10s"},
+	} {
+		text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100", Steps: []v1alpha1.StepStatus{step("100", 10*time.Second, nil), tt.longest}}})
+		if n := strings.Count(text, "Kept                every threshold up to 100 requests per second, for "+tt.want+"\n"); n != 1 {
+			t.Errorf("%s: it is said %d times for %s:\n%s", name, n, tt.want, text)
+		}
 	}
 }
 

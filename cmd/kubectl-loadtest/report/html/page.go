@@ -186,7 +186,7 @@ func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
 			continue
 		}
 		last = step
-		if highest(s, step) {
+		if report.KeptHighest(s, step) {
 			sustained = step
 		}
 	}
@@ -194,14 +194,6 @@ func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
 		return sustained
 	}
 	return last
-}
-
-// highest says whether the step has the highest load that was sustained.
-func highest(s *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus) bool {
-	if s.MaxSustainedUsers != nil && usersOf(&step.Load) == float64(*s.MaxSustainedUsers) {
-		return true
-	}
-	return s.MaxSustainedRate != "" && rateOf(&step.Load) == parsed(s.MaxSustainedRate)
 }
 
 func thresholds(s *v1alpha1.LoadTestStatus) []threshold {
