@@ -34,7 +34,7 @@ func Encode(step Step) ([]byte, error) {
 		from func(*Request)
 	}{
 		{"requests.service", func(r *Request) { r.Service = nil }},
-		{"requests.withoutGenerator", func(r *Request) { r.WithoutGenerator = nil }},
+		{OmittedWithoutGenerator, func(r *Request) { r.WithoutGenerator = nil }},
 		{"requests.response", func(r *Request) { r.Response = nil }},
 	} {
 		if err != nil || len(b) <= MaxBytes {

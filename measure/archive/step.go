@@ -10,6 +10,9 @@ import (
 // Format names the format and its version.
 const Format = "loadtest.dev/step-results/v1"
 
+// OmittedWithoutGenerator stands in Omitted for the times without the generator's own delay.
+const OmittedWithoutGenerator = "requests.withoutGenerator"
+
 // Step is what is kept of a finished step.
 type Step struct {
 	// Format is Format.

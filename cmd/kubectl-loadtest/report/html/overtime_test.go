@@ -93,8 +93,13 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 	if n := strings.Count(before, "because it was stopped or its node is busy"); n != 1 {
 		t.Errorf("the page says %d times what the generator did, want once", n)
 	}
-	if coarse := page(t, faults["stood-still"]); !strings.Contains(coarse, band) {
-		t.Error("without an archive, there is no band by the quantiles of the status")
+	omitted := reporttest.Archived(faults["stood-still"])
+	omitted[0].Requests[0].WithoutGenerator, omitted[0].Omitted = nil, []string{"requests.service", "requests.withoutGenerator"}
+	for name, archived := range map[string][]*archive.Step{"an archive": nil, "room for the times in it": omitted} {
+		tail := regexp.MustCompile(`(?s)<h3>Response time by percentile</h3>.*?</figure>`).FindString(page(t, faults["stood-still"], archived...))
+		if !strings.Contains(tail, band) {
+			t.Errorf("without %s, there is no band by the quantiles of the status", name)
+		}
 	}
 	// Over the load, p99 and p95 have one each, for a screen and a phone; p50 is the same.
 	over := regexp.MustCompile(`(?s)<h3>Response time</h3>.*?</figure>`).FindString(page(t, late(t)))

@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,13 +118,17 @@ func without(step *v1alpha1.StepStatus, archived []*archive.Step) (points []plot
 }
 
 // ideally is what the archive of a step has of all its requests without the generator's own
-// delay; nil if it has not all.
+// delay; nil if it has not all. Of a request that has none they are the same, or nothing
+// ended, unless they are omitted.
 func ideally(a *archive.Step) *measure.Histogram {
+	if slices.Contains(a.Omitted, archive.OmittedWithoutGenerator) {
+		return nil
+	}
 	sum := measure.NewHistogram()
 	for i := range a.Requests {
 		of := a.Requests[i].WithoutGenerator
 		if of == nil {
-			of = a.Requests[i].Response // it is the same, or nothing ended
+			of = a.Requests[i].Response
 		}
 		h, err := of.Decode()
 		if err != nil || sum.Merge(h) != nil {
