@@ -1,19 +1,14 @@
 package report
 
 import (
+	"math/big"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-)
-
-const (
-	// leastApart and leastShare are by how much a time has to differ without the generator's
-	// own delay for both to be shown: by a millisecond, and by 1/50 of what was measured. A
-	// sound generator's delay is less.
-	leastApart = time.Millisecond
-	leastShare = 50
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
 // Bracket is a figure of a distribution of times, as it was measured and without the
@@ -40,13 +35,14 @@ func Brackets(measured, without *v1alpha1.Latency) []Bracket {
 	return list
 }
 
-// IsVisible says whether the two ends differ by so much that both are worth saying.
+// IsVisible says whether the two ends differ by so much that both are worth saying, and
+// read differently.
 func (b Bracket) IsVisible() bool {
 	if b.Time == nil || b.Without == nil {
 		return false
 	}
-	apart := (b.Time.Duration - b.Without.Duration).Abs()
-	return apart >= leastApart && apart*leastShare > b.Time.Duration
+	measured, without := b.Time.Duration, b.Without.Duration
+	return format.AreTimesApart(measured, without) && format.Short(measured) != format.Short(without)
 }
 
 // Text is the measured time, and the one without the generator's delay in parentheses if
@@ -80,4 +76,30 @@ func AnyVisible(steps []v1alpha1.StepStatus) bool {
 		}
 	}
 	return false
+}
+
+// Observed is the value of a threshold, and the one without the generator's own delay in
+// parentheses if that is visible.
+func Observed(t *v1alpha1.ThresholdStatus) string {
+	if !areApart(t.Observed, t.WithoutGenerator) {
+		return t.Observed
+	}
+	return t.Observed + " (" + t.WithoutGenerator + ")"
+}
+
+// areApart says whether two values of a metric differ visibly: times, shares or numbers. Of
+// a share it is enough that the rest does: 99.2% on time are not 99.9%.
+func areApart(measured, without string) bool {
+	m, errMeasured := time.ParseDuration(measured)
+	w, errWithout := time.ParseDuration(without)
+	if errMeasured == nil && errWithout == nil {
+		return format.AreTimesApart(m, w)
+	}
+	a, okMeasured := new(big.Rat).SetString(strings.TrimSuffix(measured, "%"))
+	b, okWithout := new(big.Rat).SetString(strings.TrimSuffix(without, "%"))
+	if !okMeasured || !okWithout {
+		return false
+	}
+	all := big.NewRat(100, 1)
+	return format.AreApart(a, b) || strings.HasSuffix(measured, "%") && format.AreApart(a.Sub(all, a), b.Sub(all, b))
 }

@@ -28,6 +28,7 @@ func TestBothValuesAreSaidWhereTheyDiffer(t *testing.T) {
 		"2 %":                    {micros(100_000), micros(98_000), "100ms"},
 		"more than 2 %":          {micros(100_000), micros(97_900), "100ms (98ms)"},
 		"longer without it":      {micros(10_000), micros(20_000), "10ms (20ms)"},
+		"the same in two digits": {micros(1_440_000), micros(1_400_000), "1.4s"},
 		"too few samples":        {nil, nil, "–"},
 		"without it, too few":    {micros(10_000), nil, "10ms"},
 		"measured, none, but it": {nil, micros(10_000), "–"},
@@ -40,7 +41,9 @@ func TestBothValuesAreSaidWhereTheyDiffer(t *testing.T) {
 
 func TestObservedHasBothValuesWhereTheyDiffer(t *testing.T) {
 	for want, tt := range map[string][2]string{
-		"1.27s (10ms)": {"1.27s", "10ms"}, "10.2ms": {"10.2ms", "10ms"}, "13.9%": {"13.9%", ""}, "3% (1%)": {"3%", "1%"}, "": {"", ""},
+		"1.27s (10ms)": {"1.27s", "10ms"}, "10.2ms": {"10.2ms", "10ms"}, "1.44s (1.4s)": {"1.44s", "1.4s"},
+		"13.9%": {"13.9%", ""}, "3% (1%)": {"3%", "1%"}, "99.2% (99.9%)": {"99.2%", "99.9%"}, "50%": {"50%", "50.4%"}, "0% (0.1%)": {"0%", "0.1%"},
+		"3820.1": {"3820.1", "3820.4"}, "3820.1 (3900)": {"3820.1", "3900"}, "": {"", ""},
 	} {
 		if got := report.Observed(&v1alpha1.ThresholdStatus{Observed: tt[0], WithoutGenerator: tt[1]}); got != want {
 			t.Errorf("%v: %q, want %q", tt, got, want)

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
@@ -149,21 +146,4 @@ func withoutRepetition(s *v1alpha1.LoadTestStatus, message, said string) string 
 		message = strings.TrimSpace(strings.ReplaceAll(message, r.Generator.Message, ""))
 	}
 	return message
-}
-
-// Observed is the value of a threshold, and the one without the generator's own delay in
-// parentheses if that is visible.
-func Observed(t *v1alpha1.ThresholdStatus) string {
-	if t.WithoutGenerator == "" {
-		return t.Observed
-	}
-	measured, errMeasured := time.ParseDuration(t.Observed)
-	without, errWithout := time.ParseDuration(t.WithoutGenerator)
-	if errMeasured == nil && errWithout == nil {
-		b := Bracket{Time: &metav1.Duration{Duration: measured}, Without: &metav1.Duration{Duration: without}}
-		if !b.IsVisible() {
-			return t.Observed
-		}
-	}
-	return t.Observed + " (" + t.WithoutGenerator + ")"
 }
