@@ -9,6 +9,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 )
 
 func micros(n int64) *metav1.Duration {
@@ -80,9 +82,17 @@ func TestStateOfTheGeneratorIsSaidOnce(t *testing.T) {
 		}
 		s.Thresholds = append(s.Thresholds, s.Thresholds[0]) // a second one of the same
 		s.Verdict = v1alpha1.VerdictInconclusive
-		text := report.Text(&v1alpha1.LoadTest{Status: s})
-		if n := strings.Count(text, cause); n != 1 {
-			t.Errorf("%s: it is said %d times:\n%s", name, n, text)
+		// The operator copies the sentence into more conditions.
+		s.Conditions = append(s.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Message: tt.met}, metav1.Condition{Type: v1alpha1.ConditionStalled, Message: tt.met})
+		lt := &v1alpha1.LoadTest{Status: s}
+		page, err := html.Report(lt, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, text := range map[string]string{"text": report.Text(lt), "html": string(page), "markdown": markdown.Report(lt)} {
+			if n := strings.Count(text, cause); n != 1 {
+				t.Errorf("%s, %s: it is said %d times:\n%s", name, form, n, text)
+			}
 		}
 	}
 }

@@ -192,10 +192,11 @@ func handshakes(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func conditions(list []metav1.Condition) table {
+func conditions(s *v1alpha1.LoadTestStatus) table {
 	t := table{Title: "Conditions", Words: 4, Heads: []string{"condition", "status", "reason", "message"}}
-	for _, c := range list {
-		t.Rows = append(t.Rows, []string{c.Type, string(c.Status), c.Reason, c.Message})
+	messages := report.ConditionMessages(s)
+	for i, c := range s.Conditions {
+		t.Rows = append(t.Rows, []string{c.Type, string(c.Status), c.Reason, messages[i]})
 	}
 	return t
 }

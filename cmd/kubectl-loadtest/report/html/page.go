@@ -95,7 +95,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s),
 		Tables:     []table{course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
-		Conditions: conditions(s.Conditions),
+		Conditions: conditions(s),
 		Manifest:   text,
 	}
 	var b bytes.Buffer

@@ -22,8 +22,10 @@ func cases(lt *v1alpha1.LoadTest) []testcase {
 			list = append(list, j.step(&s.Steps[i]))
 		}
 	}
+	messages := report.ThresholdMessages(s)
 	for i := range s.Thresholds {
-		list = append(list, j.threshold(&s.Thresholds[i]))
+		t := &s.Thresholds[i]
+		list = append(list, j.judged("threshold "+report.ThresholdName(t), string(t.State), messages[i]))
 	}
 	for i := range s.Audits {
 		list = append(list, j.stored(&s.Audits[i]))
@@ -75,10 +77,6 @@ func lacks(step *v1alpha1.StepStatus) string {
 		sentence += fmt.Sprintf(" At most %d requests are missing from its result.", *step.MissingAtMost)
 	}
 	return sentence
-}
-
-func (j judge) threshold(t *v1alpha1.ThresholdStatus) testcase {
-	return j.judged("threshold "+report.ThresholdName(t), string(t.State), t.Message)
 }
 
 func (j judge) stored(a *v1alpha1.AuditStatus) testcase {

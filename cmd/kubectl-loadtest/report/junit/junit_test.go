@@ -82,6 +82,19 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// What the generator did stands in the case of the verdict; those of thresholds do not repeat it.
+func TestStateOfTheGeneratorIsSaidInOneCase(t *testing.T) {
+	lt, cases := reporttest.Faults(t)["stood-still"], 0
+	for _, c := range read(t, lt).Tests {
+		if c.Error != nil && strings.Contains(c.Error.Error(), lt.Status.Steps[0].Result.Generator.Message) {
+			cases++
+		}
+	}
+	if cases != 1 {
+		t.Errorf("it is said in %d cases, want 1", cases)
+	}
+}
+
 // An audit of what the target stored is a case, with its sentence.
 func TestStoredAuditsAreCases(t *testing.T) {
 	statuses := map[string]reader.Status{}
