@@ -2,6 +2,7 @@ package report
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,14 +59,7 @@ func (b Bracket) Text(write func(*metav1.Duration) string) string {
 const InParentheses = "in parentheses: without the generator's own delay"
 
 // areVisible says whether any of them is.
-func areVisible(list []Bracket) bool {
-	for _, b := range list {
-		if b.IsVisible() {
-			return true
-		}
-	}
-	return false
-}
+func areVisible(list []Bracket) bool { return slices.ContainsFunc(list, Bracket.IsVisible) }
 
 // AnyVisible says whether a table of the steps' response times has two values somewhere.
 func AnyVisible(steps []v1alpha1.StepStatus) bool {
@@ -85,6 +79,11 @@ func Observed(t *v1alpha1.ThresholdStatus) string {
 		return t.Observed
 	}
 	return t.Observed + " (" + t.WithoutGenerator + ")"
+}
+
+// AnyObservedTwice says whether a table of thresholds has two values somewhere.
+func AnyObservedTwice(list []v1alpha1.ThresholdStatus) bool {
+	return slices.ContainsFunc(list, func(t v1alpha1.ThresholdStatus) bool { return areApart(t.Observed, t.WithoutGenerator) })
 }
 
 // areApart says whether two values of a metric differ visibly: times, shares or numbers. Of

@@ -36,7 +36,7 @@ func duration(d *metav1.Duration) string {
 }
 
 func rungs(s *v1alpha1.LoadTestStatus) table {
-	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1, Note: strings.TrimSpace(inParentheses(s.Steps))}
+	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1, Note: inParentheses(report.AnyVisible(s.Steps))}
 	steps := measured(s.Steps)
 	for i, r := range report.Bracketed(s, duration) {
 		of := steps[i].Result

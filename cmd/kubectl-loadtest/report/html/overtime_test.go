@@ -89,6 +89,9 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
+	if note := "<h2 id=\"thresholds\">Thresholds</h2>\n<p class=\"note\">In parentheses: without the generator"; !strings.Contains(stood, note) {
+		t.Error("the table of thresholds does not say what is in parentheses")
+	}
 	if n := strings.Count(stood, "because it was stopped or its node is busy"); n != 1 {
 		t.Errorf("the page says %d times what the generator did, want once", n)
 	}

@@ -48,6 +48,7 @@ type view struct {
 	Outcomes        []outcome
 	Failures        table
 	Thresholds      []threshold
+	ThresholdNote   string
 	Tables          []table
 	Conditions      table
 	Manifest        string
@@ -93,7 +94,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected, ofExpectedWithout),
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
-		Thresholds: thresholds(s),
+		Thresholds: thresholds(s), ThresholdNote: inParentheses(report.AnyObservedTwice(s.Thresholds)),
 		Tables:     []table{course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
 		Conditions: conditions(s),
 		Manifest:   text,

@@ -190,12 +190,12 @@ func tailAxis(nines float64) plot.Axis {
 // twoLines has what is in parentheses below the rest, where columns are many.
 func twoLines(text string) string { return strings.Replace(text, " (", "\n(", 1) }
 
-// inParentheses says what the second time of a cell is, if there is one in the tables.
-func inParentheses(list []v1alpha1.StepStatus) string {
-	if !report.AnyVisible(list) {
+// inParentheses says what the second value of a cell is, if there is one in the table.
+func inParentheses(twice bool) string {
+	if !twice {
 		return ""
 	}
-	return " " + strings.ToUpper(report.InParentheses[:1]) + report.InParentheses[1:] + "."
+	return strings.ToUpper(report.InParentheses[:1]) + report.InParentheses[1:] + "."
 }
 
 // ofAll and ofExpected are the response times of all requests that ended, and of expected
@@ -226,7 +226,7 @@ func quantiles(title string, list []v1alpha1.StepStatus, of, other func(*v1alpha
 		t.Rows = append(t.Rows, row)
 	}
 	if len(t.Rows) > 0 {
-		t.Note = unknown + ": too few samples." + inParentheses(list)
+		t.Note = strings.TrimSpace(unknown + ": too few samples. " + inParentheses(report.AnyVisible(list)))
 	}
 	return t
 }

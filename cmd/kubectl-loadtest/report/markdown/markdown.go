@@ -83,7 +83,7 @@ func (p *page) thresholds() {
 	for i, t := range p.lt.Status.Thresholds {
 		rows = append(rows, []string{marked(string(t.State)), escape(report.ThresholdName(&t)), escape(t.Step), escape(report.Observed(&t)), escape(t.Limit), escape(messages[i])})
 	}
-	p.table("Thresholds", []string{"", "threshold", "step", "observed", "limit", ""}, 2, rows)
+	p.table(bracketed("Thresholds", report.AnyObservedTwice(p.lt.Status.Thresholds)), []string{"", "threshold", "step", "observed", "limit", ""}, 2, rows)
 }
 
 func (p *page) attention() {
@@ -110,12 +110,12 @@ func (p *page) steps() {
 	for _, r := range report.Bracketed(&p.lt.Status, report.Brief) {
 		rows = append(rows, escaped(r.Cells()))
 	}
-	p.table(p.bracketed("Steps"), report.RungHeads, 1, rows)
+	p.table(bracketed("Steps", report.AnyVisible(p.lt.Status.Steps)), report.RungHeads, 1, rows)
 }
 
-// bracketed is the title of a table of times, which may have two in a cell.
-func (p *page) bracketed(title string) string {
-	if report.AnyVisible(p.lt.Status.Steps) {
+// bracketed is the title of a table, which may have two values in a cell.
+func bracketed(title string, twice bool) string {
+	if twice {
 		title += " (" + report.InParentheses + ")"
 	}
 	return title
@@ -160,7 +160,7 @@ func (p *page) latency() {
 		}
 		rows = append(rows, row)
 	})
-	p.table(p.bracketed("Response time, from when a request was due"), heads, 1, rows)
+	p.table(bracketed("Response time, from when a request was due", report.AnyVisible(p.lt.Status.Steps)), heads, 1, rows)
 }
 
 // measured calls a function for each step with a result.
