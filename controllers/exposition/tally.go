@@ -13,7 +13,7 @@ type tally struct {
 	// last is the load of the step that follows them as it was known last. What is known
 	// later is no less: a status may have less than was measured, such as no histogram.
 	last load
-	// latest is the step that has begun last, pauses left out.
+	// latest is the most recent step, pauses left out.
 	latest v1alpha1.StepStatus
 	step
 	// finished says that the run has: nothing is added to it.

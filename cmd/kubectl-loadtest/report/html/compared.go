@@ -95,7 +95,7 @@ func overlays(c Compared) []figure {
 		return inText(r.ResponseTime.P95)
 	})
 	return []figure{
-		drawn("Goodput", "Expected responses per second, a line for each test.",
+		drawn("Goodput", "Successes per second, a line for each test.",
 			"Goodput over the load, a line for each test. The table has the same figures.",
 			plot.Figure{X: x.Axis, Y: rateAxis(rates), Lines: good}),
 		drawn("Response time, p95", "From when a request was due to its outcome, all outcomes, a line for each test.",

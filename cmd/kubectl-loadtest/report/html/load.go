@@ -190,7 +190,7 @@ func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []pl
 	for _, p := range append(slices.Clone(good.Points), due.Points...) {
 		values = append(values, p.Y)
 	}
-	return drawn("Goodput", "Expected responses per second, beside what the schedule asked for.",
+	return drawn("Goodput", "Successes per second, beside what the schedule asked for.",
 		"Goodput and requests due per second over the load of the steps. The table of the steps has the same figures.",
 		plot.Figure{X: x, Y: rateAxis(values), Lines: []plot.Line{due, good}, Rules: rules})
 }

@@ -186,8 +186,8 @@ func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 		}
 	}
 	y := rateAxis([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
-	return drawn("Rate over time", "Requests due, expected responses, and failures when they were known. "+note,
-		"Requests due, expected responses and failures per second over time. The table beside it has least, median and most of each step.",
+	return drawn("Rate over time", "Requests due, successes, and failures when they were known. "+note,
+		"Requests due, successes and failures per second over time. The table beside it has least, median and most of each step.",
 		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})
 }
 

@@ -2,6 +2,5 @@
 //
 // Its figures are those of the status. Vegeta measures from when a request is sent: its
 // latencies are the service times. Where the two programs define a figure differently, it
-// is ours: success and throughput are of expected responses, and the duration is the
-// window of the step.
+// is ours: success and throughput count successes, and the duration is the window of the step.
 package vegeta
