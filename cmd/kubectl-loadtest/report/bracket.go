@@ -61,15 +61,17 @@ const InParentheses = "in parentheses: without the generator's own delay"
 // areVisible says whether any of them is.
 func areVisible(list []Bracket) bool { return slices.ContainsFunc(list, Bracket.IsVisible) }
 
+// AreVisible says whether the generator's own delay is visible in a distribution.
+func AreVisible(measured, without *v1alpha1.Latency) bool {
+	return areVisible(Brackets(measured, without))
+}
+
 // AnyVisible says whether a table of the steps' response times has two values somewhere.
 func AnyVisible(steps []v1alpha1.StepStatus) bool {
-	for i := range steps {
-		if r := steps[i].Result; r != nil && (areVisible(Brackets(r.ResponseTime, r.WithoutGenerator)) ||
-			areVisible(Brackets(r.ExpectedResponseTime, r.ExpectedWithoutGenerator))) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(steps, func(step v1alpha1.StepStatus) bool {
+		r := step.Result
+		return r != nil && (AreVisible(r.ResponseTime, r.WithoutGenerator) || AreVisible(r.ExpectedResponseTime, r.ExpectedWithoutGenerator))
+	})
 }
 
 // Observed is the value of a threshold, and the one without the generator's own delay in

@@ -205,9 +205,17 @@ func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 		some, seen := linesOf(all, of.label, of.class, func(m *moment) (float64, bool) { return of.value(m), of.value(m) > 0 })
 		lines, values = append(lines, some...), append(values, seen...)
 	}
+	if slices.ContainsFunc(all, func(l timeline) bool { return delayIsVisible(l.step) }) {
+		note += " The generator's own delay is in it."
+	}
 	return drawn("Response time over time", "Of what ended in each point, within 3 %. "+note,
 		"The 50th, 95th and 99th percentile of response time over time. The table beside it has median and highest of each step.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Spans: spans})
+}
+
+// delayIsVisible says whether the generator's own delay is, in the response times of a step.
+func delayIsVisible(step *v1alpha1.StepStatus) bool {
+	return step.Result != nil && report.AreVisible(step.Result.ResponseTime, step.Result.WithoutGenerator)
 }
 
 // linesOf are the lines of a value: one for each step, and a new one after a moment

@@ -84,7 +84,7 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 	const band = `<path class="band `
 	faults := reporttest.Faults(t)
 	stood := page(t, faults["stood-still"], reporttest.Archived(faults["stood-still"])...)
-	for _, want := range []string{band, "own delay: from what a steady generator would have measured", "In parentheses: without the generator", ">1.1\u00a0s\n(6\u00a0ms)<", "6\u00a0ms without the generator"} {
+	for _, want := range []string{band, "own delay: from what a steady generator would have measured", "In parentheses: without the generator", ">1.1\u00a0s\n(6\u00a0ms)<", "6\u00a0ms without the generator&#39;s own delay, in step 100", "The generator&#39;s own delay is in it."} {
 		if !strings.Contains(stood, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -117,7 +117,7 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 	}
 	for name, lt := range map[string]*v1alpha1.LoadTest{"sound": sound, "silent": faults["silent"], "growing": faults["growing"]} {
 		got := page(t, lt, reporttest.Archived(lt)...)
-		for _, no := range []string{band, "own delay: from", "n parentheses"} {
+		for _, no := range []string{band, "own delay: from", "own delay is in it", "n parentheses"} {
 			if strings.Contains(got, no) {
 				t.Errorf("%s: the page has %q", name, no)
 			}

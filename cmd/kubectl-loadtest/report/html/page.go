@@ -155,7 +155,7 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 		value, unit := units(r.ResponseTime.P95.Duration)
 		note := in
 		if b := (report.Bracket{Time: r.ResponseTime.P95, Without: withoutGenerator(r).P95}); b.IsVisible() {
-			note = spaced(b.Without.Duration) + " without the generator"
+			note = spaced(b.Without.Duration) + " without the generator's own delay, " + in
 		}
 		list = append(list, key{"Response time, p95", value, unit, note})
 	}

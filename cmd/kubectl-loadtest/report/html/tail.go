@@ -21,7 +21,7 @@ const mostCurves = 6
 // distribution is what a step's histogram holds.
 type distribution struct {
 	title  string
-	points []measure.Percentile
+	points []plot.Point
 	// without are those without the generator's own delay; none if that is not visible.
 	without []plot.Point
 }
@@ -48,16 +48,11 @@ func tail(title string, all []distribution) []figure {
 		if len(some) > 1 {
 			strength = i * (mostCurves - 1) / (len(some) - 1)
 		}
-		lines[i] = plot.Line{Label: shortened(d.title, 12), Class: "curve" + strconv.Itoa(strength)}
+		lines[i] = plot.Line{Label: shortened(d.title, 12), Class: "curve" + strconv.Itoa(strength), Points: d.points, Other: d.without}
 		for _, p := range d.points {
-			if p.Share >= 1 {
-				continue // the longest time is no percentile
-			}
-			lines[i].Points = append(lines[i].Points, plot.Point{X: p.Share, Y: p.Time.Seconds()})
-			values = append(values, p.Time.Seconds())
-			nines = max(nines, plot.Nines(p.Share))
+			values = append(values, p.Y)
+			nines = max(nines, plot.Nines(p.X))
 		}
-		lines[i].Other = d.without
 		for _, p := range d.without {
 			values = append(values, p.Y)
 		}
@@ -81,31 +76,50 @@ func distributions(list []v1alpha1.StepStatus, archived []*archive.Step) []distr
 		if err != nil || h.Count() < 2 {
 			continue // the table has what the status says
 		}
-		all = append(all, distribution{report.Title(step), h.Percentiles(), without(step, archived)})
+		all = append(all, distribution{report.Title(step), pointsOf(h), without(step, archived)})
 	}
 	return all
 }
 
 // without are the response times of a step without the generator's own delay, if that is
 // visible: as its archive has them or, without one, the quantiles of the status.
-func without(step *v1alpha1.StepStatus, archived []*archive.Step) (points []plot.Point) {
-	if !report.AnyVisible([]v1alpha1.StepStatus{*step}) || step.Result.WithoutGenerator == nil {
+func without(step *v1alpha1.StepStatus, archived []*archive.Step) []plot.Point {
+	r := step.Result
+	if !report.AreVisible(r.ResponseTime, r.WithoutGenerator) {
 		return nil
 	}
 	for _, a := range archived {
 		if a.Name != step.Name {
 			continue
 		}
-		if h := ideally(a); h != nil && h.Count() == step.Result.WithoutGenerator.Samples {
-			for _, p := range h.Percentiles() {
-				if p.Share < 1 {
-					points = append(points, plot.Point{X: p.Share, Y: p.Time.Seconds()})
-				}
-			}
-			return points
+		if h := ideally(a); h != nil && h.Count() == r.WithoutGenerator.Samples {
+			return pointsOf(h)
 		}
 	}
-	l := step.Result.WithoutGenerator
+	return coarse(r.WithoutGenerator)
+}
+
+// expectedWithout are the same of the expected responses, of which the archive does not have
+// them.
+func expectedWithout(r *v1alpha1.StepResult) []plot.Point {
+	if !report.AreVisible(r.ExpectedResponseTime, r.ExpectedWithoutGenerator) {
+		return nil
+	}
+	return coarse(r.ExpectedWithoutGenerator)
+}
+
+// pointsOf are the percentiles of a histogram. The longest time is none.
+func pointsOf(h *measure.Histogram) (points []plot.Point) {
+	for _, p := range h.Percentiles() {
+		if p.Share < 1 {
+			points = append(points, plot.Point{X: p.Share, Y: p.Time.Seconds()})
+		}
+	}
+	return points
+}
+
+// coarse are the percentiles that a status has.
+func coarse(l *v1alpha1.Latency) (points []plot.Point) {
 	for _, q := range []struct {
 		share float64
 		time  *metav1.Duration
@@ -154,7 +168,7 @@ func expectedDistributions(list []v1alpha1.StepStatus, archived []*archive.Step)
 	for _, step := range measured(list) {
 		if h, ok := expected[step.Name]; ok {
 			if of, err := h.Decode(); err == nil && of.Count() > 1 {
-				all = append(all, distribution{title: report.Title(step), points: of.Percentiles()})
+				all = append(all, distribution{report.Title(step), pointsOf(of), expectedWithout(step.Result)})
 			}
 		} else if l := step.Result.ResponseTime; l != nil && l.Samples == step.Result.Outcomes.Success {
 			all = append(all, distributions([]v1alpha1.StepStatus{*step}, archived)...)

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -30,13 +33,23 @@ func TestExpectedResponsesHaveAPlotByPercentile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := page(t, lt, &archive.Step{Name: lt.Status.Steps[1].Name, Index: 1, Expected: encoded})
-	at := strings.Index(got, plot)
-	if at < 0 {
-		t.Fatal("there is no plot of the expected responses")
+	drawing := func() string {
+		_, got, ok := strings.Cut(page(t, lt, &archive.Step{Name: lt.Status.Steps[1].Name, Index: 1, Expected: encoded}), plot)
+		if !ok {
+			t.Fatal("there is no plot of the expected responses")
+		}
+		got, _, _ = strings.Cut(got, "</svg>")
+		return got
 	}
-	drawing, _, _ := strings.Cut(got[at:], "</svg>")
-	if n := strings.Count(drawing, `<path class="curve`); n != 2 {
-		t.Errorf("%d steps are drawn, want those of 100 and 200 users:\n%s", n, drawing)
+	got := drawing()
+	if n, bands := strings.Count(got, `<path class="curve`), strings.Count(got, `<path class="band`); n != 2 || bands != 0 {
+		t.Errorf("%d steps are drawn, and %d bands, want those of 100 and 200 users without one:\n%s", n, bands, got)
+	}
+	r := lt.Status.Steps[1].Result
+	ms := func(n int) *metav1.Duration { return &metav1.Duration{Duration: time.Duration(n) * time.Millisecond} }
+	r.ExpectedResponseTime = &v1alpha1.Latency{P50: ms(20), P90: ms(20)}
+	r.ExpectedWithoutGenerator = &v1alpha1.Latency{P50: ms(2), P90: ms(2)}
+	if got := drawing(); strings.Count(got, `<path class="band`) != 1 {
+		t.Errorf("the generator's delay is visible, and there is no band:\n%s", got)
 	}
 }
