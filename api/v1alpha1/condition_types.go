@@ -96,11 +96,11 @@ const (
 	ReasonResumed = "Resumed"
 )
 
-// GeneratorHealthy: was the generator's own delay too short to show in what was measured?
+// GeneratorHealthy: is what was measured free of the generator's own delay?
 const (
-	// ConditionGeneratorHealthy is False when it was not, in a step, or when it decides a
-	// threshold, however short it was. That alone decides no verdict: see
-	// ReasonGeneratorUncertain and ReasonLoadDisplaced.
+	// ConditionGeneratorHealthy is False when the generator's own delay shows in what was
+	// measured in a step, or when it decides a threshold, however short it was. That alone
+	// decides no verdict: see ReasonGeneratorUncertain and ReasonLoadDisplaced.
 	ConditionGeneratorHealthy = "GeneratorHealthy"
 	// ReasonHealthy surfaces when the generator's delay neither shows nor decides.
 	ReasonHealthy = "Healthy"

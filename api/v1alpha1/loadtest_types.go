@@ -199,9 +199,9 @@ type LoadTestSpec struct {
 	Repetitions int32 `json:"repetitions,omitempty"`
 
 	// thresholds are what the target must keep, such as {metric: p95, max: 200ms}.
-	// Requests and steps without a max on failureRate or unsentRate have one by default,
-	// max 1%, which stands in status.thresholds; a min does not replace it. To waive it,
-	// have one with max 100%.
+	// Requests and steps without a max on failureRate, unsentRate or downtime have one by
+	// default, of 1%, 1% and 0.5%, which stands in status.thresholds; a min does not replace
+	// it. A threshold with max 100% waives it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

@@ -12,7 +12,7 @@ type OutstandingResult struct {
 	// trend says whether they became more and more in the course of the window.
 	// +required
 	Trend OutstandingTrend `json:"trend"`
-	// growth is by how many requests they grew in each second: "4.1", "0.046". Absent
+	// growth is how many more they were with each second: "4.1", "0.046". Absent
 	// unless trend is Growing or Uncertain.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32

@@ -85,7 +85,8 @@ type StepResult struct {
 	// expectedResponseTime is.
 	// +optional
 	ExpectedServiceTime *Latency `json:"expectedServiceTime,omitempty"`
-	// expectedWithoutGenerator is withoutGenerator of the successes alone. Absent where it equals expectedResponseTime, and where that is absent.
+	// expectedWithoutGenerator is withoutGenerator of the successes alone. Absent where it
+	// equals expectedResponseTime, and where that is absent.
 	// +optional
 	ExpectedWithoutGenerator *Latency `json:"expectedWithoutGenerator,omitempty"`
 	// onTime are the requests that were answered in time, for each time that a threshold

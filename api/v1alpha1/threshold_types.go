@@ -47,8 +47,8 @@ type Threshold struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
 	Within *metav1.Duration `json:"within,omitempty"`
 
-	// of is which requests a latency (p50, p95, longest, mean …) is of: All that ended,
-	// or the Expected, which got an expected response that is no denial (429). Absent: All.
+	// of is which requests a latency (p50, p95, longest, mean …) is of: All, or the
+	// Expected, which got an expected response that is no denial (429). Absent: All.
 	// +optional
 	Of LatencyOf `json:"of,omitempty"`
 
@@ -153,7 +153,9 @@ type Threshold struct {
 type LatencyOf string
 
 const (
-	// LatencyOfAll is of all requests that ended.
+	// LatencyOfAll is of all requests. A quantile of response times is over those that were
+	// due: what was never sent, or has not ended, counts by its wait. Longest, mean and
+	// service times are of those that ended.
 	LatencyOfAll LatencyOf = "All"
 	// LatencyOfExpected is of those that got an expected response, a denial (429) left
 	// out: a target that fails or denies fast is not fast.
@@ -201,7 +203,7 @@ const (
 	// that are just slow, while others are answered, are no downtime. Absent a threshold,
 	// at most 0.5% is allowed.
 	MetricDowntime Metric = "downtime"
-	// MetricDrift is by how many requests those that are due and have not ended grew in each
+	// MetricDrift is how many more requests were outstanding (due, and not ended) with each
 	// second of a step; 0 if that is no more than chance. Of users without a rate, ramps and
 	// bursts there is none.
 	MetricDrift Metric = "drift"

@@ -71,8 +71,9 @@ type ThresholdStatus struct {
 	// spec.thresholds is about.
 	// +optional
 	Default bool `json:"default,omitempty"`
-	// reason is the reason of condition ThresholdsMet if this threshold decides it, such as
-	// GeneratorUncertain. Absent: ThresholdBreached of one that has failed, and Inconclusive.
+	// reason is that of condition ThresholdsMet if this threshold decides it, such as
+	// GeneratorUncertain. Absent: ThresholdBreached if it failed, Inconclusive if it could
+	// not be judged.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Reason string `json:"reason,omitempty"`
