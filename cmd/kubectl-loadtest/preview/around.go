@@ -120,7 +120,7 @@ func notes(lt *v1alpha1.LoadTest, p *Preview) (list []string) {
 		list = append(list, "spec.terminate is true: the run ends as Canceled before it begins.")
 	}
 	if spec.Baseline != nil {
-		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic are others.", spec.Baseline.Name))
+		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic differ.", spec.Baseline.Name))
 	}
 	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {
 		list = append(list, fmt.Sprintf("spec.activeDeadlineSeconds: %ds are over before the steps are, which take %s.", *seconds, Time(p.Duration.Duration)))
