@@ -34,6 +34,15 @@ type RepeatedThreshold struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Observed string `json:"observed,omitempty"`
+	// withoutGenerator is the value without the generator's own delay. Absent where it
+	// equals observed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	WithoutGenerator string `json:"withoutGenerator,omitempty"`
+	// reason says why, such as GeneratorUncertain. Absent where state says it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Reason string `json:"reason,omitempty"`
 }
 
 // ThresholdStatus is a threshold's worst result over the steps judged so far, or its

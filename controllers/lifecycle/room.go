@@ -23,7 +23,7 @@ const (
 	sizeType      = 980   // the counts and the response times of a type of request in a step
 	sizeIdeal     = 320   // the same without the generator's own delay, of a type that a threshold names
 	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
-	sizeRepeated  = 110   // the result of a threshold with inRepetitions in a step
+	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
 	sizePause     = 400
 	sizeSpread    = 600
 	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values

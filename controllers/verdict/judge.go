@@ -51,7 +51,9 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 			j.Generator = blamed(status, step, merged)
 		}
 		if t.InRepetitions != nil {
-			j.Repeated = append(j.Repeated, v1alpha1.RepeatedThreshold{Threshold: int32(n), State: judged.State, Observed: judged.Observed})
+			j.Repeated = append(j.Repeated, v1alpha1.RepeatedThreshold{
+				Threshold: int32(n), State: judged.State, Observed: judged.Observed, WithoutGenerator: judged.WithoutGenerator, Reason: judged.Reason,
+			})
 			continue
 		}
 		if judged.State == v1alpha1.ThresholdFailed && stops(spec, &t.Threshold) {

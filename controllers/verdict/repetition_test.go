@@ -186,3 +186,53 @@ func TestABreachInALaterRepetitionStops(t *testing.T) {
 		}
 	}
 }
+
+// What the generator decides in repetitions has its reason, both values and its cause.
+func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
+	const rule = "p95 was kept in 0 of 2 repetitions of step 10, and must be in 2; at most 15ms is allowed."
+	stopped := func(o *outcome) {
+		o.merged.Health.StalledMax = 10 * ms
+		o.merged.ReadLateness.Record(10 * ms)
+	}
+	for name, tc := range map[string]struct {
+		edits   []func(*outcome)
+		reason  string
+		ideally string
+		message string
+	}{
+		"uncertain": {
+			[]func(*outcome){ideally(10 * ms), stopped}, v1alpha1.ReasonGeneratorUncertain, "10.007ms",
+			rule + " It is 20.015ms (10.007ms without the generator's own delay) in repetition 1 and 20.015ms (10.007ms without the generator's own delay) in repetition 2. In step 10 a worker stood still for 10ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.",
+		},
+		"displaced": {[]func(*outcome){displaced}, v1alpha1.ReasonLoadDisplaced, "", rule + " It is not known in repetitions 1 and 2. The load was displaced."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ladder(10)
+			s.Repetitions, s.Thresholds = 2, []v1alpha1.Threshold{atMost("p95", "15ms")}
+			s.Thresholds[0].InRepetitions = ptr(int32(2))
+			status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s), Workers: v1alpha1.WorkerCounts{Desired: 1}}
+			status.Thresholds = verdict.Thresholds(s, status.Requests, status.Steps)
+			for i := range status.Steps {
+				step, o := &status.Steps[i], sent(50, 50, tc.edits...)
+				if step.State = v1alpha1.StepComplete; step.Load.IsPause() {
+					continue
+				}
+				step.Result, step.WorkersReporting = o.result, 1
+				j := verdict.Judge(s, status, i, o.merged)
+				if status.Thresholds, step.ThresholdState, step.Repeated = j.Thresholds, j.Step, j.Repeated; j.Generator != nil {
+					step.Result.Generator = j.Generator
+				}
+			}
+			want := v1alpha1.ThresholdStatus{
+				Name: "p95", Metric: "p95", Limit: "15ms", State: inconclusive, Step: "10", Observed: "20.015ms",
+				Reason: tc.reason, WithoutGenerator: tc.ideally, Message: tc.message,
+			}
+			if diff := cmp.Diff(want, status.Thresholds[0]); diff != "" {
+				t.Errorf("threshold (-want +got):\n%s", diff)
+			}
+			if got := verdict.Final(s, status); got.Reason != tc.reason {
+				t.Errorf("%s: %s, want reason %s", got.Reason, got.Message, tc.reason)
+			}
+		})
+	}
+}

@@ -17,6 +17,10 @@ func (j *Judged) addRepeated(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadT
 	}
 	steps := slices.Clone(status.Steps)
 	steps[i].Repeated = j.Repeated
+	if j.Generator != nil {
+		steps[i].Result = steps[i].Result.DeepCopy()
+		steps[i].Result.Generator = j.Generator
+	}
 	for _, latest := range j.Repeated {
 		t := &spec.Thresholds[latest.Threshold]
 		if newTally(steps, &steps[i], int(latest.Threshold), t).state() == v1alpha1.ThresholdFailed && stops(spec, t) {
@@ -62,8 +66,8 @@ type tally struct {
 
 // inRepetition is the result in one repetition.
 type inRepetition struct {
-	step     *v1alpha1.StepStatus
-	observed string
+	step *v1alpha1.StepStatus
+	v1alpha1.RepeatedThreshold
 }
 
 // newTally is that of the repetitions of a step, with threshold n of the spec.
@@ -94,8 +98,8 @@ func (t *tally) add(step *v1alpha1.StepStatus, n int) {
 		return
 	}
 	t.judged++
-	result := inRepetition{step, step.Repeated[at].Observed}
-	switch step.Repeated[at].State {
+	result := inRepetition{step, step.Repeated[at]}
+	switch result.State {
 	case v1alpha1.ThresholdPassed:
 		t.kept = append(t.kept, result)
 	case v1alpha1.ThresholdFailed:
@@ -140,16 +144,27 @@ func (t tally) status() v1alpha1.ThresholdStatus {
 		decided = t.narrowest()
 	}
 	if decided.step != nil {
-		s.Step, s.Observed = decided.step.Name, decided.observed
+		s.Step, s.Observed, s.WithoutGenerator, s.Reason = decided.step.Name, decided.Observed, decided.WithoutGenerator, decided.Reason
 	}
-	s.Message = text.Truncate(t.sentence(), maxMessage)
+	s.Message = text.Truncate(joined(t.sentence(), decided.generator()), maxMessage)
 	return s
+}
+
+// generator is the sentence on the generator that decided a repetition; empty if it did not.
+func (r inRepetition) generator() string {
+	switch r.Reason {
+	case v1alpha1.ReasonLoadDisplaced, v1alpha1.ReasonGeneratorUncertain:
+		if g := r.step.Result.Generator; g != nil {
+			return g.Message
+		}
+	}
+	return ""
 }
 
 func (t tally) narrowest() inRepetition {
 	least := t.kept[0]
 	for _, r := range t.kept[1:] {
-		if narrower(t.threshold, v1alpha1.ThresholdStatus{Observed: r.observed}, v1alpha1.ThresholdStatus{Observed: least.observed}) {
+		if narrower(t.threshold, v1alpha1.ThresholdStatus{Observed: r.Observed}, v1alpha1.ThresholdStatus{Observed: least.Observed}) {
 			least = r
 		}
 	}
@@ -169,11 +184,30 @@ func (t tally) sentence() string {
 		subject(t.threshold), len(t.kept), t.all, t.name(), soFar, t.required(), demand)
 	if len(t.breached) > 0 {
 		message += " It is " + listed(t.breached, func(r inRepetition) string {
-			return fmt.Sprintf("%s in repetition %d", r.observed, number(r.step))
+			return fmt.Sprintf("%s in repetition %d", r.Observed, number(r.step))
 		}) + "."
 	}
-	if n := len(t.unknown); n > 0 {
-		message += " It is not known in " + map[bool]string{true: "repetition ", false: "repetitions "}[n == 1] + listed(t.unknown, func(r inRepetition) string { return fmt.Sprint(number(r.step)) }) + "."
+	return message + t.undecided()
+}
+
+// undecided says of the repetitions that were not decided what is known of them, with a space
+// before it.
+func (t tally) undecided() (message string) {
+	var uncertain, unknown []inRepetition
+	for _, r := range t.unknown {
+		if r.Reason == v1alpha1.ReasonGeneratorUncertain && r.WithoutGenerator != "" {
+			uncertain = append(uncertain, r)
+		} else {
+			unknown = append(unknown, r)
+		}
+	}
+	if len(uncertain) > 0 {
+		message = " It is " + listed(uncertain, func(r inRepetition) string {
+			return fmt.Sprintf("%s (%s without the generator's own delay) in repetition %d", r.Observed, r.WithoutGenerator, number(r.step))
+		}) + "."
+	}
+	if n := len(unknown); n > 0 {
+		message += " It is not known in " + map[bool]string{true: "repetition ", false: "repetitions "}[n == 1] + listed(unknown, func(r inRepetition) string { return fmt.Sprint(number(r.step)) }) + "."
 	}
 	return message
 }
