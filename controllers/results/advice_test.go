@@ -408,6 +408,9 @@ func TestDisplacedLoad(t *testing.T) {
 			"In step 1000, 1.1% of the requests that were due were not sent, and a steady generator would have sent them; use 4 workers or more, or give each more CPU."},
 		"sent late": {paced, func(m *measure.Measurement, beyond int64) { m.Requests[0].Displaced = 10 + beyond },
 			"In step 1000, 1.1% of the requests were sent more than 100ms after a steady generator would have sent them; use more workers, or give each more CPU."},
+		"some unsent, some sent late": {paced, func(m *measure.Measurement, beyond int64) {
+			m.Unsent, m.UnsentByGenerator, m.Requests[0].Displaced = 50, 4+beyond, 6
+		}, "In step 1000, 0.6% of the requests were sent more than 100ms after a steady generator would have sent them, and 0.5% of those that were due were not sent by its fault; use 4 workers or more, or give each more CPU."},
 		"users held up": {closed, func(m *measure.Measurement, beyond int64) {
 			m.UserTime, m.HeldUp = 1000*time.Second, time.Duration(10+beyond)*time.Second
 		}, "In step 1000, the generator kept the users from sending for 1.1% of their time; use 4 workers or more, or give each more CPU."},

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// tolerableDisplacement is how large a part of the load the generator may have displaced:
-	// 1/100. A larger part would reach into the p99.
-	tolerableDisplacement = 100
+	// tolerableDisplacement is how large a part of the load the generator may have displaced, or
+	// not sent. A larger part would reach into the p99.
+	tolerableDisplacement = 0.01
 	// tolerableSpread is over how long a burst may always be sent, and for how long each user
 	// may be held up in a step, however short it is. tolerableSpreadShare is how large a part
 	// of the median service time a burst may take: 1/10. One that takes longer finds a target
@@ -29,13 +29,9 @@ func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *me
 		spread = max(spread, median/tolerableSpreadShare)
 	}
 	switch {
-	case isNotable(merged.UnsentByGenerator, merged.Due):
-		return fmt.Sprintf("In step %s, %s of the requests that were due were not sent, and a steady generator would have sent them",
-			step.Name, format.Percent(merged.UnsentByGenerator, merged.Due))
-	case isNotable(total.Displaced, total.Sent):
-		return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them",
-			step.Name, format.Percent(total.Displaced, total.Sent), format.Short(measure.Displacement(merged.Window)))
-	case isNotable(int64(merged.HeldUp), int64(merged.UserTime)) && merged.HeldUp > tolerableSpread*time.Duration(step.Load.MostUsers()):
+	case share(merged.UnsentByGenerator, merged.Due)+share(total.Displaced, total.Sent) > tolerableDisplacement:
+		return notAsPlanned(step, merged, total)
+	case share(int64(merged.HeldUp), int64(merged.UserTime)) > tolerableDisplacement && merged.HeldUp > tolerableSpread*time.Duration(step.Load.MostUsers()):
 		return fmt.Sprintf("In step %s, the generator kept the users from sending for %s of their time",
 			step.Name, format.Percent(int64(merged.HeldUp), int64(merged.UserTime)))
 	case step.Load.IsBurst() && merged.BurstSpread > spread:
@@ -45,5 +41,24 @@ func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *me
 	return ""
 }
 
-// isNotable divides, as a hundred times the users' time of a day is more than an int64 holds.
-func isNotable(part, whole int64) bool { return part > whole/tolerableDisplacement }
+// notAsPlanned says how many requests the generator did not send, or sent too late.
+func notAsPlanned(step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
+	unsent, late := format.Percent(merged.UnsentByGenerator, merged.Due), format.Percent(total.Displaced, total.Sent)
+	after := format.Short(measure.Displacement(merged.Window))
+	switch {
+	case total.Displaced == 0:
+		return fmt.Sprintf("In step %s, %s of the requests that were due were not sent, and a steady generator would have sent them", step.Name, unsent)
+	case merged.UnsentByGenerator == 0:
+		return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them", step.Name, late, after)
+	}
+	return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them, and %s of those that were due were not sent by its fault",
+		step.Name, late, after, unsent)
+}
+
+// share is a part of a whole; 0 of nothing.
+func share(part, whole int64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}

@@ -155,22 +155,15 @@ func ofDisplaced(fact string, merged *measure.Measurement, total *measure.Reques
 	if fact == "" {
 		return "", ""
 	}
-	delay := max(merged.BurstSpread,
-		partOf(merged.Window, merged.UnsentByGenerator, merged.Due),
-		partOf(merged.Window, total.Displaced, total.Sent),
-		partOf(merged.Window, int64(merged.HeldUp), int64(merged.UserTime)))
+	// For so long, a generator that does nothing displaces as much.
+	part := max(
+		share(merged.UnsentByGenerator, merged.Due)+share(total.Displaced, total.Sent),
+		share(int64(merged.HeldUp), int64(merged.UserTime)))
+	delay := max(merged.BurstSpread, time.Duration(part*float64(merged.Window)))
 	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, delay, max(
 		workers.enough(merged.Due, merged.Due-merged.UnsentByGenerator),
 		workers.enough(int64(merged.UserTime), int64(merged.UserTime-merged.HeldUp)),
 		workers.punctual(merged, merged.Lateness.Max())))
-}
-
-// partOf is a share of a window: for so long a generator that does nothing displaces as much.
-func partOf(window time.Duration, part, whole int64) time.Duration {
-	if whole <= 0 {
-		return 0
-	}
-	return time.Duration(float64(window) * float64(part) / float64(whole))
 }
 
 func exhausted(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
@@ -194,7 +187,7 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
 	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
 	sent := merged.Due - merged.Unsent
-	delay := partOf(merged.Window, due-sent, due)
+	delay := time.Duration(share(due-sent, due) * float64(merged.Window))
 	_, why, _ := hindered(merged, workers, delay)
 	if waits && why == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
