@@ -85,4 +85,9 @@ type Figure struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	WithoutGenerator string `json:"withoutGenerator,omitempty"`
+	// lateTogether is by how much longer a time may be since requests that were sent late came
+	// to the target together. Absent: by nothing, or it is not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	LateTogether string `json:"lateTogether,omitempty"`
 }

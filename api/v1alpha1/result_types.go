@@ -76,6 +76,11 @@ type StepResult struct {
 	// responseTime.
 	// +optional
 	WithoutGenerator *Latency `json:"withoutGenerator,omitempty"`
+	// lateTogether is by how much longer each of these times may be since requests that were
+	// sent late came to the target together with others, and waited for these. Where it is
+	// alike on both sides of a comparison, it makes no difference. Absent: by nothing.
+	// +optional
+	LateTogether *Latency `json:"lateTogether,omitempty"`
 	// expectedResponseTime is responseTime of the successes alone: the requests with an
 	// expected response that is no denial. Absent when all that ended are such: it is
 	// responseTime then. Absent, too, when none is.

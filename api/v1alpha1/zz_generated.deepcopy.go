@@ -2070,6 +2070,11 @@ func (in *StepResult) DeepCopyInto(out *StepResult) {
 		*out = new(Latency)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.LateTogether != nil {
+		in, out := &in.LateTogether, &out.LateTogether
+		*out = new(Latency)
+		(*in).DeepCopyInto(*out)
+	}
 	if in.ExpectedResponseTime != nil {
 		in, out := &in.ExpectedResponseTime, &out.ExpectedResponseTime
 		*out = new(Latency)

@@ -148,6 +148,9 @@ func Figures(result *v1alpha1.StepResult, byType []Quantity) []v1alpha1.Figure {
 			if ideal := Ideal(q, result); ideal != nil && ideal.Cmp(value) != 0 {
 				f.WithoutGenerator = Text(q.Metric, ideal)
 			}
+			if late := LateTogether(q, result); late.Sign() > 0 {
+				f.LateTogether = Text(q.Metric, late)
+			}
 			list = append(list, f)
 		}
 	}

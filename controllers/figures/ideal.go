@@ -23,3 +23,15 @@ func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 	}
 	return Value(q, &ideal)
 }
+
+// LateTogether is by how much longer a time may be since requests that were sent late came to
+// the target together; 0 of other quantities, and where it is not known.
+func LateTogether(q Quantity, result *v1alpha1.StepResult) *big.Rat {
+	known, _ := find(q.Metric)
+	if known.unit == microseconds {
+		if late := known.byType(nil, result.LateTogether); late != nil {
+			return late
+		}
+	}
+	return new(big.Rat)
+}

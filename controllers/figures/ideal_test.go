@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -49,5 +50,22 @@ func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
 		if got := ([2]string{figures.Text(q.Metric, measured), figures.Text(q.Metric, ideal)}); got != want {
 			t.Errorf("%s of %s is %v, want %v", q.Metric, q.Type, got, want)
 		}
+	}
+}
+
+// What late requests may have done to one another goes with each time, and with nothing else.
+func TestFiguresOfLateRequests(t *testing.T) {
+	of := func(d time.Duration) *v1alpha1.Latency { return &v1alpha1.Latency{P95: &metav1.Duration{Duration: d}} }
+	result := &v1alpha1.StepResult{ResponseTime: of(40 * time.Millisecond), LateTogether: of(3 * time.Millisecond), Goodput: "18"}
+	result.Types = []v1alpha1.TypeResult{{Name: "Read", ResponseTime: of(20 * time.Millisecond)}}
+	result.Sent = 100
+	got := map[string]string{}
+	for _, f := range figures.Figures(result, []figures.Quantity{{Metric: "p95", Type: "Read"}, {Metric: "failureRate", Type: "Read"}}) {
+		if f.LateTogether != "" {
+			got[string(f.Metric)+f.Type] = f.LateTogether
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"p95": "3ms", "p95Read": "3ms"}, got); diff != "" {
+		t.Errorf("late together (-want +got):\n%s", diff)
 	}
 }

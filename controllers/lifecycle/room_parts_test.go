@@ -107,7 +107,7 @@ func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
 	if refused(lt) {
 		t.Error("a run that just fits is refused, though its target is not read")
 	}
-	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 51 KiB, and the spec and the metadata 1166 KiB; a LoadTest has 1200 KiB: "
+	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 52 KiB, and the spec and the metadata 1165 KiB; a LoadTest has 1200 KiB: "
 	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, want) {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}

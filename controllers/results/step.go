@@ -74,6 +74,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 	}
 	result.ExpectedResponseTime, result.ExpectedServiceTime = expectedTimes(&total)
 	addIdeal(result, &total)
+	result.LateTogether = lateTogether(merged.Lateness)
 	if total.Response.Count() > 0 {
 		if result.Histogram, err = total.Response.Encode(); err != nil {
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)

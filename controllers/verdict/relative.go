@@ -55,6 +55,11 @@ func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 			s.sentence(t, b, c, answer), without, b.signed(ideal.Factor)), maxMessage)
 		return result
 	}
+	if apart, sentence := s.apart(b); answer != change.Unsure && b.allows(apart) != answer {
+		result.Reason = v1alpha1.ReasonGeneratorUncertain
+		result.Message = text.Truncate(s.sentence(t, b, c, answer)+sentence, maxMessage)
+		return result
+	}
 	switch answer {
 	case change.Yes:
 		result.State = v1alpha1.ThresholdPassed
@@ -75,6 +80,9 @@ type sides struct {
 	// idealBefore and idealAfter are the same without the generator's own delay, and without
 	// what is undecided.
 	idealBefore, idealAfter []*big.Rat
+	// lateBefore and lateAfter are by how much longer times may be since late requests came to
+	// the target together.
+	lateBefore, lateAfter []*big.Rat
 	// undecided is how many requests of this run were.
 	undecided int64
 	// paired says that the values of both sides are those of the same repetitions.
@@ -85,6 +93,35 @@ type sides struct {
 func (s sides) ideally() sides {
 	s.before, s.after = s.idealBefore, s.idealAfter
 	return s
+}
+
+// apart is the change if the requests of the side that were sent later had come to the target
+// no more together than those of the other, and the sentence that says so. What both sides have
+// alike is no difference between them.
+func (s sides) apart(b bound) (change.Change, string) {
+	more := new(big.Rat).Sub(middle(s.lateAfter), middle(s.lateBefore))
+	apart, whose, others := s.ideally(), cmp.Or(s.of, "this run"), s.other
+	if more.Sign() >= 0 {
+		apart.after = shorter(apart.after, more)
+	} else {
+		apart.before, whose, others = shorter(apart.before, more.Neg(more)), others, whose
+	}
+	c := apart.change()
+	return c, fmt.Sprintf(" Requests of %s were late by up to %s more than those of %s, came to the target together, and may have waited for one another: without that the change is %s.",
+		whose, bound{unit: latency, isMax: true}.format(more), others, b.signed(c.Factor))
+}
+
+// shorter are the values less a time, and none below 0.
+func shorter(values []*big.Rat, by *big.Rat) []*big.Rat {
+	var list []*big.Rat
+	for _, v := range values {
+		less := new(big.Rat).Sub(v, by)
+		if less.Sign() < 0 {
+			less.SetInt64(0)
+		}
+		list = append(list, less)
+	}
+	return list
 }
 
 // between is what the ends of the bracket differ by.
@@ -121,23 +158,23 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 		if earlier.Rung != step.Rung {
 			continue
 		}
-		value, ideal := valueIn(earlier.Figures, q)
-		if value == nil {
+		f := figureIn(earlier.Figures, q)
+		if f == nil {
 			return s, fmt.Errorf("%s has no such figure of it in its step %s: it had too few samples", s.other, earlier.Name)
 		}
-		s.before, s.idealBefore = append(s.before, value), append(s.idealBefore, ideal)
+		s.before = append(s.before, valueOf(f.Metric, f.Value))
+		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
+		s.lateBefore = append(s.lateBefore, valueOf(f.Metric, f.LateTogether))
 	}
 	for i := range status.Steps {
 		ours := &status.Steps[i]
 		if ours.Rung != step.Rung || !figures.IsWhole(ours, status.Workers.Desired) || !figures.IsSound(ours.Result) {
 			continue
 		}
-		value := figures.Value(q, ours.Result)
-		if value == nil {
+		if figures.Value(q, ours.Result) == nil {
 			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
 		}
-		s.after, s.idealAfter = append(s.after, value), append(s.idealAfter, figures.Ideal(q, ours.Result))
-		s.undecided += ours.Result.Undecided
+		s.addAfter(q, ours.Result)
 	}
 	switch {
 	case len(s.before) == 0:
@@ -148,16 +185,34 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 	return s, nil
 }
 
-// valueIn is a figure at both ends of its bracket; nil if there is none.
-func valueIn(list []v1alpha1.Figure, q figures.Quantity) (value, ideal *big.Rat) {
-	for _, f := range list {
-		if f.Metric == q.Metric && f.Type == q.Type {
-			value, _ = figures.Parse(f.Metric, f.Value)
-			ideal, _ = figures.Parse(f.Metric, cmp.Or(f.WithoutGenerator, f.Value))
-			return value, ideal
-		}
+// addAfter adds the values of a step of the judged target.
+func (s *sides) addAfter(q figures.Quantity, r *v1alpha1.StepResult) {
+	s.after, s.idealAfter = append(s.after, figures.Value(q, r)), append(s.idealAfter, figures.Ideal(q, r))
+	s.lateAfter, s.undecided = append(s.lateAfter, figures.LateTogether(q, r)), s.undecided+r.Undecided
+}
+
+// addBefore adds the values of a step of the control.
+func (s *sides) addBefore(q figures.Quantity, r *v1alpha1.StepResult) {
+	s.before, s.idealBefore = append(s.before, figures.Value(q, r)), append(s.idealBefore, figures.Ideal(q, r))
+	s.lateBefore, s.undecided = append(s.lateBefore, figures.LateTogether(q, r)), s.undecided+r.Undecided
+}
+
+// figureIn is the figure of a quantity; nil: there is none.
+func figureIn(list []v1alpha1.Figure, q figures.Quantity) *v1alpha1.Figure {
+	i := slices.IndexFunc(list, func(f v1alpha1.Figure) bool { return f.Metric == q.Metric && f.Type == q.Type })
+	if i < 0 || valueOf(q.Metric, list[i].Value) == nil {
+		return nil
 	}
-	return nil, nil
+	return &list[i]
+}
+
+// valueOf is a value as a status has it; 0: there is none.
+func valueOf(metric v1alpha1.Metric, text string) *big.Rat {
+	if text == "" {
+		return new(big.Rat)
+	}
+	value, _ := figures.Parse(metric, text)
+	return value
 }
 
 // sentence says what was found, what is allowed, and how certain that is.

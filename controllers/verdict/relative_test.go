@@ -2,6 +2,7 @@ package verdict_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,6 +240,42 @@ func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
 		lt := versus(t, 1, threshold)
 		if carryOut(lt, tc.after, tc.before, nil); lt.Status.Thresholds[0].State != tc.state {
 			t.Errorf("%s, to a control: %s: %s", name, lt.Status.Thresholds[0].State, lt.Status.Thresholds[0].Message)
+		}
+	}
+}
+
+// Requests that one side sent later than the other came together at its target, and may have
+// waited for one another there: a throttled worker makes no target slower, and hides nothing.
+func TestChangeThatLateRequestsMayHaveMade(t *testing.T) {
+	of := func(p95, late float64) []*v1alpha1.StepResult {
+		list := p95s(p95, p95, p95, p95, p95)
+		for _, r := range list {
+			r.LateTogether = slowest(late).ResponseTime
+		}
+		list[4].LateTogether = slowest(50).ResponseTime // in one repetition of each, all are late
+		return list
+	}
+	const came = " Requests of %s were late by up to 12ms more than those of %s, came to the target together, and may have waited for one another: without that the change is %s."
+	for name, tc := range map[string]struct {
+		before, after []*v1alpha1.StepResult
+		state         v1alpha1.ThresholdState
+		change        string
+	}{
+		"of the judged target":    {of(10, 1), of(20, 13), v1alpha1.ThresholdInconclusive, fmt.Sprintf(came, "v4", "v3", "-20%")},
+		"of what it is held to":   {of(20, 13), of(20, 1), v1alpha1.ThresholdInconclusive, fmt.Sprintf(came, "v3", "v4", "+150%")},
+		"alike on both sides":     {of(10, 13), of(20, 13), v1alpha1.ThresholdFailed, ""},
+		"alike, and no change":    {of(20, 13), of(20, 13), v1alpha1.ThresholdPassed, ""},
+		"by too little to decide": {of(10, 1), of(20, 9), v1alpha1.ThresholdFailed, ""},
+		"not known":               {of(10, 0), of(20, 0), v1alpha1.ThresholdFailed, ""},
+	} {
+		lt := versus(t, 5, increase("p95", "10%"))
+		carryOut(lt, slices.Clone(tc.after), slices.Clone(tc.before), nil)
+		if got := lt.Status.Thresholds[0]; got.State != tc.state || !strings.HasSuffix(got.Message, tc.change) || (tc.change != "") != (got.Reason == v1alpha1.ReasonGeneratorUncertain) {
+			t.Errorf("%s, to a control: %s (%s): %s", name, got.State, got.Reason, got.Message)
+		}
+		got, _ := compared(t, increase("p95", "10%"), tc.before, tc.after)
+		if want := strings.NewReplacer("v4", "this run", "v3", "LoadTest before").Replace(tc.change); got.State != tc.state || !strings.HasSuffix(got.Message, want) {
+			t.Errorf("%s: %s: %s", name, got.State, got.Message)
 		}
 	}
 }

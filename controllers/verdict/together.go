@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
 
 // A request that was sent late meets others that were sent late, and waits for them at the
@@ -15,9 +16,7 @@ import (
 // at most a time, answer each later by at most that time. So a breach by less than the
 // generator was late is not certain.
 
-// affected is how many requests are taken to have waited for each one that was late: itself,
-// those that came with it, and those that came until the target had caught up.
-const affected = 4
+const affected = results.Affected
 
 // cameTogether is by how much longer the requests that decide the metric may have taken since
 // others came late with them: of p99, and of a share of 99 % that is to be on time, by as much as

@@ -65,9 +65,8 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 		if err := figures.Broken(spec, pair.Control, q.Type, "a control"); err != nil {
 			return s, err
 		}
-		s.after, s.before = append(s.after, figures.Value(q, pair.Candidate.Result)), append(s.before, figures.Value(q, pair.Control.Result))
-		s.idealAfter, s.idealBefore = append(s.idealAfter, figures.Ideal(q, pair.Candidate.Result)), append(s.idealBefore, figures.Ideal(q, pair.Control.Result))
-		s.undecided += pair.Candidate.Result.Undecided + pair.Control.Result.Undecided
+		s.addAfter(q, pair.Candidate.Result)
+		s.addBefore(q, pair.Control.Result)
 	}
 	return s, nil
 }
