@@ -3,6 +3,11 @@
 package e2e
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -10,8 +15,44 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
-// excuses counts the single runs that were excused. TestFaults and TestJudgement count theirs.
-var excuses pressure.Excuses
+// excuses counts the single runs that were excused, and suites has the suites that count theirs.
+var (
+	excuses pressure.Excuses
+	suites  excusedSuites
+)
+
+// excusedSuites are the suites of which too much was excused, so that nothing was judged. It is
+// said after all tests, and is the failure of no test: one that failed would be run again.
+type excusedSuites struct {
+	mu   sync.Mutex
+	said []string
+}
+
+// note notes how much of a suite was excused. Of a part of a suite, such as one check that is
+// made again alone, nothing follows.
+func (s *excusedSuites) note(name string, busy, of int) {
+	if isPart() || !pressure.TooMany(busy, of) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said = append(s.said, fmt.Sprintf("%s: %d of %d were excused, since the machine was busy: too many for the others to say something", name, busy, of))
+}
+
+// run runs all tests, which return their exit code. The code is 1 if too much was excused.
+func (s *excusedSuites) run(tests func() int) int {
+	code := excuses.Run(tests)
+	for _, said := range s.said {
+		fmt.Fprintln(os.Stderr, said)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// isPart says whether a part of a suite was asked for.
+func isPart() bool {
+	return os.Getenv("FAULT") != "" || strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+}
 
 // isPassed checks that a run is Passed. It is excused if the status says that the load was
 // displaced, or that it is not known whose time it was, and the machine, which was asked

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "install:", err)
 		os.Exit(1)
 	}
-	code := excuses.Run(m.Run)
+	code := suites.run(m.Run)
 	if err := compareRights(context.Background(), since); err != nil {
 		fmt.Fprintln(os.Stderr, "rbac:", err)
 		fmt.Fprintln(os.Stderr, "retest: never") // one test alone does not use all rights
