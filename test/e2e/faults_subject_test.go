@@ -21,8 +21,6 @@ import (
 )
 
 const (
-	// readyLatest bounds the start of a run on two cores that start others, too.
-	readyLatest = 90 * time.Second
 	// leftLatest is when the workers of a finished run must have ended: the operator
 	// deletes what is left of a Job half a minute after its run.
 	leftLatest = time.Minute
@@ -57,7 +55,7 @@ func newSubject(target counter, kind, what string, load fault.Load, want fault.E
 
 func (s *subject) create(ctx context.Context) error {
 	s.lt.Spec = s.load.Spec(s.lt.Name, s.target.name)
-	return retry(ctx, readyLatest, func(ctx context.Context) error { return cluster.Create(ctx, &s.lt) })
+	return retry(ctx, waitTimeout, func(ctx context.Context) error { return cluster.Create(ctx, &s.lt) })
 }
 
 func (s *subject) read(ctx context.Context) error {
@@ -68,7 +66,7 @@ func (s *subject) read(ctx context.Context) error {
 
 // await reads the run until f is true of it.
 func (s *subject) await(ctx context.Context, what string, f func(*v1alpha1.LoadTestStatus) bool) error {
-	err := retry(ctx, readyLatest, func(ctx context.Context) error {
+	err := retry(ctx, waitTimeout, func(ctx context.Context) error {
 		if err := s.read(ctx); err != nil {
 			return err
 		}
@@ -94,7 +92,7 @@ func (s *subject) awaitStep(ctx context.Context, i int) (time.Time, error) {
 // patch changes a field of the spec, given as a merge patch.
 func (s *subject) patch(ctx context.Context, spec string) error {
 	lt := v1alpha1.LoadTest{ObjectMeta: s.lt.ObjectMeta}
-	return retry(ctx, readyLatest, func(ctx context.Context) error {
+	return retry(ctx, waitTimeout, func(ctx context.Context) error {
 		return cluster.Patch(ctx, &lt, client.RawPatch("application/merge-patch+json", []byte(`{"spec":`+spec+`}`)))
 	})
 }
