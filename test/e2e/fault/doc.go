@@ -17,8 +17,8 @@
 //	                the end or did not send what was due when it was;
 //	                what the status itself calls unsent, up to 1%, is allowed
 //	wrongly failed  Failed, though the fault was not the target's: it has all that was
-//	                sent, answered it well, and neither took long nor stood still by its
-//	                own clock
+//	                sent, answered it well, and by its own clock neither took long nor
+//	                stood still, or not for as long as the status calls it down
 //
 // What is missing and not declared is none. Beyond these four, each fault has the
 // verdicts that are right after it; another one is unexpected. Where only Passed is right,

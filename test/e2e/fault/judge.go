@@ -73,6 +73,9 @@ type Outcome struct {
 	// Displaced says that the status calls the load of a step displaced: whatever the target
 	// did then, no threshold says so.
 	Displaced bool
+	// Down is for how long the target was down in a step by the status, which breaches a
+	// threshold on downtime; 0: it breaches none.
+	Down time.Duration
 	// Pressure is what the machine says of the time from before the run to its end.
 	Pressure pressure.Reading
 }
@@ -83,11 +86,14 @@ func (o Outcome) Exact() bool {
 	return o.Received == o.Sent && (o.Due == o.Planned || o.Planned == 0)
 }
 
+// own is the longest time for which the target can have been down, by its own clock.
+func (o Outcome) own() time.Duration { return o.Slowest + o.Stood }
+
 // Busy says whether a run that could have passed has not for no other reason than a busy
 // machine, which the machine says itself: nothing of the run is missing, and all but 5% was
 // sent. That is no consequence of a fault; a step that begins too late is. Either the load
-// was displaced, or the target stood still, as it says itself. Of a run that should have
-// failed, a displaced load is enough.
+// was displaced, or the target stood still for as long as the status says that it was down, as
+// it says itself. Of a run that should have failed, a displaced load is enough.
 func Busy(want Expectation, got Outcome) bool {
 	if !got.Pressure.Busy() || slices.Contains(want.Verdicts, got.Verdict) {
 		return false
@@ -98,8 +104,8 @@ func Busy(want Expectation, got Outcome) bool {
 	could := slices.Contains(want.Verdicts, Passed) && !want.WorkerGone
 	whole := got.Exact() && got.Wrong == 0 && (got.Due-got.Sent)*20 <= got.Due
 	late := got.Verdict == Inconclusive && got.Limited
-	stood := got.Verdict == Failed && got.Stood > want.Prompt && strings.HasPrefix(got.Reason, v1alpha1.ReasonTargetDown+":")
-	return could && whole && (late || stood)
+	isDown := got.Verdict == Failed && strings.HasPrefix(got.Reason, v1alpha1.ReasonTargetDown+":") && got.Down > 0
+	return could && whole && (late || isDown && got.own() >= got.Down)
 }
 
 // Kind is a class of problems.
@@ -190,12 +196,15 @@ func wronglyPassed(want Expectation, got Outcome, add func(Kind, string, ...any)
 
 // wronglyFailed looks for a reason why the run may have failed, after a fault that is not
 // the target's. If the target has all that was sent, and answered it well and at once by its
-// own clock, there is none.
+// own clock, there is none; nor if it is called down for longer than it saw itself.
 func wronglyFailed(want Expectation, got Outcome, add func(Kind, string, ...any)) {
 	if slices.Contains(want.Verdicts, Failed) || got.Wrong > 0 || got.Received < got.Sent {
 		return
 	}
-	if own := got.Slowest + got.Stood; own <= want.Prompt {
+	switch own := got.own(); {
+	case own <= want.Prompt:
 		add(WronglyFailed, "the target answered all %d, and took %s at most", got.Received, own)
+	case own < got.Down:
+		add(WronglyFailed, "the target is called down for %s, and was so for %s at most", got.Down, own)
 	}
 }

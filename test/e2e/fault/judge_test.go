@@ -18,10 +18,11 @@ var pressed = pressure.Reading{Known: true, Waiting: 0.5}
 // machine that it was busy.
 func late(o *Outcome) { o.Verdict, o.Limited, o.Pressure = Inconclusive, true, pressed }
 
-// down makes an outcome one of which the status says that the target was down, and the target
-// that it stood still.
-func down(o *Outcome) {
-	o.Verdict, o.Reason, o.Stood, o.Pressure = Failed, "TargetDown: For 259ms of 4s in step a.", 21*time.Millisecond, pressed
+// stood makes an outcome one of which the status says that the target was down, and the target
+// that it stood still, and took its time, for as long.
+func stood(o *Outcome) {
+	o.Verdict, o.Reason, o.Down, o.Pressure = Failed, "TargetDown: For 40ms of 4s in step a.", 40*time.Millisecond, pressed
+	o.Stood, o.Slowest = 30*time.Millisecond, 10*time.Millisecond
 }
 
 // kept is a run that a fault did not change.
@@ -97,10 +98,14 @@ func TestJudge(t *testing.T) {
 			o.Displaced, o.Pressure = true, pressure.Reading{Known: true}
 		}, []Kind{Unexpected}},
 		"busy, where a worker is gone":                 {Expectation{Verdicts: []string{Passed}, Within: time.Minute, WorkerGone: true}, kept, late, []Kind{Unexpected}},
-		"the target stood still, the machine was busy": {prompt, kept, down, nil},
-		"the target stood still, and not for that":     {prompt, kept, func(o *Outcome) { down(o); o.Reason = "ThresholdBreached: p95 is 1s." }, []Kind{Unexpected}},
-		"the target stood still on a machine at rest":  {prompt, kept, func(o *Outcome) { down(o); o.Pressure = pressure.Reading{Known: true} }, []Kind{Unexpected}},
-		"the target is called down, and was not":       {prompt, kept, func(o *Outcome) { down(o); o.Stood = 20 * time.Millisecond }, []Kind{WronglyFailed, Unexpected}},
+		"the target stood still, the machine was busy": {prompt, kept, stood, nil},
+		"the target stood still, and not for that":     {prompt, kept, func(o *Outcome) { stood(o); o.Reason = "ThresholdBreached: p95 is 1s." }, []Kind{Unexpected}},
+		"the target stood still on a machine at rest":  {prompt, kept, func(o *Outcome) { stood(o); o.Pressure = pressure.Reading{Known: true} }, []Kind{Unexpected}},
+		"the target is called down for longer":         {prompt, kept, func(o *Outcome) { stood(o); o.Stood-- }, []Kind{WronglyFailed, Unexpected}},
+		"the target is called down, among other":       {prompt, kept, func(o *Outcome) { stood(o); o.Stood--; o.Reason = "ThresholdBreached: p95 is 1s." }, []Kind{WronglyFailed, Unexpected}},
+		"the target is called down, and not how long":  {prompt, kept, func(o *Outcome) { stood(o); o.Down = 0 }, []Kind{Unexpected}},
+		"the target is called down, and was not":       {prompt, kept, func(o *Outcome) { stood(o); o.Stood, o.Slowest = 0, 20*time.Millisecond }, []Kind{WronglyFailed, Unexpected}},
+		"the target is called down, and failed":        {Expectation{Verdicts: []string{Failed}, Within: time.Minute}, kept, func(o *Outcome) { stood(o); o.Stood = 0 }, nil},
 		"failed, and a request took longer":            {prompt, kept, func(o *Outcome) { o.Verdict, o.Slowest, o.Stood = Failed, 11*time.Millisecond, 10*time.Millisecond }, []Kind{Unexpected}},
 		"failed, and none took longer":                 {prompt, kept, func(o *Outcome) { o.Verdict, o.Slowest, o.Stood = Failed, 10*time.Millisecond, 10*time.Millisecond }, []Kind{WronglyFailed, Unexpected}},
 		"failed, and one was answered wrongly":         {prompt, kept, func(o *Outcome) { o.Verdict, o.Wrong = Failed, 1 }, []Kind{Unexpected}},

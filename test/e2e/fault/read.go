@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 	}
 	o.Reason = reason(s.Conditions)
 	o.Limited = slices.ContainsFunc(s.Thresholds, isLimited)
+	o.Down = down(s)
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		if r := step.Result; r != nil {
@@ -45,6 +47,21 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 // requests that were still waited for.
 func isLimited(t v1alpha1.ThresholdStatus) bool {
 	return t.State == v1alpha1.ThresholdInconclusive && (t.Reason == v1alpha1.ReasonGeneratorUncertain || t.Metric == v1alpha1.MetricDowntime)
+}
+
+// down is for how long the target was down, by the worst breach of a threshold on downtime.
+func down(s *v1alpha1.LoadTestStatus) (longest time.Duration) {
+	for _, t := range s.Thresholds {
+		at := slices.IndexFunc(s.Steps, func(step v1alpha1.StepStatus) bool { return step.Name == t.Step })
+		if t.Metric != v1alpha1.MetricDowntime || t.State != v1alpha1.ThresholdFailed || at < 0 || s.Steps[at].Window == nil {
+			continue
+		}
+		// The share has two digits behind the point.
+		if share, err := strconv.ParseFloat(strings.TrimSuffix(t.Observed, "%"), 64); err == nil {
+			longest = max(longest, time.Duration(share/100*float64(s.Steps[at].Window.Duration)).Round(time.Millisecond))
+		}
+	}
+	return longest
 }
 
 // reason is the message of the condition that explains the verdict: what failed, else

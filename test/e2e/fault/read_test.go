@@ -33,6 +33,16 @@ func undecided(metric v1alpha1.Metric, state v1alpha1.ThresholdState, reason str
 	return v1alpha1.LoadTestStatus{Thresholds: []v1alpha1.ThresholdStatus{{Metric: metric, State: state, Reason: reason}, {State: v1alpha1.ThresholdPassed}}}
 }
 
+// downFor is the status of a run whose second step, of 4 s, breaches a threshold on downtime.
+func downFor(share string) v1alpha1.LoadTestStatus {
+	s := undecided(v1alpha1.MetricDowntime, v1alpha1.ThresholdFailed, v1alpha1.ReasonTargetDown)
+	s.Thresholds[0].Step, s.Thresholds[0].Observed = "b", share
+	s.Steps = []v1alpha1.StepStatus{
+		{Name: "a", Window: &metav1.Duration{Duration: time.Second}}, {Name: "b", Window: &metav1.Duration{Duration: 4 * time.Second}},
+	}
+	return s
+}
+
 func TestRead(t *testing.T) {
 	finished := condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, "Inconclusive", "")
 	tests := map[string]struct {
@@ -73,7 +83,8 @@ func TestRead(t *testing.T) {
 		"limited by the generator's delay": {undecided(v1alpha1.Metric("p95"), v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain), Outcome{Limited: true}},
 		"limited by a doubt on downtime":   {undecided(v1alpha1.MetricDowntime, v1alpha1.ThresholdInconclusive, ""), Outcome{Limited: true}},
 		"undecided for another reason":     {undecided(v1alpha1.Metric("p95"), v1alpha1.ThresholdInconclusive, ""), Outcome{}},
-		"down":                             {undecided(v1alpha1.MetricDowntime, v1alpha1.ThresholdFailed, v1alpha1.ReasonTargetDown), Outcome{}},
+		"down":                             {downFor("6.5%"), Outcome{Down: 260 * time.Millisecond}},
+		"down, for nobody knows how long":  {downFor(""), Outcome{}},
 		"failed": {
 			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError, Conditions: []metav1.Condition{finished,
 				condition(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, "CreateRefused", "A quota."),
