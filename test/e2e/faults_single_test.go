@@ -112,6 +112,7 @@ func (c *campaign) injectInto(ctx context.Context, s *subject, x single) error {
 		return err
 	}
 	undone, err := x.inject(ctx, s)
+	injected := time.Now() // a busy machine may take a second for it
 	if err != nil {
 		if undone != nil { // what was done of it
 			err = errors.Join(err, undone(ctx))
@@ -126,7 +127,7 @@ func (c *campaign) injectInto(ctx context.Context, s *subject, x single) error {
 	if undone == nil {
 		return nil
 	}
-	if err := pausing(ctx, s.begun.Add(x.lasts)); err != nil {
+	if err := pausing(ctx, injected.Add(x.lasts)); err != nil {
 		return err
 	}
 	return undone(ctx)

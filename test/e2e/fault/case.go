@@ -34,17 +34,20 @@ func (d Disturbance) lasts() time.Duration {
 	return 4 * time.Second
 }
 
-// expectation is what must become of a run. One of two workers stands still for a fifth of
-// the time: a tenth of the load is not the planned one, whatever the kind of load. One that
-// is throttled runs now and then.
+// expectation is what must become of a run. The target says itself that it was silent: it
+// takes a moment to stop it, and a request that hangs ends with its timeout. One of two workers
+// stands still for a fifth of the time: a tenth of the load is not the planned one, whatever the
+// kind of load, and the status says so. One that is throttled runs now and then.
 func (d Disturbance) expectation() Expectation {
 	switch d {
-	case TargetPaused, TargetHangs:
-		return Expectation{Verdicts: []string{Failed, Inconclusive}, Silent: d.lasts()}
+	case TargetPaused:
+		return Expectation{Verdicts: []string{Failed}, Silent: d.lasts(), Stood: d.lasts() - time.Second}
+	case TargetHangs:
+		return Expectation{Verdicts: []string{Failed}, Silent: d.lasts(), Slowest: Timeout - time.Second}
 	case WorkerThrottled:
 		return Expectation{Verdicts: []string{Passed, Inconclusive}}
 	}
-	return Expectation{Verdicts: []string{Inconclusive}, WorkerGone: true}
+	return Expectation{Verdicts: []string{Inconclusive}, WorkerGone: true, Reason: v1alpha1.ReasonLoadDisplaced + ":"}
 }
 
 // Protocols are those that a case may use.

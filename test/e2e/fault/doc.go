@@ -25,7 +25,8 @@
 // a run is excused that is Inconclusive by a load that the generator displaced, or by
 // whose time it was, or Failed by a target that stood still and says so: if nothing is
 // missing, all but 5% was sent, and the machine itself says that it was busy (package
-// pressure). The line says so, and a suite of which too much is excused fails.
+// pressure). A displaced load on such a machine also excuses that a run has not Failed. The
+// line says so, and a suite of which too much is excused fails.
 //
 // Cases are the runs of each kind of load over each protocol of which a worker, or the
 // target, does not run for a while.

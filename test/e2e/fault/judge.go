@@ -37,6 +37,9 @@ type Expectation struct {
 	// Silent is for how long the target answers nothing while it is asked: more than any
 	// threshold allows.
 	Silent time.Duration
+	// Stood and Slowest are what the target must say of itself at least: for how long it stood
+	// still, and how long its slowest answer took.
+	Stood, Slowest time.Duration
 	// Prompt bounds the target's own times, its slowest answer and for how long it stood
 	// still together, of a target that breaches no threshold.
 	Prompt time.Duration
@@ -142,6 +145,9 @@ func Judge(want Expectation, got Outcome) []Problem {
 	}
 	if got.Verdict != Gone {
 		miscounted(want, got, add)
+	}
+	if got.Stood < want.Stood || got.Slowest < want.Slowest {
+		add(Unexpected, "the target stood still for %s and took %s at most, want %s and %s at least", got.Stood, got.Slowest, want.Stood, want.Slowest)
 	}
 	switch got.Verdict {
 	case Passed:

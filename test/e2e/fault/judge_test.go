@@ -37,8 +37,14 @@ var exact = Expectation{Verdicts: []string{Passed}, Within: time.Minute, Exact: 
 // prompt is that of one whose target breaches nothing within 20 ms.
 var prompt = Expectation{Verdicts: []string{Passed}, Within: time.Minute, Exact: true, Prompt: 20 * time.Millisecond}
 
-// silent is that of a run whose target did not answer for most of it.
-var silent = Expectation{Verdicts: []string{Failed, Inconclusive}, Within: time.Minute, Silent: 14 * time.Second}
+// silent is that of a run whose target did not answer for most of it, and dead is such a run.
+var (
+	silent = Expectation{Verdicts: []string{Failed}, Within: time.Minute, Silent: 14 * time.Second, Stood: 13 * time.Second, Slowest: 4 * time.Second}
+	dead   = Outcome{
+		Verdict: Failed, Took: 10 * time.Second, Stood: 13 * time.Second, Slowest: 4 * time.Second,
+		Planned: 240, Due: 240, Sent: 240, Completed: 240, Received: 240,
+	}
+)
 
 // lost is a run whose worker was killed: 40 of 240 are left out, 12 of them sent.
 var lost = Outcome{
@@ -111,9 +117,12 @@ func TestJudge(t *testing.T) {
 		"failed, and one was answered wrongly":         {prompt, kept, func(o *Outcome) { o.Verdict, o.Wrong = Failed, 1 }, []Kind{Unexpected}},
 		"failed, and one never reached the target":     {Expectation{Verdicts: []string{Passed}, Within: time.Minute}, kept, func(o *Outcome) { o.Verdict, o.Completed, o.Received = Failed, 239, 239 }, []Kind{Unexpected}},
 		"failed without a worker":                      {loss, lost, func(o *Outcome) { o.Verdict = Failed }, []Kind{WronglyFailed, Unexpected}},
-		"passed, and the target was silent":            {silent, kept, func(*Outcome) {}, []Kind{WronglyPassed, Unexpected}},
-		"failed, and the target was silent":            {silent, kept, func(o *Outcome) { o.Verdict = Failed }, nil},
-		"no verdict, and the target was silent":        {silent, kept, func(o *Outcome) { o.Verdict = Inconclusive }, nil},
+		"passed, and the target was silent":            {silent, dead, func(o *Outcome) { o.Verdict = Passed }, []Kind{WronglyPassed, Unexpected}},
+		"failed, and the target was silent":            {silent, dead, func(*Outcome) {}, nil},
+		"failed, and the target did not stand still":   {silent, dead, func(o *Outcome) { o.Stood-- }, []Kind{Unexpected}},
+		"failed, and the target answered soon":         {silent, dead, func(o *Outcome) { o.Slowest-- }, []Kind{Unexpected}},
+		"no verdict, and the target was silent":        {silent, dead, late, []Kind{Unexpected}},
+		"displaced, and the target was silent":         {silent, dead, func(o *Outcome) { late(o); o.Displaced = true }, nil},
 		"a plan without a number":                      {exact, kept, func(o *Outcome) { o.Planned = 0 }, nil},
 		"a plan without a number, one missing":         {exact, kept, func(o *Outcome) { o.Planned, o.Received = 0, 239 }, []Kind{Miscounted, Miscounted}},
 		"one of two verdicts":                          {Expectation{Verdicts: []string{Inconclusive, Error}, Within: time.Minute}, lost, func(o *Outcome) { o.Verdict = Error }, nil},

@@ -65,7 +65,7 @@ func down(s *v1alpha1.LoadTestStatus) (longest time.Duration) {
 }
 
 // reason is the message of the condition that explains the verdict: what failed, else
-// what was lost, else what was breached, else what limited, else what is not known.
+// what was lost, else what was breached, else what is not known, else what limited.
 func reason(conditions []metav1.Condition) string {
 	for _, c := range []struct {
 		kind   string
@@ -74,8 +74,8 @@ func reason(conditions []metav1.Condition) string {
 		{v1alpha1.ConditionFailed, metav1.ConditionTrue},
 		{v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
 		{v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
-		{v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse},
 		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
+		{v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse},
 	} {
 		if found := meta.FindStatusCondition(conditions, c.kind); found != nil && found.Status == c.status {
 			return found.Reason + ": " + found.Message

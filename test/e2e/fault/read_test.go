@@ -72,6 +72,13 @@ func TestRead(t *testing.T) {
 			}},
 			Outcome{Verdict: Inconclusive, Reason: "NodeBusy: It waited."},
 		},
+		"late, and not judged": {
+			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictInconclusive, Conditions: []metav1.Condition{finished,
+				condition(v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse, "NodeBusy", "It waited."),
+				condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, "LoadDisplaced", "It waited."),
+			}},
+			Outcome{Verdict: Inconclusive, Reason: "LoadDisplaced: It waited."},
+		},
 		"limited by a load that was displaced": {
 			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{LoadDisplaced: true}}}, counted(1, 1, 1)}},
 			Outcome{Due: 1, Sent: 1, Completed: 1, Limited: true, Displaced: true},
