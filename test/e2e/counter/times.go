@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sort"
 	"sync"
 	"time"
 )
@@ -14,15 +15,16 @@ const (
 	// around is how long before its first request, and after its last one, a name is asked
 	// for: what comes while the target stands still is counted when it goes on.
 	around = time.Second
-	// mostStalls bounds what is kept: a target that stands still more often says so by
-	// those that it kept.
-	mostStalls = 10_000
+	// mostStalls bounds what is kept. There are at most 50 in a second, and the later half is
+	// kept: that of a quarter of an hour, which no run takes.
+	mostStalls = 90_000
 )
 
 // times are what this process knows of its own slowness.
 type times struct {
-	mu     sync.Mutex
-	names  map[string]*span
+	mu    sync.Mutex
+	names map[string]*span
+	// stalls are in the order of time, as one ends before the next begins.
 	stalls []stall
 }
 
@@ -37,6 +39,8 @@ type stall struct {
 	from   time.Time
 	length time.Duration
 }
+
+func (s stall) end() time.Time { return s.from.Add(s.length) }
 
 // watch looks at the clock until the process ends.
 func (t *times) watch() {
@@ -56,9 +60,10 @@ func (t *times) looked(before, now time.Time) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.stalls) < mostStalls {
-		t.stalls = append(t.stalls, stall{before, late})
+	if len(t.stalls) == mostStalls {
+		t.stalls = append(t.stalls[:0], t.stalls[mostStalls/2:]...)
 	}
+	t.stalls = append(t.stalls, stall{before, late})
 }
 
 // answered notes that a request was answered, beyond a delay that it asked for.
@@ -89,10 +94,12 @@ func (t *times) of(name string) (longest, stood time.Duration) {
 		return 0, 0
 	}
 	from, to := s.first.Add(-around), s.last.Add(around)
-	for _, x := range t.stalls {
-		if x.from.Before(to) && x.from.Add(x.length).After(from) {
-			stood += x.length
+	first := sort.Search(len(t.stalls), func(i int) bool { return t.stalls[i].end().After(from) })
+	for _, x := range t.stalls[first:] {
+		if !x.from.Before(to) {
+			break
 		}
+		stood += x.length
 	}
 	return s.longest, stood
 }

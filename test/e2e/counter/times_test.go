@@ -33,3 +33,22 @@ func TestTimesOfAName(t *testing.T) {
 		}
 	}
 }
+
+// A target that has stood still for longer than it keeps still knows what came last.
+func TestLatestStallsAreKept(t *testing.T) {
+	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	var x times
+	at := start
+	for range 3*mostStalls + 1 {
+		x.looked(at, at.Add(2*tick))
+		at = at.Add(2 * tick)
+	}
+	last := at.Add(-15 * time.Minute)
+	x.answered("a", last.Add(around), at.Add(-around), 0)
+	if _, stood := x.of("a"); stood != 15*time.Minute/2 {
+		t.Errorf("it stood still for %s of the last 15 minutes, want half", stood)
+	}
+	if n := len(x.stalls); n > mostStalls {
+		t.Errorf("%d stalls are kept", n)
+	}
+}
