@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,15 +14,19 @@ import (
 )
 
 // disturbances are the cases of those kinds: a worker, or the target, of a run of each kind of
-// load over each protocol does not run for a while.
-func disturbances(of ...fault.Disturbance) []single {
+// load over each protocol does not run for a while. The seed draws some of the moments.
+func disturbances(seed uint64, of ...fault.Disturbance) []single {
 	var all []single
-	for _, c := range fault.Cases() {
+	for _, c := range fault.Cases(seed) {
 		if !slices.Contains(of, c.Disturbance) {
 			continue
 		}
+		note := ""
+		if c.Drawn {
+			note = fmt.Sprintf(", SEED=%d", seed)
+		}
 		all = append(all, single{
-			fault: string(c.Disturbance), run: c.Run(), load: speak(c.Protocol).over(c.Load), want: c.Want,
+			fault: string(c.Disturbance), run: c.Run(), note: note, load: speak(c.Protocol).over(c.Load), want: c.Want,
 			after: c.After, lasts: c.Lasts, full: c.Full,
 			alone: c.Disturbance.IsOfTarget(), host: c.Disturbance != fault.TargetHangs,
 			inject: disturb(c.Disturbance),
@@ -32,10 +37,8 @@ func disturbances(of ...fault.Disturbance) []single {
 
 // speak is the protocol of that name.
 func speak(name string) spoken {
-	if i := slices.IndexFunc(allProtocols, func(p spoken) bool { return p.name == name }); i >= 0 {
-		return allProtocols[i]
-	}
-	return usual
+	all := append([]spoken{usual}, allProtocols...)
+	return all[slices.IndexFunc(all, func(p spoken) bool { return p.name == name })]
 }
 
 // disturb is how a disturbance is injected.

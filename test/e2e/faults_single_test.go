@@ -19,10 +19,10 @@ type undo func(context.Context) error
 
 // single is a fault that hits one run and no other.
 type single struct {
-	// fault and run are the names in its line.
-	fault, run string
-	load       fault.Load
-	want       fault.Expectation
+	// fault and run are the names in its line, with a note beside them.
+	fault, run, note string
+	load             fault.Load
+	want             fault.Expectation
 	// step is the index of the step in which the fault comes; -1: before the run is
 	// created. It comes in the middle of the step, or after that time in it.
 	step   int
@@ -55,9 +55,9 @@ func (c *campaign) single() {
 		{"the target fails", targetFaults()},
 		{"a user or a deadline ends it", lifecycleFaults()},
 		{"workers are not admitted", admissionFaults()},
-		{"one worker stopped for 4 s of 20 s never makes it Failed", disturbances(fault.WorkerStopped)},
-		{"a target that stands still for 14 of 20 s is not Passed for any kind of load", disturbances(fault.TargetPaused, fault.TargetHangs)},
-		{"one worker frozen or throttled for 4 s of 20 s never makes it Failed", disturbances(fault.WorkerFrozen, fault.WorkerThrottled)},
+		{"one worker stopped for 4 s of 20 s never makes it Failed", disturbances(c.seed, fault.WorkerStopped)},
+		{"a target that stands still for 14 of 20 s is Failed for any kind of load", disturbances(c.seed, fault.TargetPaused, fault.TargetHangs)},
+		{"one worker frozen or throttled for 4 s of 20 s never makes it Failed", disturbances(c.seed, fault.WorkerFrozen, fault.WorkerThrottled)},
 	} {
 		c.t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +78,13 @@ func (c *campaign) inject(target counter, all []single) {
 		group.Go(func() {
 			defer func() { <-c.slots }()
 			s := newSubject(target, x.fault, x.run, x.load, x.want)
+			s.line.Run += x.note
 			s.judge(ctx, c, c.injectInto(ctx, s, x))
+			if s.target != target { // each that is left looks at the clock all the time
+				if _, err := deleteAtOnce(ctx, s.target.pod("")); err != nil {
+					c.t.Errorf("delete the target of %s: %v", s.lt.Name, err)
+				}
+			}
 		})
 	}
 	group.Wait()

@@ -5,7 +5,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +18,8 @@ import (
 
 // TestFaults injects faults into runs, and judges each run by what its target counted.
 // It prints a line for each, and the summary last. With FULL=1 it injects all of them,
-// else those that fit into a few minutes; with FAULT=text those whose name has it.
+// else those that fit into a few minutes; with FAULT=text those whose name has it. Some come at
+// moments that are drawn; their lines have the SEED that draws them again.
 //
 // Faults that hit one run are injected side by side; those that hit the operator or
 // the whole cluster one after another, each into several runs in different states.
@@ -26,6 +29,10 @@ import (
 func TestFaults(t *testing.T) {
 	c := newCampaign(t)
 	c.full, c.only = os.Getenv("FULL") != "", os.Getenv("FAULT")
+	var err error
+	if c.seed, err = strconv.ParseUint(env("SEED", strconv.Itoa(rand.IntN(1000))), 10, 64); err != nil {
+		t.Fatal(err)
+	}
 	if c.local {
 		if err := healAll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -43,6 +50,8 @@ type campaign struct {
 	full bool
 	// only is a part of the names of the faults that are injected.
 	only string
+	// seed draws the moments at which some faults come.
+	seed uint64
 	// local says that the cluster's processes and network are on this host, so that
 	// they can be stopped and cut.
 	local bool
@@ -107,9 +116,9 @@ func (c *campaign) least() int {
 	case c.only != "", isPart():
 		return 1
 	case c.full && c.local:
-		return 150
+		return 200
 	case c.local:
-		return 35
+		return 40
 	}
 	return 20
 }

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -36,8 +37,9 @@ func (d Disturbance) lasts() time.Duration {
 
 // expectation is what must become of a run. The target says itself that it was silent: it
 // takes a moment to stop it, and a request that hangs ends with its timeout. One of two workers
-// stands still for a fifth of the time: a tenth of the load is not the planned one, whatever the
-// kind of load, and the status says so. One that is throttled runs now and then.
+// stands still for a fifth of the time: a tenth of the load is not the planned one, or a
+// twentieth at the beginning of a ramp, and the status says so. One that is throttled runs now
+// and then.
 func (d Disturbance) expectation() Expectation {
 	switch d {
 	case TargetPaused:
@@ -51,7 +53,7 @@ func (d Disturbance) expectation() Expectation {
 }
 
 // Protocols are those that a case may use.
-var Protocols = []string{"HTTP/1.1", "HTTP/2", "gRPC"}
+var Protocols = []string{"HTTP/1.1", "HTTP/2", "gRPC", "HTTP/1.1 over TLS", "HTTP/2 over TLS"}
 
 // Case is a run of one kind of load over one protocol that is disturbed within its only step.
 type Case struct {
@@ -61,8 +63,9 @@ type Case struct {
 	Protocol string
 	Load     Load
 	// After is how long after the beginning of the step the disturbance comes, and Lasts
-	// for how long it does. It ends before the step does.
+	// for how long it does. It ends before the step does. Drawn says that After was drawn.
 	After, Lasts time.Duration
+	Drawn        bool
 	Want         Expectation
 	// Full says that it is for the full suite only.
 	Full bool
@@ -89,27 +92,36 @@ func patterns() []pattern {
 	const users = 20
 	return []pattern{
 		{name: "paced users", step: Step{Users: users, Every: 500 * time.Millisecond, Length: caseLength}},
-		{name: "users without a rate", step: Step{Users: users, Length: caseLength}, delay: 100 * time.Millisecond},
+		{name: "closed users", step: Step{Users: users, Length: caseLength}, delay: 100 * time.Millisecond},
 		{name: "users who think", step: Step{Users: users, Think: 500 * time.Millisecond, Length: caseLength}},
 		{name: "journeys", step: Step{Users: users, Length: caseLength}, isJourney: true},
 		{name: "arrivals", step: Step{Rate: 2 * users, Length: caseLength}},
+		{name: "Poisson arrivals", step: Step{Rate: 2 * users, Poisson: true, Length: caseLength}},
+		{name: "a ramp", step: Step{Users: users / 5, RampTo: users * 9 / 5, Every: 500 * time.Millisecond, Length: caseLength}},
 		{name: "a burst", step: Step{Users: users, Each: 100, Length: caseLength}, delay: caseLength / 100},
 	}
 }
 
-// Cases are all disturbances of all kinds of load over all protocols. Those that are not
-// for the full suite only have each kind of load and each protocol for a worker that is
-// stopped and a target that is paused, and one run for each other disturbance.
-func Cases() []Case {
+// Cases are all kinds of load over all protocols for a worker that is stopped and a target that
+// is paused; for each other disturbance each kind of load over one protocol, and one of them over
+// all. Those that are not for the full suite only have each kind of load and each protocol for
+// the first two, and one run for each other disturbance. The seed is for the moments that are
+// drawn.
+func Cases(seed uint64) []Case {
 	var all []Case
 	for k, d := range []Disturbance{WorkerStopped, TargetPaused, WorkerFrozen, WorkerThrottled, TargetHangs} {
+		isWhole := d == WorkerStopped || d == TargetPaused
 		for i, p := range patterns() {
 			for j, protocol := range Protocols {
-				often := d == WorkerStopped || d == TargetPaused || i == k
+				isOwn := i%len(Protocols) == j // the protocol of this kind of load
+				if !isWhole && !isOwn && i != k {
+					continue
+				}
+				after, drawn := moment(d.lasts(), i+j, rand.New(rand.NewPCG(seed, uint64(len(all)))))
 				all = append(all, Case{
 					Disturbance: d, Pattern: p.name, Protocol: protocol, Load: p.load(d),
-					After: moment(d.lasts(), i+j), Lasts: d.lasts(), Want: d.expectation(),
-					Full: !often || i%len(Protocols) != j,
+					After: after, Lasts: d.lasts(), Drawn: drawn, Want: d.expectation(),
+					Full: !isOwn || !isWhole && i != k,
 				})
 			}
 		}
@@ -117,12 +129,16 @@ func Cases() []Case {
 	return all
 }
 
-// moment is one of three, at the beginning, in the middle or at the end of the step, at which
-// what lasts that long has ended before the step.
-func moment(lasts time.Duration, n int) time.Duration {
-	const moments = 3
+// moment is one of four, at the beginning, in the middle or at the end of the step, or drawn
+// from between these, at which what lasts that long has ended before the step.
+func moment(lasts time.Duration, n int, random *rand.Rand) (after time.Duration, drawn bool) {
+	const fixed = 3
 	room := caseLength - lasts
-	return room/8 + time.Duration(n%moments)*room*3/8
+	first, last := room/8, room*7/8
+	if n %= fixed + 1; n < fixed {
+		return first + time.Duration(n)*(last-first)/(fixed-1), false
+	}
+	return (first + time.Duration(random.Int64N(int64(last-first)))).Truncate(time.Millisecond), true
 }
 
 // load has the thresholds that were once judged by the generator's own time, far above what

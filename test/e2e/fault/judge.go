@@ -53,8 +53,7 @@ type Outcome struct {
 	Reason string
 	// Took is the time from the fault to the end.
 	Took time.Duration
-	// Planned follows from the spec. The suite computes it by itself. 0: the spec has no
-	// number, as users send again when they have an answer.
+	// Planned follows from the spec. The suite computes it by itself. 0: it is not known.
 	Planned int64
 	// Due, Sent and Completed are what the status says, over all steps.
 	Due, Sent, Completed int64

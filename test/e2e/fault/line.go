@@ -22,7 +22,7 @@ type Line struct {
 }
 
 // columns are the widths of a line.
-const columns = "%-26s %-26s %-24s %-12s %8s %7s %7s %7s %8s %7s  %s"
+const columns = "%-26s %-34s %-24s %-12s %8s %7s %7s %7s %8s %7s  %s"
 
 // Header names the columns of lines.
 func Header() string {

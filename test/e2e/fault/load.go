@@ -22,8 +22,11 @@ type Step struct {
 	Every time.Duration
 	Each  int
 	Think time.Duration
-	// Rate is how many requests arrive per second, without users.
-	Rate int
+	// RampTo is how many users with a rate there are at the end. 0: as many.
+	RampTo int
+	// Rate is how many requests arrive per second, without users: evenly, or by Poisson.
+	Rate    int
+	Poisson bool
 	// Length is how long it takes, and what it would take if it is given by Each.
 	Length time.Duration
 }
@@ -31,9 +34,12 @@ type Step struct {
 // isPause says whether nothing is sent.
 func (s Step) isPause() bool { return s.Users == 0 && s.Rate == 0 }
 
-// planned is how many requests it has; 0 if that depends on the target.
+// planned is how many requests it has; 0 if that depends on the target, on what is drawn, or on
+// when in its span each user of a ramp sends.
 func (s Step) planned() int64 {
 	switch {
+	case s.RampTo > 0, s.Poisson:
+		return 0
 	case s.Rate > 0:
 		return int64(s.Rate) * int64(s.Length) / int64(time.Second)
 	case s.Every > 0:
@@ -44,7 +50,7 @@ func (s Step) planned() int64 {
 
 // Load is what a run sends. The target counts it under the run's name.
 //
-// A step whose number of requests depends on the target makes the plan one without a number:
+// A step whose number of requests is not known makes the plan one without a number:
 // no other step may have one then.
 type Load struct {
 	Workers int
@@ -55,7 +61,7 @@ type Load struct {
 	Change func(*v1alpha1.LoadTestSpec)
 }
 
-// Planned is how many requests the run is to send; 0 if that depends on the target.
+// Planned is how many requests the run is to send; 0 if that is not known.
 func (l Load) Planned() int64 {
 	var n int64
 	for _, s := range l.Steps {
@@ -119,6 +125,9 @@ func (s Step) step(name string) v1alpha1.Step {
 		return v1alpha1.Step{Name: name, Pause: length}
 	case s.Rate > 0:
 		step.Rate = decimal(float64(s.Rate))
+		if s.Poisson {
+			step.Arrivals = v1alpha1.ArrivalsPoisson
+		}
 		return step
 	case s.Each > 0:
 		step.RequestsPerUser, step.Duration = ptr.To(int32(s.Each)), nil
@@ -128,6 +137,9 @@ func (s Step) step(name string) v1alpha1.Step {
 		step.Think = v1alpha1.Think(s.Think.String())
 	}
 	step.Users = ptr.To(int32(s.Users))
+	if s.RampTo > 0 {
+		step.RampTo = decimal(float64(s.RampTo))
+	}
 	return step
 }
 
