@@ -10,12 +10,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// baselineSpec has two users wait for a target that takes a known time for each
+// baselineSpec has three users wait for a target that takes a known time for each
 // response, five times. They ask again when it has come, so that no schedule is missed.
 const baselineSpec = `
 target: {service: {name: counter}, timeout: 5s}
 requests: [{name: wait, path: "/%s?delay=%s"}]
-steps: [{name: two, users: 2, duration: 1s}]
+steps: [{name: three, users: 3, duration: 10s}]
 repetitions: 5
 `
 

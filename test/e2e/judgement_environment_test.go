@@ -12,13 +12,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// environmentSpec sends little for so long that a pod of the target can start meanwhile, on a
+// environmentSpec sends for so long that a pod of the target can start meanwhile, on a
 // busy machine, too, from the node of the target. What fails is no matter.
 const environmentSpec = `
 target: {service: {name: counter}, timeout: 1s}
 requests: [{name: count, path: /environment}]
-steps: [{name: quiet, rate: 5, duration: 2s}, {name: hit, rate: 5, duration: 25s}]
-thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}]
+steps: [{name: quiet, rate: 20, duration: 15s}, {name: hit, rate: 20, duration: 25s}]
+thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}, {metric: downtime, max: 100%%}]
 worker: {nodeSelector: {kubernetes.io/hostname: %s}}
 `
 

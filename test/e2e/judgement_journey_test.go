@@ -16,11 +16,11 @@ import (
 )
 
 // journeySpec has each user log in with the key of its own row, and buy at the position
-// that it was told: the store refuses a purchase at any other. Three users of two workers
-// carry out five journeys each.
+// that it was told: the store refuses a purchase at any other. Three users, of a worker each,
+// carry out 34 journeys each.
 const journeySpec = `
 target: {service: {name: eventstore}}
-parallelism: 2
+parallelism: 3
 data: [{name: accounts, configMapKeyRef: {name: accounts, key: accounts.csv}, format: CSV}]
 requests:
   - {name: login, path: /tenants, headers: [{name: X-API-Key, value: "${key}"}]}
@@ -37,14 +37,14 @@ journeys:
     timeLimit: 30s
     steps:
       - {request: login, capture: {tenant: ".tenants[0]"}}
-      - {think: 10ms-50ms}
+      - {think: 100ms-300ms}
       - {request: position, capture: {position: .position}}
       - {request: buy}
-steps: [{name: shopping, users: 3, requestsPerUser: 15}]
+steps: [{name: shopping, users: 3, requestsPerUser: 102}]
 `
 
 // checkJourney compares what became of the journeys with what each tenant of the event
-// store has: five purchases, by the tenant whose key it was.
+// store has: 34 purchases, by the tenant whose key it was.
 func checkJourney(t *testing.T) judgement {
 	tenants := []string{"ann", "bob", "eve"}
 	ns := eventStore(t, "eventstore.tenants={"+strings.Join(tenants, ",")+"}")
@@ -69,7 +69,7 @@ func checkJourney(t *testing.T) judgement {
 	}
 	checkKeysAreNotShown(t, lt, keys)
 	j := result.Journeys[0]
-	return agree("Passed, 15 of 15 journeys, 45 requests, 5 by ann, 5 by bob, 5 by eve",
+	return agree("Passed, 102 of 102 journeys, 306 requests, 34 by ann, 34 by bob, 34 by eve",
 		fmt.Sprintf("%s, %d of %d journeys, %d requests, %s", lt.Status.Verdict, j.Completed, j.Started, result.Expected, strings.Join(bought, ", ")), lt)
 }
 

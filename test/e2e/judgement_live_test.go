@@ -45,26 +45,25 @@ func checkAbort(t *testing.T) judgement {
 	return j
 }
 
-// onTimeSpec sends 20 requests, a quarter of which is answered after 2 s. The last is due a
-// fifth of a second before the end of the step: a busy machine sends it, too.
+// onTimeSpec sends requests, a quarter of which is answered after 2 s.
 const onTimeSpec = `
 target: {service: {name: counter}, timeout: 5s}
 requests:
   - {name: fast, type: Fast, weight: 3, path: /ontime}
   - {name: slow, type: Slow, path: "/ontime?delay=2s"}
-steps: [{rate: 5, duration: 4s}]
+steps: [{%s}]
 thresholds:
-  - {metric: onTimeRate, within: 1s, min: 90%}
-  - {metric: onTimeRate, within: 1s, min: 100%, requests: [fast]}
-  - {metric: onTimeRate, within: 1s, min: 1%, types: [Slow]}
-  - {metric: onTimeRate, within: 4s, min: 100%}
+  - {metric: onTimeRate, within: 1s, min: 90%%}
+  - {metric: onTimeRate, within: 1s, min: 100%%, requests: [fast]}
+  - {metric: onTimeRate, within: 1s, min: 1%%, types: [Slow]}
+  - {metric: onTimeRate, within: 4s, min: 100%%}
 `
 
 // checkOnTime has a quarter of the requests be late, by their schedule.
 func checkOnTime(t *testing.T) judgement {
 	ns := namespace(t)
 	counterOf(t, ns)
-	lt := create(t, ns, "on-time", onTimeSpec)
+	lt := create(t, ns, "on-time", fmt.Sprintf(onTimeSpec, fading))
 	finish(t, lt, waitTimeout)
 	found := fmt.Sprint(lt.Status.Verdict)
 	for _, threshold := range lt.Status.Thresholds[:4] {

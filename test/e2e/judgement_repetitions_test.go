@@ -9,14 +9,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// repeatedSpec sends 20 requests three times over, of which one time may fail. In the pauses
+// repeatedSpec sends 320 requests three times over, of which one time may fail. In the pauses
 // the targets of two runs are changed, of which one may begin some seconds after the other.
 const repeatedSpec = `
 target: {service: {name: counter}}
 requests: [{name: count, path: /repeated}]
 repetitions: 3
-steps: [{name: send, rate: 10, duration: 2s}, {name: rest, pause: 8s}]
-thresholds: [{metric: failureRate, max: 1%, inRepetitions: 2}]
+steps: [{name: send, %s}, {name: rest, pause: 8s}]
+thresholds: [{metric: failureRate, max: 1%%, inRepetitions: 2}]
 `
 
 // checkInRepetitions has one target answer wrongly in the second of three repetitions, and
@@ -29,7 +29,7 @@ func checkInRepetitions(t *testing.T) judgement {
 	for range 2 {
 		ns := namespace(t)
 		target := counterOf(t, ns)
-		targets, tests = append(targets, target), append(tests, create(t, ns, "repeated", repeatedSpec))
+		targets, tests = append(targets, target), append(tests, create(t, ns, "repeated", fmt.Sprintf(repeatedSpec, fading)))
 	}
 	change := func(i, pause int, mode string) {
 		until(t, tests[i], waitTimeout, "in a pause", func(lt *v1alpha1.LoadTest) bool {
@@ -47,5 +47,5 @@ func checkInRepetitions(t *testing.T) judgement {
 		counts := targets[i].mustRead(t)
 		found += fmt.Sprintf("%s with %d wrong of %d; ", lt.Status.Verdict, counts["repeated"].Wrong, counts["repeated"].Received)
 	}
-	return agree("Passed with 20 wrong of 60; Failed with 40 wrong of 60; ", found, tests...)
+	return agree("Passed with 320 wrong of 960; Failed with 640 wrong of 960; ", found, tests...)
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// versusSpec has two users wait for two targets in turn, each of which takes a known time
+// versusSpec has six users wait for two targets in turn, each of which takes a known time
 // for each response. They ask again when it has come, so that no schedule is missed.
 const versusSpec = `
 target: {service: {name: candidate}, timeout: 5s, headers: [{name: Delay, value: %s}]}
-versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 20ms}]}}
+versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 100ms}]}}
 requests: [{name: wait, path: /%s}]
-steps: [{name: two, users: 2, duration: 1s}]
+steps: [{name: six, users: 6, duration: 5s}]
 repetitions: 5
 thresholds: [{metric: p50, maxIncrease: 60%%}]
 `
 
-// checkVersus compares a target with one that takes 50 ms longer for each response, and
+// checkVersus compares a target with one that takes 100 ms longer for each response, and
 // with one that takes as long. Each target counts what it received.
 func checkVersus(t *testing.T) judgement {
 	ns := namespace(t)
@@ -33,8 +33,8 @@ func checkVersus(t *testing.T) judgement {
 		}
 		targets[side] = c
 	}
-	equal := create(t, ns, "equal", fmt.Sprintf(versusSpec, "20ms", "equal"))
-	slower := create(t, ns, "slower", fmt.Sprintf(versusSpec, "70ms", "slower"))
+	equal := create(t, ns, "equal", fmt.Sprintf(versusSpec, "100ms", "equal"))
+	slower := create(t, ns, "slower", fmt.Sprintf(versusSpec, "200ms", "slower"))
 	counts := "each target received what its steps sent"
 	for _, lt := range []*v1alpha1.LoadTest{equal, slower} {
 		finish(t, lt, waitTimeout)
