@@ -28,7 +28,9 @@ func TestExpectedResponsesHaveAPlotByPercentile(t *testing.T) {
 		t.Error("there is a plot without the times of expected responses")
 	}
 	times := measure.NewHistogram()
-	times.RecordN(20*time.Millisecond, 60)
+	for i := range time.Duration(60) {
+		times.Record(20*time.Millisecond + i*100*time.Microsecond)
+	}
 	encoded, err := archive.NewHistogram(times)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ const broad = 0.02
 
 // isBroad says whether the band beside a line can be seen.
 func (f *Figure) isBroad(l Line) bool {
-	if len(l.Points) == 0 {
+	if there, back := l.overlap(); len(there) == 0 || len(back) == 0 {
 		return false
 	}
 	return slices.ContainsFunc(l.Other, func(p Point) bool {
@@ -34,14 +34,21 @@ func (l Line) at(x float64) float64 {
 	return l.Points[len(l.Points)-1].Y
 }
 
+// overlap are the line's points, and its other points, where there are both.
+func (l Line) overlap() (there, back []Point) {
+	if len(l.Points) == 0 || len(l.Other) == 0 {
+		return nil, nil
+	}
+	from := max(l.Points[0].X, l.Other[0].X)
+	to := min(l.Points[len(l.Points)-1].X, l.Other[len(l.Other)-1].X)
+	outside := func(p Point) bool { return p.X < from || p.X > to }
+	return slices.DeleteFunc(slices.Clone(l.Points), outside), slices.DeleteFunc(slices.Clone(l.Other), outside)
+}
+
 // outline is the path around the band beside a line: along the line, and back along its
 // other points. Both end where the first of them does.
 func (f *Figure) outline(l Line) string {
-	from := max(l.Points[0].X, l.Other[0].X)
-	to := min(l.Points[len(l.Points)-1].X, l.Other[len(l.Other)-1].X)
-	within := func(p Point) bool { return p.X < from || p.X > to }
-	there := slices.DeleteFunc(slices.Clone(l.Points), within)
-	back := slices.DeleteFunc(slices.Clone(l.Other), within)
+	there, back := l.overlap()
 	slices.Reverse(back)
 	if len(there) == 1 && len(back) == 1 { // at one place, the band is as broad as a mark
 		const half = 2.5

@@ -143,6 +143,8 @@ func TestBandIsDrawnWhereItCanBeSeen(t *testing.T) {
 		"shorter":       {[]Point{{0, 1}, {0.5, 1}, {1, 1}}, []Point{{0, 0}, {0.5, 0}}, "M58.0 34.0L177.0 34.0L177.0 236.0L58.0 236.0Z"},
 		"at one place":  {[]Point{{0.5, 1}}, []Point{{0.5, 0}}, "M174.5 34.0H179.5V236.0H174.5Z"},
 		"no line":       {nil, []Point{{0.5, 0}}, ""},
+		"elsewhere":     {[]Point{{0, 1}, {0.4, 1}}, []Point{{0.6, 0}, {1, 0}}, ""},
+		"in between":    {[]Point{{0, 1}, {1, 1}}, []Point{{0.4, 0}, {0.6, 0}}, ""},
 	} {
 		f := Figure{Width: 380, Height: 280, X: Axis{Scale: Linear(0, 1)}, Y: Axis{Scale: Linear(0, 1)}}
 		f.Lines = []Line{{Points: tt.line, Other: tt.other}}
