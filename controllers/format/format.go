@@ -75,6 +75,20 @@ func Rate(perSecond string) string {
 	}
 }
 
+// Decimal is a number as StepResult holds it ("41.0"), without zeros behind the point.
+func Decimal(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return trimZeros(text)
+}
+
+// Grew is what piled up in a step, as the beginning of a sentence: all that say it do so in
+// the same words, so that a report can leave out what was said.
+func Grew(perSecond, step string) string {
+	return fmt.Sprintf("Outstanding requests grew by %s/s in step %s", Decimal(perSecond), step)
+}
+
 // Percent is a share for people, with two digits behind the point at most:
 // "0%", "0.03%", "36%". What is neither nothing nor all never reads as such. It
 // is "" for a share of nothing.

@@ -55,6 +55,14 @@ func TestRate(t *testing.T) {
 	}
 }
 
+func TestDecimal(t *testing.T) {
+	for in, want := range map[string]string{"41.0": "41", "4.1": "4.1", "40": "40", "0.250": "0.25", "": ""} {
+		if got := format.Decimal(in); got != want {
+			t.Errorf("Decimal(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestPercent(t *testing.T) {
 	tests := []struct {
 		part, whole int64

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -25,10 +26,7 @@ func Brackets(measured, without *v1alpha1.Latency) []Bracket {
 	if measured == nil {
 		measured = &v1alpha1.Latency{}
 	}
-	if without == nil {
-		without = measured
-	}
-	times := Quantiles(without)
+	times := Quantiles(cmp.Or(without, measured))
 	var list []Bracket
 	for i, q := range Quantiles(measured) {
 		list = append(list, Bracket{q.Name, q.Time, times[i].Time})

@@ -44,9 +44,9 @@ func Outstanding(o *v1alpha1.OutstandingResult) string {
 	case o == nil:
 		return ""
 	case o.Grows(), o.IsUncertain():
-		return fmt.Sprintf("%s on average, growing by %s", strings.TrimSuffix(o.Mean, ".0"), Growth(o))
+		return fmt.Sprintf("%s on average, growing by %s", format.Decimal(o.Mean), Growth(o))
 	case o.Trend == v1alpha1.OutstandingSteady:
-		return fmt.Sprintf("%s on average, steady", strings.TrimSuffix(o.Mean, ".0"))
+		return fmt.Sprintf("%s on average, steady", format.Decimal(o.Mean))
 	}
 	return ""
 }
@@ -63,56 +63,47 @@ func Growth(o *v1alpha1.OutstandingResult) string {
 // piledUp says in which step the outstanding requests grew fastest, unless what is said
 // already has it.
 func piledUp(steps []v1alpha1.StepStatus, said string) []Notice {
-	var worst *v1alpha1.StepStatus
-	var count int64
-	for i := range steps {
-		step := &steps[i]
-		if step.Result == nil || !step.Result.Outstanding.Grows() {
-			continue
-		}
-		if count++; worst == nil || parsed(step.Result.Outstanding.Growth) > parsed(worst.Result.Outstanding.Growth) {
-			worst = step
-		}
-	}
-	if worst == nil {
+	at, count := worst(steps, func(r *v1alpha1.StepResult) (float64, bool) {
+		return growth(r.Outstanding), r.Outstanding.Grows()
+	})
+	if at == nil || strings.Contains(said, format.Grew(at.Result.Outstanding.Growth, at.Name)) {
 		return nil
 	}
-	growth := strings.TrimSuffix(worst.Result.Outstanding.Growth, ".0")
-	if count == 1 && strings.Contains(said, fmt.Sprintf("Outstanding requests grew by %s/s in step %s", growth, worst.Name)) {
-		return nil
-	}
-	return []Notice{{"Growing", fmt.Sprintf("Step %s: outstanding requests grew by %s/s, so that its load cannot be kept for long%s.", worst.Name, growth, others(count))}}
+	return []Notice{{"Growing", fmt.Sprintf("Step %s: outstanding requests grew by %s/s, so that its load cannot be kept for long%s.",
+		at.Name, format.Decimal(at.Result.Outstanding.Growth), others(count))}}
 }
 
-// down says in which step the target was down for longest, unless a threshold does.
+func growth(o *v1alpha1.OutstandingResult) float64 {
+	if o == nil {
+		return 0
+	}
+	return Number(o.Growth)
+}
+
+// down says in which step the target was down for longest, beyond what the default threshold
+// allows, unless a threshold says it.
 func down(s *v1alpha1.LoadTestStatus) []Notice {
+	allowed := 0.0
 	for i := range s.Thresholds {
-		if t := &s.Thresholds[i]; t.Metric == v1alpha1.MetricDowntime && t.State != v1alpha1.ThresholdPassed {
+		switch t := &s.Thresholds[i]; {
+		case t.Metric != v1alpha1.MetricDowntime:
+		case t.State != v1alpha1.ThresholdPassed:
 			return nil
+		case t.Default:
+			allowed = Number(t.Limit)
 		}
 	}
-	var worst *v1alpha1.StepStatus
-	var count int64
-	for i := range s.Steps {
-		step := &s.Steps[i]
-		if step.Result == nil || parsed(step.Result.Downtime) <= tolerableDowntime {
-			continue
-		}
-		if count++; worst == nil || parsed(step.Result.Downtime) > parsed(worst.Result.Downtime) {
-			worst = step
-		}
-	}
-	if worst == nil {
+	at, count := worst(s.Steps, func(r *v1alpha1.StepResult) (float64, bool) {
+		return Number(r.Downtime), Number(r.Downtime) > allowed
+	})
+	if at == nil {
 		return nil
 	}
-	return []Notice{{"Downtime", fmt.Sprintf("Step %s: the target was down for %s of the window%s.", worst.Name, worst.Result.Downtime, others(count))}}
+	return []Notice{{"Downtime", fmt.Sprintf("Step %s: the target was down for %s of the window%s.", at.Name, at.Result.Downtime, others(count))}}
 }
 
-// parsed is a number of a result, or a share in percent; 0 for what is neither.
-func parsed(text string) float64 {
+// Number is a number of a result, or a share in percent; 0 for what is neither.
+func Number(text string) float64 {
 	v, _ := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	return v
 }
-
-// tolerableDowntime is the maximum of the default threshold, in percent.
-const tolerableDowntime = 0.5

@@ -71,7 +71,7 @@ func KeptFor(s *v1alpha1.LoadTestStatus) time.Duration {
 func KeptHighest(s *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus) bool {
 	l := &step.Load
 	users := s.MaxSustainedUsers != nil && l.Users == *s.MaxSustainedUsers
-	rate := s.MaxSustainedRate != "" && l.Rate != nil && parsed(l.Rate.String()) == parsed(s.MaxSustainedRate)
+	rate := s.MaxSustainedRate != "" && l.Rate != nil && Number(l.Rate.String()) == Number(s.MaxSustainedRate)
 	return (users || rate) && l.RampTo == nil && step.Side != v1alpha1.SideControl && isKept(step)
 }
 

@@ -56,26 +56,35 @@ func indicators(steps []v1alpha1.StepStatus) []Notice {
 
 // worst describes the step in which the share is greatest, "" if it is small in all.
 func (i indicator) worst(steps []v1alpha1.StepStatus) string {
-	var at *v1alpha1.StepStatus
-	var part, whole, count int64
-	for n := range steps {
-		step := &steps[n]
-		if step.Result == nil {
-			continue
-		}
-		a, b := i.of(step.Result)
-		if a <= 0 || 100*a <= i.percent*b {
-			continue
-		}
-		// a/b against part/whole, as whole numbers.
-		if count++; at == nil || float64(a)*float64(whole) > float64(part)*float64(b) {
-			at, part, whole = step, a, b
-		}
-	}
+	at, count := worst(steps, func(r *v1alpha1.StepResult) (float64, bool) {
+		part, whole := i.of(r)
+		return float64(part) / float64(whole), part > 0 && 100*part > i.percent*whole
+	})
 	if at == nil {
 		return ""
 	}
+	part, whole := i.of(at.Result)
 	return fmt.Sprintf("Step %s: %d of %s %s (%s)%s.", at.Name, part, plural(whole, "request"), i.says, format.Percent(part, whole), others(count))
+}
+
+// worst is the first step in which a value is greatest, of those in which it is worth a
+// notice, and how many these are; nil: there is none.
+func worst(steps []v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (value float64, notable bool)) (at *v1alpha1.StepStatus, count int64) {
+	greatest := 0.0
+	for i := range steps {
+		step := &steps[i]
+		if step.Result == nil {
+			continue
+		}
+		value, notable := of(step.Result)
+		if !notable {
+			continue
+		}
+		if count++; at == nil || value > greatest {
+			at, greatest = step, value
+		}
+	}
+	return at, count
 }
 
 // others says that there are more steps like the worst one.

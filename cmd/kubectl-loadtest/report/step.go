@@ -143,11 +143,7 @@ func describe(l *v1alpha1.StepLoad) string {
 
 // perSecond is a rate, written as briefly as it can be: "0.25/s".
 func perSecond(rate v1alpha1.Decimal) string {
-	text := rate.String()
-	if strings.Contains(text, ".") {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	}
-	return text + "/s"
+	return format.Decimal(rate.String()) + "/s"
 }
 
 // totalRate is the rate of all users together, on a ramp when they are most, "" if it is

@@ -87,7 +87,9 @@ func overlays(c Compared) []figure {
 		}
 		return list, values
 	}
-	good, rates := lines(func(r *v1alpha1.StepResult) (float64, string) { return parsed(r.Goodput), format.Rate(r.Goodput) })
+	good, rates := lines(func(r *v1alpha1.StepResult) (float64, string) {
+		return report.Number(r.Goodput), format.Rate(r.Goodput)
+	})
 	slow, durations := lines(func(r *v1alpha1.StepResult) (float64, string) {
 		if r.ResponseTime == nil || r.ResponseTime.P95 == nil {
 			return 0, ""

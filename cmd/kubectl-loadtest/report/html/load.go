@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -113,12 +114,7 @@ func rateOf(l *v1alpha1.StepLoad) float64 {
 	if l.Rate == nil || l.RampTo != nil {
 		return 0
 	}
-	return parsed(l.Rate.String())
-}
-
-func parsed(text string) float64 {
-	v, _ := strconv.ParseFloat(text, 64) // 0 is shown as such
-	return v
+	return report.Number(l.Rate.String())
 }
 
 // knee marks the load up to which every threshold was kept.
@@ -128,7 +124,7 @@ func knee(s *v1alpha1.LoadTestStatus, x loadAxis) []plot.Rule {
 	case x.kind == "users" && s.MaxSustainedUsers != nil:
 		at = float64(*s.MaxSustainedUsers)
 	case x.kind == "rate":
-		at = parsed(s.MaxSustainedRate)
+		at = report.Number(s.MaxSustainedRate)
 	}
 	if at <= 0 {
 		return nil
@@ -169,7 +165,7 @@ func shape(step *v1alpha1.StepStatus) plot.Shape {
 
 func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
 	good := series("goodput", "main", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
-		return parsed(r.Goodput), format.Rate(r.Goodput)
+		return report.Number(r.Goodput), format.Rate(r.Goodput)
 	})
 	windows := map[*v1alpha1.StepResult]time.Duration{}
 	for _, step := range steps {
@@ -206,24 +202,27 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 		{"p95", "main", func(l *v1alpha1.Latency) *metav1.Duration { return l.P95 }},
 		{"p50", "soft", func(l *v1alpha1.Latency) *metav1.Duration { return l.P50 }},
 	} {
+		bracket := func(r *v1alpha1.StepResult) report.Bracket {
+			if r.ResponseTime == nil {
+				return report.Bracket{}
+			}
+			return report.Bracket{Time: q.of(r.ResponseTime), Without: q.of(cmp.Or(r.WithoutGenerator, r.ResponseTime))}
+		}
 		line := series(q.label, q.class, steps, at, func(r *v1alpha1.StepResult) (float64, string) {
-			if r.ResponseTime == nil || q.of(r.ResponseTime) == nil {
+			b := bracket(r)
+			if b.Time == nil {
 				return 0, ""
 			}
-			b := report.Bracket{Time: q.of(r.ResponseTime), Without: q.of(withoutGenerator(r))}
 			return b.Time.Seconds(), b.Text(report.Brief)
 		})
-		without := series("", "", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
-			if r.ResponseTime == nil || q.of(withoutGenerator(r)) == nil {
-				return 0, ""
-			}
-			return inText(q.of(withoutGenerator(r)))
-		})
-		if slices.ContainsFunc(steps, func(s *v1alpha1.StepStatus) bool {
-			l := s.Result.ResponseTime
-			return l != nil && report.Bracket{Time: q.of(l), Without: q.of(withoutGenerator(s.Result))}.IsVisible()
-		}) {
-			line.Other = without.Points
+		if slices.ContainsFunc(steps, func(s *v1alpha1.StepStatus) bool { return bracket(s.Result).IsVisible() }) {
+			line.Other = series("", "", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
+				b := bracket(r)
+				if b.Without == nil {
+					return 0, ""
+				}
+				return inText(b.Without)
+			}).Points
 		}
 		for _, p := range append(slices.Clone(line.Points), line.Other...) {
 			values = append(values, p.Y)
@@ -233,15 +232,6 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 	return drawn("Response time", "From when a request was due to its outcome, all outcomes.",
 		"The 50th, 95th and 99th percentile of response time over the load of the steps. The table of the steps has the same figures.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Rules: rules})
-}
-
-// withoutGenerator are the response times of a step that has some without the generator's
-// own delay: the measured ones, if they are the same.
-func withoutGenerator(r *v1alpha1.StepResult) *v1alpha1.Latency {
-	if r.WithoutGenerator == nil {
-		return r.ResponseTime
-	}
-	return r.WithoutGenerator
 }
 
 func inText(d *metav1.Duration) (seconds float64, text string) {

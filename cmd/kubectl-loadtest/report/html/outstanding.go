@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
@@ -29,7 +30,7 @@ func outstandingOverTime(all []timeline, x plot.Axis, spans []plot.Span) []figur
 		line := plot.Line{Class: "main", Points: outstandingOf(l.archived.Outstanding, l.from, join)}
 		if l.step.Result != nil && l.step.Result.Outstanding.Grows() {
 			line.Class = "bad"
-			growing = append(growing, fmt.Sprintf("step %s, by %s/s", shortened(l.step.Name, 24), strings.TrimSuffix(l.step.Result.Outstanding.Growth, ".0")))
+			growing = append(growing, fmt.Sprintf("step %s, by %s/s", shortened(l.step.Name, 24), format.Decimal(l.step.Result.Outstanding.Growth)))
 		}
 		for _, p := range line.Points {
 			values = append(values, p.Y)

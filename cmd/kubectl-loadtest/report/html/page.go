@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"html/template"
 	"slices"
@@ -154,7 +155,7 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 	if r.ResponseTime != nil && r.ResponseTime.P95 != nil {
 		value, unit := units(r.ResponseTime.P95.Duration)
 		note := in
-		if b := (report.Bracket{Time: r.ResponseTime.P95, Without: withoutGenerator(r).P95}); b.IsVisible() {
+		if b := (report.Bracket{Time: r.ResponseTime.P95, Without: cmp.Or(r.WithoutGenerator, r.ResponseTime).P95}); b.IsVisible() {
 			note = spaced(b.Without.Duration) + " without the generator's own delay, " + in
 		}
 		list = append(list, key{"Response time, p95", value, unit, note})

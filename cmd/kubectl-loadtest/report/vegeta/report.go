@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +68,7 @@ func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
 		Latencies:   latencies(r),
 		StatusCodes: statusCodes(&r.Counts),
 		Errors:      []string{},
-		Throughput:  number(r.Goodput),
+		Throughput:  report.Number(r.Goodput),
 	}
 	if step.StartTime != nil {
 		m.Earliest = step.StartTime.Add(optional(step.Load.WarmUp))
@@ -132,10 +131,4 @@ func optional(d *metav1.Duration) time.Duration {
 		return 0
 	}
 	return d.Duration
-}
-
-// number is a decimal of the status; 0: there is none.
-func number(s string) float64 {
-	n, _ := strconv.ParseFloat(s, 64)
-	return n
 }
