@@ -252,14 +252,15 @@ func silent(t *testing.T) *v1alpha1.LoadTest {
 	lt := run(t, "silent", v1alpha1.StepLoad{Users: 5, Duration: &metav1.Duration{Duration: 30 * time.Second}})
 	step := &lt.Status.Steps[0]
 	step.ThresholdState = v1alpha1.ThresholdFailed
-	step.Result.Downtime = "93.3%"
+	step.Result.Downtime = "94%"
 	step.Result.Outstanding.Trend = v1alpha1.OutstandingUnknown
 	step.Result.Outstanding.Message = "Users without a rate wait for each response before they send again: nothing can pile up."
 	p99 := format.Short(step.Result.ResponseTime.P99.Duration)
-	message := "downtime is 93.3% in step 5; at most 0.5% is allowed by default."
+	message := "For 28s of 30s in step 5, requests were outstanding and none was answered (downtime 94%; at most 0.5% is allowed by default)."
 	conclude(lt, v1alpha1.VerdictFailed, v1alpha1.ReasonTargetDown, message,
 		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "5", Observed: p99, Limit: "250ms", Message: "p99 is " + p99 + " in step 5; at most 250ms is allowed."},
-		v1alpha1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdFailed, Step: "5", Observed: "93.3%", Limit: "0.5%", Reason: v1alpha1.ReasonTargetDown, Message: message})
+		v1alpha1.ThresholdStatus{Name: "failureRate", Default: true, Metric: v1alpha1.MetricFailureRate, State: v1alpha1.ThresholdPassed, Step: "5", Observed: "0.78%", Limit: "1%", Message: "failureRate is 0.78% in step 5; at most 1% is allowed by default."},
+		v1alpha1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdFailed, Step: "5", Observed: "94%", Limit: "0.5%", Reason: v1alpha1.ReasonTargetDown, Message: message})
 	return lt
 }
 
