@@ -64,7 +64,7 @@ func AreVisible(measured, without *v1alpha1.Latency) bool {
 	return areVisible(Brackets(measured, without))
 }
 
-// AnyVisible says whether a table of the steps' response times has two values somewhere.
+// AnyVisible says whether a table of all figures of response times has two values somewhere.
 func AnyVisible(steps []v1alpha1.StepStatus) bool {
 	return slices.ContainsFunc(steps, func(step v1alpha1.StepStatus) bool {
 		r := step.Result

@@ -168,13 +168,16 @@ func TestGrowthIsSaidAtBothEnds(t *testing.T) {
 
 func TestTableOfStepsSaysWhatIsInParentheses(t *testing.T) {
 	step := func(name string, without *v1alpha1.Latency) v1alpha1.StepStatus {
-		return v1alpha1.StepStatus{Name: name, Result: &v1alpha1.StepResult{ResponseTime: &v1alpha1.Latency{P95: micros(1_370_000)}, WithoutGenerator: without}}
+		return v1alpha1.StepStatus{Name: name, Result: &v1alpha1.StepResult{ResponseTime: &v1alpha1.Latency{P95: micros(1_370_000), Longest: micros(1_370_000)}, WithoutGenerator: without}}
 	}
 	text := func(without *v1alpha1.Latency) string {
 		return report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{step("a", nil), step("b", without)}}})
 	}
 	if got := text(&v1alpha1.Latency{P95: micros(10_000)}); !strings.Contains(got, "\nSteps (in parentheses: without the generator's own delay)\n") || strings.Count(got, "1.4s (10ms)") != 1 {
 		t.Errorf("the table does not have both:\n%s", got)
+	}
+	if got := text(&v1alpha1.Latency{P95: micros(1_370_000), Longest: micros(10_000)}); strings.Contains(got, "Steps (in") {
+		t.Errorf("only the longest differs, which the table does not have:\n%s", got)
 	}
 	if got := text(nil); strings.Contains(got, "parentheses") || strings.Contains(got, "own delay") {
 		t.Errorf("nothing differs:\n%s", got)

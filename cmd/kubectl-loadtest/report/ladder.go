@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,6 +63,11 @@ func Bracketed(s *v1alpha1.LoadTestStatus, write func(*metav1.Duration) string) 
 		n++
 	}
 	return list
+}
+
+// AnyBracketed says whether a time of a table of steps has two values.
+func AnyBracketed(list []Rung) bool {
+	return slices.ContainsFunc(list, func(r Rung) bool { return strings.Contains(r.P50+r.P95+r.P99, "(") })
 }
 
 func rung(step *v1alpha1.StepStatus) Rung {
@@ -128,7 +134,7 @@ func (p *page) ladder() {
 		return
 	}
 	title := "Steps"
-	if AnyVisible(p.lt.Status.Steps) {
+	if AnyBracketed(rungs) {
 		title += " (" + InParentheses + ")"
 	}
 	p.line("")

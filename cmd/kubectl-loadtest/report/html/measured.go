@@ -36,9 +36,9 @@ func duration(d *metav1.Duration) string {
 }
 
 func rungs(s *v1alpha1.LoadTestStatus) table {
-	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1, Note: inParentheses(report.AnyVisible(s.Steps))}
-	steps := measured(s.Steps)
-	for i, r := range report.Bracketed(s, duration) {
+	list, steps := report.Bracketed(s, duration), measured(s.Steps)
+	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1, Note: inParentheses(report.AnyBracketed(list))}
+	for i, r := range list {
 		of := steps[i].Result
 		r.Due, r.Sent = count(of.Due), count(of.Sent)
 		r.P50, r.P95, r.P99 = twoLines(r.P50), twoLines(r.P95), twoLines(r.P99)

@@ -107,10 +107,11 @@ func (p *page) environment() {
 
 func (p *page) steps() {
 	var rows [][]string
-	for _, r := range report.Bracketed(&p.lt.Status, report.Brief) {
+	list := report.Bracketed(&p.lt.Status, report.Brief)
+	for _, r := range list {
 		rows = append(rows, escaped(r.Cells()))
 	}
-	p.table(bracketed("Steps", report.AnyVisible(p.lt.Status.Steps)), report.RungHeads, 1, rows)
+	p.table(bracketed("Steps", report.AnyBracketed(list)), report.RungHeads, 1, rows)
 }
 
 // bracketed is the title of a table, which may have two values in a cell.
