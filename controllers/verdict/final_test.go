@@ -342,10 +342,10 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 		spec *v1alpha1.LoadTestSpec
 		want string
 	}{
-		"no limit on times":        {spec(atMost("failureRate", "1%")), first + ": that load does not count as one that is kept."},
-		"a percentile":             {spec(atMost("p99", "1s")), first + "; at that rate p99 passes 1s after 89s of this load: that load does not count as one that is kept."},
-		"the one that comes first": {spec(atMost("p99", "1s"), onTime), first + "; at that rate response times pass 500ms after 42s of this load: that load does not count as one that is kept."},
-		"a limit of one request":   {spec(ofOne), first + ": that load does not count as one that is kept."},
+		"no limit on times":        {spec(atMost("failureRate", "1%")), first + ". Step 1000 does not count as kept."},
+		"a percentile":             {spec(atMost("p99", "1s")), first + "; at that rate p99 passes 1s after 89s of this load. Step 1000 does not count as kept."},
+		"the one that comes first": {spec(atMost("p99", "1s"), onTime), first + "; at that rate response times pass 500ms after 42s of this load. Step 1000 does not count as kept."},
+		"a limit of one request":   {spec(ofOne), first + ". Step 1000 does not count as kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := verdict.Final(tc.spec, done(growing(4), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
@@ -358,7 +358,7 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 
 // What may be the generator's growth is said at both ends.
 func TestAStepThatMayGrowSaysSo(t *testing.T) {
-	const want = "The threshold was kept. Outstanding requests grew by 5/s in step 1000, and by 0/s without the generator's own delay: that load does not count as one that is kept."
+	const want = "The threshold was kept. Outstanding requests grew by 5/s in step 1000, and by 0/s without the generator's own delay. Step 1000 does not count as kept."
 	got := verdict.Final(spec(atMost("p99", "1s")), done(uncertain(4), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
 	if got.Verdict != v1alpha1.VerdictPassed || got.Message != want {
 		t.Errorf("%s (-want +got):\n%s", got.Verdict, cmp.Diff(want, got.Message))

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -36,17 +35,13 @@ func (s sample) drift() observation {
 func (r run) growth(step *v1alpha1.StepStatus) string {
 	switch {
 	case grows(step):
-		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s%s.", grownBy(step.Result.Outstanding.Growth), step.Name, r.prospect(step))
+		return format.Grew(step.Result.Outstanding.Growth, step.Name) + r.prospect(step) + "."
 	case isUncertain(step):
 		o := step.Result.Outstanding
-		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s, and by %s/s without the generator's own delay.",
-			grownBy(o.Growth), step.Name, grownBy(o.WithoutGenerator))
+		return fmt.Sprintf("%s, and by %s/s without the generator's own delay.", format.Grew(o.Growth, step.Name), format.Decimal(o.WithoutGenerator))
 	}
 	return ""
 }
-
-// grownBy is a growth for people.
-func grownBy(growth string) string { return strings.TrimSuffix(growth, ".0") }
 
 // prospect is which limit on times a growing step passes first, and when; empty: none
 // that can be told.
@@ -91,7 +86,7 @@ func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
 func (r run) growing() string {
 	for _, step := range r.ran() {
 		if growth := r.growth(&step); growth != "" && step.Side != v1alpha1.SideControl {
-			return strings.TrimSuffix(growth, ".") + ": that load does not count as one that is kept."
+			return growth + " Step " + step.Name + " does not count as kept."
 		}
 	}
 	return ""

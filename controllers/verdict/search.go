@@ -163,7 +163,7 @@ func (r run) held(s *v1alpha1.SearchStatus) string {
 	case o == nil || o.Trend != v1alpha1.OutstandingSteady:
 		return text + "."
 	default:
-		return fmt.Sprintf("%s, outstanding requests steady at %s.", text, strings.TrimSuffix(o.Mean, ".0"))
+		return fmt.Sprintf("%s, outstanding requests steady at %s.", text, format.Decimal(o.Mean))
 	}
 }
 

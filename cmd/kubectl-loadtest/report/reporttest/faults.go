@@ -275,7 +275,7 @@ func growing(t *testing.T) *v1alpha1.LoadTest {
 	lt.Status.Steps[1].Result.Outstanding.Trend, lt.Status.Steps[1].Result.Outstanding.Growth = v1alpha1.OutstandingGrowing, "4.0"
 	p99 := format.Short(lt.Status.Steps[1].Result.ResponseTime.P99.Duration)
 	conclude(lt, v1alpha1.VerdictPassed, v1alpha1.ReasonThresholdsKept,
-		"All 2 thresholds were kept, default ones included. Outstanding requests grew by 4/s in step 400/s; at that rate p99 passes 500ms after 48s of this load: that load does not count as one that is kept.",
+		"All 2 thresholds were kept, default ones included. Outstanding requests grew by 4/s in step 400/s; at that rate p99 passes 500ms after 48s of this load. Step 400/s does not count as kept.",
 		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: p99, Limit: "500ms", Message: "p99 is " + p99 + " in step 400/s; at most 500ms is allowed."},
 		v1alpha1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: "0%", Limit: "0.5%", Message: "downtime is 0% in step 400/s; at most 0.5% is allowed by default."})
 	return lt
