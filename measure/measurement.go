@@ -71,7 +71,7 @@ type Measurement struct {
 	Health Health
 	// UserTime is how much time the users had together in the window, Waited how much of it
 	// went into requests that failed or had no answer (but for excused ones, and undecided
-	// ones of a step that was cut), and HeldUp for how much of it the generator, not the
+	// ones of a step that was cut) and into the pauses that a refusal forces, and HeldUp for how much of it the generator, not the
 	// target or a think time, kept users without a rate from sending. All
 	// are 0 of arrivals, HeldUp also of users with a rate. None is more than 292 years, for
 	// which 100,000 users take a day.

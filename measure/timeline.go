@@ -9,7 +9,8 @@ const TimelineSlots = 200
 // 0 from the one on in which it was.
 type Timeline struct {
 	// Outstanding is how many requests were due and had not ended at the end of each slot;
-	// of users without a rate, that were sent and had not ended.
+	// of users without a rate, that were sent and had not ended, or whose failure made the
+	// user pause.
 	Outstanding [TimelineSlots]int64
 	// Unsent is how many of those outstanding had not been sent: the target did not know of
 	// them.

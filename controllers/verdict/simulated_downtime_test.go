@@ -34,6 +34,7 @@ func newDeadStep(seed uint64) (s *silentStep, total float64) {
 	total = logUniform(s.rng, 300, 20_000)
 	x.length = time.Duration(logUniform(s.rng, 0.02, 0.9) * float64(s.window))
 	x.at = time.Duration(s.rng.Float64() * float64(s.window-x.length))
+	x.refuses = s.rng.IntN(3) == 0
 	s.silences = []silence{x}
 	s.run(total)
 	return s, total

@@ -18,10 +18,10 @@ import (
 )
 
 // silence is a time in which a target answers nothing: to all, or to each other user, or
-// arrival by chance. What comes meanwhile is dropped, or answered afterwards.
+// arrival by chance. What comes meanwhile is dropped, refused, or answered afterwards.
 type silence struct {
-	at, length  time.Duration
-	half, drops bool
+	at, length           time.Duration
+	half, drops, refuses bool
 }
 
 // serviceTimes are the times in which a target answers.
@@ -55,6 +55,7 @@ func (s serviceTimes) p95() time.Duration {
 // timeOfARequest is the life of a request, from the start of the window on.
 type timeOfARequest struct {
 	due, sent, end time.Duration
+	pause          time.Duration // of its user, after it has failed
 	outcome        measure.Outcome
 	undecided      bool
 	worker         int
@@ -82,6 +83,10 @@ type silentStep struct {
 	closed   bool // what is outstanding counts from when it was sent
 }
 
+// refusal is how long it takes until a connection is refused, and refusedPause the pause that a
+// user without a rate makes then.
+const refusal, refusedPause = 200 * time.Microsecond, 100 * time.Millisecond
+
 // answer is when a request that is sent then ends, and how.
 func (s *silentStep) answer(hit int, sent time.Duration) (end time.Duration, outcome measure.Outcome) {
 	outcome = measure.Success
@@ -98,6 +103,8 @@ func (s *silentStep) answer(hit int, sent time.Duration) (end time.Duration, out
 	for _, x := range s.silences {
 		switch over := x.at + x.length; {
 		case x.half && hit%2 == 0 || end <= x.at || sent >= over:
+		case x.refuses:
+			return max(x.at, sent) + refusal, measure.Refused
 		case sent < x.at:
 			end += x.length
 		case x.drops:
@@ -123,11 +130,14 @@ func (s *silentStep) send(user int, due, sent time.Duration) time.Duration {
 	if drained := s.window + min(s.timeout, 30*time.Second); r.end > drained {
 		r.end, r.outcome, r.undecided = drained, measure.Unfinished, true
 	}
+	if r.outcome == measure.Refused && s.closed && !s.load.IsBurst() {
+		r.pause = refusedPause
+	}
 	s.requests = append(s.requests, r)
 	if user >= 0 && r.outcome != measure.Success && sent < s.window {
-		s.waited += min(r.end, s.window) - sent
+		s.waited += min(r.end+r.pause, s.window) - sent
 	}
-	return r.end
+	return r.end + r.pause
 }
 
 // users send one request after another: at a rate each if there is one, after thinking for
@@ -276,7 +286,7 @@ func (s *silentStep) measured() *measure.Measurement {
 				begins = x.sent
 			}
 			// Outstanding at the ends of the slots from the one in which it begins to the one before it ends.
-			first, last := min(int(begins/slot), measure.TimelineSlots), at(measureEnd(x.end, planned+slot))-1
+			first, last := min(int(begins/slot), measure.TimelineSlots), at(measureEnd(x.end+x.pause, planned+slot))-1
 			if first < measure.TimelineSlots && last >= first {
 				changes[first]++
 				changes[min(last, measure.TimelineSlots)]--

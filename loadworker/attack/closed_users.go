@@ -70,12 +70,12 @@ func (c *closedUsers) firstPause(user int64) time.Duration {
 // target. Without it, users that are refused would do nothing but dial.
 const failedPause = 100 * time.Millisecond
 
-func (c *closedUsers) pause(j, k int64, o measure.Outcome) time.Duration {
-	thinks := c.think.Draw(c.draws, c.share.Number(j), k)
+func (c *closedUsers) pause(j, k int64, o measure.Outcome) (forced, thinks time.Duration) {
+	thinks = c.think.Draw(c.draws, c.share.Number(j), k)
 	if c.requests == 0 && unreachable(o) {
-		return max(thinks, failedPause)
+		forced = max(0, failedPause-thinks)
 	}
-	return thinks
+	return forced, thinks
 }
 
 // unreachable reports whether a request failed before the target saw it.

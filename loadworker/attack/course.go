@@ -95,6 +95,18 @@ func (r *recorder) noteEnd(shard int, h *hit, res result, end time.Duration) {
 	}
 }
 
+// pause notes that a user pauses between two instants, because its request failed. It waits
+// for the target as long, as if a request were in flight that fails at the end of it.
+func (c *course) pause(from, until, end time.Duration) {
+	c.waited.Add(int64(within(from, until, end)))
+	if i, ok := c.at(from); ok {
+		c.sent[i].Add(1)
+	}
+	if i, ok := c.at(until); ok {
+		c.failed[i].Add(1)
+	}
+}
+
 // holdUp notes that the generator has held up a user between two instants.
 func (c *course) holdUp(from, until, end time.Duration) {
 	if d := within(from, until, end); d > 0 {

@@ -20,11 +20,15 @@ func TestTimelineIsWhatTheRequestsSay(t *testing.T) {
 	closed.WarmUp = 5 * time.Second
 	steps["users without a rate"] = closed
 	steps["a ramp of users without"] = rampStep(RampedUsers{From: 2, To: 30, Duration: idealWindow})
+	steps["users who are refused"] = usersStep(20, ClosedUsers{Duration: idealWindow})
 	steps["a burst"] = usersStep(20, Burst{Requests: 30, Limit: idealWindow})
 	for name, step := range steps {
 		for _, cut := range []time.Duration{0, 7050 * ms} {
 			t.Run(fmt.Sprintf("%s, cut %v", name, cut), func(t *testing.T) {
 				s := simulated{step: step, serve: targetStandsStill, runs: stillFrom(4*time.Second, 5*time.Second), cut: cut}
+				if name == "users who are refused" {
+					s.serve = refusesFrom(6*time.Second, 8*time.Second, 100*ms)
+				}
 				if name == "users with a rate" {
 					s.journeys = browsing(0)
 				}
@@ -35,7 +39,7 @@ func TestTimelineIsWhatTheRequestsSay(t *testing.T) {
 				} else if m.Unsent != 0 {
 					t.Fatalf("%d are unsent", m.Unsent)
 				}
-				scheduled := step.Load != closed.Load && name != "a burst" && name != "a ramp of users without"
+				scheduled := !slices.Contains([]string{"users without a rate", "users who are refused", "a burst", "a ramp of users without"}, name)
 				want := ends.timeline(end, scheduled)
 				if cut > 0 && scheduled {
 					want.Outstanding, want.Unsent = m.Timeline.Outstanding, m.Timeline.Unsent // what was due and never sent is not among the ends
@@ -61,6 +65,9 @@ func (e simulatedEnds) timeline(end time.Duration, scheduled bool) (line measure
 				began = r.due
 			}
 			ended, over := r.outcome != measure.Unfinished, r.received-r.unread
+			if r.outcome == measure.Refused { // its user pauses
+				over = r.received + failedPause
+			}
 			if until <= end && began < until && (!ended || over >= until) {
 				line.Outstanding[slot]++
 				if r.sent >= until {
@@ -80,20 +87,26 @@ func TestUsersWait(t *testing.T) {
 	const end = 30 * time.Second
 	fails := func(int, *hit) (time.Duration, int) { return 100 * ms, 500 }
 	denied := func(int, *hit) (time.Duration, int) { return 100 * ms, 503 }
+	withoutPorts := func(int, *hit) (time.Duration, int) { return ms, noPort }
 	warmed := usersStep(5, ClosedUsers{Duration: end})
 	warmed.WarmUp = 3 * time.Second
 	for name, tt := range map[string]struct {
 		step   StepShare
 		serve  func(int, *hit) (time.Duration, int)
 		waited time.Duration
+		forced time.Duration // pause after each failure
 	}{
-		"a target that answers":      {usersStep(5, ClosedUsers{Duration: end}), always(100 * ms), 0},
-		"one that is soon silent":    {usersStep(5, ClosedUsers{Duration: end}), silentFrom(2*time.Second, 100*ms), 5 * 28 * time.Second},
-		"silent from the warm-up on": {warmed, silentFrom(-time.Second, 100*ms), 5 * 30 * time.Second},
-		"silent to users in turn":    {usersStep(5, PacedUsers{Rate: 50e6, Duration: end}), silentFrom(2*time.Second, 100*ms), 5 * 28 * time.Second},
-		"failures":                   {usersStep(5, PacedUsers{Rate: 25e6, Duration: end}), fails, 5 * 30 * 5 * 100 * ms},
-		"denials":                    {usersStep(5, PacedUsers{Rate: 25e6, Duration: end}), denied, 5 * 30 * 5 * 100 * ms},
-		"arrivals":                   {arrivalsStep(25e6, end), fails, 0},
+		"a target that answers":      {usersStep(5, ClosedUsers{Duration: end}), always(100 * ms), 0, 0},
+		"one that is soon silent":    {usersStep(5, ClosedUsers{Duration: end}), silentFrom(2*time.Second, 100*ms), 5 * 28 * time.Second, 0},
+		"silent from the warm-up on": {warmed, silentFrom(-time.Second, 100*ms), 5 * 30 * time.Second, 0},
+		"silent to users in turn":    {usersStep(5, PacedUsers{Rate: 50e6, Duration: end}), silentFrom(2*time.Second, 100*ms), 5 * 28 * time.Second, 0},
+		"failures":                   {usersStep(5, PacedUsers{Rate: 25e6, Duration: end}), fails, 5 * 30 * 5 * 100 * ms, 0},
+		"denials":                    {usersStep(5, PacedUsers{Rate: 25e6, Duration: end}), denied, 5 * 30 * 5 * 100 * ms, 0},
+		"refusals":                   {usersStep(5, ClosedUsers{Duration: end}), refusesFrom(2*time.Second, end, 100*ms), 5 * 28 * time.Second, failedPause},
+		"refusals from the start on": {warmed, refusesFrom(-time.Second, end, 100*ms), 5 * 30 * time.Second, failedPause},
+		"refusals of who think":      {usersStep(5, ClosedUsers{Duration: end, Think: fixed(75 * ms)}), refusesFrom(0, end, 100*ms), 5 * 30 * time.Second * 252 / 1002, 25 * ms},
+		"no port is left":            {usersStep(5, ClosedUsers{Duration: end}), withoutPorts, 5 * 30 * time.Second / 101, 0},
+		"arrivals":                   {arrivalsStep(25e6, end), fails, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, ends := simulated{step: tt.step, serve: tt.serve, timeout: 40 * time.Second}.run(t)
@@ -108,7 +121,7 @@ func TestUsersWait(t *testing.T) {
 			var sum time.Duration
 			for _, r := range ends {
 				if name != "arrivals" && r.outcome != measure.Success {
-					sum += within(r.sent, r.received, end)
+					sum += within(r.sent, r.received+tt.forced, end)
 				}
 			}
 			if m.Waited != sum {

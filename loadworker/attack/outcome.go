@@ -52,6 +52,8 @@ type result struct {
 	undecided, stalled bool
 	// cut says that it has not ended because the step was cut.
 	cut bool
+	// exhausted says that this process had no descriptor, or no port, for it.
+	exhausted bool
 }
 
 // errClosed is the error of a request that was not sent because the window had
@@ -76,7 +78,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res.unread = min(max(0, r.Waited), res.received-h.sent)
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
-		res.outcome = failure.Classify(err)
+		res.outcome, res.exhausted = failure.Classify(err), failure.IsDescriptors(err) || failure.IsPorts(err)
 		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout {
 			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
 		}

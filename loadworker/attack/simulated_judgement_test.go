@@ -393,6 +393,25 @@ func TestSimulatedHealthyTargets(t *testing.T) {
 	fmt.Printf("bench-judgement: healthy-target-failed=%.3f\n", float64(failed)/float64(all))
 }
 
+// A target that refuses connections for a part of the window is down for as long, though its
+// users make far fewer requests then.
+func TestTargetsThatRefuseAreNotPassed(t *testing.T) {
+	const window = 30 * time.Second
+	for _, part := range []time.Duration{2, 10, 30, 45} {
+		refused := window * part / 100
+		for name, think := range map[string]time.Duration{"without a pause": 0, "who think": 50 * ms} {
+			step := usersStep(5, ClosedUsers{Duration: window, Think: fixed(think)})
+			m, _ := simulated{step: step, serve: refusesFrom(5*time.Second, 5*time.Second+refused, ms)}.run(t)
+			r := judgedRun{step: v1alpha1.StepLoad{Users: 5, Duration: &metav1.Duration{Duration: window}}}
+			most := intstr.FromString("1s")
+			r.limit, r.faults = v1alpha1.Threshold{Metric: v1alpha1.MetricLongest, Max: &most}, make([]*simulatedFault, 1)
+			if got := r.judge(t, m); got.verdict != v1alpha1.VerdictFailed {
+				t.Errorf("users %s, refused for %v of %v: %s: %s", name, refused, window, got.verdict, got.message)
+			}
+		}
+	}
+}
+
 // beBusy has all workers run beside other programs: they are late all the time, by up to a
 // longest time. That of users who wait for their replies is so short that it does not displace
 // their load.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -145,6 +146,12 @@ func (d *simulatedDriver) send(c *connSlot) {
 	var took time.Duration
 	took, a.status = d.serve(d.user(c), &c.hit)
 	a.at = c.hit.sent + took
+	switch a.status {
+	case refusal:
+		a.err = syscall.ECONNREFUSED
+	case noPort:
+		a.err = syscall.EADDRNOTAVAIL
+	}
 	if timeout := d.sched.x.timeout; took >= timeout {
 		a.at, a.err = c.hit.sent+timeout, context.DeadlineExceeded
 	}
@@ -221,6 +228,20 @@ func servedIn(user int, h *hit) (time.Duration, int) {
 		status = 500
 	}
 	return ms + time.Duration(random.Int64N(int64(29*ms))), status
+}
+
+// refusal is the status of a connection that is refused, and noPort of one that this machine
+// has no port for.
+const refusal, noPort = -1, -2
+
+// refusesFrom refuses what is sent between two instants, and answers the rest in a time.
+func refusesFrom(from, until, took time.Duration) func(int, *hit) (time.Duration, int) {
+	return func(_ int, h *hit) (time.Duration, int) {
+		if h.sent >= from && h.sent < until {
+			return 200 * time.Microsecond, refusal
+		}
+		return took, 200
+	}
 }
 
 func always(took time.Duration) func(int, *hit) (time.Duration, int) {

@@ -228,9 +228,10 @@ func TestUsersWhoAreRefusedThink(t *testing.T) {
 	c := &closedUsers{users: users{share: all(1), total: 1}, think: think, draws: pace.NewDraws(1, 1)}
 	var thinks []time.Duration
 	for k := range int64(50) {
-		thought, refused := c.pause(0, k, measure.Success), c.pause(0, k, measure.Refused)
-		if refused != max(thought, failedPause) {
-			t.Errorf("pause %v, after a refusal %v", thought, refused)
+		none, thought := c.pause(0, k, measure.Success)
+		forced, after := c.pause(0, k, measure.Refused)
+		if none != 0 || after != thought || forced+after != max(thought, failedPause) {
+			t.Errorf("pause %v and %v, after a refusal %v and %v", none, thought, forced, after)
 		}
 		thinks = append(thinks, thought)
 	}

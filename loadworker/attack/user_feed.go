@@ -13,8 +13,9 @@ type userSchedule interface {
 	// dueAt is the due time of the k-th request of the worker's j-th user, which
 	// has been free since an instant; ok is false when there is none.
 	dueAt(j, k int64, free time.Duration) (due time.Duration, ok bool)
-	// pause is the time after the outcome of that request until the user is free.
-	pause(j, k int64, o measure.Outcome) time.Duration
+	// pause is the time after the outcome of that request until the user is free: what its
+	// failure forces, and then what the user thinks.
+	pause(j, k int64, o measure.Outcome) (forced, thinks time.Duration)
 	// dropped counts a request that was not sent.
 	dropped(h *hit)
 }
@@ -101,7 +102,11 @@ func (f *userFeed) render(c *connSlot, b *source.Buffer) {
 func (f *userFeed) ended(c *connSlot, res result) {
 	u := &f.states[c.index]
 	lag := c.hit.lag(res)
-	free := res.received + f.schedule.pause(f.number(c.index), u.k, res.outcome)
+	forced, thinks := f.schedule.pause(f.number(c.index), u.k, res.outcome)
+	free := res.received + forced + thinks
+	if x := f.sched.x; forced > 0 && !res.exhausted {
+		x.rec.course(c.shard).pause(res.received, res.received+forced, x.windowEnd())
+	}
 	u.k++
 	u.took = res.received - res.unread - c.hit.sent
 	if u.walk != nil {

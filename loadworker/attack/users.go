@@ -61,7 +61,7 @@ func (p *pacedUsers) dueAt(j, k int64, _ time.Duration) (time.Duration, bool) {
 }
 
 // pause is none: a user whose requests fail is due all the same.
-func (*pacedUsers) pause(_, _ int64, _ measure.Outcome) time.Duration { return 0 }
+func (*pacedUsers) pause(_, _ int64, _ measure.Outcome) (forced, thinks time.Duration) { return 0, 0 }
 
 // dropped counts nothing: what was due is known from the schedule.
 func (*pacedUsers) dropped(*hit) {}

@@ -104,9 +104,9 @@ func (d *Dialer) Exhausted() (descriptors, ports int64) {
 // countExhausted counts an attempt that failed for want of either.
 func (d *Dialer) countExhausted(err error) {
 	switch {
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case failure.IsDescriptors(err):
 		d.descriptors.Add(1)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
+	case failure.IsPorts(err):
 		d.ports.Add(1)
 	}
 }

@@ -86,6 +86,15 @@ func isReset(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// IsDescriptors reports whether an attempt to connect failed because this process had no
+// descriptor left.
+func IsDescriptors(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// IsPorts reports whether it failed because this address had no port left.
+func IsPorts(err error) bool { return errors.Is(err, syscall.EADDRNOTAVAIL) }
+
 // IsTLSAlert reports whether an error carries an alert of crypto/tls. An alert may
 // come as late as the first read: a server that requires a client certificate
 // sends it then. The type of an alert is not exported, but the operation of the
