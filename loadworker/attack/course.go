@@ -88,7 +88,7 @@ func (r *recorder) noteEnd(shard int, h *hit, res result, end time.Duration) {
 		c.failed[i].Add(1)
 	}
 	if last := r.of.burst && h.number+1 == r.of.each; r.of.closed && !last {
-		c.holdUp(over, res.received, end)
+		c.holdUp(res.received-res.unreadAtMost, res.received, end)
 	}
 	if r.of.users && !res.expected && !res.excused() && (!res.cut || !res.undecided) {
 		c.waited.Add(int64(within(h.sent, over, end)))

@@ -10,7 +10,7 @@ import (
 // What it would have measured follows from the same service times:
 //
 //	idealSent = max(idealDue, idealFree)
-//	idealDone = idealSent + service - unread
+//	idealDone = idealSent + service - unreadAtMost
 //	idealFree = idealDone + think time
 //
 // A user with a schedule is due when its schedule says; any other when it is free. The lag of
@@ -19,7 +19,7 @@ import (
 
 // idealDone is when the request would have ended.
 func (h *hit) idealDone(res result) time.Duration {
-	return h.idealSent + res.received - res.unread - h.sent
+	return h.idealSent + res.received - res.unreadAtMost - h.sent
 }
 
 // idealResponse is the response time that a perfect generator would have measured.
@@ -43,6 +43,11 @@ const excusedPart = 10
 // excused reports whether a request timed out while the process stood still.
 func (r *result) excused() bool { return r.outcome == measure.Timeout && r.stalled }
 
+// stoodSince is for how long the process has stood still since a request was sent.
+func (x *Execution) stoodSince(h *hit, now time.Duration) time.Duration {
+	return x.stood(x.start.Add(now)) - h.stalled
+}
+
 // judgeWait says what the wait for an answer that did not come is worth.
 func (x *Execution) judgeWait(h *hit, res *result) {
 	if res.outcome != measure.Timeout && res.outcome != measure.Unfinished {
@@ -50,10 +55,11 @@ func (x *Execution) judgeWait(h *hit, res *result) {
 	}
 	waited := res.received - h.sent
 	overrun := max(0, waited-x.timeout) // the timeout was noticed that much later
-	stood := x.stood(x.start.Add(res.received)) - h.stalled
+	stood := x.stoodSince(h, res.received)
 	res.stalled = stood-overrun > x.timeout/excusedPart
 	if res.outcome == measure.Timeout {
 		res.unread = max(res.unread, overrun)
+		res.unreadAtMost = res.unread
 	} else {
 		res.undecided = waited < x.timeout || res.stalled
 		res.cut = x.cut.Load()

@@ -164,3 +164,60 @@ func TestUsersWithoutARateAreHeldUp(t *testing.T) {
 		})
 	}
 }
+
+// A generator that does not know when what it reads has come takes the time for which it stood
+// still off, at most: the target is not Failed for it, and may have been slow meanwhile.
+func TestStopsOfAGeneratorThatDoesNotKnowWhenAnswersCame(t *testing.T) {
+	const from, until, took = 8 * time.Second, 10 * time.Second, 20 * ms
+	for name, step := range map[string]StepShare{
+		"users without a rate": usersStep(20, ClosedUsers{Duration: idealWindow}),
+		"users with a rate":    usersStep(20, PacedUsers{Rate: 200e6, Duration: idealWindow}),
+		"arrivals":             arrivalsStep(200e6, idealWindow),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simulated{step: step, serve: always(took), runs: stillFrom(from, until), stood: stoodFrom(from, until), blind: true}
+			m, _ := s.run(t)
+			r := &m.Requests[0]
+			if longest, closed := r.Ideal.Max(), name == "users without a rate"; longest > took+took/500 || closed && m.HeldUp != 20*(until-from) {
+				t.Errorf("ideally the longest took %v, held up for %v; want %v", longest, m.HeldUp, took)
+			}
+			if r.Response.Max() < until-from {
+				t.Errorf("the longest took %v: the stop does not show", r.Response.Max())
+			}
+			s.runs, s.stood = nil, nil
+			s.serve = targetStandsStill
+			if m, _ := s.run(t); m.Requests[0].Ideal.Max() < 2*time.Second {
+				t.Errorf("ideally the longest took %v, and the target stood still for 2s", m.Requests[0].Ideal.Max())
+			}
+		})
+	}
+}
+
+// What is known to have come after its timeout is one, though it was read; where that is not
+// known, it is an answer.
+func TestAnswersThatCameAfterTheirTimeout(t *testing.T) {
+	const timeout = time.Second
+	for name, tt := range map[string]struct {
+		took  time.Duration
+		blind bool
+		want  map[string]int64
+	}{
+		"in time":           {900 * ms, false, map[string]int64{"success": 1}},
+		"too late":          {1200 * ms, false, map[string]int64{"timeout": 1}},
+		"that is not known": {1200 * ms, true, map[string]int64{"success": 1}},
+		"after the stop":    {9 * time.Second, true, map[string]int64{"timeout": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := simulated{step: usersStep(1, Burst{Requests: 1, Limit: time.Minute}), serve: always(tt.took), timeout: timeout, blind: tt.blind}
+			s.runs = stillFrom(950*ms, 5*time.Second)
+			m, _ := s.run(t)
+			r := &m.Requests[0]
+			if diff := cmp.Diff(tt.want, outcomes(*r)); diff != "" {
+				t.Errorf("outcomes (-want +got):\n%s", diff)
+			}
+			if want := min(tt.took, timeout); !tt.blind && r.Ideal.Max() > want+want/500 {
+				t.Errorf("it took ideally %v, want %v", r.Ideal.Max(), want)
+			}
+		})
+	}
+}

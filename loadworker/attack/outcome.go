@@ -3,6 +3,7 @@ package attack
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
@@ -40,13 +41,14 @@ type result struct {
 	waited   time.Duration // before it was read; 0: not known
 	sampled  bool          // waited is of the fair sample
 	// unread is how much of the time until received it was over, and not noticed: waited,
-	// or by how much a timeout was noticed too late.
-	unread   time.Duration
-	outcome  measure.Outcome
-	status   int // of a whole response
-	expected bool
-	inWindow bool
-	reused   bool // the connection had carried a request before
+	// or by how much a timeout was noticed too late. unreadAtMost is more where that is not
+	// known: as long as the process stood still meanwhile.
+	unread, unreadAtMost time.Duration
+	outcome              measure.Outcome
+	status               int // of a whole response
+	expected             bool
+	inWindow             bool
+	reused               bool // the connection had carried a request before
 	// undecided says that a request that has not ended waited for less than its timeout, and
 	// stalled that the process stood still for a notable part of that.
 	undecided, stalled bool
@@ -72,10 +74,25 @@ func (x *Execution) maySend(due, at time.Duration) bool {
 	return at >= due && due < end && (at < end || at-due <= grace) && !x.stopped.Load()
 }
 
+// errMissed is the error of a response that came after its timeout.
+var errMissed = &failure.Error{Phase: failure.Reading, Err: os.ErrDeadlineExceeded}
+
+// missed reports whether a response is known to have come after its timeout, though it was
+// read: the process may have stood still.
+func (x *Execution) missed(h *hit, r *transport.Response) bool {
+	return r.WaitExact && x.elapsed()-r.Waited-h.sent > x.timeout
+}
+
 // judge classifies the response to a hit, or the error.
 func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 	res := result{received: x.elapsed(), reused: r.Reused, waited: r.Waited, sampled: r.WaitSampled}
-	res.unread = min(max(0, r.Waited), res.received-h.sent)
+	took := res.received - h.sent
+	res.unread = min(max(0, r.Waited), took)
+	res.unreadAtMost = res.unread
+	// A handshake, and the window of a response that comes in parts, wait for the process, too.
+	if !r.WaitExact || !r.InOneRead || !r.Reused {
+		res.unreadAtMost = max(res.unread, min(x.stoodSince(h, res.received), took))
+	}
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
 		res.outcome, res.exhausted = failure.Classify(err), failure.IsDescriptors(err) || failure.IsPorts(err)

@@ -187,6 +187,9 @@ func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	if err != nil && x.stopped.Load() {
 		err = failure.ErrInterrupted // whatever error the interruption caused
 	}
+	if err == nil && x.missed(&c.hit, &r) {
+		err = errMissed
+	}
 	res := x.judge(&c.hit, r, err)
 	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {

@@ -32,6 +32,7 @@ type simulated struct {
 	// stood is for how long the process has stood still until an instant; nil: never.
 	stood func(t time.Duration) time.Duration
 	cut   time.Duration // of the window; 0: it is not cut
+	blind bool          // it does not know when what it reads has come
 }
 
 // simulatedEnd is a request that has ended, or was interrupted.
@@ -114,10 +115,10 @@ type simulatedDriver struct {
 }
 
 type simulatedAnswer struct {
-	c      *connSlot
-	at     time.Duration
-	status int
-	err    error
+	c        *connSlot
+	at, came time.Duration // when it is to be read, or has timed out; when it comes
+	status   int
+	err      error
 }
 
 func (d *simulatedDriver) drive() { d.sched.run() }
@@ -145,7 +146,7 @@ func (d *simulatedDriver) send(c *connSlot) {
 	a := simulatedAnswer{c: c}
 	var took time.Duration
 	took, a.status = d.serve(d.user(c), &c.hit)
-	a.at = c.hit.sent + took
+	a.at, a.came = c.hit.sent+took, c.hit.sent+took
 	switch a.status {
 	case refusal:
 		a.err = syscall.ECONNREFUSED
@@ -181,8 +182,12 @@ func (d *simulatedDriver) wait(until time.Duration) {
 
 func (d *simulatedDriver) end(a simulatedAnswer) {
 	r := transport.Response{Status: a.status}
-	if a.err == nil {
-		r.Waited = d.sched.x.elapsed() - a.at
+	if a.err == context.DeadlineExceeded && d.sched.x.elapsed() >= a.came {
+		a.err = nil // it is read before the timeout expires
+	}
+	if a.err == nil && !d.blind {
+		r.Waited = d.sched.x.elapsed() - a.came
+		r.WaitExact, r.InOneRead, r.Reused = r.Waited > 0, true, true
 	}
 	h := a.c.hit
 	res := d.sched.end(a.c, r, a.err)

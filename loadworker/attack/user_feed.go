@@ -108,7 +108,7 @@ func (f *userFeed) ended(c *connSlot, res result) {
 		x.rec.course(c.shard).pause(res.received, res.received+forced, x.windowEnd())
 	}
 	u.k++
-	u.took = res.received - res.unread - c.hit.sent
+	u.took = res.received - res.unreadAtMost - c.hit.sent
 	if u.walk != nil {
 		free = f.goOn(c.index, free, lag, res)
 	}

@@ -120,10 +120,13 @@ type Response struct {
 	// Reused reports whether the request went over a connection that had carried
 	// another before. It is set beside an error, too.
 	Reused bool
-	// Waited is how long the last bytes of the response had been in this machine before
-	// they were read; 0: not known. If more than one response came with one read, it is that
-	// of the last, and the others waited for longer.
-	Waited time.Duration
+	// Waited is how long the last bytes that were read had been in this machine before; 0: not
+	// known. WaitExact says that they are the last of this response: what came with them may
+	// have been another response, or of TLS itself, and this one waited for longer.
+	Waited    time.Duration
+	WaitExact bool
+	// InOneRead says that the whole response came with one read.
+	InOneRead bool
 	// WaitSampled says that Waited would also be known if it was short: of such responses it
 	// is a fair sample.
 	WaitSampled bool

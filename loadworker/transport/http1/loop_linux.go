@@ -2,7 +2,6 @@ package http1
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
@@ -41,6 +40,7 @@ type LoopConn struct {
 	inFlight bool   // a request is under way
 	carried  bool   // a request, since it was opened
 	reused   bool   // by the request that is under way
+	reads    int    // of its response
 	unsent   []byte // a request that waits for the connection to be opened
 	response responseReader
 	deadline loop.Deadline // of the response
@@ -92,7 +92,7 @@ func (l *Loop) Send(ctx context.Context, c *LoopConn, r *transport.Request, dead
 
 // begin begins to write a request.
 func (c *LoopConn) begin(b []byte) {
-	c.reused, c.carried = c.carried, true
+	c.reused, c.carried, c.reads = c.carried, true, 0
 	c.conn.Await(&c.deadline, c, c.until)
 	c.conn.Write(b)
 }
@@ -115,6 +115,7 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 		c.conn.Close()
 		return false
 	}
+	c.reads++
 	if err := c.response.feed(in); err != nil {
 		c.fail(failure.Reading, err)
 		return false
@@ -122,15 +123,12 @@ func (c *LoopConn) Receive(in []byte, waited time.Duration, closing bool) (more 
 	if !c.response.parser.done() {
 		return true
 	}
-	if c.conn.Missed(&c.deadline, waited) {
-		c.GiveUp(os.ErrDeadlineExceeded)
-		return false
-	}
 	if closing || c.conn.Unwritten() || !c.response.reusable() {
 		c.conn.Close()
 	}
 	r := c.response.parser.response()
 	r.Waited, r.WaitSampled = waited, c.conn.Sampled()
+	r.WaitExact, r.InOneRead = waited > 0 && !c.conn.Secured(), c.reads == 1
 	c.end(r, nil)
 	return false
 }

@@ -166,7 +166,7 @@ func TestSendReadsWholeResponses(t *testing.T) {
 				}
 				body := append([]byte(nil), got.Body...)
 				got.Free()
-				got.Body, got.Waited, got.WaitSampled = body, 0, false
+				got.Body, got.Waited, got.WaitSampled, got.WaitExact, got.InOneRead = body, 0, false, false, false
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
 				}

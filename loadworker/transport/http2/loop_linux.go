@@ -276,6 +276,7 @@ func (st *LoopStream) ended(stream *Stream, err error) {
 	case err == nil:
 		r = stream.Response()
 		r.Waited, r.WaitSampled = c.waited, c.conn.Sampled()
+		r.WaitExact = c.waited > 0 && !c.conn.Secured() && c.mux.Consumed()
 	case c.loop.Interrupted():
 		err = failure.ErrInterrupted
 	default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ type client struct {
 	t       testing.TB
 	ends    map[*Stream][]error
 	streams []*Stream
+	last    []bool // of those that ended: whether they were the last of what was read
 }
 
 func newClient(t testing.TB) *client {
@@ -31,7 +33,10 @@ func newClient(t testing.TB) *client {
 	return c
 }
 
-func (c *client) ended(st *Stream, err error) { c.ends[st] = append(c.ends[st], err) }
+func (c *client) ended(st *Stream, err error) {
+	c.ends[st] = append(c.ends[st], err)
+	c.last = append(c.last, c.Consumed())
+}
 
 // send sends a request and returns its stream.
 func (c *client) send(r *transport.Request) *Stream {
@@ -183,6 +188,34 @@ func TestAResponseIsReadInAnyPieces(t *testing.T) {
 		}
 		if got := fmt.Sprint(frames(t, c.sent())); got != "[HEADERS 1 PING 0 true 12345678]" {
 			t.Errorf("pieces of %d: sent %s", size+1, got)
+		}
+	}
+}
+
+// Of several responses that come with one read, only the end of the last is the last of it.
+func TestTheLastOfWhatWasRead(t *testing.T) {
+	for size, want := range map[int][]bool{1: {true, true, true}, everything: {false, false, true}} {
+		for name, after := range map[string]bool{"nothing after them": false, "a PING after them": true} {
+			c, s := ready(t)
+			for range 3 {
+				c.get()
+			}
+			s.headers(1, true, ":status", "200")
+			s.headers(3, false, ":status", "200")
+			s.must(s.WriteDataPadded(3, true, []byte("abc"), make([]byte, 9)))
+			s.headers(5, false, ":status", "200")
+			s.must(s.WriteData(5, true, []byte("abc")))
+			want := slices.Clone(want)
+			if after {
+				s.must(s.WritePing(false, [8]byte{}))
+				want[2] = size == 1
+			}
+			if err := c.feed(s.take(), size); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(c.last, want) {
+				t.Errorf("%s, pieces of %d: last %v, want %v", name, size, c.last, want)
+			}
 		}
 	}
 }

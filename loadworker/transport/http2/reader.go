@@ -68,6 +68,7 @@ type reader struct {
 	data    frame  // the DATA whose payload is coming
 	left    int    // bytes of it, without the padding
 	padding int    // bytes that follow them
+	after   int    // bytes that were read, after what is being taken
 	begun   bool   // the server's first frame has come
 	heard   bool   // its settings have
 }
@@ -76,6 +77,7 @@ type reader struct {
 // connection must be closed once Output was written, and End called.
 func (m *Mux) Feed(in []byte) error {
 	for len(in) > 0 {
+		m.after = len(in)
 		n, v := m.feed(in)
 		if v != nil {
 			m.failed = true
@@ -86,6 +88,9 @@ func (m *Mux) Feed(in []byte) error {
 	}
 	return nil
 }
+
+// Consumed reports whether what is being taken is the last of what was read.
+func (m *Mux) Consumed() bool { return m.after == 0 }
 
 // feed takes the first bytes, as many as belong together.
 func (m *Mux) feed(in []byte) (taken int, v *violation) {
@@ -115,6 +120,7 @@ func (m *Mux) assemble(in []byte) (taken int, v *violation) {
 	if len(m.held) < want {
 		return taken, nil
 	}
+	m.after += len(m.held) - taken // which came before
 	n, v := m.frame(m.held)
 	if n > 0 {
 		m.held = nil // no longer than needed: there are thousands of connections
@@ -148,6 +154,7 @@ func (m *Mux) frame(b []byte) (taken int, v *violation) {
 	if len(b) < n {
 		return 0, nil
 	}
+	m.after -= n
 	return n, m.dispatch(f, b[frameHeader:n])
 }
 

@@ -123,6 +123,7 @@ func (m *Mux) payload(in []byte) (taken int) {
 	}
 	skipped := min(len(in)-taken, m.padding)
 	m.padding -= skipped
+	m.after -= taken + skipped
 	if m.left == 0 && m.padding == 0 {
 		m.endData()
 	}

@@ -49,6 +49,9 @@ func (l *Loop) Add(c *Conn, p Protocol) {
 // IsOpen reports whether the connection is open as far as the loop has read.
 func (c *Conn) IsOpen() bool { return c.open }
 
+// Secured reports whether bytes that are read may be of TLS itself.
+func (c *Conn) Secured() bool { return c.secured != nil }
+
 // Unwritten reports whether the socket has not yet had room for all that was written.
 func (c *Conn) Unwritten() bool { return len(c.rest) > 0 }
 

@@ -26,13 +26,6 @@ func (c *Conn) Await(d *Deadline, w Waiter, at time.Duration) {
 	c.loop.waiting.add(d)
 }
 
-// Missed reports whether an answer came only after a deadline. waited is how long ago the
-// last bytes that were read came; 0: not known, and then nothing was missed. Over TLS these
-// bytes may be of TLS itself.
-func (c *Conn) Missed(d *Deadline, waited time.Duration) bool {
-	return waited > 0 && c.secured == nil && time.Since(c.loop.start)-waited > d.at
-}
-
 // Answered ends a wait, if there is one.
 func (l *Loop) Answered(d *Deadline) { l.waiting.remove(d) }
 

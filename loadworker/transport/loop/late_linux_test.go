@@ -3,32 +3,7 @@ package loop
 import (
 	"testing"
 	"time"
-
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
 )
-
-// Only what is stamped, and what came before the deadline by that, is known to be in time.
-func TestAnswersAreMissedThatCameAfterTheirDeadline(t *testing.T) {
-	l := newTestLoop(t, nil)
-	e := &echoed{}
-	l.Add(&e.conn, e)
-	now := time.Since(l.start)
-	for name, tt := range map[string]struct {
-		at, waited time.Duration
-		secured    *socket.TLS
-		want       bool
-	}{
-		"came after it":  {now - time.Minute, time.Second, nil, true},
-		"came before it": {now - time.Minute, time.Hour, nil, false},
-		"not known":      {now - time.Minute, 0, nil, false},
-		"over TLS":       {now - time.Minute, time.Second, &socket.TLS{}, false},
-	} {
-		e.conn.secured = tt.secured
-		if got := e.conn.Missed(&Deadline{at: tt.at}, tt.waited); got != tt.want {
-			t.Errorf("%s: missed %v, want %v", name, got, tt.want)
-		}
-	}
-}
 
 // The first read since the loop asked for events finds out whether the process stood still;
 // later ones come ever later themselves.
