@@ -29,7 +29,8 @@ type Measurement struct {
 	// still runs may yet be sent.
 	Unsent int64
 	// UnsentWithoutRoom is how many of these found no room on the connections that arrivals
-	// share: the target was slow, or permits too few at once.
+	// share (the target was slow, or permits too few at once), or found that requests without an
+	// answer had taken all connections that the worker can have.
 	UnsentWithoutRoom int64
 	// UnsentByGenerator is how many of the unsent requests a perfect generator would have sent.
 	UnsentByGenerator int64

@@ -32,8 +32,7 @@ const (
 	tolerableWait = 10
 	// tolerableUnsent is how large a part of arrivals may remain unsent: 1/200.
 	// Arrivals do not wait for replies, so whatever the target does, it is the
-	// generator that did not send them, but for those that found no room on the
-	// connections of HTTP/2 that they share.
+	// generator that did not send them, but for those that the target left no room.
 	tolerableUnsent = 200
 	// leastHeldUp is from which part of the users' time on it is said that they were held
 	// up: 1/10000, the least that two digits behind the point show.

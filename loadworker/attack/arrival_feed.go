@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // arrivalFeed feeds a scheduler with its part of a step's arrivals: the numbers of
@@ -15,6 +16,8 @@ type arrivalFeed struct {
 	arrivals *arrivals
 	sched    *scheduler
 	places   places
+	room     room
+	backlog  *backlog
 
 	n  int64         // the next hit
 	at time.Duration // its due time
@@ -22,20 +25,31 @@ type arrivalFeed struct {
 
 // places are where the hits of arrivals go.
 type places interface {
-	// free reports whether there is one for a hit, the next one, which is due at an instant.
-	free(hit int64, due time.Duration) bool
-	// take takes one. since is the instant at which the target left room for one again, if it
-	// had left none.
-	take() (c *connSlot, since instant)
+	vacancy() vacancy
+	// take takes a place, of which there is one.
+	take() *connSlot
 	// put gives one back.
 	put(c *connSlot)
 }
+
+// vacancy is whether there is a place, or why not.
+type vacancy int
+
+const (
+	vacant  vacancy = iota
+	opening         // as many connections are being opened as may be at once
+	taken           // each connection that the worker may have carries a request
+	full            // the target leaves no room on the connections that are shared
+)
 
 var _ feed = (*arrivalFeed)(nil)
 
 // feed returns the scheduler's feed. All parts share the connections.
 func (a *arrivals) feed(s *scheduler) feed {
-	f := &arrivalFeed{arrivals: a, sched: s, n: s.part, at: a.dueTimes.Due(s.part)}
+	f := &arrivalFeed{
+		arrivals: a, sched: s, n: s.part, at: a.dueTimes.Due(s.part),
+		room: newRoom(s.x.step.WarmUp), backlog: s.x.backlogs.add(s),
+	}
 	if d, ok := s.driver.(*streamDriver); ok {
 		f.places = newSharedConnections(d, a)
 	} else {
@@ -45,11 +59,38 @@ func (a *arrivals) feed(s *scheduler) feed {
 }
 
 func (f *arrivalFeed) next() (time.Duration, bool) {
-	return f.at, f.at < f.arrivals.duration && f.places.free(f.n, f.at)
+	return f.at, f.at < f.arrivals.duration && f.hasPlace()
+}
+
+// hasPlace reports whether there is a place for the next hit, and notes since when there has
+// been one, or none. What waits at the end of the window is not sent any more.
+func (f *arrivalFeed) hasPlace() bool {
+	v, end := f.places.vacancy(), f.sched.x.windowEnd()
+	switch {
+	case v == vacant && f.room.lacks:
+		now, stood := f.now()
+		if f.room.give(now, stood, f.at) < end {
+			f.backlog.first.Store(noHit)
+		}
+	case v > opening && !f.room.lacks:
+		now, stood := f.now()
+		f.room.lack(now, stood, f.sched.inFlight, v)
+		if now < end && f.room.ofTarget() {
+			f.backlog.first.Store(f.n)
+		}
+	}
+	return v == vacant
+}
+
+// now is the time, and for how long the process had stood still by then.
+func (f *arrivalFeed) now() (now, stood time.Duration) {
+	x := f.sched.x
+	now = x.elapsed()
+	return now, x.stood(x.start.Add(now))
 }
 
 func (f *arrivalFeed) take() *connSlot {
-	c, since := f.places.take()
+	c, since := f.places.take(), f.room.take(f.sched.inFlight)
 	c.hit = hit{number: f.n, due: f.at, free: since.measured, idealDue: f.at, idealSent: max(f.at, since.ideal)}
 	f.n += f.sched.parts
 	f.at = f.arrivals.dueTimes.Due(f.n)
@@ -60,7 +101,11 @@ func (f *arrivalFeed) render(c *connSlot, b *source.Buffer) {
 	c.hit.request = f.arrivals.render(f.sched.x, b, c.hit.number)
 }
 
-func (f *arrivalFeed) ended(c *connSlot, _ result) { f.places.put(c) }
+func (f *arrivalFeed) ended(c *connSlot, res result) {
+	held := res.outcome == measure.Timeout && !res.excused()
+	f.room.leave(instant{res.received - res.unread, c.hit.idealDone(res)}, f.sched.inFlight, held)
+	f.places.put(c)
+}
 
 func (f *arrivalFeed) dropped(c *connSlot) {
 	f.places.put(c)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// backlog are the hits of one part of a step's arrivals that wait for room on the
-// connections that they share.
+// backlog are the hits of one part of a step's arrivals that wait for a place, which the
+// target leaves them none.
 type backlog struct {
 	parts int64
 	first atomic.Int64 // the first hit that waits; noHit: none does
@@ -42,8 +42,8 @@ func (l *backlogs) add(s *scheduler) *backlog {
 	return b
 }
 
-// withoutRoom is how many hits that were due before t were not sent, since the connections
-// that they share had no room for them.
+// withoutRoom is how many hits that were due before t were not sent, since the target left
+// them no place.
 func (x *Execution) withoutRoom(t time.Duration) (sum int64) {
 	a, ok := x.schedule.(*arrivals)
 	if !ok || t <= 0 {

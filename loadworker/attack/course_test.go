@@ -187,27 +187,3 @@ func TestBurstSpread(t *testing.T) {
 		t.Errorf("spread %v of what is no burst", m.BurstSpread)
 	}
 }
-
-// A hit waits for room that the target leaves; what the generator is behind is no such wait.
-func TestRoomThatTheTargetLeaves(t *testing.T) {
-	for name, tt := range map[string]struct {
-		before             instant
-		lacking, due, give time.Duration
-		want               time.Duration
-	}{
-		"it lacked when the hit was due":  {instant{}, 1000 * ms, 1200 * ms, 3 * time.Second, 3 * time.Second},
-		"the hit found none":              {instant{}, 1000 * ms, 1000 * ms, 3 * time.Second, 3 * time.Second},
-		"before it was due":               {instant{}, 1000 * ms, 2000 * ms, 1500 * ms, 2000 * ms},
-		"the generator was behind":        {instant{}, 5000 * ms, 1000 * ms, 5100 * ms, 1100 * ms},
-		"and the target left none before": {instant{4 * time.Second, 3 * time.Second}, 5000 * ms, 1000 * ms, 5100 * ms, 3100 * ms},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := room{since: tt.before}
-			r.lack(tt.lacking)
-			r.give(tt.give, tt.due)
-			if want := (instant{tt.give, tt.want}); r.since != want || r.full {
-				t.Errorf("room since %v, want %v", r.since, want)
-			}
-		})
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
@@ -60,7 +61,7 @@ func TestArrivalFeedBoundsItsConnections(t *testing.T) {
 	d := &stubDriver{}
 	s := &scheduler{parts: 32, driver: d}
 	d.openings = s.openings(nil)
-	s.x = &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}}
+	s.x = &Execution{runner: &Runner{client: http1.NewClient(dialer, "")}, stood: (&health.Stalls{}).Until}
 	a := &arrivals{dueTimes: pace.Rate(1e9), duration: time.Hour, limit: 96}
 	f := a.feed(s)
 	var opened []*dial.Opening

@@ -65,21 +65,3 @@ func (x *Execution) judgeWait(h *hit, res *result) {
 		res.cut = x.cut.Load()
 	}
 }
-
-// room is whether the target leaves arrivals room on the connections that they share.
-type room struct {
-	full    bool
-	lacking time.Duration // since when, if it is full
-	since   instant       // there has been room again
-}
-
-// lack notes that there is no room.
-func (r *room) lack(now time.Duration) { r.full, r.lacking = true, now }
-
-// give notes that there is room again, for a hit that is due at an instant. With a perfect
-// generator the hit would have waited for as long, from when it would have been sent: the rest
-// of its delay is the generator's, which may be sending what has piled up.
-func (r *room) give(now, due time.Duration) {
-	waited := max(0, now-max(r.lacking, due))
-	r.full, r.since = false, instant{now, max(due, r.since.ideal) + waited}
-}

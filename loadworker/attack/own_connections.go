@@ -1,10 +1,6 @@
 package attack
 
-import (
-	"time"
-
-	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
-)
+import "github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 
 // ownConnections are connections that carry one request each at a time. A hit that
 // finds none idle opens one, up to a limit of all connections and one of those whose
@@ -37,18 +33,23 @@ func (o *ownConnections) add(c transport.Conn) *connSlot {
 	return o.sched.add(c)
 }
 
-func (o *ownConnections) free(int64, time.Duration) bool { return o.idle.hasOpen() || o.mayOpen() }
-
-func (o *ownConnections) mayOpen() bool {
-	return o.sched.driver.mayOpen() && (len(o.idle.closed) > 0 || o.added < o.limit)
+func (o *ownConnections) vacancy() vacancy {
+	switch {
+	case o.idle.hasOpen():
+		return vacant
+	case len(o.idle.closed) == 0 && o.added >= o.limit:
+		return taken
+	case !o.sched.driver.mayOpen():
+		return opening
+	}
+	return vacant
 }
 
-func (o *ownConnections) take() (*connSlot, instant) {
-	c, ok := o.idle.take()
-	if !ok {
-		c = o.add(o.sched.x.another())
+func (o *ownConnections) take() *connSlot {
+	if c, ok := o.idle.take(); ok {
+		return c
 	}
-	return c, instant{}
+	return o.add(o.sched.x.another())
 }
 
 func (o *ownConnections) put(c *connSlot) { o.idle.put(c) }

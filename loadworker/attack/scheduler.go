@@ -164,6 +164,7 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	}
 	b.Request.Budget = x.runner.config.Bodies
 	c.hit.sent = x.elapsed()
+	c.hit.idealSent = min(c.hit.idealSent, c.hit.sent)
 	if !x.maySend(c.hit.due, c.hit.sent) {
 		return false
 	}

@@ -1,57 +1,38 @@
 package attack
 
-import "time"
-
 // sharedConnections are a fixed number of connections, each of which carries as many
 // requests at a time as the target and the server permit. Hits are spread evenly over them.
 //
 // A connection that was closed is opened again by the next hit. One that the server takes
 // no more requests on, but still answers, is replaced.
 type sharedConnections struct {
-	driver   *streamDriver
-	conns    []*streamConn
-	turn     int // the connection that is looked at first
-	streams  int // limit on each; 0: the server's
-	limit    int // of requests in flight
-	inFlight int
-	idle     []*connSlot
-
-	room    room
-	backlog *backlog
+	driver  *streamDriver
+	conns   []*streamConn
+	turn    int // the connection that is looked at first
+	streams int // limit on each; 0: the server's
+	limit   int // of requests in flight
+	idle    []*connSlot
 }
 
 var _ places = (*sharedConnections)(nil)
 
 func newSharedConnections(d *streamDriver, a *arrivals) *sharedConnections {
 	s := d.sched
-	p := &sharedConnections{
-		driver: d, streams: a.shared.Streams, limit: int(s.count(int64(a.limit))), backlog: s.x.backlogs.add(s),
-	}
+	p := &sharedConnections{driver: d, streams: a.shared.Streams, limit: int(s.count(int64(a.limit)))}
 	for i := s.part; i < int64(len(s.x.conns)); i += s.parts {
 		p.conns = append(p.conns, d.connect(s.x.conns[i]))
 	}
 	return p
 }
 
-func (p *sharedConnections) free(hit int64, due time.Duration) bool {
-	x := p.driver.sched.x
-	if p.inFlight >= p.limit {
-		return false
+func (p *sharedConnections) vacancy() vacancy {
+	switch {
+	case p.driver.sched.inFlight >= p.limit:
+		return taken
+	case p.next() == nil:
+		return full
 	}
-	if p.next() == nil {
-		if !p.room.full {
-			p.room.lack(x.elapsed())
-		}
-		p.backlog.first.Store(hit)
-		return false
-	}
-	if p.room.full {
-		p.room.give(x.elapsed(), due)
-		if p.room.since.measured < x.windowEnd() {
-			p.backlog.first.Store(noHit)
-		} // else those that wait are not sent any more
-	}
-	return true
+	return vacant
 }
 
 // next is the connection for the next hit, nil if none has room.
@@ -101,14 +82,13 @@ func (p *sharedConnections) spare() *streamConn {
 	return p.driver.connect(p.driver.sched.x.another())
 }
 
-func (p *sharedConnections) take() (*connSlot, instant) {
+func (p *sharedConnections) take() *connSlot {
 	c := p.next()
 	p.turn = (p.turn + 1) % len(p.conns)
-	p.inFlight++
 	slot := p.slot()
 	p.driver.slots[slot.index].on = c
 	slot.socket = &c.inLoop
-	return slot, p.room.since
+	return slot
 }
 
 // slot returns one that no request goes through.
@@ -119,7 +99,4 @@ func (p *sharedConnections) slot() *connSlot {
 	return &p.driver.addSlot().connSlot
 }
 
-func (p *sharedConnections) put(c *connSlot) {
-	p.inFlight--
-	p.idle = append(p.idle, c)
-}
+func (p *sharedConnections) put(c *connSlot) { p.idle = append(p.idle, c) }

@@ -33,6 +33,9 @@ type simulated struct {
 	stood func(t time.Duration) time.Duration
 	cut   time.Duration // of the window; 0: it is not cut
 	blind bool          // it does not know when what it reads has come
+	// connections bound those of arrivals, and streams how many of these find room on the ones
+	// that they share; 0: neither does.
+	connections, streams int
 }
 
 // simulatedEnd is a request that has ended, or was interrupted.
@@ -92,7 +95,10 @@ func (s simulated) execution(t *testing.T, worker int, start time.Time) *Executi
 	if s.timeout == 0 {
 		s.timeout = 10 * time.Second
 	}
-	r, err := NewRunner(Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: s.timeout, MaxConnections: 10000, OnTime: s.times, Seed: 1, Worker: int32(worker)})
+	if s.connections == 0 {
+		s.connections = 10000
+	}
+	r, err := NewRunner(Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: s.timeout, MaxConnections: s.connections, OnTime: s.times, Seed: 1, Worker: int32(worker)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +168,9 @@ func (d *simulatedDriver) send(c *connSlot) {
 
 func (d *simulatedDriver) wait(until time.Duration) {
 	x := d.sched.x
+	if f, ok := d.sched.feed.(*arrivalFeed); ok && d.streams > 0 && x.elapsed() <= -x.step.WarmUp {
+		f.places = &streamPlaces{f.places, d.sched, d.streams}
+	}
 	if len(d.pending) > 0 {
 		until = min(until, d.pending[0].at)
 	}
@@ -178,6 +187,20 @@ func (d *simulatedDriver) wait(until time.Duration) {
 		d.pending = d.pending[1:]
 		d.end(a)
 	}
+}
+
+// streamPlaces leave room for a number of requests.
+type streamPlaces struct {
+	places
+	sched   *scheduler
+	streams int
+}
+
+func (p *streamPlaces) vacancy() vacancy {
+	if p.sched.inFlight >= p.streams {
+		return full
+	}
+	return p.places.vacancy()
 }
 
 func (d *simulatedDriver) end(a simulatedAnswer) {

@@ -3540,7 +3540,7 @@ type StepMeasurement struct {
 	Due      int64                  `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`
 	Unsent   int64                  `protobuf:"varint,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
 	// unsent_without_room is how many of unsent found no room on the connections that they
-	// share.
+	// share, or found that requests without an answer had taken all that the worker can have.
 	UnsentWithoutRoom int64      `protobuf:"varint,60,opt,name=unsent_without_room,json=unsentWithoutRoom,proto3" json:"unsent_without_room,omitempty"`
 	Lateness          *Histogram `protobuf:"bytes,4,opt,name=lateness,proto3" json:"lateness,omitempty"`
 	ConnectionsOpened int64      `protobuf:"varint,5,opt,name=connections_opened,json=connectionsOpened,proto3" json:"connections_opened,omitempty"`

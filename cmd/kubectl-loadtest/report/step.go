@@ -187,7 +187,7 @@ func withoutRoom(r *v1alpha1.StepResult) string {
 	if r.UnsentWithoutRoom == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d found no room on connections that they share)", r.UnsentWithoutRoom)
+	return fmt.Sprintf(" (%d found no room on connections)", r.UnsentWithoutRoom)
 }
 
 func (p *page) result(r *v1alpha1.StepResult) {
