@@ -77,8 +77,8 @@ type Measurement struct {
 	// are 0 of arrivals, HeldUp also of users with a rate. None is more than 292 years, for
 	// which 100,000 users take a day.
 	UserTime, Waited, HeldUp time.Duration
-	// BurstSpread is, of a burst, within which time the first requests of all users were
-	// sent; the largest of the merged.
+	// BurstSpread is, of a burst, within which time from its instant, which is the same for all
+	// workers, the first requests of all users were sent; the largest of the merged.
 	BurstSpread time.Duration
 	// Timeline is what was outstanding and what was answered in the course of the window: of
 	// a step that has ended; nil before.

@@ -338,7 +338,7 @@ type GeneratorStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	HeldUp string `json:"heldUp,omitempty"`
 	// burstSpread is within which time the first requests of all users of a burst were
-	// sent. Absent for other loads.
+	// sent, from the instant at which it was to begin. Absent for other loads.
 	// +optional
 	BurstSpread *metav1.Duration `json:"burstSpread,omitempty"`
 	// engine is how the workers drove the requests: by "event loops", by "goroutines",

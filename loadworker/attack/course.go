@@ -32,7 +32,7 @@ type courseOf struct {
 	closed bool // of users without a schedule
 	burst  bool
 	each   int64  // how many requests each user of a burst sends
-	first  spread // of the first requests of a burst
+	first  latest // that the first request of a user of a burst was sent, from when it was due
 }
 
 // follow has the recorder count what there is of a load.
@@ -125,21 +125,15 @@ func (r *recorder) addCourseTo(m *measure.Measurement) {
 		m.Waited += time.Duration(r.courses[i].waited.Load())
 		m.HeldUp += time.Duration(r.courses[i].heldUp.Load())
 	}
-	m.BurstSpread = r.of.first.width()
+	m.BurstSpread = r.of.first.load()
 }
 
-// spread is the range of some times.
-type spread struct {
-	// least and most are one more than the times; 0: there is none yet.
-	least, most atomic.Int64
-}
+// latest is the latest of some instants, none of which is before 0.
+type latest struct{ at atomic.Int64 }
 
-func (s *spread) note(d time.Duration) {
-	n := int64(d) + 1
-	for old := s.least.Load(); (old == 0 || n < old) && !s.least.CompareAndSwap(old, n); old = s.least.Load() {
-	}
-	for old := s.most.Load(); n > old && !s.most.CompareAndSwap(old, n); old = s.most.Load() {
+func (l *latest) note(t time.Duration) {
+	for old := l.at.Load(); int64(t) > old && !l.at.CompareAndSwap(old, int64(t)); old = l.at.Load() {
 	}
 }
 
-func (s *spread) width() time.Duration { return time.Duration(s.most.Load() - s.least.Load()) }
+func (l *latest) load() time.Duration { return time.Duration(l.at.Load()) }

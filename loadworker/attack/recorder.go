@@ -3,7 +3,6 @@ package attack
 import (
 	"maps"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -40,7 +39,7 @@ type recorder struct {
 	failed  []failedTimes   // by request
 	traces  []keptTraces    // likewise
 	times   []time.Duration // within which requests are on time, ascending
-	last    atomic.Int64
+	last    latest          // end of a request
 	waits   waits
 	of      courseOf
 	// displaced is how much later than a perfect generator would have sent it a request is
@@ -158,7 +157,7 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 		}
 		return
 	}
-	r.noteLast(res.received)
+	r.last.note(res.received)
 	if res.excused() {
 		q.Excused++
 	}
@@ -195,15 +194,6 @@ func (r *recorder) countOnTime(counts []int64, response time.Duration) {
 	for i, within := range r.times {
 		if response <= within {
 			counts[i]++
-		}
-	}
-}
-
-func (r *recorder) noteLast(t time.Duration) {
-	for {
-		old := r.last.Load()
-		if int64(t) <= old || r.last.CompareAndSwap(old, int64(t)) {
-			return
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (x *Execution) window(now time.Duration, ended bool) time.Duration {
 		return now
 	}
 	if _, ok := x.step.Load.(Burst); ok && !x.stopped.Load() {
-		return time.Duration(x.rec.last.Load())
+		return x.rec.last.load()
 	}
 	return x.windowEnd()
 }

@@ -3581,7 +3581,8 @@ type StepMeasurement struct {
 	UserTimeNanos int64 `protobuf:"varint,63,opt,name=user_time_nanos,json=userTimeNanos,proto3" json:"user_time_nanos,omitempty"`
 	WaitedNanos   int64 `protobuf:"varint,64,opt,name=waited_nanos,json=waitedNanos,proto3" json:"waited_nanos,omitempty"`
 	HeldUpNanos   int64 `protobuf:"varint,65,opt,name=held_up_nanos,json=heldUpNanos,proto3" json:"held_up_nanos,omitempty"`
-	// burst_spread_nanos is within which time the first requests of a burst were sent.
+	// burst_spread_nanos is within which time from its instant the first requests of a burst
+	// were sent.
 	BurstSpreadNanos int64 `protobuf:"varint,66,opt,name=burst_spread_nanos,json=burstSpreadNanos,proto3" json:"burst_spread_nanos,omitempty"`
 	// timeline is of a final measurement only; absent: the worker has none.
 	Timeline      *Timeline `protobuf:"bytes,67,opt,name=timeline,proto3" json:"timeline,omitempty"`
