@@ -19,14 +19,9 @@ const (
 // long ago. And it does not say its deadline, which package net would not wait beyond.
 func WithDeadline(parent context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 	c := &deadlineContext{Context: parent, at: deadline, done: make(chan struct{})}
+	c.setTimer()
+	// The timer is set before: a parent that has ended stops it.
 	stop := context.AfterFunc(parent, func() { c.end(parent.Err()) })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if left := time.Until(deadline); left > 0 {
-		c.timer = time.AfterFunc(left, func() { c.expire(time.Now()) })
-	} else {
-		c.endLocked(context.DeadlineExceeded)
-	}
 	return c, func() { stop(); c.end(context.Canceled) }
 }
 
@@ -39,6 +34,46 @@ type deadlineContext struct {
 	timer  *time.Timer // nil: it had ended before it began
 	goesOn bool        // beyond the deadline
 	err    error       // nil: it has not ended
+	// after are called when it has ended, nil those that were stopped. There are few: a
+	// request derives one or two contexts from it.
+	after []func()
+	few   [2]func() // what after has at first
+}
+
+func (c *deadlineContext) setTimer() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.after = c.few[:0]
+	if left := time.Until(c.at); left > 0 {
+		c.timer = time.AfterFunc(left, func() { c.expire(time.Now()) })
+	} else {
+		c.endLocked(context.DeadlineExceeded)
+	}
+}
+
+// AfterFunc is what package context asks a context for that is not its own: without it, each
+// context that derives from this one would start a goroutine.
+func (c *deadlineContext) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		go f()
+		return func() bool { return false }
+	}
+	i := len(c.after)
+	c.after = append(c.after, f)
+	return func() bool { return c.stop(i) }
+}
+
+// stop stops a call from being made after the end; it returns false if it was made, or stopped.
+func (c *deadlineContext) stop(i int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil || c.after[i] == nil {
+		return false
+	}
+	c.after[i] = nil
+	return true
 }
 
 // expire ends the context, unless the process stood still.
@@ -67,6 +102,11 @@ func (c *deadlineContext) endLocked(err error) {
 	close(c.done)
 	if c.timer != nil {
 		c.timer.Stop()
+	}
+	for _, f := range c.after {
+		if f != nil {
+			go f() // it may ask why the context has ended
+		}
 	}
 }
 

@@ -64,3 +64,45 @@ func TestAContextEndsBeforeItsDeadline(t *testing.T) {
 		}
 	})
 }
+
+// What derives from it starts no goroutine: it is told when the context has ended, unless it has
+// ended before.
+func TestAContextCallsWhatDerivesFromIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := WithDeadline(t.Context(), time.Now().Add(time.Hour))
+		after := ctx.(interface{ AfterFunc(func()) func() bool }).AfterFunc
+		var calls [4]int
+		var stops [4]func() bool
+		for i := range stops {
+			stops[i] = after(func() { calls[i]++ })
+		}
+		if !stops[1]() || stops[1]() {
+			t.Error("a call is not stopped once")
+		}
+		cancel()
+		synctest.Wait()
+		if want := [4]int{1, 0, 1, 1}; calls != want || stops[2]() {
+			t.Errorf("calls %v, want %v, and none to stop", calls, want)
+		}
+		if after(func() { calls[1]++ })() {
+			t.Error("a call is stopped of a context that has ended")
+		}
+		synctest.Wait()
+		if calls[1] != 1 {
+			t.Error("a context that has ended does not call")
+		}
+	})
+}
+
+func TestAContextOfAParentThatHasEndedKeepsNoTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, end := context.WithCancel(t.Context())
+		end()
+		ctx, cancel := WithDeadline(parent, time.Now().Add(time.Hour))
+		defer cancel()
+		synctest.Wait()
+		if ctx.(*deadlineContext).timer.Stop() {
+			t.Error("the timer runs on")
+		}
+	})
+}
