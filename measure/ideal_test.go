@@ -59,6 +59,22 @@ func TestTimelinesAddUpSlotBySlot(t *testing.T) {
 	}
 }
 
+// What is known of some workers only would be taken for the course of all.
+func TestTimelineIsThatOfAllWorkersOrNone(t *testing.T) {
+	with, without := NewMeasurement(2), NewMeasurement(2)
+	with.Window, without.Window, with.Timeline = time.Second, time.Second, &Timeline{}
+	for name, workers := range map[string][]*Measurement{
+		"the first lacks it": {without, with, with}, "another": {with, without, with}, "the last": {with, with, without},
+	} {
+		if sum := sumOf(t, workers...); sum.Timeline != nil {
+			t.Errorf("%s: the sum has one", name)
+		}
+	}
+	if sum := sumOf(t, with, NewMeasurement(2), with); sum.Timeline == nil {
+		t.Error("a worker that has measured nothing takes that of the others away")
+	}
+}
+
 func TestDisplacementIsAtLeastTenHundredthsOfASecond(t *testing.T) {
 	for window, want := range map[time.Duration]time.Duration{
 		time.Second: 100 * time.Millisecond, 10 * time.Second: 100 * time.Millisecond, time.Minute: 600 * time.Millisecond,

@@ -81,7 +81,7 @@ type Measurement struct {
 	// workers, the first requests of all users were sent; the largest of the merged.
 	BurstSpread time.Duration
 	// Timeline is what was outstanding and what was answered in the course of the window: of
-	// a step that has ended; nil before.
+	// a step that has ended; nil before, and of workers of which one did not report it.
 	Timeline *Timeline
 	// Transport names the client that was used, and Engine how requests were
 	// driven: "event loops", "goroutines", … Of workers that differ, the names are
@@ -253,6 +253,7 @@ func (s *Measurement) Merge(o *Measurement) error {
 	if len(s.Requests) != len(o.Requests) {
 		return fmt.Errorf("merge measurements: %d requests into %d", len(o.Requests), len(s.Requests))
 	}
+	s.mergeTimeline(o)
 	for i := range s.Requests {
 		if err := s.Requests[i].Merge(&o.Requests[i]); err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
@@ -274,7 +275,6 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.Waited = addTime(s.Waited, o.Waited)
 	s.HeldUp = addTime(s.HeldUp, o.HeldUp)
 	s.BurstSpread = max(s.BurstSpread, o.BurstSpread)
-	s.Timeline = mergeTimelines(s.Timeline, o.Timeline)
 	s.Transport = mergeNames(s.Transport, o.Transport)
 	s.Engine = mergeNames(s.Engine, o.Engine)
 	s.mergeTimes(o)

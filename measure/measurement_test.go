@@ -58,6 +58,9 @@ func randomMeasurement(seed uint64) *Measurement {
 		s.Handshakes.Record(time.Duration(r.Int64N(int64(time.Second))))
 	}
 	if r.IntN(4) > 0 {
+		s.Timeline = &Timeline{Outstanding: [TimelineSlots]int64{1: r.Int64N(9)}, Answered: [TimelineSlots]int64{2: r.Int64N(9)}}
+	}
+	if r.IntN(4) > 0 {
 		s.FirstStart = time.Unix(r.Int64N(100), 0).UTC()
 		s.LastStart = s.FirstStart
 	}

@@ -23,23 +23,29 @@ type Timeline struct {
 // InFlight is how many requests the target had on its hands at the end of a slot.
 func (t *Timeline) InFlight(slot int) int64 { return t.Outstanding[slot] - t.Unsent[slot] }
 
-// mergeTimelines adds b to a, either of which may be nil.
-func mergeTimelines(a, b *Timeline) *Timeline {
-	if a == nil || b == nil {
-		if a == nil {
-			a = b
-		}
-		if a == nil {
-			return nil
-		}
+// mergeTimeline adds that of another worker, before anything else is added. Of a worker that
+// reports none the course is not known, and so is that of the sum: what is left would be taken
+// for all of it.
+func (s *Measurement) mergeTimeline(o *Measurement) {
+	switch a, b := s.Timeline, o.Timeline; {
+	case o.isEmpty():
+	case s.isEmpty() && b != nil:
+		sum := *b
+		s.Timeline = &sum
+	case a == nil || b == nil:
+		s.Timeline = nil
+	default:
 		sum := *a
-		return &sum
+		for i := range sum.Outstanding {
+			sum.Outstanding[i] += b.Outstanding[i]
+			sum.Unsent[i] += b.Unsent[i]
+			sum.Answered[i] += b.Answered[i]
+		}
+		s.Timeline = &sum
 	}
-	sum := *a
-	for i := range sum.Outstanding {
-		sum.Outstanding[i] += b.Outstanding[i]
-		sum.Unsent[i] += b.Unsent[i]
-		sum.Answered[i] += b.Answered[i]
-	}
-	return &sum
+}
+
+// isEmpty says whether nothing is in it: it is of no worker, or of one that has not begun.
+func (s *Measurement) isEmpty() bool {
+	return s.Timeline == nil && s.Window == 0 && s.Due == 0 && s.LastStart.IsZero()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -86,14 +87,26 @@ func TestDowntimeOfAShortStepIsMoreThanOneLongRequest(t *testing.T) {
 	}
 }
 
+// Only of a step that was cut it may be unknown, and decides nothing.
 func TestDowntimeNeedsTheCourseOfAStep(t *testing.T) {
-	_, d := standsStill("closed", 0, false, false).judged(func(m *measure.Measurement) { m.Timeline = nil })
-	if d.State != v1alpha1.ThresholdPending {
-		t.Errorf("the default is %s: %s; want it not to be judged", d.State, d.Message)
-	}
-	got := judge(spec(atMost("downtime", "1%")), nil, burst, sent(10, 0)).Thresholds[0]
-	if want := "downtime of step burst cannot be judged: a worker did not report the course of the step."; got.State != inconclusive || got.Message != want {
-		t.Errorf("%s: %s; want Inconclusive: %s", got.State, got.Message, want)
+	const message = "downtime of step burst cannot be judged: a worker did not report the course of the step."
+	for name, tc := range map[string]struct {
+		spec      *v1alpha1.LoadTestSpec
+		cut, full v1alpha1.ThresholdState
+	}{
+		"by default":  {spec(), v1alpha1.ThresholdPending, inconclusive},
+		"a threshold": {spec(atMost("downtime", "1%")), inconclusive, inconclusive},
+	} {
+		for state, want := range map[v1alpha1.StepState]v1alpha1.ThresholdState{v1alpha1.StepCut: tc.cut, v1alpha1.StepComplete: tc.full} {
+			step := burst
+			step.State = state
+			before := verdict.Thresholds(tc.spec, plan.RequestNames(tc.spec), []v1alpha1.StepStatus{step})
+			for _, got := range judge(tc.spec, before, step, sent(10, 0, withoutCourse)).Thresholds {
+				if got.Metric == v1alpha1.MetricDowntime && (got.State != want || want == inconclusive && got.Message != message) {
+					t.Errorf("%s, %s: %s: %s; want %s", name, state, got.State, got.Message, want)
+				}
+			}
+		}
 	}
 }
 

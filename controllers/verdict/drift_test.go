@@ -51,7 +51,7 @@ func TestDrift(t *testing.T) {
 			v1alpha1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1alpha1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
 			"drift of step soak cannot be judged. The load of a ramp changes, and what is outstanding with it.",
 		},
-		"not reported": {rate, sent(1000, 0), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the course of the step."},
+		"not reported": {rate, sent(1000, 0, withoutCourse), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the course of the step."},
 		"too few":      {rate, sent(19, 0, growingBy(2)), inconclusive, "", "drift of step soak cannot be judged. There were too few requests to tell."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,6 +79,7 @@ func sent(create, follow int64, edits ...func(*outcome)) outcome {
 	}
 	o.merged.Due = create + follow
 	o.merged.Window = 10 * time.Second
+	o.merged.Timeline = &measure.Timeline{}
 	for _, edit := range edits {
 		edit(&o)
 	}
@@ -95,6 +96,9 @@ func failed(n int64) func(*outcome) {
 		r.Outcomes[measure.ServerError] += n
 	}
 }
+
+// withoutCourse is what workers measured of which one did not report the course of the step.
+func withoutCourse(o *outcome) { o.merged.Timeline = nil }
 
 // unfinished adds n requests without an answer.
 func unfinished(n int64) func(*outcome) {

@@ -106,8 +106,8 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 	if !applies(&t.Threshold, step) || status.Metric == v1alpha1.MetricUnsentRate && !isPlanned(&step.Load) {
 		return t, false
 	}
-	if status.Metric == v1alpha1.MetricDowntime && l.merged != nil && l.merged.Timeline == nil {
-		return t, false // a step that was cut, of which the course is not known
+	if status.Metric == v1alpha1.MetricDowntime && step.State == v1alpha1.StepCut && l.merged != nil && l.merged.Timeline == nil {
+		return t, false // what is known of its course may be that of some workers
 	}
 	var own []*v1alpha1.Threshold
 	for i := range l.spec.Thresholds {

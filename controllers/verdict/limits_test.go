@@ -231,7 +231,7 @@ func TestRequestsThatWereNotMeasuredHaveNoDefault(t *testing.T) {
 	o := sent(10, 0)
 	o.merged.Requests = o.merged.Requests[:1]
 	for _, got := range judged(accepted(s, users(10)), s, o).Thresholds {
-		if want := map[bool]v1alpha1.ThresholdState{false: passed, true: v1alpha1.ThresholdPending}[got.Default]; got.State != want {
+		if want := map[bool]v1alpha1.ThresholdState{false: passed, true: v1alpha1.ThresholdPending}[got.Default && got.Metric == "failureRate"]; got.State != want {
 			t.Errorf("%s, default %v: %s, want %s", got.Name, got.Default, got.State, want)
 		}
 	}
