@@ -110,7 +110,7 @@ func (w *simulation) measurement(x *worker, n int64, elapsed time.Duration, inFl
 	m := measure.NewMeasurement(len(w.lt.Spec.Requests))
 	m.Due, m.Unsent, m.Window = n+w.excess, w.excess, elapsed
 	m.FirstStart, m.LastStart = x.started, x.started
-	m.Timeline = &measure.Timeline{}
+	m.Timeline, m.UserTime = &measure.Timeline{}, elapsed
 	m.Health.CPUThrottled, m.Health.CPUThrottledMax = w.throttled, w.throttled
 	r := &m.Requests[0]
 	answered, latency := n-inFlight, w.latency

@@ -28,7 +28,7 @@ func (d Downtime) percent() string {
 }
 
 // DowntimeOf is the downtime of a target in a step that has ended; ok is false if a worker
-// did not report the course of the step. It is the longest of three times, each of which
+// did not report the course of the step, or none the time of its users. It is the longest of three times, each of which
 // sees what the others do not:
 //
 //	gaps      requests were outstanding and nothing was answered
@@ -39,7 +39,7 @@ func (d Downtime) percent() string {
 // long as others are answered meanwhile.
 func DowntimeOf(load *v1alpha1.StepLoad, merged *measure.Measurement) (d Downtime, ok bool) {
 	total, err := merged.Total()
-	if err != nil || merged.Timeline == nil || merged.Window <= 0 {
+	if err != nil || merged.Timeline == nil || merged.Window <= 0 || load.MostUsers() > 0 && merged.UserTime <= 0 {
 		return Downtime{}, false
 	}
 	c := newCourse(load, merged, &total)

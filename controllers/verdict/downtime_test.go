@@ -110,6 +110,16 @@ func TestDowntimeNeedsTheCourseOfAStep(t *testing.T) {
 	}
 }
 
+// Without the time of the users, none of it would seem to have gone into what failed.
+func TestDowntimeNeedsTheTimeOfUsers(t *testing.T) {
+	none := func(m *measure.Measurement) { m.UserTime = 0 }
+	for kind, want := range map[string]v1alpha1.ThresholdState{"closed": inconclusive, "rate per user": inconclusive, "arrivals": passed} {
+		if _, d := standsStill(kind, 0, false, false).judged(none); d.State != want {
+			t.Errorf("%s: %s: %s; want %s", kind, d.State, d.Message, want)
+		}
+	}
+}
+
 func TestBreachOfDowntimeNamesTheTarget(t *testing.T) {
 	_, d := standsStill("closed", 14*time.Second, false, false).judged()
 	status := done(breached(0, "10"))

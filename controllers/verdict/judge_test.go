@@ -79,7 +79,7 @@ func sent(create, follow int64, edits ...func(*outcome)) outcome {
 	}
 	o.merged.Due = create + follow
 	o.merged.Window = 10 * time.Second
-	o.merged.Timeline = &measure.Timeline{}
+	o.merged.Timeline, o.merged.UserTime = &measure.Timeline{}, 10*time.Second
 	for _, edit := range edits {
 		edit(&o)
 	}
