@@ -16,7 +16,11 @@ type course struct {
 	// slot of it.
 	sent, answered, failed [1 + measure.TimelineSlots]atomic.Int64
 	waited, heldUp         atomic.Int64
+	_                      [cacheLine]byte // the window of the next course is read at each request
 }
+
+// cacheLine is the size of those of most processors.
+const cacheLine = 64
 
 func newCourses(n int, window time.Duration) []course {
 	all := make([]course, n)
