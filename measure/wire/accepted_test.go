@@ -3,6 +3,7 @@ package wire
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -76,6 +77,20 @@ func TestSizesCountEachPart(t *testing.T) {
 	some = read(func(*workerv1.StepMeasurement) {})
 	if some-none < 3*least {
 		t.Errorf("3 traces take %d bytes, at least %d each", some-none, least)
+	}
+	none, some = some, read(func(m *workerv1.StepMeasurement) { m.Timeline = fromTimeline(&measure.Timeline{}) })
+	if some-none < 3*measure.TimelineSlots*8 {
+		t.Errorf("a timeline takes %d bytes", some-none)
+	}
+	some = read(func(m *workerv1.StepMeasurement) {
+		q := m.Requests[0]
+		q.OnTime, q.IdealOnTime, q.Overdue = make([]int64, maxTimes), make([]int64, maxTimes), make([]int64, maxTimes)
+	})
+	if some-none < 3*maxTimes*8 {
+		t.Errorf("%d times within which requests are on time take %d bytes", maxTimes, some-none)
+	}
+	if least := int(unsafe.Sizeof(measure.Request{})); none < least {
+		t.Errorf("a request takes %d bytes, at least %d", none, least)
 	}
 	var s Series
 	m := &workerv1.StepMeasurement{Series: EncodeSeries(measure.NewSeries(time.Minute)), Requests: []*workerv1.RequestMeasurement{{}}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unsafe"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -90,10 +91,16 @@ func (r *Reading) Sent() int64 {
 
 // Size is about how many bytes it takes.
 func (r *Reading) Size() int {
-	const request, statusCode, trace = 512, 32, 64
-	n := request * len(r.rest.Requests)
+	const (
+		request, journey   = int(unsafe.Sizeof(measure.Request{})), int(unsafe.Sizeof(measure.Journey{}))
+		times, timeline    = int(unsafe.Sizeof(histogram{})), int(unsafe.Sizeof(measure.Timeline{}))
+		statusCode, trace  = 32, 64
+		countOfPunctuality = 8
+	)
+	n := request*len(r.rest.Requests) + journey*len(r.rest.Journeys) + times*len(r.histograms)
 	for i := range r.rest.Requests {
-		n += statusCode*len(r.rest.Requests[i].StatusCodes) + trace*len(r.rest.Requests[i].Traces)
+		q := &r.rest.Requests[i]
+		n += statusCode*len(q.StatusCodes) + trace*len(q.Traces) + countOfPunctuality*(len(q.OnTime)+len(q.IdealOnTime)+len(q.Overdue))
 	}
 	for _, h := range r.histograms {
 		if !h.borrowed {
@@ -101,7 +108,7 @@ func (r *Reading) Size() int {
 		}
 	}
 	if r.rest.Timeline != nil {
-		n += 2 * 8 * measure.TimelineSlots
+		n += timeline
 	}
 	return n
 }
