@@ -38,8 +38,8 @@ type Measurement struct {
 	// its own error, not the target's.
 	Lateness *Histogram
 	// ReadLateness is how long responses were in the worker's machine before it read
-	// them, which is its own error, too. It is known of some connections only: where
-	// the kernel says when bytes came, of one of sixteen.
+	// them, which is its own error, too. It is known of the connections of which the
+	// kernel says when bytes came.
 	ReadLateness *Histogram
 	// ConnectionsOpened is how many connections were opened.
 	ConnectionsOpened int64

@@ -31,8 +31,9 @@ const (
 	sizeRest      = 16 << 10
 )
 
-// maxDefaults is how many default thresholds there may be.
-const maxDefaults = 2
+// maxDefaults is how many default thresholds there may be: on failureRate, unsentRate and
+// downtime, and on failureRate of journeys.
+const maxDefaults = 4
 
 // room is how many bytes a LoadTest has left for what is good to have of its
 // results, the histograms, the error samples and the traces, once there is room for all else: the

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
 	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
 )
 
 const (
@@ -61,6 +62,15 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
 			}}) - jsonSize(t, v1alpha1.TypeResult{})),
 		},
+		"a threshold in repetitions": {
+			4, 1, onTime,
+			func(lt *v1alpha1.LoadTest) {
+				lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", InRepetitions: ptr.To(int32(2))}}
+			},
+			4 * jsonSize(t, v1alpha1.RepeatedThreshold{
+				Threshold: 31, State: v1alpha1.ThresholdInconclusive, Observed: strings.Repeat("1", 32), WithoutGenerator: strings.Repeat("1", 32), Reason: strings.Repeat("x", 32),
+			}),
+		},
 		"an audit": {
 			1, 1, nil,
 			func(lt *v1alpha1.LoadTest) { lt.Spec.Audits = []v1alpha1.Audit{stored} },
@@ -80,6 +90,17 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 				t.Errorf("room for %d bytes is left, want at least %d and at most twice that", got, tc.least)
 			}
 		})
+	}
+}
+
+// A step of users with a rate and journeys has each default threshold.
+func TestRoomCountsEachDefaultThreshold(t *testing.T) {
+	lt := crowded(1, 1, 0)
+	perUser := v1alpha1.NewDecimal("1")
+	lt.Spec.Journeys = []v1alpha1.Journey{{Name: "a"}}
+	step := v1alpha1.StepStatus{Load: v1alpha1.StepLoad{Users: 1, RatePerUser: &perUser}}
+	if got := len(verdict.Thresholds(&lt.Spec, plan.RequestNames(&lt.Spec), []v1alpha1.StepStatus{step})); got != lifecycle.MaxDefaults {
+		t.Errorf("%d default thresholds, and room for %d", got, lifecycle.MaxDefaults)
 	}
 }
 
@@ -107,7 +128,7 @@ func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
 	if refused(lt) {
 		t.Error("a run that just fits is refused, though its target is not read")
 	}
-	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 52 KiB, and the spec and the metadata 1165 KiB; a LoadTest has 1200 KiB: "
+	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest has 1200 KiB: "
 	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, want) {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // appendProbe goes on with a search after its last probe: it appends the next one to the
-// plan, or the hold at the end, with the rest before it. It is false if there is nothing to append: no search, or
-// one that is over. Workers have the probe from the pass on that reads it back.
+// plan, or the hold at the end, with the rest before it. It is false if there is nothing to
+// append: no search, or one that is over. Workers have the probe from the pass on that reads it
+// back.
 func (r *run) appendProbe() bool {
 	s := &r.out.Status
 	if s.Search == nil || r.spec.Search == nil || len(s.Steps) == 0 {

@@ -202,7 +202,8 @@ func trimmed(number string) string {
 	return number
 }
 
-// itemsPerSecond is of the successes, as goodput is: "" when every request carries one item: it is the goodput.
+// itemsPerSecond is of the successes, as goodput is. "": every request carries one item, and it
+// is the goodput.
 func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) string {
 	var sum int64
 	many := false

@@ -26,7 +26,7 @@ type decision struct {
 // A load that was not the planned one says nothing: its value is another load's.
 func decide(s sample, b bound, o observation) decision {
 	measured, ideal := b.format(o.value), b.format(o.ideally())
-	sentence := s.sentence(b, o.value, measured)
+	sentence := s.sentence(b, o, measured)
 	keeps, keepsIdeally := b.keeps(o.value), b.keeps(o.ideally())
 	switch {
 	case s.isDisplaced():
@@ -40,6 +40,17 @@ func decide(s sample, b bound, o observation) decision {
 		return decision{v1alpha1.ThresholdInconclusive, "", o.caveat}
 	}
 	return decision{v1alpha1.ThresholdPassed, "", sentence + "."}
+}
+
+// sentence says what a value came to, and what is demanded of it.
+func (s sample) sentence(b bound, o observation, observed string) string {
+	switch {
+	case s.threshold.Metric == v1alpha1.MetricDrift && o.value.Sign() > 0:
+		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s (drift; %s)", observed, s.step.Name, b.demand())
+	case o.fact != "" && b.isMax && !b.keeps(o.value):
+		return fmt.Sprintf("%s (%s %s; %s)", o.fact, label(s.threshold), observed, b.demand())
+	}
+	return fmt.Sprintf("%s is %s in step %s; %s", subject(s.threshold), observed, s.step.Name, b.demand())
 }
 
 // between says that a value is between two others.

@@ -2,9 +2,7 @@ package verdict
 
 import (
 	"fmt"
-	"math/big"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 )
@@ -17,6 +15,7 @@ func (s sample) downtime() observation {
 		return unknown("%s cannot be judged: a worker did not report the course of the step.", s.place())
 	}
 	o := observation{value: percent(int64(d.Least), int64(d.Window)), worst: percent(int64(d.Most), int64(d.Window))}
+	o.fact = fmt.Sprintf("For %s of %s in step %s, %s", format.Short(d.Least), format.Short(d.Window), s.step.Name, whatWasDown(d))
 	if d.Least < d.Most {
 		o.caveat = fmt.Sprintf("The target was down for %s to %s of step %s: for a part of that time a worker did not run, or the end of requests is not known.",
 			format.Percent(int64(d.Least), int64(d.Window)), format.Percent(int64(d.Most), int64(d.Window)), s.step.Name)
@@ -24,18 +23,9 @@ func (s sample) downtime() observation {
 	return o
 }
 
-// sentence says what a value came to, and what is demanded of it.
-func (s sample) sentence(b bound, value *big.Rat, observed string) string {
-	if s.threshold.Metric == v1alpha1.MetricDrift && value.Sign() > 0 {
-		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s (drift; %s)", observed, s.step.Name, b.demand())
-	}
-	if s.threshold.Metric != v1alpha1.MetricDowntime || b.keeps(value) || !b.isMax {
-		return fmt.Sprintf("%s is %s in step %s; %s", subject(s.threshold), observed, s.step.Name, b.demand())
-	}
-	d, _ := results.DowntimeOf(&s.step.Load, s.merged)
-	what := "taken together, a part of the requests waited and was answered much later than the others, or never"
+func whatWasDown(d results.Downtime) string {
 	if d.Silent {
-		what = "requests were outstanding and none was answered"
+		return "requests were outstanding and none was answered"
 	}
-	return fmt.Sprintf("For %s of %s in step %s, %s (downtime %s; %s)", format.Short(d.Least), format.Short(d.Window), s.step.Name, what, observed, b.demand())
+	return "taken together, a part of the requests waited and was answered much later than the others, or never"
 }

@@ -70,24 +70,21 @@ func (r run) judgement() Judgement {
 		}
 		return Judgement{
 			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
-			Reason: r.reason(v1alpha1.ThresholdFailed, v1alpha1.ReasonThresholdBreached), Message: message,
+			Reason: r.breachReason(), Message: message,
 		}
 	}
 	// From what explains most to what is explained by it.
-	for _, doubt := range []struct {
-		reason  string
-		message func() string
-	}{
-		{v1alpha1.ReasonWorkerLost, r.lostWorkers},
-		{v1alpha1.ReasonStepCut, r.cutSteps},
-		{v1alpha1.ReasonTargetChanged, r.targetChanged},
-		{r.reason(v1alpha1.ThresholdInconclusive, v1alpha1.ReasonInconclusive), r.undecided},
-		{v1alpha1.ReasonInconclusive, r.undecidedAudits},
+	for _, doubt := range []func() (reason, message string){
+		func() (string, string) { return v1alpha1.ReasonWorkerLost, r.lostWorkers() },
+		func() (string, string) { return v1alpha1.ReasonStepCut, r.cutSteps() },
+		func() (string, string) { return v1alpha1.ReasonTargetChanged, r.targetChanged() },
+		r.undecided,
+		func() (string, string) { return v1alpha1.ReasonInconclusive, r.undecidedAudits() },
 	} {
-		if message := doubt.message(); message != "" {
+		if reason, message := doubt(); message != "" {
 			return Judgement{
 				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
-				Reason: doubt.reason, Message: message,
+				Reason: reason, Message: message,
 			}
 		}
 	}
@@ -200,51 +197,56 @@ func (r run) cutSteps() string {
 	return ""
 }
 
-// reason is that of the first threshold in a state, or else the usual one. A search has no
-// threshold that decides it.
-func (r run) reason(state v1alpha1.ThresholdState, usual string) string {
-	if s := r.status.Search; s != nil && s.State == v1alpha1.SearchBelowMin && state == v1alpha1.ThresholdInconclusive {
-		return v1alpha1.ReasonLoadNotKept
-	}
+// breachReason is that of the first threshold that was breached. A search has no threshold that
+// decides it.
+func (r run) breachReason() string {
 	for _, t := range r.thresholds {
-		if t.State == state && r.status.Search == nil {
-			return cmp.Or(t.Reason, usual)
+		if t.State == v1alpha1.ThresholdFailed && r.status.Search == nil {
+			return cmp.Or(t.Reason, v1alpha1.ReasonThresholdBreached)
 		}
 	}
-	return usual
+	return v1alpha1.ReasonThresholdBreached
 }
 
 // undecided is why a threshold could not be judged.
-func (r run) undecided() string {
-	if r.status.Search != nil {
-		return r.undecidedSearch()
+func (r run) undecided() (reason, message string) {
+	reason = v1alpha1.ReasonInconclusive
+	if s := r.status.Search; s != nil {
+		if s.State == v1alpha1.SearchBelowMin {
+			reason = v1alpha1.ReasonLoadNotKept
+		}
+		return reason, r.undecidedSearch()
 	}
 	judged := false
 	for i, t := range r.thresholds {
 		switch t.State {
 		case v1alpha1.ThresholdInconclusive:
-			return t.Message
+			return cmp.Or(t.Reason, reason), t.Message
 		case v1alpha1.ThresholdPending:
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
 			}
-			if t.Message != "" {
-				return t.Message + " The others were not carried out."
-			}
-			if r.spec.Thresholds[i].IsRelative() {
-				return fmt.Sprintf("Threshold %s was not judged: no step that it is about ran in all its repetitions.", t.Name)
-			}
-			if upToUsers := r.spec.Thresholds[i].UpToUsers; upToUsers != nil {
-				return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *upToUsers)
-			}
-			return fmt.Sprintf("Threshold %s was not judged: no step ran.", t.Name)
+			return reason, notJudged(&t, &r.spec.Thresholds[i])
 		}
 		judged = true
 	}
 	if !judged {
-		return "No threshold was judged: no step ran."
+		return reason, "No threshold was judged: no step ran."
 	}
-	return ""
+	return "", ""
+}
+
+// notJudged is why a threshold of the spec has no result.
+func notJudged(t *v1alpha1.ThresholdStatus, threshold *v1alpha1.Threshold) string {
+	switch {
+	case t.Message != "":
+		return t.Message + " The others were not carried out."
+	case threshold.IsRelative():
+		return fmt.Sprintf("Threshold %s was not judged: no step that it is about ran in all its repetitions.", t.Name)
+	case threshold.UpToUsers != nil:
+		return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *threshold.UpToUsers)
+	}
+	return fmt.Sprintf("Threshold %s was not judged: no step ran.", t.Name)
 }
 
 // ran are the steps that were not skipped, pauses included, by their index:

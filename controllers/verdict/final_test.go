@@ -274,6 +274,14 @@ func TestFinal(t *testing.T) {
 			}),
 			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(1000))),
 		},
+		"such a threshold before one that the generator decides": {
+			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(5)) },
+			status: done(func(s *v1alpha1.LoadTestStatus) {
+				s.Thresholds[0] = v1alpha1.ThresholdStatus{Name: "fast", State: v1alpha1.ThresholdPending}
+				s.Thresholds[1] = v1alpha1.ThresholdStatus{Name: "slow", State: v1alpha1.ThresholdInconclusive, Reason: v1alpha1.ReasonLoadDisplaced}
+			}),
+			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(100))),
+		},
 		"a status without thresholds": {
 			status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
 			want:   inconclusive("No threshold was judged: no step ran.", ptr(int32(1000))),

@@ -38,6 +38,8 @@ type observation struct {
 	// caveat is the sentence that says why the value is not known, or what it
 	// leaves out.
 	caveat string
+	// fact is what happened, which a breach of a maximum is told by; empty: the value says it.
+	fact string
 	// counted is a sentence on what the value counts that was not measured; empty: nothing.
 	counted string
 }

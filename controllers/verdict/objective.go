@@ -33,8 +33,9 @@ func timeOf(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) int {
 }
 
 // onTimeRate is the share of due requests that were on time, those left out that were denied
-// as expected: they are neither on time nor late. What was due shortly before a step was cut, and had no answer yet, might have been on time: the value
-// leaves it out, and the worst does not. Of a step that was carried out there is none.
+// as expected: they are neither on time nor late. What was due shortly before a step was cut,
+// and had no answer yet, might have been on time: the value leaves it out, and the worst does
+// not. Of a step that was carried out there is none.
 func (s sample) onTimeRate() observation {
 	missed, ok := s.request.Missed(s.within)
 	due := s.request.Due - s.request.Denied()
