@@ -29,7 +29,7 @@ func (l Arrivals) schedule(step StepShare, c Config) schedule {
 	if l.Poisson || step.Share.Count > 0 || step.WarmUp > 0 {
 		a.perSec = max(l.Rate, l.End).PerSecond() / float64(step.Share.Stride)
 	}
-	a.limit = maxInFlight(a.perSec, c.Timeout, c.MaxConnections)
+	a.limit = maxInFlight(a.perSec*c.Timeout.Seconds(), l.Poisson, c.MaxConnections)
 	if client, ok := c.Client.(*http2.Client); ok {
 		a.shared = client.Shared()
 	}
@@ -79,12 +79,18 @@ func (a *arrivals) connections() int {
 }
 
 // maxInFlight bounds the requests in flight. By Little's law there are never
-// more than rate x timeout, unless the worker itself is too slow; connections
+// more than rate x timeout, m, unless the worker itself is too slow; connections
 // bound them too. A hit beyond that waits, which counts into its response time,
 // or is unsent at the end.
-func maxInFlight(perSec float64, timeout time.Duration, connections int) int {
-	inFlight := math.Ceil(perSec * timeout.Seconds())
-	return min(connections, max(fewInFlight, int(min(inFlight, math.MaxInt32))))
+//
+// For Poisson arrivals m is the mean. One of p parts has m/p of them, and more than
+// m/p + 6·√(m/p) + 10 fewer than one time in a billion.
+func maxInFlight(m float64, poisson bool, connections int) int {
+	if poisson {
+		p := float64(processors())
+		m += 6*math.Sqrt(m*p) + 10*p
+	}
+	return min(connections, max(fewInFlight, int(min(math.Ceil(m), math.MaxInt32))))
 }
 
 // maxParts has a connection for each part, at least.

@@ -118,6 +118,32 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	}
 }
 
+// A target that stands still holds each request for its timeout: those that are drawn within
+// any such time find a place, in each of the parts into which processors divide them.
+func TestDrawnRequestsInFlightFindPlaces(t *testing.T) {
+	const timeout, window = 5 * time.Second, 1000 * time.Second
+	load, step := Arrivals{Rate: 20e6, Duration: window, Poisson: true}, StepShare{Share: all(0)}
+	a := load.schedule(step, Config{Timeout: timeout, MaxConnections: 100_000}).(*arrivals)
+	parts := int64(processors())
+	var due []time.Duration
+	for n := int64(0); n < a.dueTimes.Before(window); n++ {
+		due = append(due, a.dueTimes.Due(n))
+	}
+	most := int64(0)
+	for part := range parts {
+		first := part
+		for n := part; n < int64(len(due)); n += parts {
+			for due[n]-due[first] >= timeout {
+				first += parts
+			}
+			most = max(most, (n-first)/parts+1)
+		}
+	}
+	if room := int64(a.limit) / parts; most > room || len(due) < 19_000 {
+		t.Errorf("%d of %d are due within %s, and %d may be in flight", most, len(due), timeout, room)
+	}
+}
+
 func TestEmptyShareSendsNothing(t *testing.T) {
 	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
