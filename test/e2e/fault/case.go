@@ -37,9 +37,8 @@ func (d Disturbance) lasts() time.Duration {
 
 // expectation is what must become of a run. The target says itself that it was silent: it
 // takes a moment to stop it, and a request that hangs ends with its timeout. One of two workers
-// stands still for a fifth of the time: a tenth of the load is not the planned one, or a
-// twentieth at the beginning of a ramp, and the status says so. One that is throttled runs now
-// and then.
+// stands still for a fifth of the time: 3% to 15% of the load are not the planned one, which is
+// more than the status lets pass, and says. One that is throttled runs now and then.
 func (d Disturbance) expectation() Expectation {
 	switch d {
 	case TargetPaused:
