@@ -39,14 +39,14 @@ type told struct {
 	all bool
 }
 
-// again returns what is known of the bytes that the loop is told of now, of as many events as
-// there is room for if full. They came since it was last told of all that there was: what is
+// again returns what is known of the bytes that the loop is told of now; all says whether it is
+// told of all that there are. They came since it was last told of all that there was: what is
 // read soon after that needs no question how long it waited.
-func (t *told) again(now time.Duration, full bool) (p punctuality) {
+func (t *told) again(now time.Duration, all bool) (p punctuality) {
 	if t.all {
 		p = punctuality{known: true, oldest: t.at}
 	}
-	*t = told{at: now, all: !full}
+	*t = told{at: now, all: all}
 	return p
 }
 

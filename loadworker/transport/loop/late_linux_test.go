@@ -40,21 +40,21 @@ func TestWhatCameSinceTheLoopWasToldOfAll(t *testing.T) {
 	const first = -time.Hour // before the step begins
 	for name, tt := range map[string]struct {
 		after time.Duration
-		full  bool
+		part  bool          // it was told of
 		read  time.Duration // after it was told again
 		want  bool
 	}{
-		"at once":                 {0, false, 0, false},
-		"just in time":            {lateAfter, false, 0, false},
-		"after a pause":           {lateAfter + 1, false, 0, true},
-		"read after others":       {lateAfter / 2, false, lateAfter/2 + 1, true},
-		"where there was no room": {0, true, 0, true},
+		"at once":                     {0, false, 0, false},
+		"just in time":                {lateAfter, false, 0, false},
+		"after a pause":               {lateAfter + 1, false, 0, true},
+		"read after others":           {lateAfter / 2, false, lateAfter/2 + 1, true},
+		"where it was told of a part": {0, true, 0, true},
 	} {
 		var l told
-		if p := l.again(first, tt.full); !p.mayBeLate(first) {
+		if p := l.again(first, !tt.part); !p.mayBeLate(first) {
 			t.Fatalf("%s: it is known of the first that they were in time", name)
 		}
-		p := l.again(first+tt.after, false)
+		p := l.again(first+tt.after, true)
 		if got := p.mayBeLate(first + tt.after + tt.read); got != tt.want {
 			t.Errorf("%s: may be late %v, want %v", name, got, tt.want)
 		}

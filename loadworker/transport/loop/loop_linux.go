@@ -68,7 +68,7 @@ func New(start time.Time, open Opener) (*Loop, error) {
 		err = l.watch(unix.EPOLL_CTL_ADD, l.waker, wakerNumber)
 	}
 	if err == nil {
-		_, err = l.epollWait(0)
+		_, _, err = l.epollWait(0)
 	}
 	if err != nil {
 		l.Close()
@@ -89,8 +89,8 @@ func (l *Loop) Wait(until time.Duration) {
 	if d := l.waiting.first; d != nil {
 		until = min(until, d.at)
 	}
-	n, _ := l.epollWait(until - time.Since(l.start)) // New found that it works
-	l.punctuality = l.told.again(time.Since(l.start), n == len(l.events))
+	n, all, _ := l.epollWait(until - time.Since(l.start)) // New found that it works
+	l.punctuality = l.told.again(time.Since(l.start), all)
 	for i := range l.events[:n] {
 		l.handle(&l.events[i])
 		if l.Handled != nil {
@@ -103,18 +103,20 @@ func (l *Loop) Wait(until time.Duration) {
 }
 
 // epollWait waits for events by epoll_pwait2, whose timeout has the microseconds that
-// epoll_wait has not.
-func (l *Loop) epollWait(timeout time.Duration) (int, error) {
+// epoll_wait has not. all says that there are no more: there was room for them, and no signal
+// ended the wait, after which nothing is known. The signal may be the end of a stop, in which
+// many have come.
+func (l *Loop) epollWait(timeout time.Duration) (n int, all bool, err error) {
 	limit := unix.NsecToTimespec(int64(max(timeout, 0)))
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])),
+	told, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])),
 		uintptr(len(l.events)), uintptr(unsafe.Pointer(&limit)), 0, 0)
 	switch errno {
 	case 0:
-		return int(n), nil
+		return int(told), int(told) < len(l.events), nil
 	case unix.EINTR:
-		return 0, nil
+		return 0, false, nil
 	default:
-		return 0, os.NewSyscallError("epoll_pwait2", errno)
+		return 0, false, os.NewSyscallError("epoll_pwait2", errno)
 	}
 }
 

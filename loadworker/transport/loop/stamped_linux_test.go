@@ -3,6 +3,8 @@
 package loop
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,5 +83,40 @@ func TestLoopMeasuresHowLongBytesWait(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A signal ends a wait before the loop is told of what has come: it may be the end of a stop.
+// What is read next is known to be late, on a connection that is not sampled, too.
+func TestASignalThatEndsAWaitSaysNothingOfWhatHasCome(t *testing.T) {
+	const late = 20 * time.Millisecond
+	l := newTestLoop(t, nil)
+	e := stamped(t, l, 2)[1]
+	e.conn.Write([]byte{2})
+	l.await(t, func() bool { return len(e.got) == 1 }) // no event is left
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	thread, ended := unix.Gettid(), make(chan struct{})
+	var signals sync.WaitGroup
+	signals.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-time.After(time.Millisecond):
+				_ = unix.Tgkill(unix.Getpid(), thread, unix.SIGURG) // which the runtime ignores
+			}
+		}
+	})
+	l.Wait(time.Since(l.start) + scripted.Patience)
+	close(ended)
+	signals.Wait()
+	e.conn.Write([]byte{3})
+	awaitBytes(t, &e.conn)
+	<-time.After(late)
+	l.told.at = time.Since(l.start) // as if the wait had ended only now
+	l.await(t, func() bool { return len(e.got) == 2 })
+	if e.waited < late {
+		t.Errorf("waited %v, want at least %v", e.waited, late)
 	}
 }
