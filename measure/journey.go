@@ -18,7 +18,7 @@ type Journey struct {
 	// Ideal is how long the same would have taken with a perfect generator. nil: as Time.
 	Ideal *Histogram
 	// Excused is how many of Failed exceeded their time limit, and would have kept it with a
-	// perfect generator.
+	// perfect generator, or ended by a timeout that is excused.
 	Excused int64
 	// Unfinished is how long those that were under way at the end of the step had taken.
 	// It is empty before.

@@ -92,3 +92,30 @@ func TestJourneysAreExcusedBeforeTheNextRequest(t *testing.T) {
 		t.Errorf("%d of %d failures excused, want the first one", j.Excused, j.Failed)
 	}
 }
+
+// What is not known of a request is not known of its journey: it is under way if the request is
+// undecided, and excused if that is.
+func TestAJourneyEndsAsItsRequestDoes(t *testing.T) {
+	const users = 5
+	stop := stillFrom(5100*ms, 5500*ms)
+	for name, tt := range map[string]struct {
+		s                         simulated
+		failed, excused, underWay int64
+	}{
+		"a timeout":                               {simulated{timeout: 20 * time.Second}, users, 0, 0},
+		"while the worker did not run":            {simulated{timeout: 4 * time.Second, runs: stop, stood: stoodFrom(5100*ms, 5500*ms)}, 2 * users, 0, 0},
+		"for a notable part":                      {simulated{timeout: 3 * time.Second, runs: stop, stood: stoodFrom(5100*ms, 5500*ms)}, 2 * users, users, 0},
+		"a timeout beyond the longest drain":      {simulated{timeout: time.Minute}, 0, 0, users},
+		"a step that was cut, at the same moment": {simulated{timeout: 20 * time.Second, cut: 8 * time.Second}, 0, 0, users},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.s.step, tt.s.journeys = usersStep(users, ClosedUsers{Duration: 10 * time.Second}), browsing(0)
+			tt.s.serve = silentFrom(5*time.Second, 20*ms)
+			m, _ := tt.s.run(t)
+			j := &m.Journeys[0]
+			if j.Failed != tt.failed || j.Excused != tt.excused || j.Unfinished.Count() != tt.underWay || j.UnderWay() != tt.underWay {
+				t.Errorf("%d failed, %d excused, %d under way; want %d, %d, %d", j.Failed, j.Excused, j.Unfinished.Count(), tt.failed, tt.excused, tt.underWay)
+			}
+		})
+	}
+}

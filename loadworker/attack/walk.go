@@ -61,28 +61,29 @@ func (w *walk) isBeyond(took time.Duration) bool {
 // told to come back later, by a 429, has not bought anything.
 func (f *userFeed) goOn(user int, free, lag time.Duration, res result) time.Duration {
 	x, u := f.sched.x, &f.states[user]
-	if res.outcome == measure.Unfinished && x.cut.Load() {
-		return free // nothing follows: the journey is unfinished
+	if res.undecided || res.cut {
+		return free // nothing follows: the journey is under way
 	}
-	wait := u.walk.next(x.rec, f.draws, res.outcome == measure.Success, instant{res.received, res.received - lag})
+	wait := u.walk.next(x.rec, f.draws, res.outcome == measure.Success, res.excused(), instant{res.received, res.received - lag})
 	due, ok := f.schedule.dueAt(f.number(user), u.k, free+wait)
 	if ok && !u.walk.IsFirst() && u.walk.isBeyond(due-u.walk.began.measured) {
 		ideal := due
 		if !f.scheduled {
 			ideal -= lag
 		}
-		wait = u.walk.next(x.rec, f.draws, true, instant{due, ideal})
+		wait = u.walk.next(x.rec, f.draws, true, false, instant{due, ideal})
 	}
 	u.walk.waited = wait > 0
 	return free + wait
 }
 
-// next goes to the next request, and counts the journey if that is over.
-func (w *walk) next(r *recorder, draws pace.Draws, expected bool, at instant) time.Duration {
+// next goes to the next request, and counts the journey if that is over. excused says that its
+// last request may have failed by the generator's doing.
+func (w *walk) next(r *recorder, draws pace.Draws, expected, excused bool, at instant) time.Duration {
 	i, _ := w.Journey()
 	took := at.since(w.began)
 	late := expected && w.isBeyond(took.measured)
-	excused := late && !w.isBeyond(took.ideal)
+	excused = excused || late && !w.isBeyond(took.ideal)
 	expected = expected && !late
 	wait, over := w.Next(expected, draws)
 	if over && w.counts {

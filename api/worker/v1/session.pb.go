@@ -3888,7 +3888,7 @@ type JourneyMeasurement struct {
 	Unfinished *Histogram `protobuf:"bytes,5,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
 	// ideal is time as a perfect generator would have measured it; absent: as time.
 	Ideal *Histogram `protobuf:"bytes,6,opt,name=ideal,proto3" json:"ideal,omitempty"`
-	// excused is how many of failed would have kept their time limit with a perfect generator.
+	// excused is how many of failed might not have failed with a perfect generator.
 	Excused       int64 `protobuf:"varint,7,opt,name=excused,proto3" json:"excused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
