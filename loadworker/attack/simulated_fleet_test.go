@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -154,9 +153,9 @@ func (f *simulatedFault) lateness() func(time.Duration) time.Duration {
 	}
 }
 
-// unnoticed is how much of a stop a worker does not notice, and leastNoticed the shortest
-// that it does.
-const unnoticed, leastNoticed = 20 * time.Millisecond, 120 * time.Millisecond
+// unnoticed is how much of a stop a worker does not notice, leastReported the shortest stop that
+// it reports, and leastNoticed the shortest that may excuse a request.
+const unnoticed, leastReported, leastNoticed = 20 * time.Millisecond, 120 * time.Millisecond, 50 * time.Millisecond
 
 // stood is for how long the worker knows to have stood still until an instant.
 func (f *simulatedFault) stood(t time.Duration) (sum time.Duration) {
@@ -165,6 +164,19 @@ func (f *simulatedFault) stood(t time.Duration) (sum time.Duration) {
 	}
 	for _, s := range f.stops {
 		if s.until <= t && s.until-s.from >= leastNoticed {
+			sum += s.until - s.from
+		}
+	}
+	if pause := throttlePeriod - f.ran; f.ran > 0 && pause >= leastNoticed && t > f.from {
+		sum += pause * ((min(t, f.until) - f.from) / throttlePeriod)
+	}
+	return sum
+}
+
+// stopped is for how long the worker reports to have stood still.
+func (f *simulatedFault) stopped() (sum time.Duration) {
+	for _, s := range f.stops {
+		if s.until-s.from >= leastReported {
 			sum += s.until - s.from - unnoticed
 		}
 	}
@@ -176,7 +188,7 @@ func (f *simulatedFault) health(window time.Duration) (h measure.Health) {
 	if f == nil {
 		return h
 	}
-	h.Stalled = f.stood(math.MaxInt64)
+	h.Stalled = f.stopped()
 	h.StalledMax = h.Stalled
 	if f.ran > 0 {
 		h.CPUThrottled = within(f.from, f.until, window) * (throttlePeriod - f.ran) / throttlePeriod

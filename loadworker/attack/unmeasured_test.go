@@ -157,3 +157,15 @@ func TestUnfinishedOfAWorkerThatDidNotRunIsUndecided(t *testing.T) {
 		}
 	}
 }
+
+// So is what timed out while its worker was throttled to half of each period.
+func TestTimeoutsOfAThrottledWorkerAreExcused(t *testing.T) {
+	for ran, excused := range map[time.Duration]bool{0: false, 50 * ms: true, 90 * ms: false} {
+		f := &simulatedFault{until: time.Hour, ran: ran}
+		s := simulated{step: usersStep(5, ClosedUsers{Duration: 2 * time.Second}), serve: silentFrom(0, 0), timeout: 200 * ms, runs: f.lateness(), stood: f.stood}
+		m, _ := s.run(t)
+		if r := &m.Requests[0]; (r.Excused == r.Sent) != excused || (r.Excused == 0) == excused {
+			t.Errorf("run for %v of %v: %d of %d excused", ran, throttlePeriod, r.Excused, r.Sent)
+		}
+	}
+}
