@@ -16,10 +16,9 @@ type StepResult struct {
 	// unsent is how many due requests were never sent, because no user or connection
 	// was free in time. In a closed loop it is 0.
 	Unsent int64 `json:"unsent"`
-	// unsentWithoutRoom is how many of unsent found no room on the connections of HTTP/2
-	// that arrivals share (the target was slow, or permits too few requests at once, or
-	// target.http2 does), or found that requests without an answer had taken all connections
-	// that a worker can have. It is not the generator's fault. Absent: none.
+	// unsentWithoutRoom is how many of unsent the target left no room: on the connections of
+	// HTTP/2 that arrivals share, which are slow or permit few requests at once, or as requests
+	// without an answer had taken all connections of a worker. Absent: none.
 	// +optional
 	UnsentWithoutRoom int64 `json:"unsentWithoutRoom,omitempty"`
 	// unsentByGenerator is how many of unsent a steady generator would have sent: they are

@@ -155,8 +155,8 @@ type LoadTestStatus struct {
 
 	// maxSustainedUsers is the largest number of users of a step up to which every
 	// threshold was kept, in every repetition, and outstanding requests did not grow, for
-	// the step's duration or a search's hold. A step that only default thresholds are about
-	// counts if spec.thresholds is absent. Absent when there is none, and if a search was given up.
+	// the step's duration or a search's hold. Without spec.thresholds the defaults count.
+	// Absent: none, or a search was given up.
 	// +optional
 	MaxSustainedUsers *int32 `json:"maxSustainedUsers,omitempty"`
 
