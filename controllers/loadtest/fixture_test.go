@@ -85,6 +85,7 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 		merged := measure.NewMeasurement(max(1, w.requests))
 		n := int64(10 * len(d.Assignments))
 		merged.Due, merged.Window = n, time.Second
+		merged.Timeline, merged.UserTime = &measure.Timeline{}, time.Duration(n)*time.Second
 		merged.FirstStart, merged.LastStart = d.Start.At, d.Start.At.Add(time.Millisecond)
 		r := &merged.Requests[0]
 		r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = n, n, n, n

@@ -22,7 +22,8 @@ type step struct {
 	index    int32
 	start    time.Time // that the operator chose
 	length   time.Duration
-	total    int64 // requests of this worker
+	users    int64 // of this worker
+	total    int64 // its requests
 	began    time.Time
 	due      time.Time // for what is to be done next
 	sequence int64
@@ -43,6 +44,7 @@ func newStep(a *workerv1.Assignment, start *workerv1.StartStep) (*step, error) {
 		at := time.Unix(0, start.GetStartUnixNanos())
 		return &step{
 			index: planned.GetIndex(), start: at, due: at, length: length,
+			users:    planned.GetShare().GetCount(),
 			total:    int64(math.Round(float64(planned.GetShare().GetCount()) * perUser)),
 			measured: measure.NewMeasurement(len(a.GetRequests())),
 			series:   measure.NewSeries(length),
@@ -101,4 +103,17 @@ func (s *step) record(elapsed time.Duration) {
 	if n > 0 {
 		r.CountStatus(200, n)
 	}
+	m.UserTime = elapsed * time.Duration(s.users)
+	if s.final {
+		m.Timeline = s.timeline()
+	}
+}
+
+// timeline is the course of the whole step, in which each request was answered at once.
+func (s *step) timeline() *measure.Timeline {
+	var line measure.Timeline
+	for i := range line.Answered {
+		line.Answered[i] = s.total*int64(i+1)/measure.TimelineSlots - s.total*int64(i)/measure.TimelineSlots
+	}
+	return &line
 }
