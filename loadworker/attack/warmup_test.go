@@ -78,7 +78,7 @@ func TestWarmUpFailuresAreNotCounted(t *testing.T) {
 		t.Parallel()
 		handle, release := hold(t)
 		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL, timeout: 10 * time.Millisecond})
+		r := d.runner(t, setup{url: o.URL, timeout: 300 * time.Millisecond}) // which handshakes take some of
 		step := usersStep(2, PacedUsers{Rate: 20e6, Duration: time.Millisecond})
 		step.WarmUp = 5 * time.Second
 		x := r.Start(step, time.Now())
