@@ -278,6 +278,7 @@ func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Measu
 		t.Fatal(err)
 	}
 	o := outcome{merged: measure.NewMeasurement(len(lt.Spec.Requests))}
+	o.merged.Timeline = &measure.Timeline{} // in which nothing was outstanding
 	fill(o.merged)
 	o.judge(t, lt)
 	return o
