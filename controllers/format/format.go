@@ -21,7 +21,7 @@ func Short(d time.Duration) string {
 	}
 }
 
-// Whole is a duration that somebody chose, with all its digits and without zero units at
+// Whole is a duration that was chosen, with all its digits and without zero units at
 // its end: "1m", not "1m0s".
 func Whole(d time.Duration) string {
 	s := d.String()

@@ -187,7 +187,7 @@ func TestFailuresWhereThereWereNone(t *testing.T) {
 	}
 }
 
-// A change that the generator's own delay decides is nobody's.
+// A change that the generator's own delay decides is charged to no side.
 func TestChangeThatTheGeneratorDecides(t *testing.T) {
 	delayed := func(ideal float64) []*v1alpha1.StepResult {
 		after := p95s(20, 20, 20)

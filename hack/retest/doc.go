@@ -3,7 +3,7 @@
 //	retest -C DIR -v -budget 12m -results FILE -- FLAGS OF GO TEST -- PACKAGES
 //
 // A test that then passes each time failed by chance: the run goes on, and its name is added
-// to a file, so that somebody makes it deterministic. Nothing is run again after what is no
+// to a file, to be made deterministic. Nothing is run again after what is no
 // chance:
 //
 //   - a package does not build, panics, runs out of time, or has a data race;

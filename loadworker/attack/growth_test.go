@@ -44,7 +44,7 @@ func TestWhoseGrowthItIs(t *testing.T) {
 		"users, of both":                         {users, queue(overloaded), laterAndLater, true, true},
 		"users, who nearly all wait":             {users, queue(15 * ms), busy, true, true},
 		"users, who wait, and a stop at the end": {users, queue(12 * ms), stillFrom(59*time.Second, window), true, true},
-		"nobody's":                               {users, queue(9 * ms), busy, false, false},
+		"of neither":                             {users, queue(9 * ms), busy, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := simulated{step: tt.step, serve: tt.serve, runs: tt.runs, timeout: 2 * window}.run(t)

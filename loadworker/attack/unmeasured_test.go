@@ -116,7 +116,7 @@ func stoodFrom(from, until time.Duration) func(time.Duration) time.Duration {
 }
 
 // A request that timed out while its worker did not run for more than a tenth of the timeout
-// is excused, and nobody is said to have waited for it.
+// is excused, and no user counts as waiting for it.
 func TestTimeoutsOfAWorkerThatDidNotRunAreExcused(t *testing.T) {
 	const timeout = time.Second
 	for name, tt := range map[string]struct {

@@ -114,7 +114,7 @@ func (f *userFeed) ended(c *connSlot, res result) {
 	}
 	f.enqueue(c.index, free, lag)
 	if res.outcome == measure.Unfinished {
-		u.idealFree = never // nobody knows when it would have been answered
+		u.idealFree = never // when it would have been answered is not known
 	}
 }
 
