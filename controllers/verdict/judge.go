@@ -43,29 +43,14 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 	l := limits{spec: spec, requests: status.Requests, merged: merged}
 	for n := range j.Thresholds {
 		t, ok := l.in(step, n, &j.Thresholds[n])
-		if !ok || isControl && !t.IsRelative() || t.IsRelative() && repeats(status.Steps, i) {
+		if !ok || t.IsRelative() && repeats(status.Steps, i) || !t.IsRelative() && isControl {
 			continue
 		}
 		judged := judge(spec, status, &t, step, merged)
 		if judged.Reason == v1alpha1.ReasonGeneratorUncertain && !t.IsRelative() {
 			j.Generator = blamed(status, step, merged)
 		}
-		if t.InRepetitions != nil {
-			j.Repeated = append(j.Repeated, v1alpha1.RepeatedThreshold{
-				Threshold: int32(n), State: judged.State, Observed: judged.Observed, WithoutGenerator: judged.WithoutGenerator, Reason: judged.Reason,
-			})
-			continue
-		}
-		if judged.State == v1alpha1.ThresholdFailed && stops(spec, &t.Threshold) {
-			j.Stop = true
-		}
-		if severity[judged.State] > severity[j.Step] {
-			j.Step = judged.State
-		}
-		if status.Search == nil {
-			judged = worse(&t.Threshold, j.Thresholds[n], judged, status.Steps, step)
-		}
-		j.Thresholds[n] = judged
+		j.add(spec, status, n, &t.Threshold, step, judged)
 	}
 	if !isControl {
 		j.addRepeated(spec, status, i)
@@ -74,6 +59,24 @@ func Judge(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int, 
 		j.stopAfterPair(spec, status, i)
 	}
 	return j
+}
+
+// add folds the result of threshold n in a step in.
+func (j *Judged) add(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, n int, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, judged v1alpha1.ThresholdStatus) {
+	if t.InRepetitions != nil {
+		j.Repeated = append(j.Repeated, v1alpha1.RepeatedThreshold{
+			Threshold: int32(n), State: judged.State, Observed: judged.Observed, WithoutGenerator: judged.WithoutGenerator, Reason: judged.Reason,
+		})
+		return
+	}
+	j.Stop = j.Stop || judged.State == v1alpha1.ThresholdFailed && stops(spec, t)
+	if severity[judged.State] > severity[j.Step] {
+		j.Step = judged.State
+	}
+	if status.Search == nil {
+		judged = worse(t, j.Thresholds[n], judged, status.Steps, step)
+	}
+	j.Thresholds[n] = judged
 }
 
 func stops(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) bool {

@@ -103,11 +103,8 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 	}
 	most := intstr.FromString(status.Limit)
 	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
-	if !applies(&t.Threshold, step) || status.Metric == v1alpha1.MetricUnsentRate && !isPlanned(&step.Load) {
+	if !applies(&t.Threshold, step) || !l.isMeasured(status.Metric, step) {
 		return t, false
-	}
-	if status.Metric == v1alpha1.MetricDowntime && step.State == v1alpha1.StepCut && l.merged != nil && l.merged.Timeline == nil {
-		return t, false // what is known of its course may be that of some workers
 	}
 	var own []*v1alpha1.Threshold
 	for i := range l.spec.Thresholds {
@@ -125,6 +122,18 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 		}
 	}
 	return t, len(t.Requests) > 0
+}
+
+// isMeasured says whether a step has what the metric of a default threshold is of.
+func (l limits) isMeasured(m v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
+	switch m {
+	case v1alpha1.MetricUnsentRate:
+		return isPlanned(&step.Load)
+	case v1alpha1.MetricDowntime:
+		// What is known of the course of a step that was cut may be that of some workers.
+		return step.State != v1alpha1.StepCut || l.merged == nil || l.merged.Timeline != nil
+	}
+	return true
 }
 
 // replaces says whether a threshold of the spec holds instead of a default, which is a

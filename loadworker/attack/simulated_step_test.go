@@ -7,6 +7,7 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"syscall"
@@ -219,7 +220,7 @@ func (p *streamPlaces) vacancy() vacancy {
 
 func (d *simulatedDriver) end(a simulatedAnswer) {
 	r := transport.Response{Status: a.status}
-	if a.err == context.DeadlineExceeded && d.sched.x.elapsed() >= a.came {
+	if errors.Is(a.err, context.DeadlineExceeded) && d.sched.x.elapsed() >= a.came {
 		a.err = nil // it is read before the timeout expires
 	}
 	if a.err == nil && !d.blind {

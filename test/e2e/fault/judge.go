@@ -106,8 +106,13 @@ func Busy(want Expectation, got Outcome) bool {
 	could := slices.Contains(want.Verdicts, Passed) && !want.WorkerGone
 	whole := got.Exact() && got.Wrong == 0 && (got.Due-got.Sent)*20 <= got.Due
 	late := got.Verdict == Inconclusive && got.Limited
-	isDown := got.Verdict == Failed && strings.HasPrefix(got.Reason, v1alpha1.ReasonTargetDown+":") && got.Down > 0
-	return could && whole && (late || isDown && got.own() >= got.Down)
+	return could && whole && (late || got.stoodStill())
+}
+
+// stoodStill says whether a run is Failed since the target was down, and the target says that it
+// stood still for as long.
+func (o Outcome) stoodStill() bool {
+	return o.Verdict == Failed && strings.HasPrefix(o.Reason, v1alpha1.ReasonTargetDown+":") && o.Down > 0 && o.own() >= o.Down
 }
 
 // Kind is a class of problems.
