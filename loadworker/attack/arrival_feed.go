@@ -86,7 +86,7 @@ func (f *arrivalFeed) hasPlace() bool {
 func (f *arrivalFeed) now() (now, stood time.Duration) {
 	x := f.sched.x
 	now = x.elapsed()
-	return now, x.stood(x.start.Add(now))
+	return now, x.stood(now)
 }
 
 func (f *arrivalFeed) take() *connSlot {

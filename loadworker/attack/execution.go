@@ -46,8 +46,9 @@ type Execution struct {
 	shaken   handshakes
 	backlogs backlogs
 	health   healthWindow
-	stood    func(time.Time) time.Duration // for how long the process had stood still until then
-	feeds    []*userFeed                   // of a step that has ended, if the mix has journeys
+	stood    func(now time.Duration) time.Duration // for how long the process had stood still until then
+	watched  time.Duration                         // that is watched, before the window begins
+	feeds    []*userFeed                           // of a step that has ended, if the mix has journeys
 	// unsentByGenerator is how many requests of users with a schedule, or of a burst, a
 	// perfect generator would have sent: of a step that has ended.
 	unsentByGenerator int64
@@ -68,6 +69,11 @@ type Execution struct {
 
 func (x *Execution) elapsed() time.Duration { return time.Since(x.start) }
 
+// stoodStill is for how long the process had stood still at an instant that has just been read.
+func (x *Execution) stoodStill(now time.Duration) time.Duration {
+	return x.health.stalls.Until(x.watched + now)
+}
+
 func (x *Execution) windowEnd() time.Duration { return time.Duration(x.end.Load()) }
 
 // execute runs the step from before its start to its end; drive sends its load.
@@ -75,7 +81,7 @@ func (x *Execution) execute(drive func()) {
 	defer close(x.done)
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
-	x.health.stalls.Watch(watched)
+	x.watched = x.start.Sub(x.health.stalls.Watch(watched))
 	if wait := time.Until(x.start); wait > 0 {
 		window := time.AfterFunc(wait, x.beginWindow)
 		defer window.Stop()

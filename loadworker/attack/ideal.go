@@ -45,7 +45,7 @@ func (r *result) excused() bool { return r.outcome == measure.Timeout && r.stall
 
 // stoodSince is for how long the process has stood still since a request was sent.
 func (x *Execution) stoodSince(h *hit, now time.Duration) time.Duration {
-	return x.stood(x.start.Add(now)) - h.stalled
+	return x.stood(now) - h.stalled
 }
 
 // judgeWait says what the wait for an answer that did not come is worth.

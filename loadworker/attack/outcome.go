@@ -79,13 +79,13 @@ var errMissed = &failure.Error{Phase: failure.Reading, Err: os.ErrDeadlineExceed
 
 // missed reports whether a response is known to have come after its timeout, though it was
 // read: the process may have stood still.
-func (x *Execution) missed(h *hit, r *transport.Response) bool {
-	return r.WaitExact && x.elapsed()-r.Waited-h.sent > x.timeout
+func (x *Execution) missed(h *hit, r *transport.Response, now time.Duration) bool {
+	return r.WaitExact && now-r.Waited-h.sent > x.timeout
 }
 
-// judge classifies the response to a hit, or the error.
-func (x *Execution) judge(h *hit, r transport.Response, err error) result {
-	res := result{received: x.elapsed(), reused: r.Reused, waited: r.Waited, sampled: r.WaitSampled}
+// judge classifies the response to a hit, or the error, which came now.
+func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Duration) result {
+	res := result{received: now, reused: r.Reused, waited: r.Waited, sampled: r.WaitSampled}
 	took := res.received - h.sent
 	res.unread = min(max(0, r.Waited), took)
 	res.unreadAtMost = res.unread
@@ -112,7 +112,7 @@ func (x *Execution) judge(h *hit, r transport.Response, err error) result {
 		})
 		return res
 	}
-	if wrong := x.checkBody(h, &r); wrong != nil {
+	if wrong := x.checkBody(h, r); wrong != nil {
 		res.expected, res.outcome = false, measure.BadResponse
 		x.sample(h, res.outcome, func() string { return fmt.Sprintf("request %q: %s", x.source.Name(h.request), x.message(wrong)) })
 	}

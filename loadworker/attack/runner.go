@@ -137,7 +137,7 @@ func (r *Runner) newExecution(step StepShare, start time.Time) *Execution {
 		runner: r, source: r.config.Source, dialed: r.dialed,
 		schedule: step.Load.schedule(step, r.config), done: make(chan struct{}),
 	}
-	x.stood = x.health.stalls.Until
+	x.stood = x.stoodStill
 	x.opened.Store(-1)
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.end.Store(int64(step.Load.length()))

@@ -168,7 +168,7 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 	if !x.maySend(c.hit.due, c.hit.sent) {
 		return false
 	}
-	c.hit.stalled = x.stood(x.start.Add(c.hit.sent))
+	c.hit.stalled = x.stood(c.hit.sent)
 	x.rec.noteSent(c.shard, &c.hit, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countSent(c.shard, &c.hit, b.Client)
@@ -185,13 +185,14 @@ func (s *scheduler) begin(c *connSlot, b *source.Buffer) bool {
 // end counts the outcome of the request of a connection.
 func (s *scheduler) end(c *connSlot, r transport.Response, err error) result {
 	x := s.x
+	now := x.elapsed()
 	if err != nil && x.stopped.Load() {
 		err = failure.ErrInterrupted // whatever error the interruption caused
 	}
-	if err == nil && x.missed(&c.hit, &r) {
+	if err == nil && x.missed(&c.hit, &r, now) {
 		err = errMissed
 	}
-	res := x.judge(&c.hit, r, err)
+	res := x.judge(&c.hit, &r, err, now)
 	x.rec.noteEnd(c.shard, &c.hit, res, x.windowEnd())
 	if c.hit.counts() {
 		x.rec.countEnd(c.shard, &c.hit, res)

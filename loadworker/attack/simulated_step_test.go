@@ -110,7 +110,7 @@ func (s simulated) execution(t *testing.T, worker int, start time.Time) *Executi
 	}
 	x := r.newExecution(s.step, start)
 	if s.stood != nil {
-		x.stood = func(at time.Time) time.Duration { return s.stood(at.Sub(x.start)) }
+		x.stood = s.stood
 	}
 	return x
 }

@@ -33,8 +33,8 @@ type stalls struct {
 	total, most time.Duration
 }
 
-// Watch counts until the context ends.
-func (s *Stalls) Watch(ctx context.Context) {
+// Watch counts from now, which it returns, until the context ends.
+func (s *Stalls) Watch(ctx context.Context) time.Time {
 	s.began = time.Now()
 	ticker := time.NewTicker(stallTick)
 	go func() {
@@ -48,6 +48,7 @@ func (s *Stalls) Watch(ctx context.Context) {
 			}
 		}
 	}()
+	return s.began
 }
 
 // note notes that the process runs.
@@ -58,17 +59,20 @@ func (s *Stalls) note(now time.Duration) {
 
 // Total is for how long it has stood still so far, the gap that is not noted yet
 // included.
-func (s *Stalls) Total() time.Duration { return s.until(time.Now()).total }
+func (s *Stalls) Total() time.Duration {
+	if s.began.IsZero() {
+		return 0
+	}
+	return s.at(time.Since(s.began)).total
+}
 
 // Until is for how long it had stood still at most, in short gaps, too, at an instant that has
-// just been read.
-func (s *Stalls) Until(now time.Time) time.Duration { return s.until(now).most }
-
-func (s *Stalls) until(now time.Time) stalls {
+// just been read, counted from when Watch began.
+func (s *Stalls) Until(now time.Duration) time.Duration {
 	if s.began.IsZero() {
-		return stalls{}
+		return 0
 	}
-	return s.at(now.Sub(s.began))
+	return s.at(now).most
 }
 
 // at is what is known of a process that runs now.
