@@ -27,7 +27,7 @@ RUN mkdir -p /base/etc/ssl/certs /base/tmp \
  && printf 'root:x:0:\nnonroot:x:65532:\n' > /base/etc/group
 
 FROM source AS build-operator
-RUN go build -ldflags="-s -w" -o /manager .
+RUN go build -ldflags="-s -w" -o /manager ./cmd
 
 FROM source AS build-worker
 RUN go build -ldflags="-s -w" -o /loadworker ./loadworker

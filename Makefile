@@ -44,11 +44,11 @@ try: bin/kubectl-loadtest ## Run a load test of 20 s on this machine: no cluster
 
 ##@ Build
 
-COMMANDS := $(patsubst cmd/%,bin/%,$(wildcard cmd/*))
+COMMANDS := $(patsubst cmd/%/,bin/%,$(wildcard cmd/*/))
 build: bin/manager bin/loadworker $(COMMANDS) ## Build the operator, the worker and the command line into bin/.
 
 bin/manager: FORCE
-	go build -o $@ .
+	go build -o $@ ./cmd
 bin/loadworker: FORCE
 	go build -o $@ ./loadworker
 $(COMMANDS): bin/%: FORCE

@@ -63,7 +63,7 @@ func TestList(t *testing.T) {
 	if got, want := len(lines), 1+len(recipe.All()); got != want {
 		t.Fatalf("%d lines, want %d:\n%s", got, want, &out)
 	}
-	want := []string{"operator", "loadtest.dev/operator:dev", "operator.tar", "go", "."}
+	want := []string{"operator", "loadtest.dev/operator:dev", "operator.tar", "go", "./cmd"}
 	if diff := cmp.Diff(want, strings.Fields(lines[1])); diff != "" {
 		t.Errorf("first image (-want +got):\n%s", diff)
 	}

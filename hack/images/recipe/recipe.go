@@ -31,7 +31,7 @@ type Go struct {
 // All are the images, in the order in which they are built and listed.
 func All() []Image {
 	return []Image{
-		{Name: "operator", Go: &Go{Package: ".", Binary: "manager"}},
+		{Name: "operator", Go: &Go{Package: "./cmd", Binary: "manager"}},
 		{Name: "worker", Go: &Go{Package: "./loadworker", Binary: "loadworker"}},
 		{Name: "ratelimiter", Go: &Go{Package: "./targets/ratelimiter/cmd/ratelimiter", Binary: "ratelimiter"}},
 		{Name: "shortener", Go: &Go{Package: "./targets/shortener/cmd/shortener", Binary: "shortener"}},

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"math"
@@ -28,8 +28,9 @@ func memoryLimit(given string) int64 {
 	return limit * memoryShare / 100
 }
 
-// limitMemory leaves what $GOMEMLIMIT says as it is.
-func limitMemory() {
+// LimitMemory has the garbage collector aim at the memory limit of the operator's container,
+// unless $GOMEMLIMIT is set.
+func LimitMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit(os.Getenv(memoryLimitVariable)))
 	}

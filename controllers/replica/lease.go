@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // A leader that ends without releasing its lease is followed after leaseDuration and
@@ -27,12 +29,12 @@ const (
 	fence = renewDeadline + retryPeriod
 )
 
-// lease is the lock of the leader election with two additions. A replica takes part
+// Lease is the lock of the leader election with two additions. A replica takes part
 // once it can take over. And the process is told at once to stop when it has been
 // without the API server for too long, or when another replica leads: the election
 // alone notices up to renewDeadline later, since it tries on, and a process that was
 // stopped and continues would lead in that time.
-type lease struct {
+type Lease struct {
 	resourcelock.Interface
 	// prepared is closed when the replica can take over.
 	prepared <-chan struct{}
@@ -47,7 +49,9 @@ type lease struct {
 	unheard *time.Timer
 }
 
-func newLease(config *rest.Config, namespace string, prepared <-chan struct{}, lost func(error)) (*lease, error) {
+// NewLease returns the lease of a namespace's operator, which the replica competes for once it is
+// prepared. lost is called when this process must stop.
+func (r *Replica) NewLease(config *rest.Config, namespace string, lost func(error)) (*Lease, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
@@ -60,11 +64,11 @@ func newLease(config *rest.Config, namespace string, prepared <-chan struct{}, l
 	if err != nil {
 		return nil, fmt.Errorf("make lease: %w", err)
 	}
-	return fenced(lock, fence, prepared, lost), nil
+	return fenced(lock, fence, r.prepared, lost), nil
 }
 
-func fenced(lock resourcelock.Interface, limit time.Duration, prepared <-chan struct{}, lost func(error)) *lease {
-	l := &lease{Interface: lock, prepared: prepared, lost: lost, limit: limit}
+func fenced(lock resourcelock.Interface, limit time.Duration, prepared <-chan struct{}, lost func(error)) *Lease {
+	l := &Lease{Interface: lock, prepared: prepared, lost: lost, limit: limit}
 	l.unheard = time.AfterFunc(limit, func() {
 		lost(fmt.Errorf("the lease could not be read or renewed for %s", limit))
 	})
@@ -72,8 +76,22 @@ func fenced(lock resourcelock.Interface, limit time.Duration, prepared <-chan st
 	return l
 }
 
+// Election is what of a manager's options the lease decides.
+func (l *Lease) Election() ctrl.Options {
+	return ctrl.Options{
+		LeaderElection:                      true,
+		LeaderElectionID:                    leaseName,
+		LeaderElectionResourceLockInterface: l,
+		LeaderElectionReleaseOnCancel:       true,
+		LeaseDuration:                       ptr.To(leaseDuration),
+		RenewDeadline:                       ptr.To(renewDeadline),
+		RetryPeriod:                         ptr.To(retryPeriod),
+		GracefulShutdownTimeout:             ptr.To(gracePeriod),
+	}
+}
+
 // Get reads who leads.
-func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (l *Lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	select {
 	case <-l.prepared:
 	case <-ctx.Done():
@@ -94,16 +112,16 @@ func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 }
 
 // Create makes the lease, held by this replica.
-func (l *lease) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l *Lease) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(ctx, record, l.Interface.Create)
 }
 
 // Update acquires, renews or releases the lease.
-func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l *Lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	return l.write(ctx, record, l.Interface.Update)
 }
 
-func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
+func (l *Lease) write(ctx context.Context, record resourcelock.LeaderElectionRecord, write func(context.Context, resourcelock.LeaderElectionRecord) error) error {
 	at := time.Now()
 	if err := write(ctx, record); err != nil {
 		return err
@@ -114,6 +132,6 @@ func (l *lease) write(ctx context.Context, record resourcelock.LeaderElectionRec
 }
 
 // heard begins the time anew that the replica may be without the API server.
-func (l *lease) heard(at time.Time) {
+func (l *Lease) heard(at time.Time) {
 	l.unheard.Reset(l.limit - time.Since(at))
 }

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // served is what a real API server serves of our kinds.
@@ -24,7 +25,7 @@ func served(t *testing.T) []byte {
 	}
 	var raw []byte
 	// A server publishes kinds some time after it has begun to serve them.
-	eventually(t, "the kinds are published", func() bool {
+	await.True(t, "the kinds are published", func() bool {
 		raw, err = c.RESTClient().Get().AbsPath("/openapi/v3/apis/loadtest.dev/v1alpha1").SetHeader("Accept", "application/json").Do(t.Context()).Raw()
 		return err == nil && strings.Contains(string(raw), "v1alpha1.LoadTestSchedule\"")
 	})
@@ -46,10 +47,10 @@ func TestReplicaWaitsForItsDefinitions(t *testing.T) {
 		_, _ = w.Write(before)
 	}))
 	t.Cleanup(server.Close)
-	r, ended := &replica{}, make(chan error, 1)
-	go func() { ended <- r.awaitSchemas(t.Context(), &rest.Config{Host: server.URL}) }()
+	r, ended := &Replica{}, make(chan error, 1)
+	go func() { ended <- r.AwaitSchemas(t.Context(), &rest.Config{Host: server.URL}) }()
 	for _, want := range []string{"older than this operator: they lack LoadTest.status.observedGeneration and ", "kubectl apply --server-side"} {
-		eventually(t, "it is not ready, and says "+want, func() bool {
+		await.True(t, "it is not ready, and says "+want, func() bool {
 			reason := r.ready(nil)
 			return reason != nil && strings.Contains(reason.Error(), want)
 		})
@@ -70,7 +71,7 @@ func TestReplicaWaitsForItsDefinitions(t *testing.T) {
 func TestReplicaBeginsWhereDefinitionsAreHidden(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(server.Close)
-	if err := (&replica{}).awaitSchemas(t.Context(), &rest.Config{Host: server.URL}); err != nil {
+	if err := (&Replica{}).AwaitSchemas(t.Context(), &rest.Config{Host: server.URL}); err != nil {
 		t.Error(err)
 	}
 }
@@ -82,7 +83,7 @@ func TestWaitForDefinitionsEndsWithTheProcess(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	t.Cleanup(server.Close)
-	if err := (&replica{}).awaitSchemas(ctx, &rest.Config{Host: server.URL}); err == nil {
+	if err := (&Replica{}).AwaitSchemas(ctx, &rest.Config{Host: server.URL}); err == nil {
 		t.Error("it begins without definitions")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -47,50 +47,50 @@ func (l *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 
 func TestReplicaStopsInTime(t *testing.T) {
 	const me, other = "me", "another"
-	hold := func(l *lease, holder string) {
+	hold := func(l *Lease, holder string) {
 		_ = l.Update(context.Background(), resourcelock.LeaderElectionRecord{HolderIdentity: holder})
 	}
-	read := func(l *lease) { _, _, _ = l.Get(context.Background()) }
+	read := func(l *Lease) { _, _, _ = l.Get(context.Background()) }
 	for name, tc := range map[string]struct {
 		holder string
 		// each is called once a second.
-		each func(second int, l *lease, lock *lock)
+		each func(second int, l *Lease, lock *lock)
 		// stops is when the process is told to stop, in seconds, and why; empty: it is not.
 		stops int
 		why   string
 	}{
-		"a leader that renews": {me, func(_ int, l *lease, _ *lock) { hold(l, me) }, 0, ""},
-		"a leader whose renewals fail for 5 s": {me, func(s int, l *lease, lock *lock) {
+		"a leader that renews": {me, func(_ int, l *Lease, _ *lock) { hold(l, me) }, 0, ""},
+		"a leader whose renewals fail for 5 s": {me, func(s int, l *Lease, lock *lock) {
 			lock.away = s > 3 && s < 9
 			hold(l, me)
 		}, 0, ""},
-		"a leader without the API server": {me, func(s int, l *lease, lock *lock) {
+		"a leader without the API server": {me, func(s int, l *Lease, lock *lock) {
 			lock.away = s > 3
 			hold(l, me)
 			read(l)
 		}, 10, "could not be read or renewed for 7s"},
-		"a leader that may only read": {me, func(s int, l *lease, lock *lock) {
+		"a leader that may only read": {me, func(s int, l *Lease, lock *lock) {
 			lock.full = s > 3
 			hold(l, me)
 			read(l)
 		}, 10, "could not be read or renewed for 7s"},
-		"a leader that was stopped": {me, func(int, *lease, *lock) {}, 7, "could not be read or renewed for 7s"},
-		"a leader whose clock stood still": {me, func(s int, l *lease, lock *lock) {
+		"a leader that was stopped": {me, func(int, *Lease, *lock) {}, 7, "could not be read or renewed for 7s"},
+		"a leader whose clock stood still": {me, func(s int, l *Lease, lock *lock) {
 			if s == 4 {
 				lock.holder = other
 				read(l)
 			}
 		}, 4, `held by "another"`},
-		"a standby": {other, func(_ int, l *lease, _ *lock) { read(l) }, 0, ""},
-		"a standby without the API server": {other, func(s int, l *lease, lock *lock) {
+		"a standby": {other, func(_ int, l *Lease, _ *lock) { read(l) }, 0, ""},
+		"a standby without the API server": {other, func(s int, l *Lease, lock *lock) {
 			lock.away = s > 3
 			read(l)
 		}, 10, "could not be read or renewed for 7s"},
-		"a replica that never reads the lease": {"", func(_ int, l *lease, lock *lock) {
+		"a replica that never reads the lease": {"", func(_ int, l *Lease, lock *lock) {
 			lock.away = true
 			read(l)
 		}, 8, "could not be read or renewed for 7s"},
-		"the first replica of all": {"", func(s int, l *lease, _ *lock) {
+		"the first replica of all": {"", func(s int, l *Lease, _ *lock) {
 			if read(l); s > 5 {
 				_ = l.Create(context.Background(), resourcelock.LeaderElectionRecord{HolderIdentity: me})
 			}
@@ -114,7 +114,7 @@ func TestReplicaStopsInTime(t *testing.T) {
 					hold(l, me)
 				}
 				for second := 1; second < 30 && ended.Err() == nil; second++ {
-					pause(ended, time.Second)
+					Pause(ended, time.Second)
 					if ended.Err() == nil {
 						tc.each(second, l, lock)
 					}
@@ -141,7 +141,7 @@ func TestReplicaStandsForElectionOncePrepared(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go ask(ctx)
-		pause(t.Context(), time.Hour)
+		Pause(t.Context(), time.Hour)
 		select {
 		case err := <-asked:
 			t.Fatalf("it asked before it was prepared: %v", err)

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -151,7 +152,7 @@ func TestAPIServerAwayEndsNoReplica(t *testing.T) {
 	if only.ready() {
 		t.Error("ready without the API server")
 	}
-	pause(t.Context(), 10*time.Second) // of absence
+	replica.Pause(t.Context(), 10*time.Second) // of absence
 	o.link.thaw()
 	took := eventually(t, "it leads again", func() bool { return only.serves() && only.ready() })
 	t.Logf("takeover: api-server-back seconds=%.1f", took.Seconds())

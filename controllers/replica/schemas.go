@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -22,11 +22,11 @@ func older(lacking []string) error {
 		"helm show crds CHART | kubectl apply --server-side --force-conflicts --filename -", lacking[0], more)
 }
 
-// awaitSchemas waits until the API server serves all fields that this operator needs, which
+// AwaitSchemas waits until the API server serves all fields that this operator needs, which
 // Helm does not see to: it never upgrades a CustomResourceDefinition. A rollout stops here,
 // before it ends a replica of the version that the definitions are for. Its only error is
 // that ctx has ended.
-func (r *replica) awaitSchemas(ctx context.Context, config *rest.Config) error {
+func (r *Replica) AwaitSchemas(ctx context.Context, config *rest.Config) error {
 	api, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
@@ -48,9 +48,9 @@ func (r *replica) awaitSchemas(ctx context.Context, config *rest.Config) error {
 			return nil
 		case err.Error() != said:
 			said = err.Error()
-			r.isUnready(said)
+			r.setUnready(said)
 			log.Error(err, "cannot begin")
 		}
-		pause(ctx, retryEvery)
+		Pause(ctx, retryEvery)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -37,84 +37,73 @@ const (
 	upkeepEvery = 10 * time.Second
 )
 
-// replica is one of the operator's processes: a standby that can take over, or the
+// Config configures a replica.
+type Config struct {
+	// Client leads past the cache, and its requests are bounded in time: see NewClient.
+	Client client.Client
+	// Certificate is the Secret with the coordinator's certificate.
+	Certificate types.NamespacedName
+	// Endpoint is where the Service of workers leads; nil: workers dial this process.
+	Endpoint *loadtest.Endpoint
+	// Bind is the address on which workers are served.
+	Bind string
+}
+
+// Replica is one of the operator's processes: a standby that can take over, or the
 // leader.
-type replica struct {
-	direct       client.Client // past the cache
-	certificates *loadtest.Certificates
-	endpoint     *loadtest.Endpoint // nil: workers dial this process
-	bind         string
-	workers      *coordinator.Coordinator
+type Replica struct {
+	// Certificates of the coordinator.
+	Certificates *loadtest.Certificates
+	// Workers are served by the leader. It is set before the replica leads.
+	Workers *coordinator.Coordinator
+
+	direct   client.Client
+	endpoint *loadtest.Endpoint
+	bind     string
 	// prepared is closed when the replica can take over.
 	prepared chan struct{}
 	// unready says why the replica is not ready; nil: it is.
 	unready atomic.Pointer[string]
 }
 
-func newReplica(config *rest.Config, o options) (*replica, error) {
-	scheme, err := newScheme()
-	if err != nil {
-		return nil, err
-	}
+// NewClient returns a client that reads past the cache, each of whose requests is bounded in
+// time.
+func NewClient(config *rest.Config, scheme *runtime.Scheme) (client.Client, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = requestTimeout
 	direct, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("create client: %w", err)
 	}
-	endpoint, err := o.endpoint()
-	if err != nil {
-		return nil, err
-	}
-	r := &replica{
-		direct: direct, endpoint: endpoint, bind: o.coordinatorBind, prepared: make(chan struct{}),
-		certificates: &loadtest.Certificates{
-			Client: direct, Clock: clock.RealClock{}, Secret: types.NamespacedName{Namespace: o.namespace, Name: o.coordinatorSecret},
-		},
-	}
-	r.isUnready("the API server has not been read yet")
-	return r, nil
+	return direct, nil
 }
 
-// endpoint is where the Service leads; nil: there is no Service.
-func (o *options) endpoint() (*loadtest.Endpoint, error) {
-	if o.coordinatorService == "" {
-		return nil, nil
+// New returns a replica that is not ready yet.
+func New(c Config) *Replica {
+	r := &Replica{
+		Certificates: &loadtest.Certificates{Client: c.Client, Clock: clock.RealClock{}, Secret: c.Certificate},
+		direct:       c.Client, endpoint: c.Endpoint, bind: c.Bind, prepared: make(chan struct{}),
 	}
-	address, err := netip.ParseAddr(o.podIP)
-	if err != nil {
-		return nil, fmt.Errorf("--coordinator-service is of no use without --pod-ip or POD_IP: %w", err)
-	}
-	_, port, err := net.SplitHostPort(o.coordinatorBind)
-	if err != nil {
-		return nil, fmt.Errorf("--coordinator-bind-address: %w", err)
-	}
-	number, err := net.LookupPort("tcp", port)
-	if err != nil {
-		return nil, fmt.Errorf("--coordinator-bind-address: %w", err)
-	}
-	return &loadtest.Endpoint{
-		Service: types.NamespacedName{Namespace: o.namespace, Name: o.coordinatorService},
-		Address: address, Port: int32(number),
-	}, nil
+	r.setUnready("the API server has not been read yet")
+	return r
 }
 
-// everywhere is a part that runs on each replica, not on the leader alone.
-type everywhere func(context.Context) error
+// Everywhere is a part that runs on each replica, not on the leader alone.
+type Everywhere func(context.Context) error
 
-var _ manager.LeaderElectionRunnable = everywhere(nil)
+var _ manager.LeaderElectionRunnable = Everywhere(nil)
 
 // Start runs it.
-func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+func (f Everywhere) Start(ctx context.Context) error { return f(ctx) }
 
 // NeedLeaderElection is false.
-func (everywhere) NeedLeaderElection() bool { return false }
+func (Everywhere) NeedLeaderElection() bool { return false }
 
-func (r *replica) isUnready(reason string) { r.unready.Store(&reason) }
+func (r *Replica) setUnready(reason string) { r.unready.Store(&reason) }
 
-// serveProbes answers the kubelet from the first moment on, be there an API server or
-// not: the process runs, and is ready or not.
-func (r *replica) serveProbes(ctx context.Context, address string) error {
+// ServeProbes answers the kubelet from the start, whether or not the API server can be reached:
+// the process runs, and is ready or not.
+func (r *Replica) ServeProbes(ctx context.Context, address string) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen for probes: %w", err)
@@ -129,21 +118,25 @@ func (r *replica) serveProbes(ctx context.Context, address string) error {
 
 // ready is the readiness probe: a standby is ready when it can take over, the leader
 // when workers can reach it.
-func (r *replica) ready(*http.Request) error {
+func (r *Replica) ready(*http.Request) error {
 	if reason := r.unready.Load(); reason != nil {
 		return errors.New(*reason)
 	}
 	return nil
 }
 
-// readCertificate reads the certificate past the cache, and tries until the API server
+// ReadCertificate reads the certificate past the cache, and tries until the API server
 // answers. Only then do watches begin, since one that fails at once waits for long.
-func (r *replica) readCertificate(ctx context.Context) error {
-	return persist(ctx, "read the coordinator's certificate", r.certificates.Refresh)
+func (r *Replica) ReadCertificate(ctx context.Context) error {
+	return persist(ctx, "read the coordinator's certificate", r.Certificates.Refresh)
 }
 
-// watch reads all that a leader needs, and keeps it up to date.
-func (r *replica) watch(ctx context.Context, c cache.Cache, configuration configured, kinds []client.Object) error {
+// Configured reads the administrator's configuration, and again when it changes until ctx
+// ends. It returns when it was read once, or limited ends.
+type Configured func(ctx, limited context.Context) error
+
+// Watch reads all that a leader needs, and keeps it up to date.
+func (r *Replica) Watch(ctx context.Context, c cache.Cache, configuration Configured, kinds []client.Object) error {
 	limited, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	if err := configuration(ctx, limited); err != nil {
@@ -159,11 +152,11 @@ func (r *replica) watch(ctx context.Context, c cache.Cache, configuration config
 	return nil
 }
 
-// lead serves workers until ctx ends.
-func (r *replica) lead(ctx context.Context) error {
-	r.isUnready("it leads, and workers cannot reach it yet")
+// Lead serves workers until ctx ends.
+func (r *Replica) Lead(ctx context.Context) error {
+	r.setUnready("it leads, and workers cannot reach it yet")
 	// Another leader may have renewed the certificate since this one read it.
-	if err := r.readCertificate(ctx); err != nil {
+	if err := r.ReadCertificate(ctx); err != nil {
 		return nil // ctx has ended
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", r.bind)
@@ -173,17 +166,17 @@ func (r *replica) lead(ctx context.Context) error {
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { r.upkeep(ctx) })
 	defer upkeep.Wait()
-	return r.workers.Serve(ctx, listener, &tls.Config{GetCertificate: r.certificates.Get, MinVersion: tls.VersionTLS13})
+	return r.Workers.Serve(ctx, listener, &tls.Config{GetCertificate: r.Certificates.Get, MinVersion: tls.VersionTLS13})
 }
 
-// keepCertificate renews the certificate, or reads what another replica has renewed,
+// KeepCertificate renews the certificate, or reads what another replica has renewed,
 // again and again: a standby serves its metrics with it.
-func (r *replica) keepCertificate(ctx context.Context) error {
+func (r *Replica) KeepCertificate(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := attempt(ctx, r.certificates.Refresh); err != nil && ctx.Err() == nil {
+		if err := attempt(ctx, r.Certificates.Refresh); err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, "cannot renew the coordinator's certificate")
 		}
-		pause(ctx, upkeepEvery)
+		Pause(ctx, upkeepEvery)
 	}
 	return nil
 }
@@ -191,17 +184,17 @@ func (r *replica) keepCertificate(ctx context.Context) error {
 // upkeep directs the Service to this replica, again and again: an earlier leader that
 // was stopped and continued may have written to the Service since, or what was written
 // may have been deleted.
-func (r *replica) upkeep(ctx context.Context) {
+func (r *Replica) upkeep(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := persist(ctx, "direct workers to this replica", r.publish); err != nil {
 			return // ctx has ended
 		}
 		r.unready.Store(nil)
-		pause(ctx, upkeepEvery)
+		Pause(ctx, upkeepEvery)
 	}
 }
 
-func (r *replica) publish(ctx context.Context) error {
+func (r *Replica) publish(ctx context.Context) error {
 	if r.endpoint == nil {
 		return nil
 	}
@@ -216,7 +209,7 @@ func persist(ctx context.Context, what string, try func(context.Context) error) 
 			return ctx.Err()
 		}
 		ctrl.LoggerFrom(ctx).Error(err, "cannot "+what)
-		pause(ctx, retryEvery)
+		Pause(ctx, retryEvery)
 	}
 }
 

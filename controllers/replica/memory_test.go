@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"runtime/debug"
@@ -22,11 +22,11 @@ func TestMemoryIsLimited(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	t.Setenv(memoryLimitVariable, "1000000000")
 	t.Setenv("GOMEMLIMIT", "1GiB")
-	if limitMemory(); debug.SetMemoryLimit(-1) != before {
+	if LimitMemory(); debug.SetMemoryLimit(-1) != before {
 		t.Error("what the user gave is replaced")
 	}
 	t.Setenv("GOMEMLIMIT", "")
-	if limitMemory(); debug.SetMemoryLimit(-1) != 900_000_000 {
+	if LimitMemory(); debug.SetMemoryLimit(-1) != 900_000_000 {
 		t.Errorf("the limit is %d, want 900 MB", debug.SetMemoryLimit(-1))
 	}
 }

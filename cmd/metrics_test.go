@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -172,7 +173,7 @@ func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
 	eventually(t, "it leads", func() bool { return o.leads(p) })
 	s := o.scraper()
 	var silent []net.Conn
-	for range 4 * maxScrapers {
+	for range 4 * replica.MaxScrapers {
 		conn, err := net.Dial("tcp", p.metrics)
 		if err != nil {
 			t.Fatal(err)
@@ -184,12 +185,12 @@ func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
 		t.Errorf("answered %d, want %d", got, http.StatusUnauthorized)
 	}
 	// The oldest were closed before the scraper's was accepted.
-	for i, conn := range silent[:len(silent)-maxScrapers] {
-		if err := conn.SetReadDeadline(time.Now().Add(scrapeTimeout / 2)); err != nil {
+	for i, conn := range silent[:len(silent)-replica.MaxScrapers] {
+		if err := conn.SetReadDeadline(time.Now().Add(replica.ScrapeTimeout / 2)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("silent connection %d of %d is open, want the last %d at most", i, len(silent), maxScrapers)
+			t.Fatalf("silent connection %d of %d is open, want the last %d at most", i, len(silent), replica.MaxScrapers)
 		}
 	}
 }

@@ -2,8 +2,7 @@
 //
 // `manager check` looks at what is installed beside its pods instead; helm test runs it.
 //
-// This package makes the process a replica, which waits for the API server and for
-// definitions of its kinds that have all its fields, takes over and stops in time, and wires
+// This package has the flags of a replica of the operator, and wires
 //
 //	api/v1alpha1            what users write and read
 //	api/worker/v1           what operator and workers say to each other
@@ -18,6 +17,7 @@
 //	controllers/change      by what factor figures changed, and how certain that is (pure)
 //	controllers/control     the values between lifecycle and coordinator (pure)
 //	controllers/coordinator sessions with the workers, gate, live merge
+//	controllers/replica     makes the process a replica: lease, probes, takeover, metrics
 //	measure                 histograms, outcomes, merge: both sides have it
 //	loadworker              the program that sends the load; independent of Kubernetes
 package main

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// restartPause keeps a process that fails at once from doing so without pause.
-	restartPause = time.Second
+	// RestartPause keeps a process that fails at once from doing so without pause.
+	RestartPause = time.Second
 	// gracePeriod is how long a stop waits for passes and sessions to end, before the
 	// lease is released: less than the 30 s after which a pod is killed.
 	gracePeriod = 10 * time.Second
 )
 
-// startOver replaces this process by a new one of the same program, which reads all
+// StartOver replaces this process by a new one of the same program, which reads all
 // anew: nothing of the old one, be it a pass, a session or a write, goes on. The
 // container runs on, so that the kubelet does not delay it as it delays one that
 // exits again and again. It does not return.
-func startOver(ctx context.Context, reason error) {
+func StartOver(ctx context.Context, reason error) {
 	log := ctrl.Log.WithName("replica")
 	if ctx.Err() != nil {
 		log.Error(reason, "stop was not orderly")
@@ -36,8 +36,8 @@ func startOver(ctx context.Context, reason error) {
 	os.Exit(1)
 }
 
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
+// Pause waits for d, or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

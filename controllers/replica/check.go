@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,8 +44,8 @@ type installation struct {
 	api                        rest.Interface
 }
 
-// check reads the arguments of `manager check`, makes the checks, and prints a line for each.
-func check(ctx context.Context, args []string, w io.Writer) error {
+// Check reads the arguments of `manager check`, makes the checks, and prints a line for each.
+func Check(ctx context.Context, scheme *runtime.Scheme, args []string, w io.Writer) error {
 	var i installation
 	flags := flag.NewFlagSet("check", flag.ContinueOnError)
 	flags.StringVar(&i.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "`namespace` for LoadTests that are not stored; default: $POD_NAMESPACE")
@@ -58,17 +59,13 @@ func check(ctx context.Context, args []string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	if err := i.connect(config); err != nil {
+	if err := i.connect(config, scheme); err != nil {
 		return err
 	}
 	return i.run(ctx, checkTimeout, w)
 }
 
-func (i *installation) connect(config *rest.Config) error {
-	scheme, err := newScheme()
-	if err != nil {
-		return err
-	}
+func (i *installation) connect(config *rest.Config, scheme *runtime.Scheme) (err error) {
 	if i.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("create client: %w", err)
 	}
@@ -113,7 +110,7 @@ func within(ctx context.Context, limit time.Duration, try func(context.Context) 
 		if err == nil {
 			return nil
 		}
-		pause(limited, retryEvery)
+		Pause(limited, retryEvery)
 		if limited.Err() != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func TestFewPagesAreMadeAtOnce(t *testing.T) {
 	h := held{make(chan struct{}), make(chan struct{})}
 	metrics.Registry.MustRegister(h)
 	defer metrics.Registry.Unregister(h)
-	server := newMetricsServer(nil, nil, options{})
+	server := NewMetricsServer("", false, nil, nil)
 	ask := func() int {
 		answer := httptest.NewRecorder()
 		server.handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -63,12 +63,12 @@ func TestScrapersAreRefusedWhileTheAPIServerIsSilent(t *testing.T) {
 				return ctx.Err()
 			},
 		})
-		server := newMetricsServer(silent, nil, options{metricsSecure: true})
+		server := NewMetricsServer("", true, silent, nil)
 		ask := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil)
 		ask.Header.Set("Authorization", "Bearer token")
 		begun, answer := time.Now(), httptest.NewRecorder()
 		server.handler.ServeHTTP(answer, ask)
-		if took := time.Since(begun); answer.Code != http.StatusServiceUnavailable || took >= scrapeTimeout {
+		if took := time.Since(begun); answer.Code != http.StatusServiceUnavailable || took >= ScrapeTimeout {
 			t.Errorf("answered %d after %v, want %d before the connection is closed", answer.Code, took, http.StatusServiceUnavailable)
 		}
 	})

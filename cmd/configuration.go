@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -15,36 +12,11 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 )
 
-// defaultConfigMap is that of config/default and of a release with the chart's name.
-const defaultConfigMap = "loadtest-operator-config"
-
-// readConfigFile is the policy of --config; nil: there is none.
-func (o *options) readConfigFile() (*policy.Policy, error) {
-	if o.configFile == "" {
-		return nil, nil
-	}
-	if o.configMap != defaultConfigMap {
-		return nil, errors.New("--config and --config-map exclude each other: give one of them")
-	}
-	document, err := os.ReadFile(o.configFile)
-	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
-	}
-	p, err := policy.Load(document)
-	if err != nil {
-		return nil, fmt.Errorf("--config %s: %w", o.configFile, err)
-	}
-	return p, nil
-}
-
-// configured reads the administrator's configuration, and again when it changes until ctx
-// ends. It returns when it was read once, or limited ends.
-type configured func(ctx, limited context.Context) error
-
 // configure has the reconciler keep to the administrator's configuration.
-func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtest.Reconciler, changed *policyChanged) (configured, error) {
+func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtest.Reconciler, changed *policyChanged) (replica.Configured, error) {
 	fixed, err := o.readConfigFile()
 	if err != nil {
 		return nil, err
@@ -61,7 +33,7 @@ func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtes
 		Recorder:  r.Recorder,
 		Changed: func(ctx context.Context) {
 			if err := changed.notify(ctx); err != nil {
-				log.Error(err, "cannot have the runs keep to the configuration at once")
+				log.Error(err, "cannot apply the configuration to current runs; they read it on their next pass")
 			}
 		},
 		Metrics: loadtest.NewConfigurationMetrics(metrics.Registry),

@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // installed has an API server and what stands for a leader. No admission policy is there.
@@ -47,7 +48,7 @@ func installed(t *testing.T) installation {
 	}()
 	i := installation{namespace: apiserver.Namespace(t), coordinator: listener.Addr().String(), ca: filepath.Join(t.TempDir(), "ca.crt")}
 	write(t, i.ca, pair.CA)
-	if err := i.connect(apiserver.Config(t)); err != nil {
+	if err := i.connect(apiserver.Config(t), apiserver.Client(t).Scheme()); err != nil {
 		t.Fatal(err)
 	}
 	return i
@@ -96,7 +97,7 @@ func TestCheckOfInstallation(t *testing.T) {
 				server := httptest.NewServer(http.NotFoundHandler())
 				t.Cleanup(server.Close)
 				var other installation
-				if err := other.connect(&rest.Config{Host: server.URL}); err != nil {
+				if err := other.connect(&rest.Config{Host: server.URL}, apiserver.Client(t).Scheme()); err != nil {
 					t.Fatal(err)
 				}
 				i.api = other.api
@@ -124,7 +125,7 @@ func TestCheckOfInstallation(t *testing.T) {
 			}
 			// Each check is tried once. On a busy machine one may run out of time before that
 			// which is meant to fail.
-			eventually(t, "it says "+test.wantErr, func() bool {
+			await.True(t, "it says "+test.wantErr, func() bool {
 				err := i.run(t.Context(), 0, &bytes.Buffer{})
 				if err == nil {
 					t.Fatal("nothing is wrong")

@@ -19,6 +19,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -199,7 +200,7 @@ func eventually(t *testing.T, what string, f func() bool) time.Duration {
 		if time.Since(begun) > limit {
 			t.Fatalf("not so within %s: %s", limit, what)
 		}
-		pause(t.Context(), 20*time.Millisecond)
+		replica.Pause(t.Context(), 20*time.Millisecond)
 	}
 	return time.Since(begun)
 }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/exposition"
+)
+
+// listTimeout bounds how long a page of metrics waits for the cache.
+const listTimeout = 5 * time.Second
+
+// shown is the collector of the metrics of LoadTests, which only the leader has.
+func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *exposition.Collector {
+	return &exposition.Collector{
+		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,
+		List: func() ([]v1alpha1.LoadTest, error) {
+			limited, cancel := context.WithTimeout(ctx, listTimeout)
+			defer cancel()
+			var list v1alpha1.LoadTestList
+			err := mgr.GetCache().List(limited, &list, client.UnsafeDisableDeepCopy)
+			return list.Items, err
+		},
+		Observe: func(uid types.UID) *control.Report { return workers.Observe(coordinator.RunID(uid)).Step },
+	}
+}
