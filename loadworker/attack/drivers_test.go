@@ -22,7 +22,8 @@ type testDriver struct {
 	engine  string // as results name it
 	over    string // the client, as results name it
 	client  func(*dial.Dialer) transport.Client
-	secured bool // TLS is put in front of the test's server
+	secured bool     // TLS is put in front of the test's server
+	network *network // of a bubble; nil: the machine's
 }
 
 func (d testDriver) http2() bool { return d.over == "http2" }

@@ -226,7 +226,11 @@ func (x *Execution) begin() bool {
 
 // awaitWindowEnd waits until the window closes, unless the step is cut before.
 func (x *Execution) awaitWindowEnd() {
-	timer := time.NewTimer(x.windowEnd() - x.elapsed())
+	left := x.windowEnd() - x.elapsed()
+	if left <= 0 {
+		return
+	}
+	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -50,7 +50,7 @@ type goroutineConn struct {
 const awake = time.Duration(math.MinInt64)
 
 func newGoroutineDriver(s *scheduler) *goroutineDriver {
-	d := &goroutineDriver{sched: s, timer: pace.NewTimer(), wakeAt: awake}
+	d := &goroutineDriver{sched: s, timer: s.x.runner.config.Timer(), wakeAt: awake}
 	d.freed = sync.NewCond(&d.mu)
 	d.openings = s.openings(func() {
 		d.mu.Lock()

@@ -25,41 +25,62 @@ import (
 type oracle struct {
 	*httptest.Server
 	mu    sync.Mutex
-	paths []string
+	came  []arrival
 	conns int
+}
+
+// arrival is a request that a server got.
+type arrival struct {
+	path string
+	at   time.Time
 }
 
 func newOracle(t *testing.T, handle http.HandlerFunc) *oracle {
 	t.Helper()
 	o := &oracle{}
-	o.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	o.Server = httptest.NewUnstartedServer(nil)
+	o.Config = o.server(handle)
+	o.Start()
+	t.Cleanup(o.Close)
+	return o
+}
+
+// server notes what comes before it is handled.
+func (o *oracle) server(handle http.HandlerFunc) *http.Server {
+	s := &http.Server{Protocols: &http.Protocols{}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
-		o.paths = append(o.paths, r.URL.Path)
+		o.came = append(o.came, arrival{r.URL.Path, time.Now()})
 		o.mu.Unlock()
 		if handle != nil {
 			handle(w, r)
 		}
-	}))
-	o.Config.Protocols = &http.Protocols{}
-	o.Config.Protocols.SetHTTP1(true)
-	o.Config.Protocols.SetUnencryptedHTTP2(true)
-	o.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+	})}
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
+	s.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			o.mu.Lock()
 			o.conns++
 			o.mu.Unlock()
 		}
 	}
-	o.Start()
-	t.Cleanup(o.Close)
-	return o
+	return s
+}
+
+// arrivals are all requests in the order in which they came.
+func (o *oracle) arrivals() []arrival {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.came)
 }
 
 // served is the paths of all requests, sorted.
-func (o *oracle) served() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Sorted(slices.Values(o.paths))
+func (o *oracle) served() (paths []string) {
+	for _, a := range o.arrivals() {
+		paths = append(paths, a.path)
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 func (o *oracle) connections() int {
@@ -124,7 +145,10 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 		t.Fatal(err)
 	}
 	dialed := dial.Config{URL: s.url}
-	if d.secured {
+	switch {
+	case d.network != nil:
+		dialed.Dial, dialed.TLS = d.network.dial, identity()[0]
+	case d.secured:
 		dialed = scripted.Secure(t, s.url)
 	}
 	if s.front != nil {
@@ -138,6 +162,9 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	config := Config{
 		Source: src, Client: d.client(dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
 		LedgerBytes: len(s.client) << 20, Worker: s.worker, Bodies: s.bodies,
+	}
+	if d.network != nil {
+		config.Timer, config.Clock = newVirtualTimer, d.network.clock
 	}
 	if s.traced > 0 {
 		if config.Traces, err = trace.NewSampler(s.traced); err != nil {

@@ -33,6 +33,9 @@ func newLoopDriver(s *scheduler, client *http1.Client) (d *loopDriver, err error
 	d = &loopDriver{sched: s}
 	if d.loop, err = client.NewLoop(s.x.start, d.done); err == nil {
 		d.loop.Openings = s.openings(d.loop.Wake)
+		if clock := s.x.runner.config.Clock; clock != nil {
+			d.loop.Clock = clock()
+		}
 	}
 	return d, err
 }

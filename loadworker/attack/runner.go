@@ -10,10 +10,12 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
 )
 
 // Config configures a Runner.
@@ -38,6 +40,10 @@ type Config struct {
 	Traces *trace.Sampler
 	// Seed of the times that are drawn.
 	Seed int64
+	// Timer makes the timers of goroutines, and Clock the clocks of event loops; nil: those of the
+	// machine.
+	Timer func() pace.Timer
+	Clock func() loop.Clock
 	// ExposeResponses permits the messages of errors to quote responses.
 	ExposeResponses bool
 }
@@ -64,6 +70,9 @@ func NewRunner(c Config) (*Runner, error) {
 	}
 	if c.MaxConnections < 1 {
 		return nil, errors.New("runner: needs at least one connection")
+	}
+	if c.Timer == nil {
+		c.Timer = pace.NewTimer
 	}
 	return &Runner{config: c, client: c.Client, probe: health.NewProbe()}, nil
 }

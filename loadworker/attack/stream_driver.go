@@ -40,6 +40,9 @@ func newStreamDriver(s *scheduler, client *http2.Client) (d *streamDriver, err e
 	d = &streamDriver{sched: s}
 	if d.loop, err = client.NewLoop(s.x.start, d.done); err == nil {
 		d.loop.Openings = s.openings(d.loop.Wake)
+		if clock := s.x.runner.config.Clock; clock != nil {
+			d.loop.Clock = clock()
+		}
 	}
 	return d, err
 }

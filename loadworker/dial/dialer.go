@@ -24,6 +24,7 @@ type Dialer struct {
 	resume   bool
 	policy   Policy
 	resolver *resolver
+	dial     func(ctx context.Context, network, address string) (net.Conn, error) // nil: that of package net
 
 	next        atomic.Uint32 // of the addresses
 	descriptors atomic.Int64  // attempts that failed because none was left
@@ -42,6 +43,8 @@ type Config struct {
 	Policy Policy
 	// Lookup resolves host names. Absent: the system's resolver.
 	Lookup Lookup
+	// Dial opens a connection to an address. Absent: by TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS is used for https. Absent: the system's certificates.
 	TLS *tls.Config
 	// Resume has connections with a Session resume it.
@@ -68,7 +71,7 @@ func NewDialer(c Config) (*Dialer, error) {
 	if lookup == nil {
 		lookup = SystemLookup
 	}
-	d := &Dialer{target: target, policy: c.Policy, resume: c.Resume, resolver: &resolver{host: cmp.Or(c.Name, target.Name), lookup: lookup, now: time.Now}}
+	d := &Dialer{target: target, policy: c.Policy, resume: c.Resume, dial: c.Dial, resolver: &resolver{host: cmp.Or(c.Name, target.Name), lookup: lookup, now: time.Now}}
 	if d.policy == nil {
 		d.policy = address.Policy{}
 	}
@@ -178,18 +181,22 @@ func (d *Dialer) connect(ctx context.Context, addr netip.Addr) (net.Conn, error)
 	opening := openingOf(ctx)
 	defer opening.goOn()
 	// The policy is checked last, on the very address that is connected to.
-	dialer := net.Dialer{
-		KeepAlive: -1,
-		Control: func(_, address string, _ syscall.RawConn) error {
-			to, err := netip.ParseAddrPort(address)
-			if err == nil {
-				err = d.policy.Check(to)
-			}
-			opening.wait()
-			return err
-		},
+	check := func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err == nil {
+			err = d.policy.Check(to)
+		}
+		opening.wait()
+		return err
 	}
-	return dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(addr, d.target.Port).String())
+	to := netip.AddrPortFrom(addr, d.target.Port).String()
+	if d.dial == nil {
+		return (&net.Dialer{KeepAlive: -1, Control: check}).DialContext(ctx, "tcp", to)
+	}
+	if err := check("tcp", to, nil); err != nil {
+		return nil, err
+	}
+	return d.dial(ctx, "tcp", to)
 }
 
 // Handshake puts TLS on a connection to the target, if the target uses it. It

@@ -9,10 +9,14 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
 )
 
 // Loop exists on Linux only.
-type Loop struct{ Openings *dial.Openings }
+type Loop struct {
+	Openings *dial.Openings
+	Clock    loop.Clock
+}
 
 // LoopConn is a connection of a Loop.
 type LoopConn struct{ Tag int }

@@ -23,6 +23,8 @@ type Loop struct {
 	Openings *dial.Openings
 	// Handled is called after each event; nil: nothing is.
 	Handled func()
+	// Clock waits for events; nil: the kernel does.
+	Clock Clock
 
 	start time.Time
 	open  Opener
@@ -89,7 +91,12 @@ func (l *Loop) Wait(until time.Duration) {
 	if d := l.waiting.first; d != nil {
 		until = min(until, d.at)
 	}
-	n, all, _ := l.epollWait(until - time.Since(l.start)) // New found that it works
+	timeout := until - time.Since(l.start)
+	if l.Clock != nil {
+		l.Clock.Wait(l.epoll, timeout)
+		timeout = 0
+	}
+	n, all, _ := l.epollWait(timeout) // New found that it works
 	l.punctuality = l.told.again(time.Since(l.start), all)
 	for i := range l.events[:n] {
 		l.handle(&l.events[i])
@@ -154,6 +161,9 @@ func (l *Loop) Wake() {
 	defer l.mu.Unlock()
 	if !l.closed { // after that, the number may be of another descriptor
 		_, _ = unix.Write(l.waker, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+		if l.Clock != nil {
+			l.Clock.Wake()
+		}
 	}
 }
 
