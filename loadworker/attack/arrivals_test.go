@@ -1,82 +1,44 @@
 package attack
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-func TestSharesOfArrivalsAreTogetherTheSchedule(t *testing.T) {
-	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
-		t.Parallel()
-		// All are due two seconds before the end: a busy machine sends them, too.
-		rate, length := pace.Rate(37_500_000), 6*time.Second
-		merged := measure.NewMeasurement(1)
-		start := time.Now().Add(100 * time.Millisecond)
-		var runs []*Execution
-		for w := range int64(3) {
-			r := d.runner(t, setup{url: o.URL})
-			step := StepShare{Share: pace.Share{First: w, Stride: 3, Count: 50}, Total: 150, Load: Arrivals{Rate: rate, Duration: length}}
-			runs = append(runs, r.Start(step, start))
-		}
-		for _, x := range runs {
-			if err := merged.Merge(finish(t, x)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		isSchedule(t, merged, o, 150)
-		if merged.Window != length {
-			t.Errorf("window %v, want %v", merged.Window, length)
-		}
-	})
-}
-
-// The target holds the few connections that there may be: all other hits are
-// counted as unsent.
+// The target holds the few connections that there may be: all other hits are counted as unsent.
+// What waits for a place until the window has closed is not sent.
 func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
-	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
-		handle, _ := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL, maxConns: 2})
-		x := r.Start(arrivalsStep(10e6, 3*time.Second), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Due == 30 && len(o.served()) == 2 })
-		x.Cut()
-		got := finish(t, x)
-		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
-		if got.Due != 30 || got.Unsent != 28 || len(o.served()) != 2 {
-			t.Errorf("due %d, unsent %d, served %d; want 30, 28, 2", got.Due, got.Unsent, len(o.served()))
+	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(3*time.Second + ms) })
+		got := drive(t, d.runner(t, setup{url: o.URL, maxConns: 2}), arrivalsStep(10e6, 3*time.Second))
+		wantUnsent(t, got, 3*time.Second, 28, map[string]int64{"success": 2})
+		if got := fmt.Sprint(o.served()); got != "[/0 /1]" {
+			t.Errorf("served %s", got)
 		}
 	})
 }
 
 // While the target holds every response, arrivals go on arriving.
 func TestArrivalsDoNotWaitForResponses(t *testing.T) {
-	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		handle, release := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(arrivalsStep(50e6, 4*time.Second), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Unfinished] >= 20 })
-		release()
-		got := finish(t, x)
-		if q := total(t, got); q.Outcomes[measure.Success] != q.Sent {
-			t.Errorf("outcomes %v, want successes only", outcomes(q))
+	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(990 * ms) })
+		start := time.Now()
+		got := drive(t, d.runner(t, setup{url: o.URL}), arrivalsStep(50e6, 4*time.Second))
+		wantUnsent(t, got, 4*time.Second, 0, map[string]int64{"success": 200})
+		o.isOnTime(t, 200, func(seq int64) time.Time { return start.Add(pace.Rate(50e6).Due(seq)) })
+		want := int64(50) // in flight
+		if d.http2() && d.engine == streamTestDriver.engine {
+			want = 1 // which they share
 		}
-		if shared := d.http2() && d.engine == streamTestDriver.engine; shared && got.ConnectionsOpened != 1 || !shared && got.ConnectionsOpened < 20 {
-			t.Errorf("%d connections opened, want one for each of 20 in flight, or one that they share", got.ConnectionsOpened)
+		if got.ConnectionsOpened != want || int64(o.connections()) != want {
+			t.Errorf("%d connections opened, the server saw %d; want %d", got.ConnectionsOpened, o.connections(), want)
 		}
-		o.accepts(t, int(got.ConnectionsOpened))
 	})
 }
 
@@ -145,25 +107,19 @@ func TestDrawnRequestsInFlightFindPlaces(t *testing.T) {
 }
 
 func TestEmptyShareSendsNothing(t *testing.T) {
-	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
-		r := d.runner(t, setup{url: o.URL})
-		got := drive(t, r, StepShare{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * time.Millisecond}})
-		if got.Due != 0 || len(o.served()) != 0 || got.Window != 100*time.Millisecond {
-			t.Errorf("due %d, served %d, window %v; want 0, 0, 100ms", got.Due, len(o.served()), got.Window)
-		}
+	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, nil)
+		got := drive(t, d.runner(t, setup{url: o.URL}), StepShare{Share: pace.Share{First: 5, Stride: 9}, Total: 5, Load: Arrivals{Rate: 50e6, Duration: 100 * ms}})
+		wantUnsent(t, got, 100*ms, 0, map[string]int64{})
 	})
 }
 
 // Vegeta's client follows redirects: the responses that it gets have no location.
-// The last hit is due half a second before the end, so that a busy machine still
-// sends it.
 func TestArrivalsDoNotFollowRedirects(t *testing.T) {
-	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
-		for _, code := range []int{301, 302, 307, 308} {
-			t.Run(strconv.Itoa(code), func(t *testing.T) {
-				t.Parallel()
-				o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) {
+	for _, code := range []int{301, 302, 307, 308} {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
+			arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
+				o := d.oracle(t, func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Location", "/elsewhere")
 					w.WriteHeader(code)
 				})
@@ -172,6 +128,27 @@ func TestArrivalsDoNotFollowRedirects(t *testing.T) {
 				r := d.runner(t, setup{url: o.URL, requests: []source.Request{moved}})
 				isSchedule(t, drive(t, r, arrivalsStep(2e6, 2*time.Second)), o, 4)
 			})
-		}
-	})
+		})
+	}
+}
+
+func TestPoissonArrivalsFollowTheSeed(t *testing.T) {
+	const rate, window = 400e6, 300 * ms
+	process := pace.NewPoisson(pace.Ramp{From: rate, To: rate, Length: window}, 2, 0, 4, 1)
+	for _, warmUp := range []time.Duration{0, 100 * ms} {
+		arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
+			o := d.oracle(t, nil)
+			step := StepShare{Index: 4, Share: pace.Share{First: 1, Stride: 2}, WarmUp: warmUp, Load: Arrivals{Rate: rate, Duration: window, Poisson: true}}
+			start := time.Now().Add(time.Second)
+			got := finish(t, d.runner(t, setup{url: o.URL, worker: 1}).Start(step, start))
+			n := process.Before(window)
+			wantUnsent(t, got, window, 0, map[string]int64{"success": n})
+			for i, a := range o.arrivals()[int64(len(o.arrivals()))-n:] {
+				// A driver waits for 0.1 ms at least.
+				if late := a.at.Sub(start.Add(warmUp + process.Due(int64(i)))); late < 0 || late > minSleep {
+					t.Errorf("arrival %d came %v late", i, late)
+				}
+			}
+		})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // testDriver is the driver of a test's runners. A test cannot make a runner without
@@ -113,22 +114,14 @@ func TestPrepareAfterItsEndTouchesNoConnection(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, nil)
 		r := d.runner(t, setup{url: o.URL})
-		step := usersStep(8, ClosedUsers{Duration: time.Hour})
+		step := usersStep(8, ClosedUsers{Duration: await.Patience})
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		x := r.Start(step, time.Now())
-		late := time.After(patience)
-		for running := true; running; {
+		for !x.Ended() {
 			r.Prepare(ended, step)
 			if total(t, snapshot(t, x)).Outcomes[measure.Success] >= 100 {
 				x.Cut()
-			}
-			select {
-			case <-x.Done():
-				running = false
-			case <-late:
-				t.Fatal("too little is sent")
-			default:
 			}
 		}
 	})
@@ -145,9 +138,7 @@ func TestUsersInFlightTakeNoGoroutine(t *testing.T) {
 	o.accepts(t, users)
 	before := runtime.NumGoroutine() // with those of the server
 	x := r.Start(step, time.Now())
-	for deadline := time.Now().Add(patience); len(o.served()) < users && time.Now().Before(deadline); {
-		<-time.After(time.Millisecond)
-	}
+	await.True(t, "all are in flight", func() bool { return len(o.arrivals()) == users })
 	// The server has another goroutine for each request whose context it watches.
 	if n := runtime.NumGoroutine() - before; n >= users+users/2 {
 		t.Errorf("%d goroutines more for %d users in flight", n, users)
@@ -177,17 +168,11 @@ func TestUsersWhoThinkTakeNoGoroutine(t *testing.T) {
 }
 
 func TestResultNamesTheEngine(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		for name, load := range map[string]Load{
-			"users":    Burst{Requests: 1, Limit: patience},
-			"arrivals": Arrivals{Rate: 100e6, Duration: 50 * time.Millisecond},
-		} {
-			t.Run(name, func(t *testing.T) {
-				o := newOracle(t, nil)
-				if got := drive(t, d.runner(t, setup{url: o.URL}), usersStep(2, load)); got.Engine != d.engine {
-					t.Errorf("engine %q, want %q", got.Engine, d.engine)
-				}
-			})
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		for _, load := range []Load{Burst{Requests: 1, Limit: time.Minute}, Arrivals{Rate: 100e6, Duration: 50 * ms}} {
+			if got := drive(t, d.runner(t, setup{url: d.oracle(t, nil).URL}), usersStep(2, load)); got.Engine != d.engine {
+				t.Errorf("engine %q, want %q", got.Engine, d.engine)
+			}
 		}
 	})
 }

@@ -2,10 +2,10 @@ package attack
 
 import (
 	"testing"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
@@ -46,17 +46,14 @@ func (d testDriver) meetFrame(t *testing.T, frame groundtruth.Frame, shared bool
 	if shared {
 		got = sendAll(t, r, 2000e6, users*each)
 	} else {
-		got = drive(t, r, usersStep(users, Burst{Requests: each, Limit: patience}))
+		got = drive(t, r, usersStep(users, Burst{Requests: each, Limit: await.Patience}))
 	}
 	wrong, right := got.Requests[0], got.Requests[1]
 	truth := s.Counters()
-	for late := time.After(patience); truth.InFlight > 0; truth = s.Counters() {
-		select {
-		case <-late:
-			t.Fatalf("the server has %+v", truth)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	await.True(t, "the server has no request in flight", func() bool {
+		truth = s.Counters()
+		return truth.InFlight == 0
+	})
 	sent := map[int64]bool{}
 	for _, record := range s.Records() {
 		sent[record.Number] = true

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // With resumption, a user's connection resumes the session of the one before, also that of the
@@ -14,7 +16,7 @@ func TestUsersResumeTheirOwnSessions(t *testing.T) {
 		o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 		r := d.runner(t, setup{url: o.URL, resume: true})
 		for turn, full := range []int64{users, 0} { // of HTTP/2, a step may end before a GOAWAY comes
-			got := drive(t, r, usersStep(users, Burst{Requests: each, Limit: patience}))
+			got := drive(t, r, usersStep(users, Burst{Requests: each, Limit: await.Patience}))
 			if n := got.Handshakes.Count(); got.ResumedHandshakes != n-full || got.ResumedHandshakes == 0 {
 				t.Errorf("step %d: %d of %d handshakes resumed, want all but %d", turn+1, got.ResumedHandshakes, n, full)
 			}
@@ -32,7 +34,7 @@ func TestHandshakesAndReconnectsAreCounted(t *testing.T) {
 			w.Header().Set("Connection", "close")
 		})
 		r := d.runner(t, setup{url: o.URL})
-		step := usersStep(users, Burst{Requests: each, Limit: patience})
+		step := usersStep(users, Burst{Requests: each, Limit: await.Patience})
 		r.Prepare(t.Context(), step)
 		o.accepts(t, users)
 		const opened = users * each

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -83,6 +85,15 @@ func (o *oracle) served() (paths []string) {
 	return paths
 }
 
+// counts are how often each path came.
+func (o *oracle) counts() map[string]int {
+	n := map[string]int{}
+	for _, a := range o.arrivals() {
+		n[a.path]++
+	}
+	return n
+}
+
 func (o *oracle) connections() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,14 +104,7 @@ func (o *oracle) connections() int {
 // them after they were opened.
 func (o *oracle) accepts(t *testing.T, n int) {
 	t.Helper()
-	deadline := time.After(patience)
-	for o.connections() < n {
-		select {
-		case <-deadline:
-			t.Fatalf("the server saw %d connections, want %d", o.connections(), n)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	await.True(t, fmt.Sprintf("the server has seen %d connections", n), func() bool { return o.connections() >= n })
 	if got := o.connections(); got != n {
 		t.Errorf("the server saw %d connections, want %d", got, n)
 	}
@@ -213,14 +217,11 @@ func drive(t *testing.T, r *Runner, step StepShare) *measure.Measurement {
 	return finish(t, x)
 }
 
-// patience bounds a wait that should not take long; it is no assertion.
-const patience = 2 * time.Minute
-
 func finish(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
 	select {
 	case <-x.Done():
-	case <-time.After(patience):
+	case <-time.After(max(0, time.Until(x.start)) + x.step.Load.length() + await.Patience):
 		t.Fatal("the step does not end")
 	}
 	return snapshot(t, x)
@@ -272,14 +273,7 @@ func total(t *testing.T, s *measure.Measurement) measure.Request {
 // until takes snapshots until one is as it should be.
 func until(t *testing.T, x *Execution, fits func(*measure.Measurement) bool) {
 	t.Helper()
-	deadline := time.After(patience)
-	for !fits(snapshot(t, x)) {
-		select {
-		case <-deadline:
-			t.Fatal("no snapshot is as it should be")
-		case <-time.After(time.Millisecond):
-		}
-	}
+	await.True(t, "a snapshot is as it should be", func() bool { return fits(snapshot(t, x)) })
 }
 
 // outcomes are those that occurred, by name.

@@ -52,7 +52,7 @@ func (n *network) deliver() {
 				e.change()
 			}
 		}
-		if err == nil && got < len(events) {
+		if !errors.Is(err, unix.EINTR) && got < len(events) {
 			return
 		}
 	}

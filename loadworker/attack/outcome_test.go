@@ -162,12 +162,12 @@ func answer(text string, after func(*net.TCPConn)) func(t *testing.T) string {
 }
 
 func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		r := d.runner(t, setup{url: raw(t, "", staySilent), timeout: 50 * time.Millisecond})
-		q := total(t, drive(t, r, usersStep(3, Burst{Requests: 2, Limit: time.Minute})))
-		if q.Outcomes[measure.Timeout] != 6 || q.Response.Count() != 6 || shorter(q.Service.Min(), 50*time.Millisecond) {
-			t.Errorf("%d timeouts, %d response times, shortest service %v; want 6, 6, at least 50ms",
-				q.Outcomes[measure.Timeout], q.Response.Count(), q.Service.Min())
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		got := drive(t, d.runner(t, setup{url: d.oracle(t, handle).URL, timeout: 50 * ms}), usersStep(3, Burst{Requests: 2, Limit: time.Minute}))
+		wantUnsent(t, got, 100*ms, 0, map[string]int64{"timeout": 6})
+		if q := total(t, got); latencies(q.Response) != "50ms" || latencies(q.Service) != "50ms" || q.Response.Count() != 6 {
+			t.Errorf("%d response times of %s, service times of %s; want 6 of 50ms", q.Response.Count(), latencies(q.Response), latencies(q.Service))
 		}
 	})
 }
@@ -175,16 +175,9 @@ func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
 // Users of a closed loop that cannot connect would otherwise do nothing but
 // dial, hundreds of thousands of times a second.
 func TestClosedUsersPauseWhenTheTargetIsGone(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		r := d.runner(t, setup{url: nowhere})
-		x := r.Start(usersStep(2, ClosedUsers{Duration: time.Hour}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Refused] >= 12 })
-		x.Cut()
-		got := finish(t, x)
-		// The first of each comes at once, and one may begin while it is cut.
-		if n := total(t, got).Outcomes[measure.Refused]; n > 2*int64(2+got.Window/failedPause) {
-			t.Errorf("%d refused of two users in %v, want one of each in %v", n, got.Window, failedPause)
-		}
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		got := drive(t, d.runner(t, setup{url: nowhere}), usersStep(2, ClosedUsers{Duration: 100 * failedPause}))
+		wantUnsent(t, got, 100*failedPause, 0, map[string]int64{"refused": 200})
 	})
 }
 
@@ -229,15 +222,14 @@ func TestLedgersAgreeWithTheLimiter(t *testing.T) {
 }
 
 func TestLedgerCountsRequestsInFlightAsUnknown(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		handle, release := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL, client: "X-Client"})
+		r := d.runner(t, setup{url: d.oracle(t, handle).URL, client: "X-Client"})
 		x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool {
-			ledger := s.Clients.Ledger("")
-			return ledger != nil && ledger.Slices[0].Unknown == 4
-		})
+		time.Sleep(time.Second)
+		if s := snapshot(t, x).Clients.Ledger("").Slices[0]; s.Unknown != 4 {
+			t.Errorf("in flight %+v, want 4 unknown", s)
+		}
 		release()
 		if s := finish(t, x).Clients.Ledger("").Slices[0]; s.Granted != 4 || s.Unknown != 0 {
 			t.Errorf("in the end %+v, want 4 granted and none unknown", s)
@@ -269,34 +261,33 @@ func TestClientsBeyondTheBoundAreUntracked(t *testing.T) {
 // A whole response of an expected status whose body is not as expected is a bad
 // response: neither expected nor completed, and the sample says what was found.
 func TestUnexpectedBodyIsABadResponse(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		tests := map[string]struct {
-			expect source.Expectation
-			want   string
-			sample string
-		}{
-			"nothing is expected":  {source.Expectation{}, "success", ""},
-			"as it should be":      {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "up"}}}, "success", ""},
-			"another value":        {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `request "it": .state: a string of 2 bytes instead of "down"`},
-			"another, exposed":     {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `a string of 2 bytes instead of "down"; the target sent "up"`},
-			"small enough":         {source.Expectation{MaxBytes: 14}, "success", ""},
-			"too large":            {source.Expectation{MaxBytes: 13}, "badResponse", `request "it": body of 14 bytes, at most 13 are expected`},
-			"an unexpected status": {source.Expectation{Status: []int32{204}, MaxBytes: 1}, "unexpectedStatus", `request "it": status 200 OK`},
-		}
-		o := newOracle(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"state":"up"}`) })
-		for name, tt := range tests {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
+	tests := map[string]struct {
+		expect source.Expectation
+		want   string
+		sample string
+	}{
+		"nothing is expected":  {source.Expectation{}, "success", ""},
+		"as it should be":      {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "up"}}}, "success", ""},
+		"another value":        {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `request "it": .state: a string of 2 bytes instead of "down"`},
+		"another, exposed":     {source.Expectation{JSON: []source.ExpectedValue{{Path: ".state", Equals: "down"}}}, "badResponse", `a string of 2 bytes instead of "down"; the target sent "up"`},
+		"small enough":         {source.Expectation{MaxBytes: 14}, "success", ""},
+		"too large":            {source.Expectation{MaxBytes: 13}, "badResponse", `request "it": body of 14 bytes, at most 13 are expected`},
+		"an unexpected status": {source.Expectation{Status: []int32{204}, MaxBytes: 1}, "unexpectedStatus", `request "it": status 200 OK`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				o := d.oracle(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"state":"up"}`) })
 				r := d.runner(t, setup{url: o.URL, requests: []source.Request{
 					{Name: "it", Weight: 1, Method: "GET", Path: "/", Expect: tt.expect},
 				}})
 				r.config.ExposeResponses = strings.Contains(tt.sample, "the target sent")
 				for kind, got := range map[string]*measure.Measurement{
 					"users":    drive(t, r, usersStep(2, Burst{Requests: 5, Limit: time.Minute})),
-					"arrivals": sendAll(t, r, 5e6, 5),
+					"arrivals": drive(t, r, arrivalsStep(5e6, time.Second)),
 				} {
 					q := total(t, got)
-					if diff := cmp.Diff(map[string]int64{tt.want: q.Sent}, outcomes(q)); diff != "" || q.Sent == 0 {
+					if diff := cmp.Diff(map[string]int64{tt.want: map[string]int64{"users": 10, "arrivals": 5}[kind]}, outcomes(q)); diff != "" {
 						t.Errorf("%s: outcomes (-want +got):\n%s", kind, diff)
 					}
 					good := tt.want == "success"
@@ -311,6 +302,6 @@ func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 					}
 				}
 			})
-		}
-	})
+		})
+	}
 }

@@ -2,12 +2,12 @@ package attack
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func rampStep(l RampedUsers) StepShare { return usersStep(max(l.From, l.To), l) }
@@ -79,76 +79,13 @@ func TestSharesOfARampOfUsersAreTogetherTheRamp(t *testing.T) {
 	}
 }
 
-func TestRampOfUsersIsSent(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		for name, load := range map[string]RampedUsers{
-			"up":   {From: 2, To: 10, Each: 5e6, Duration: 4 * time.Second},
-			"down": {From: 10, To: 2, Each: 5e6, Duration: 4 * time.Second},
-		} {
-			t.Run(name, func(t *testing.T) {
-				want := int64(0)
-				for user := range max(load.From, load.To) {
-					want += pace.RampedUsers{Ramp: load.ramp(), Each: load.Each}.Before(user, load.Duration)
-				}
-				o := newOracle(t, nil)
-				r := d.runner(t, setup{url: o.URL})
-				r.Prepare(t.Context(), rampStep(load)) // opens all connections that the ramp will need
-				got := drive(t, r, rampStep(load))
-				// How many of them are sent within the window is up to the machine; the simulation
-				// of the schedule has them all.
-				if q := total(t, got); got.Due != want || q.Sent != int64(len(o.served())) || q.Sent < 10 || got.Unsent != want-q.Sent {
-					t.Errorf("due %d, sent %d, unsent %d, served %d; want %d due", got.Due, q.Sent, got.Unsent, len(o.served()), want)
-				}
-				if got.ConnectionsOpened != 10 || got.Window != load.Duration {
-					t.Errorf("%d connections, a window of %v", got.ConnectionsOpened, got.Window)
-				}
-				if served := o.served(); len(slices.Compact(served)) != len(o.served()) {
-					t.Error("a number was sent twice")
-				}
-			})
-		}
-	})
-}
-
 // A user that ends has its request answered, and counted; it sends no more.
 func TestAUserThatEndsHasItsRequestAnswered(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		handle, release := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL})
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		// The users but the first end after 1/4 and 3/4 of the time.
 		const length = 8 * time.Second
-		x := r.Start(rampStep(RampedUsers{From: 3, To: 1, Duration: length}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == length })
-		release()
-		if q := total(t, finish(t, x)); q.Sent != 3 || q.Outcomes[measure.Success] != 3 {
-			t.Errorf("sent %d, outcomes %v; want 3 that were answered in the end", q.Sent, outcomes(q))
-		}
-	})
-}
-
-func TestCutEndsARampOfUsers(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		for name, load := range map[string]RampedUsers{
-			"with a rate":       {From: 1, To: 1000, Each: 10e6, Duration: time.Hour},
-			"as replies come":   {From: 1, To: 1000, Duration: time.Hour},
-			"users who think":   {From: 1, To: 1000, Duration: time.Hour, Think: fixed(50 * time.Millisecond)},
-			"down, with a rate": {From: 10, To: 1, Each: 10e6, Duration: time.Hour},
-		} {
-			t.Run(name, func(t *testing.T) {
-				o := newOracle(t, nil)
-				x := d.runner(t, setup{url: o.URL}).Start(rampStep(load), time.Now().Add(50*time.Millisecond))
-				until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Sent >= 3 })
-				x.Cut()
-				got := finish(t, x)
-				q := total(t, got)
-				// The target may never have seen what was in flight.
-				if lost := q.Sent - int64(len(o.served())); lost < 0 || lost > q.Outcomes[measure.Unfinished] || got.Due < q.Sent || got.Window > patience {
-					t.Errorf("due %d, sent %d, served %d, window %v", got.Due, q.Sent, len(o.served()), got.Window)
-				}
-			})
-		}
+		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(length + ms) })
+		got := drive(t, d.runner(t, setup{url: o.URL}), rampStep(RampedUsers{From: 3, To: 1, Duration: length}))
+		wantUnsent(t, got, length, 0, map[string]int64{"success": 3})
 	})
 }

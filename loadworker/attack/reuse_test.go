@@ -1,13 +1,12 @@
 package attack
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // The first request of each connection is not reused, in whichever step it is.
@@ -60,26 +59,22 @@ func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 // However many processors there are, each hit and each turn is sent once, and
 // arrivals have no more connections than they may.
 func TestRequestsAreSentOnceOnAnyNumberOfProcessors(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		sends := map[string]func(*testing.T, *Runner) *measure.Measurement{
-			"arrivals": func(t *testing.T, r *Runner) *measure.Measurement { return sendAll(t, r, 60e6, 60) },
-			"users": func(t *testing.T, r *Runner) *measure.Measurement {
-				return drive(t, r, usersStep(5, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}))
-			},
-		}
-		for name, send := range sends {
-			for _, processors := range []int{1, 3} {
-				t.Run(name, func(t *testing.T) {
-					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-					o := newOracle(t, nil)
-					r := d.runner(t, setup{url: o.URL, maxConns: 5})
-					got := send(t, r)
+	for _, processors := range []int{1, 3} {
+		for name, step := range map[string]StepShare{
+			"arrivals": arrivalsStep(60e6, time.Second),
+			"users":    usersStep(5, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}),
+		} {
+			t.Run(fmt.Sprint(name, " on ", processors), func(t *testing.T) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+				inVirtualTime(t, func(t *testing.T, d testDriver) {
+					o := d.oracle(t, nil)
+					got := drive(t, d.runner(t, setup{url: o.URL, maxConns: 5}), step)
 					isSchedule(t, got, o, 60)
 					if got.ConnectionsOpened > 5 {
 						t.Errorf("%d connections opened, want at most 5", got.ConnectionsOpened)
 					}
 				})
-			}
+			})
 		}
-	})
+	}
 }

@@ -16,22 +16,22 @@ func TestSeriesAddsUpToTheStep(t *testing.T) {
 	loads := map[string]StepShare{
 		"paced users":  {Share: share, Total: users, Load: PacedUsers{Rate: 100e6, Duration: seconds * time.Second}},
 		"closed users": {Share: share, Total: users, Load: ClosedUsers{Duration: seconds * time.Second}},
-		"a burst":      {Share: share, Total: users, Load: Burst{Requests: 50, Limit: time.Minute}},
+		"a burst":      {Share: share, Total: users, Load: Burst{Requests: 400, Limit: time.Minute}},
 		"arrivals":     arrivalsStep(100e6, seconds*time.Second),
 		"a warm-up":    {Share: share, Total: users, WarmUp: time.Second, Load: PacedUsers{Rate: 100e6, Duration: seconds * time.Second}},
 	}
 	for name, step := range loads {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			forEachDriver(t, func(t *testing.T, d testDriver) {
-				r := d.runner(t, setup{url: newOracle(t, nil).URL, maxConns: 8})
-				x := r.Start(step, time.Now().Add(200*time.Millisecond))
-				<-x.Done()
-				s, err := x.Snapshot()
-				if err != nil {
-					t.Fatal(err)
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				x := d.runner(t, setup{url: d.oracle(t, nil).URL}).Start(step, time.Now())
+				s := finish(t, x)
+				all := x.Series(s.Due)
+				wantSeries(t, all, s, measure.Points(step.Load.length()))
+				for i := range min(seconds, len(all.Points)) {
+					if p := &all.Points[i]; p.Due != s.Due/seconds || p.Sent != p.Due || p.Longest != latency {
+						t.Errorf("of %d due, %d are due in second %d, %d sent, the longest takes %v", s.Due, p.Due, i, p.Sent, p.Longest)
+					}
 				}
-				wantSeries(t, x.Series(s.Due), s, measure.Points(step.Load.length()))
 			})
 		})
 	}
@@ -39,30 +39,18 @@ func TestSeriesAddsUpToTheStep(t *testing.T) {
 
 // A step that is cut is due until then, and what was in flight ended in no second.
 func TestSeriesOfACutStep(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		handle, release := hold(t)
-		defer release()
-		r := d.runner(t, setup{url: newOracle(t, handle).URL, maxConns: 400})
-		x := r.Start(arrivalsStep(100e6, time.Minute), time.Now())
-		until(t, x, func(s *measure.Measurement) bool {
-			return s.Window > 1200*time.Millisecond && s.Requests[0].Sent > 0
-		})
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		handle, _ := hold(t)
+		x := d.runner(t, setup{url: d.oracle(t, handle).URL}).Start(arrivalsStep(100e6, time.Minute), time.Now())
+		time.Sleep(1205 * ms)
 		x.Cut()
-		<-x.Done()
-		s, err := x.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := finish(t, x)
+		wantUnsent(t, s, 1205*ms, 0, map[string]int64{"unfinished": 121})
 		all := x.Series(s.Due)
 		wantSeries(t, all, s, 61)
-		unfinished := s.Requests[0].Outcomes[measure.Unfinished]
-		if unfinished == 0 {
-			t.Error("none is unfinished")
-		}
 		for i, p := range all.Points {
-			from := time.Duration(i) * time.Second
-			if whole := from+time.Second <= s.Window; whole && p.Due != 100 || from > s.Window && p.Due != 0 {
-				t.Errorf("%d were due in second %d; want 100 in each whole one before the cut at %v, and none after it", p.Due, i, s.Window)
+			if want := []int64{100, 21, 0}[min(i, 2)]; p.Due != want || p.Sent != want {
+				t.Errorf("%d were due in second %d, and %d sent; want %d", p.Due, i, p.Sent, want)
 			}
 		}
 	})

@@ -21,10 +21,8 @@ func TestHealthIsFromTheWindowToTheEndOfTheStep(t *testing.T) {
 		t.Errorf("before the window: %+v, want nothing", got)
 	}
 	w.begin(p)
-	for deadline := time.Now().Add(patience); w.measure(p).CPU == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("no processor time is used")
-		}
+	for w.measure(p).CPU == 0 {
+		_ = make([]byte, 1<<10) // work
 	}
 	w.end(p)
 	last := w.measure(p)
@@ -87,11 +85,7 @@ func TestSnapshotsAreConsistentWhileTheStepRuns(t *testing.T) {
 		x := r.Start(usersStep(20, ClosedUsers{Duration: 300 * time.Millisecond}), time.Now())
 		last := int64(0)
 		for running := true; running; {
-			select {
-			case <-x.Done():
-				running = false
-			default:
-			}
+			running = !x.Ended()
 			q := total(t, snapshot(t, x))
 			if q.Sent < last {
 				t.Fatalf("sent fell from %d to %d", last, q.Sent)

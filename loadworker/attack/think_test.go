@@ -3,14 +3,11 @@ package attack
 import (
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -115,108 +112,16 @@ func TestABurstThinksBetweenItsRequests(t *testing.T) {
 	}
 }
 
-// The target's own times are the truth: two requests of a user are at least a think time
-// apart, and as many are sent as fit.
-func TestThinkingUsersWaitAfterTheResponse(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		var mu sync.Mutex
-		arrived := map[string][]time.Time{}
-		o := newOracle(t, func(_ http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			arrived[r.URL.Path] = append(arrived[r.URL.Path], time.Now())
-		})
-		const users, think, window, warmUp = 5, 100 * time.Millisecond, 3 * time.Second, 2 * time.Second
-		r := d.runner(t, setup{url: o.URL, requests: []source.Request{get("/${user}")}})
-		step := usersStep(users, ClosedUsers{Duration: window, Think: fixed(think)})
-		step.WarmUp = warmUp
-		got := drive(t, r, step)
-		q := total(t, got)
-		if got.Due != q.Sent+got.Unsent || q.Sent == 0 || q.Sent > users*int64(window/think) {
-			t.Errorf("due %d, sent %d, unsent %d", got.Due, q.Sent, got.Unsent)
-		}
-		if got.Window != window || got.ConnectionsOpened != users {
-			t.Errorf("a window of %v with %d connections", got.Window, got.ConnectionsOpened)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if len(arrived) != users || int64(len(o.served())) <= q.Sent {
-			t.Errorf("%d users sent %d requests, of which %d count", len(arrived), len(o.served()), q.Sent)
-		}
-		for user, times := range arrived {
-			for i := range times[1:] {
-				if apart := times[i+1].Sub(times[i]); apart < think {
-					t.Errorf("two requests of user %s are %v apart", user, apart)
-				}
-			}
-		}
-	})
-}
-
-// The end of the window ends a user's thoughts: nothing is unsent, and the step does not
-// wait for them.
+// The end of the window ends a user's thoughts: nothing is unsent, and the step does not wait for
+// them.
 func TestTheEndOfAStepEndsTheThinkTimes(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		o := newOracle(t, nil)
-		r := d.runner(t, setup{url: o.URL})
-		start := time.Now()
-		got := drive(t, r, usersStep(4, ClosedUsers{Duration: 3 * time.Second, Think: fixed(time.Hour)}))
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		o, start := d.oracle(t, nil), time.Now()
 		// The first requests are spread over the hour: one is in the window.
-		if q := total(t, got); got.Due != 1 || q.Sent != 1 || got.Unsent != 0 || len(o.served()) != 1 {
-			t.Errorf("due %d, sent %d, unsent %d, served %d; want one", got.Due, q.Sent, got.Unsent, len(o.served()))
-		}
-		if took := time.Since(start); took >= patience {
+		got := drive(t, d.runner(t, setup{url: o.URL}), usersStep(4, ClosedUsers{Duration: 3 * time.Second, Think: fixed(time.Hour)}))
+		isSent(t, got, 1, 3*time.Second)
+		if took := time.Since(start); took != 3*time.Second {
 			t.Errorf("the step took %v", took)
-		}
-	})
-}
-
-func TestCutEndsTheThinkTimes(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		for name, load := range map[string]Load{
-			"until the end":     ClosedUsers{Duration: time.Hour, Think: fixed(time.Minute)},
-			"requests per user": Burst{Requests: 2, Limit: time.Hour, Think: fixed(time.Minute)},
-		} {
-			t.Run(name, func(t *testing.T) {
-				o := newOracle(t, nil)
-				x := d.runner(t, setup{url: o.URL}).Start(usersStep(1, load), time.Now())
-				until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] == 1 })
-				x.Cut()
-				if got := finish(t, x); got.Due != 1 || got.Unsent != 0 {
-					t.Errorf("due %d, unsent %d; want one that was sent", got.Due, got.Unsent)
-				}
-			})
-		}
-	})
-}
-
-// A worker that begins after the window sends nothing: the first requests were due in it,
-// all others would have been after a response.
-func TestThinkingUsersThatCouldNotSendAreUnsent(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(10, ClosedUsers{Duration: time.Second, Think: fixed(2 * time.Second)}), time.Now().Add(-2*time.Second))
-		got := finish(t, x)
-		if got.Due != 5 || got.Unsent != 5 || len(o.served()) != 0 {
-			t.Errorf("due %d, unsent %d, served %d; want 5 that were not sent", got.Due, got.Unsent, len(o.served()))
-		}
-	})
-}
-
-// A generator that stands still is late after a think time, and the result says so.
-func TestLatenessAfterAThinkTime(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		o := newOracle(t, nil)
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(4, ClosedUsers{Duration: 4 * time.Second, Think: fixed(200 * time.Millisecond)}), time.Now().Add(-700*time.Millisecond))
-		got := finish(t, x)
-		// Their first requests were due in the first 150 ms.
-		if q := total(t, got); q.Late < 4 || got.Lateness.Max() < 500*time.Millisecond {
-			t.Errorf("%d late, at most %v; want the 4 first ones", q.Late, got.Lateness.Max())
 		}
 	})
 }

@@ -1,58 +1,58 @@
 package attack
 
 import (
-	"fmt"
+	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// isSchedule checks that requests with the path /${seq} are the whole schedule
-// of n, each sent once or counted as unsent: on a busy machine, the last of a
-// step may be.
+// isSchedule checks that requests with the path /${seq} are the whole schedule of n, each sent
+// once and answered.
 func isSchedule(t *testing.T, s *measure.Measurement, o *oracle, n int64) {
 	t.Helper()
-	served := o.served()
-	if q := total(t, s); s.Due != n || s.Unsent != n-q.Sent || q.Sent != int64(len(served)) || q.Sent == 0 || q.Outcomes[measure.Success] != q.Sent {
-		t.Errorf("due %d, unsent %d, outcomes %v; want %d due, of which the server served %d", s.Due, s.Unsent, outcomes(q), n, len(served))
+	if diff := cmp.Diff(map[string]int64{"success": n}, outcomes(total(t, s))); diff != "" || s.Due != n || s.Unsent != 0 {
+		t.Errorf("due %d, unsent %d; outcomes (-want +got):\n%s", s.Due, s.Unsent, diff)
 	}
-	if once := slices.Compact(slices.Clone(served)); len(once) != len(served) {
-		t.Errorf("%d requests were sent twice", len(served)-len(once))
+	want := map[string]int{}
+	for seq := range n {
+		want["/"+strconv.FormatInt(seq, 10)] = 1
 	}
-	for _, path := range served {
-		if seq, err := strconv.ParseInt(path[1:], 10, 64); err != nil || seq < 0 || seq >= n {
-			t.Errorf("%s is not in the schedule of %d", path, n)
-		}
+	if diff := cmp.Diff(want, o.counts()); diff != "" {
+		t.Errorf("the server served (-want +got):\n%s", diff)
+	}
+}
+
+// wantUnsent checks what became of the requests of a step, by name, and how many were unsent in
+// its window.
+func wantUnsent(t *testing.T, s *measure.Measurement, window time.Duration, unsent int64, sent map[string]int64) {
+	t.Helper()
+	due := unsent
+	for _, n := range sent {
+		due += n
+	}
+	if diff := cmp.Diff(sent, outcomes(total(t, s))); diff != "" || s.Due != due || s.Unsent != unsent || s.Window != window {
+		t.Errorf("due %d, unsent %d, window %v; want %d, %d, %v; outcomes (-want +got):\n%s", s.Due, s.Unsent, s.Window, due, unsent, window, diff)
 	}
 }
 
 func TestBurstSendsExactlyTheMix(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, nil)
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, nil)
 		var requests []source.Request
 		want := map[string]int{}
 		for _, name := range []string{"/a", "/b", "/c", "/d", "/e"} {
 			requests = append(requests, get(name))
 			want[name] = 30
 		}
-		r := d.runner(t, setup{url: o.URL, requests: requests})
-		got := drive(t, r, usersStep(25, Burst{Requests: 6, Limit: time.Minute}))
-
-		served := map[string]int{}
-		for _, path := range o.served() {
-			served[path]++
-		}
-		if diff := cmp.Diff(want, served); diff != "" {
+		got := drive(t, d.runner(t, setup{url: o.URL, requests: requests}), usersStep(25, Burst{Requests: 6, Limit: time.Minute}))
+		if diff := cmp.Diff(want, o.counts()); diff != "" {
 			t.Errorf("the server served (-want +got):\n%s", diff)
 		}
 		for i, r := range got.Requests {
@@ -60,12 +60,7 @@ func TestBurstSendsExactlyTheMix(t *testing.T) {
 				t.Errorf("request %d: %+v, want 30 successes", i, r)
 			}
 		}
-		if got.Due != 150 || got.Unsent != 0 {
-			t.Errorf("due %d, unsent %d, want 150 and 0", got.Due, got.Unsent)
-		}
-		if got.Window <= 0 || got.Window >= time.Minute {
-			t.Errorf("window %v, want the time to the last response", got.Window)
-		}
+		isSent(t, got, 150, 6*latency) // the time to the last response
 	})
 }
 
@@ -86,241 +81,145 @@ func TestUsersHaveAConnectionEachAndKeepItFromStepToStep(t *testing.T) {
 	})
 }
 
-// Two workers with a share each send together what one would: each request of
-// the schedule once.
-func TestSharesOfPacedUsersAreTogetherTheSchedule(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		o := newOracle(t, nil)
-		rate, length := pace.Rate(30e6), 4*time.Second
-		shares := []pace.Share{{First: 0, Stride: 2, Count: 4}, {First: 1, Stride: 2, Count: 3}}
-		merged := measure.NewMeasurement(1)
-		start := time.Now().Add(100 * time.Millisecond)
-		var runs []*Execution
-		for w, share := range shares {
-			r := d.runner(t, setup{url: o.URL, worker: int32(w)})
-			runs = append(runs, r.Start(StepShare{Share: share, Total: 7, Load: PacedUsers{Rate: rate, Duration: length}}, start))
-		}
-		for _, x := range runs {
-			if err := merged.Merge(finish(t, x)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		isSchedule(t, merged, o, 120)
-		if merged.Window != length {
-			t.Errorf("window %v, want %v", merged.Window, length)
-		}
-		if merged.ConnectionsOpened != 7 {
-			t.Errorf("%d connections opened, want one for each of 7 users", merged.ConnectionsOpened)
-		}
-	})
-}
-
-func TestNothingIsSentBeforeItIsDue(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		var mu sync.Mutex
-		arrived := map[string]time.Time{}
-		o := newOracle(t, func(_ http.ResponseWriter, r *http.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			arrived[r.URL.Path] = time.Now()
-		})
-		rate := pace.Rate(15e6)
-		loads := map[string]StepShare{
-			"users":    usersStep(5, PacedUsers{Rate: rate, Duration: time.Hour}),
-			"arrivals": arrivalsStep(rate, time.Hour),
-		}
-		for name, step := range loads {
-			t.Run(name, func(t *testing.T) {
-				mu.Lock()
-				clear(arrived)
-				mu.Unlock()
-				r := d.runner(t, setup{url: o.URL})
-				start := time.Now().Add(50 * time.Millisecond)
-				x := r.Start(step, start)
-				until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] >= 30 })
-				x.Cut()
-				sent := finish(t, x).Requests[0].Sent
-				mu.Lock()
-				defer mu.Unlock()
-				if n := int64(len(arrived)); n < 30 || n > sent {
-					t.Errorf("sent %d, arrived %d; want 30 or more", sent, n)
-				}
-				if began, ok := x.Began(); !ok || began.Before(start) {
-					t.Errorf("began at %v, %v, want after the start", began.Sub(start), ok)
-				}
-				for i := range sent {
-					due := start.Add(rate.Due(i))
-					if at, ok := arrived[fmt.Sprintf("/%d", i)]; ok && at.Before(due) {
-						t.Errorf("request %d arrived %v before it was due", i, due.Sub(at))
-					}
-				}
-			})
-		}
-	})
-}
-
-// One user is due every 20 ms, and its first request takes 200 ms. What the
-// target made wait must show: the k-th response cannot come before 200 ms, so
-// its response time is at least 200 ms - k*20 ms. The step is cut once the user
-// has had those, however long this machine takes for them.
+// One user is due every 20 ms, and its first request takes 200 ms. What the target made wait
+// shows: of the k-th request, 200 ms - k*20 ms.
 func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		var first atomic.Bool
-		o := newOracle(t, func(http.ResponseWriter, *http.Request) {
-			if first.CompareAndSwap(false, true) {
-				<-time.After(200 * time.Millisecond)
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/0" {
+				time.Sleep(200 * ms)
 			}
 		})
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(1, PacedUsers{Rate: 50e6, Duration: time.Hour}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Outcomes[measure.Success] >= 10 })
-		x.Cut()
-		q := &finish(t, x).Requests[0]
-		if q.Late < 9 {
-			t.Errorf("%d of %d are late, want at least the 9 that were sent more than 10 ms late", q.Late, q.Sent)
+		q := drive(t, d.runner(t, setup{url: o.URL}), usersStep(1, PacedUsers{Rate: 50e6, Duration: time.Second})).Requests[0]
+		if q.Sent != 50 || q.Late != 9 {
+			t.Errorf("%d of %d are late, want the 9 of 50 that were sent more than 10 ms late", q.Late, q.Sent)
 		}
-		// Of the n sorted response times the 10 longest are at least 20, 40, … 200 ms:
-		// quantile 1-(i+0.5)/n is the (i+1)-th from the top.
-		n := q.Response.Count()
-		for i := 1; i < 10; i++ {
-			d, ok := q.Response.Quantile(1 - (float64(i)+0.5)/float64(n))
-			if least := time.Duration(10-i) * 20 * time.Millisecond; !ok || d < least {
-				t.Errorf("the %d. longest response took %v, want at least %v", i+1, d, least)
+		for k := range 12 { // quantile 1-(k+0.5)/50 is the (k+1)-th from the top
+			got, _ := q.Response.Quantile(1 - (float64(k)+0.5)/50)
+			if want := max(0, 200-20*time.Duration(k)) * ms; got.Round(ms) != want {
+				t.Errorf("response %d took %v, want %v", k, got, want)
 			}
 		}
-		if q.Response.Max() < 200*time.Millisecond || q.Service.Max() < 200*time.Millisecond {
-			t.Errorf("longest response %v, service %v; want at least 200 ms", q.Response.Max(), q.Service.Max())
+		if got := latencies(q.Service); got != "0s to 200ms" {
+			t.Errorf("service times %s, want none but that of the first", got)
 		}
 	})
 }
 
 func TestRequestsThatABusyUserMissedAreUnsent(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		handle, _ := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(2, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == 3*time.Second })
-		x.Cut()
-		got := finish(t, x)
-		if diff := cmp.Diff(map[string]int64{"unfinished": 2}, outcomes(total(t, got))); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
-		if got.Due != 60 || got.Unsent != 58 || got.Window != 3*time.Second {
-			t.Errorf("due %d, unsent %d, window %v; want 60, 58, 3s", got.Due, got.Unsent, got.Window)
-		}
-	})
-}
-
-func TestClosedUsersSendUntilTheWindowCloses(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		o := newOracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(5 * time.Millisecond) })
-		r := d.runner(t, setup{url: o.URL})
-		got := drive(t, r, usersStep(4, ClosedUsers{Duration: 3 * time.Second}))
-		q := got.Requests[0]
-		if served := int64(len(o.served())); q.Sent != served || q.Sent < 8 {
-			t.Errorf("sent %d, the server served %d; want the same, at least 8", q.Sent, served)
-		}
-		if got.Due != q.Sent || got.Unsent != 0 || got.Window != 3*time.Second {
-			t.Errorf("due %d, unsent %d, window %v", got.Due, got.Unsent, got.Window)
-		}
-		if shorter(q.Service.Min(), 5*time.Millisecond) {
-			t.Errorf("shortest service %v, want at least the 5 ms that the server takes", q.Service.Min())
-		}
+		r := d.runner(t, setup{url: d.oracle(t, handle).URL})
+		got := drive(t, r, usersStep(2, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}))
+		wantUnsent(t, got, 3*time.Second, 58, map[string]int64{"unfinished": 2})
 	})
 }
 
 func TestDrainIsNotPartOfTheWindow(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		handle, release := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL})
-		x := r.Start(usersStep(3, ClosedUsers{Duration: 3 * time.Second}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == 3*time.Second })
-		release()
-		got := finish(t, x)
-		q := total(t, got)
-		if diff := cmp.Diff(map[string]int64{"success": 3}, outcomes(q)); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
-		if q.CompletedInWindow != 0 || q.ExpectedInWindow != 0 || q.Expected != 3 {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(3*time.Second + ms) })
+		got := drive(t, d.runner(t, setup{url: o.URL}), usersStep(3, ClosedUsers{Duration: 3 * time.Second}))
+		wantUnsent(t, got, 3*time.Second, 0, map[string]int64{"success": 3})
+		if q := total(t, got); q.CompletedInWindow != 0 || q.ExpectedInWindow != 0 || q.Expected != 3 {
 			t.Errorf("%d completed in the window, want none: they came in the drain", q.CompletedInWindow)
 		}
 	})
 }
 
 func TestBurstIsCutAtItsLimit(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		handle, _ := hold(t)
-		o := newOracle(t, handle)
-		r := d.runner(t, setup{url: o.URL})
-		got := drive(t, r, usersStep(3, Burst{Requests: 4, Limit: 3 * time.Second}))
-		if diff := cmp.Diff(map[string]int64{"unfinished": 3}, outcomes(total(t, got))); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
-		if got.Due != 12 || got.Unsent != 9 || got.Window != 3*time.Second {
-			t.Errorf("due %d, unsent %d, window %v; want 12, 9, 3s", got.Due, got.Unsent, got.Window)
+		start := time.Now()
+		got := drive(t, d.runner(t, setup{url: d.oracle(t, handle).URL}), usersStep(3, Burst{Requests: 4, Limit: 3 * time.Second}))
+		wantUnsent(t, got, 3*time.Second, 9, map[string]int64{"unfinished": 3})
+		if took := time.Since(start); took != 3*time.Second {
+			t.Errorf("it took %v", took)
 		}
 	})
 }
 
 func TestCutBeforeTheStartSendsNothing(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		loads := map[string]StepShare{
-			"paced":    usersStep(2, PacedUsers{Rate: 1e6, Duration: time.Second}),
-			"closed":   usersStep(2, ClosedUsers{Duration: time.Second}),
-			"burst":    usersStep(2, Burst{Requests: 1, Limit: time.Second}),
-			"arrivals": arrivalsStep(10e6, time.Second),
-		}
-		for name, step := range loads {
-			t.Run(name, func(t *testing.T) {
-				o := newOracle(t, nil)
-				r := d.runner(t, setup{url: o.URL})
-				x := r.Start(step, time.Now().Add(time.Hour))
+	for name, step := range map[string]StepShare{
+		"paced":    usersStep(2, PacedUsers{Rate: 1e6, Duration: time.Second}),
+		"closed":   usersStep(2, ClosedUsers{Duration: time.Second}),
+		"burst":    usersStep(2, Burst{Requests: 1, Limit: time.Second}),
+		"arrivals": arrivalsStep(10e6, time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				o := d.oracle(t, nil)
+				x := d.runner(t, setup{url: o.URL}).Start(step, time.Now().Add(time.Minute))
+				time.Sleep(59 * time.Second)
 				x.Cut()
 				x.Cut()
-				got := finish(t, x)
-				if _, ok := x.Began(); ok || total(t, got).Sent != 0 || len(o.served()) != 0 {
-					t.Errorf("sent %d, served %d, want nothing", total(t, got).Sent, len(o.served()))
-				}
-				if got.Window != 0 {
-					t.Errorf("window %v, want 0", got.Window)
+				wantUnsent(t, finish(t, x), 0, 0, map[string]int64{})
+				if _, ok := x.Began(); ok || len(o.arrivals()) != 0 {
+					t.Errorf("%d served, want nothing", len(o.arrivals()))
 				}
 			})
-		}
-	})
+		})
+	}
 }
 
-// A worker that starts too late sends the requests that became due before, late,
-// until the window closes.
+// A worker that starts too late sends the requests that became due before, late, until the
+// window closes. Of users who think, all but the first requests would have been after a response.
 func TestLateStartSendsTheRestOfTheWindow(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		tests := map[string]struct {
-			ago          time.Duration
-			due, atLeast int64
-		}{
-			"within the window": {ago: 200 * time.Millisecond, due: 30, atLeast: 1},
-			"after the window":  {ago: time.Hour, due: 30},
-		}
-		for name, tt := range tests {
-			t.Run(name, func(t *testing.T) {
-				o := newOracle(t, nil)
-				r := d.runner(t, setup{url: o.URL})
-				x := r.Start(usersStep(3, PacedUsers{Rate: 10e6, Duration: 3 * time.Second}), time.Now().Add(-tt.ago))
-				got := finish(t, x)
-				q := total(t, got)
-				if got.Due != tt.due || q.Sent != int64(len(o.served())) || q.Late < tt.atLeast || (tt.atLeast == 0 && q.Sent != 0) {
-					t.Errorf("due %d, sent %d, late %d", got.Due, q.Sent, q.Late)
+	paced, thinking := PacedUsers{Rate: 10e6, Duration: 3 * time.Second}, ClosedUsers{Duration: 4 * time.Second, Think: fixed(200 * ms)}
+	for name, tt := range map[string]struct {
+		step               StepShare
+		ago                time.Duration
+		sent, unsent, late int64
+		latest             time.Duration
+	}{
+		"within the window":           {step: usersStep(3, paced), ago: 200 * ms, sent: 30, late: 2, latest: 200 * ms},
+		"after the window":            {step: usersStep(3, paced), ago: time.Hour, unsent: 30},
+		"users who think":             {step: usersStep(4, thinking), ago: 700 * ms, sent: 4 * 17, late: 4, latest: 700 * ms},
+		"users who think, afterwards": {step: usersStep(10, ClosedUsers{Duration: time.Second, Think: fixed(2 * time.Second)}), ago: 2 * time.Second, unsent: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				o := d.oracle(t, func(http.ResponseWriter, *http.Request) {})
+				got := finish(t, d.runner(t, setup{url: o.URL}).Start(tt.step, time.Now().Add(-tt.ago)))
+				sent := map[string]int64{"success": tt.sent}
+				maps.DeleteFunc(sent, func(_ string, n int64) bool { return n == 0 })
+				wantUnsent(t, got, tt.step.Load.length(), tt.unsent, sent)
+				if q := total(t, got); q.Late != tt.late || got.Lateness.Max().Round(ms) != tt.latest || int64(len(o.arrivals())) != tt.sent {
+					t.Errorf("%d late, at most %v, %d served; want %d, %v, %d", q.Late, got.Lateness.Max(), len(o.arrivals()), tt.late, tt.latest, tt.sent)
 				}
 			})
-		}
-	})
+		})
+	}
+}
+
+// A step that is cut ends at once, and counts what was due until then.
+func TestCutEndsUsers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		step StepShare
+		sent int64 // until 105 ms
+	}{
+		"paced":                        {usersStep(2, PacedUsers{Rate: 100e6, Duration: time.Hour}), 11},
+		"who think":                    {usersStep(1, ClosedUsers{Duration: time.Hour, Think: fixed(time.Minute)}), 1},
+		"of a burst, who think":        {usersStep(1, Burst{Requests: 2, Limit: time.Hour, Think: fixed(time.Minute)}), 1},
+		"a ramp with a rate":           {rampStep(RampedUsers{From: 1, To: 1000, Each: 100e6, Duration: time.Hour}), 11},
+		"a ramp, as replies come":      {rampStep(RampedUsers{From: 1, To: 1000, Duration: time.Hour}), 21},
+		"a ramp of users who think":    {rampStep(RampedUsers{From: 1, To: 1000, Duration: time.Hour, Think: fixed(45 * ms)}), 3},
+		"a ramp down, with a rate":     {rampStep(RampedUsers{From: 10, To: 1, Each: 10e6, Duration: time.Hour}), 11},
+		"a ramp down, as replies come": {rampStep(RampedUsers{From: 10, To: 1, Duration: time.Hour}), 210},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				o, start := d.oracle(t, nil), time.Now()
+				x := d.runner(t, setup{url: o.URL}).Start(tt.step, start)
+				time.Sleep(104 * ms)
+				x.Cut()
+				got := finish(t, x)
+				q := total(t, got)
+				if got.Due != tt.sent || q.Sent != tt.sent || int64(len(o.arrivals())) != tt.sent || got.Window != 104*ms || time.Since(start) != 104*ms {
+					t.Errorf("due %d, sent %d, served %d in a window of %v; want %d", got.Due, q.Sent, len(o.arrivals()), got.Window, tt.sent)
+				}
+			})
+		})
+	}
 }
 
 func TestPrepareOpensTheConnections(t *testing.T) {

@@ -34,8 +34,9 @@ func arrivalsInVirtualTime(t *testing.T, test func(t *testing.T, d testDriver)) 
 func (d testDriver) virtually(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
 	identity()
+	d.network = newNetwork(t) // for longer than the goroutines of the bubble
 	synctest.Test(t, func(t *testing.T) {
-		d.network = newNetwork(t)
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // what goes on at the end has time to end
 		test(t, d)
 	})
 }

@@ -146,9 +146,9 @@ func wantJourney(t *testing.T, s *measure.Measurement, started, completed, faile
 }
 
 func TestUsersCarryJourneysOut(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		r := d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 10))
+		r := d.runner(t, buying(t, d.oracle(t, m.ServeHTTP).URL, 10))
 		s := drive(t, r, usersStep(10, Burst{Requests: 8, Limit: time.Minute}))
 		m.check(t)
 		wantJourney(t, s, 20, 20, 0)
@@ -165,9 +165,9 @@ func TestUsersCarryJourneysOut(t *testing.T) {
 
 // A user has its row whichever worker it is of: worker w of W has the rows w, w+W, …
 func TestUsersHaveTheirRowsOnEveryWorker(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		url := newOracle(t, m.ServeHTTP).URL
+		url := d.oracle(t, m.ServeHTTP).URL
 		for worker := range int64(2) {
 			s := buying(t, url, 3)
 			rows, err := source.NewTable("accounts", []string{"name"}, source.Uniform)
@@ -189,9 +189,9 @@ func TestUsersHaveTheirRowsOnEveryWorker(t *testing.T) {
 }
 
 func TestAJourneyTakesPartInTheMixByItsWeight(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		c := buying(t, newOracle(t, m.ServeHTTP).URL, 10)
+		c := buying(t, d.oracle(t, m.ServeHTTP).URL, 10)
 		c.requests[3].Weight = 2
 		s := drive(t, d.runner(t, c), usersStep(6, Burst{Requests: 12, Limit: time.Minute}))
 		m.check(t)
@@ -203,7 +203,7 @@ func TestAJourneyTakesPartInTheMixByItsWeight(t *testing.T) {
 }
 
 func TestAFailedRequestEndsTheJourneyOfItsUser(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
 		m.fail = func(path, account string) int {
 			if path == "/add" && account == "user3" {
@@ -211,7 +211,7 @@ func TestAFailedRequestEndsTheJourneyOfItsUser(t *testing.T) {
 			}
 			return 0
 		}
-		r := d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 10))
+		r := d.runner(t, buying(t, d.oracle(t, m.ServeHTTP).URL, 10))
 		s := drive(t, r, usersStep(10, Burst{Requests: 8, Limit: time.Minute}))
 		m.check(t)
 		// The user whose second request fails begins a journey with every other request.
@@ -224,7 +224,7 @@ func TestAFailedRequestEndsTheJourneyOfItsUser(t *testing.T) {
 
 // An expected 429 is no failure of the request, and the journey is over all the same.
 func TestAJourneyGoesOnAfterASuccessOnly(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
 		m.fail = func(path, _ string) int {
 			if path == "/login" {
@@ -232,7 +232,7 @@ func TestAJourneyGoesOnAfterASuccessOnly(t *testing.T) {
 			}
 			return 0
 		}
-		c := buying(t, newOracle(t, m.ServeHTTP).URL, 1)
+		c := buying(t, d.oracle(t, m.ServeHTTP).URL, 1)
 		c.requests[0].Expect.Status = []int32{200, 429}
 		s := drive(t, d.runner(t, c), usersStep(1, Burst{Requests: 3, Limit: time.Minute}))
 		wantJourney(t, s, 3, 0, 3)
@@ -248,10 +248,10 @@ func TestHostileValuesAreNotSent(t *testing.T) {
 		"a line break": secret + "\r\nX-Evil: 1", "a request": "\r\n\r\nGET /evil HTTP/1.1\r\n\r\n" + secret, "too long": strings.Repeat(secret, 1000), "NUL": secret + "\x00",
 	} {
 		t.Run(name, func(t *testing.T) {
-			forEachDriver(t, func(t *testing.T, d testDriver) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
 				m := newMarket()
 				m.token = func(string) string { return token }
-				s := drive(t, d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 2)), usersStep(2, Burst{Requests: 2, Limit: time.Minute}))
+				s := drive(t, d.runner(t, buying(t, d.oracle(t, m.ServeHTTP).URL, 2)), usersStep(2, Burst{Requests: 2, Limit: time.Minute}))
 				wantJourney(t, s, 4, 0, 4)
 				if got := fmt.Sprint(sent(s), s.Requests[0].Outcomes[measure.BadResponse], m.hits); got != "[4 0 0 0] 4 map[/login:4]" {
 					t.Errorf("sent, bad responses and served: %s", got)
@@ -266,10 +266,10 @@ func TestHostileValuesAreNotSent(t *testing.T) {
 
 // Quotes in a captured value stay in the body as they are: a body is framed by its length.
 func TestQuotesInACapturedValueStayInTheBody(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		var mu sync.Mutex
 		var bodies []string
-		o := newOracle(t, func(w http.ResponseWriter, r *http.Request) {
+		o := d.oracle(t, func(w http.ResponseWriter, r *http.Request) {
 			raw := make([]byte, r.ContentLength)
 			_, _ = r.Body.Read(raw)
 			mu.Lock()
@@ -290,9 +290,9 @@ func TestQuotesInACapturedValueStayInTheBody(t *testing.T) {
 }
 
 func TestAJourneyFailsByItsTimeLimit(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		c := buying(t, newOracle(t, m.ServeHTTP).URL, 2)
+		c := buying(t, d.oracle(t, m.ServeHTTP).URL, 2)
 		j := &c.journeys[0]
 		j.TimeLimit = 10 * time.Second
 		j.Steps = append([]source.JourneyStep{j.Steps[0], {Think: pace.Think{Shortest: time.Hour, Longest: time.Hour}}}, j.Steps[1:]...)
@@ -306,55 +306,57 @@ func TestAJourneyFailsByItsTimeLimit(t *testing.T) {
 }
 
 func TestWaitsOfAJourneyAreWaited(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		c := buying(t, newOracle(t, m.ServeHTTP).URL, 5)
-		j, wait := &c.journeys[0], pace.Think{Shortest: 300 * time.Millisecond, Longest: 400 * time.Millisecond}
+		c := buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 5)
+		j, wait := &c.journeys[0], fixed(300*ms)
 		j.Steps = []source.JourneyStep{j.Steps[0], {Think: wait}, j.Steps[1], {Think: wait}, j.Steps[2], {Think: wait}}
 		s := drive(t, d.runner(t, c), usersStep(5, ClosedUsers{Duration: 3 * time.Second}))
 		m.check(t)
-		q := &s.Journeys[0]
-		if q.Completed == 0 || q.Time.Min() < 2*wait.Shortest || q.Failed > 0 {
-			t.Errorf("%d completed, the fastest in %v, %d failed", q.Completed, q.Time.Min(), q.Failed)
-		}
-		wantJourney(t, s, q.Started, q.Completed, 0)
-		if s.Due != total(t, s).Sent+s.Unsent || !s.KnowsDue() {
-			t.Errorf("due %d, of the requests %v", s.Due, dueOf(s))
+		// 4 requests of 5 ms and 3 waits take 920 ms: the fourth time, the first wait lasts to the end.
+		wantJourney(t, s, 20, 15, 0)
+		if got := fmt.Sprint(sent(s), s.Due, s.Unsent); got != "[20 30 15 0] 65 0" || !s.KnowsDue() {
+			t.Errorf("sent, due and unsent: %s", got)
 		}
 		// The waits of a response are not its lateness.
-		if late := total(t, s).Response.Min(); late > wait.Shortest {
-			t.Errorf("the fastest response took %v", late)
+		if times := latencies(s.Journeys[0].Time); times != "620ms" || latencies(total(t, s).Response) != "5ms" {
+			t.Errorf("journeys took %s, responses %s", times, latencies(total(t, s).Response))
 		}
 	})
+}
+
+// slow is a handler that takes the latency of other servers of virtual time.
+func slow(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(latency)
+		handle(w, r)
+	}
 }
 
 // The journeys of the warm-up are not counted, but the requests that they send later are.
 func TestJourneysOfTheWarmUpAreNotCounted(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		step := usersStep(5, ClosedUsers{Duration: 2 * time.Second, Think: fixed(50 * time.Millisecond)})
-		step.WarmUp = 2 * time.Second
-		s := drive(t, d.runner(t, buying(t, newOracle(t, m.ServeHTTP).URL, 5)), step)
+		step := usersStep(5, ClosedUsers{Duration: 2 * time.Second, Think: fixed(45 * ms)})
+		step.WarmUp = 110 * ms
+		s := drive(t, d.runner(t, buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 5)), step)
 		m.check(t)
-		q := &s.Journeys[0]
-		if q.Started == 0 || q.Started >= m.hits["/login"] {
-			t.Errorf("%d journeys started, the target had %d logins", q.Started, m.hits["/login"])
+		// Each user sends from its place in the first think time on, every 50 ms, four a journey.
+		wantJourney(t, s, 50, 45, 0)
+		if got := fmt.Sprint(sent(s), m.hits["/login"]); got != "[50 100 50 0] 55" {
+			t.Errorf("sent, and logins: %s", got)
 		}
-		wantJourney(t, s, q.Started, q.Completed, 0)
 	})
 }
 
-// A paced user that waits for a slow response misses its turns: they are due all the same,
-// and they are the requests that it would have sent.
+// A paced user that waits for a slow response misses its turns: they are due all the same, and
+// they are the requests that it would have sent.
 func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		handle, release := hold(t)
-		o := newOracle(t, func(w http.ResponseWriter, r *http.Request) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
+		const length = 4 * time.Second
+		o := d.oracle(t, func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/b" {
-				handle(w, r)
+				time.Sleep(length)
 			}
 		})
 		c := setup{
@@ -363,21 +365,17 @@ func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 			journeys: []source.Journey{{Name: "j", Weight: 1, Steps: []source.JourneyStep{{Request: 0, Times: 1}, {Request: 1, Times: 1}, {Request: 2, Times: 1}}}},
 		}
 		// Each of the 4 users has 10 turns, and the second never ends in the window.
-		const length = 4 * time.Second
-		step := usersStep(4, PacedUsers{Rate: 10e6, Duration: length})
-		x := d.runner(t, c).Start(step, time.Now())
-		running := snapshot(t, x)
-		if running.Due > 0 && running.Requests[0].Due > 0 {
-			t.Errorf("a running step knows which are due: %v", dueOf(running))
+		x := d.runner(t, c).Start(usersStep(4, PacedUsers{Rate: 10e6, Duration: length}), time.Now())
+		time.Sleep(length / 2)
+		if running := snapshot(t, x); running.Due == 0 || running.Requests[0].Due > 0 {
+			t.Errorf("of %d that are due, a running step knows which: %v", running.Due, dueOf(running))
 		}
-		until(t, x, func(s *measure.Measurement) bool { return s.Window == length })
-		release()
 		s := finish(t, x)
 		if got := fmt.Sprint(sent(s), dueOf(s), s.Due, s.Unsent); got != "[4 4 0] [16 12 12] 40 32" {
 			t.Errorf("sent, due, due together and unsent: %s", got)
 		}
 		wantJourney(t, s, 4, 0, 0)
-		if least := s.Journeys[0].Unfinished.Min(); least < 100*time.Millisecond {
+		if least := s.Journeys[0].Unfinished.Min(); least < 100*ms {
 			t.Errorf("a journey is left after %v", least)
 		}
 	})
@@ -385,43 +383,36 @@ func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 
 // Users who come one after another have a schedule each, too.
 func TestJourneysOfARampOfUsers(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
+	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		m := newMarket()
-		ramp := RampedUsers{From: 2, To: 10, Duration: 400 * time.Millisecond, Each: 50e6}
-		c := buying(t, newOracle(t, m.ServeHTTP).URL, 10)
-		x := d.runner(t, c).Start(usersStep(10, ramp), time.Now().Add(200*time.Millisecond))
+		ramp := RampedUsers{From: 2, To: 10, Duration: 400 * ms, Each: 50e6}
+		x := d.runner(t, buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 10)).Start(usersStep(10, ramp), time.Now())
 		s := finish(t, x)
 		m.check(t)
-		users := x.schedule.(*rampedUsers)
-		if want := users.allTurns(ramp.Duration); s.Due != want || !s.KnowsDue() || want < 100 {
-			t.Errorf("due %d, of the requests %v; want %d together", s.Due, dueOf(s), want)
+		if want := x.schedule.(*rampedUsers).allTurns(ramp.Duration); s.Due != want || total(t, s).Sent != want || !s.KnowsDue() || want < 100 {
+			t.Errorf("due %d, of the requests %v, sent %d; want %d together", s.Due, dueOf(s), total(t, s).Sent, want)
 		}
-		wantJourney(t, s, s.Journeys[0].Started, s.Journeys[0].Completed, 0)
+		wantJourney(t, s, s.Requests[0].Sent, s.Requests[2].Sent, 0)
 	})
 }
 
-func TestACutLeavesJourneysUnfinished(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		handle, release := hold(t)
-		defer release()
-		o := newOracle(t, handle)
-		c := buying(t, o.URL, 3)
-		x := d.runner(t, c).Start(usersStep(3, ClosedUsers{Duration: time.Minute}), time.Now())
-		until(t, x, func(s *measure.Measurement) bool { return s.Requests[0].Sent == 3 })
-		x.Cut()
-		wantJourney(t, finish(t, x), 3, 0, 0)
-	})
-}
-
-// What has waited for less than its timeout at the end of the drain is undecided, and its
-// journey under way.
+// What is in flight when a step is cut, or has waited for less than its timeout at its end, is
+// undecided, and its journey under way.
 func TestAJourneyWhoseRequestIsUndecidedIsUnderWay(t *testing.T) {
-	forEachDriver(t, func(t *testing.T, d testDriver) {
-		t.Parallel()
-		handle, release := hold(t)
-		defer release()
-		c := buying(t, newOracle(t, handle).URL, 3)
-		s := drive(t, d.runner(t, c), usersStep(3, Burst{Requests: 1, Limit: 3 * time.Second}))
-		wantJourney(t, s, 3, 0, 0)
-	})
+	for name, tt := range map[string]struct {
+		load Load
+		cut  time.Duration
+	}{
+		"a cut":           {ClosedUsers{Duration: time.Minute}, time.Second},
+		"the burst's end": {Burst{Requests: 1, Limit: 3 * time.Second}, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				handle, _ := hold(t)
+				x := d.runner(t, buying(t, d.oracle(t, handle).URL, 3)).Start(usersStep(3, tt.load), time.Now())
+				defer time.AfterFunc(tt.cut, x.Cut).Stop()
+				wantJourney(t, finish(t, x), 3, 0, 0)
+			})
+		})
+	}
 }

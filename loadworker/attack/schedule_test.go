@@ -1,0 +1,144 @@
+package attack
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// The workers of a step together send its schedule: each request once, in the instant in which it
+// is due, and no other. What is due before the window is sent, and not counted.
+func TestScheduleIsSentInTheInstantsInWhichItIsDue(t *testing.T) {
+	for name, tt := range map[string]struct {
+		load    Load
+		users   int64 // 0: arrivals
+		workers int64
+		warmUp  time.Duration
+		due     interface{ Due(int64) time.Duration }
+		n       int64 // in the window
+	}{
+		"paced users":               {PacedUsers{Rate: 30e6, Duration: 4 * time.Second}, 7, 2, 0, pace.Rate(30e6), 120},
+		"users, after a warm-up":    {PacedUsers{Rate: 10e6, Duration: 2 * time.Second}, 4, 1, 2500 * ms, pace.Rate(10e6), 20},
+		"arrivals":                  {Arrivals{Rate: 37_500_000, Duration: 6 * time.Second}, 0, 3, 0, pace.Rate(37_500_000), 225},
+		"arrivals, after a warm-up": {Arrivals{Rate: 10e6, Duration: 2 * time.Second}, 0, 1, 2500 * ms, pace.Rate(10e6), 20},
+		"a ramp":                    {Arrivals{Rate: 100e6, End: 300e6, Duration: 300 * ms}, 0, 3, 0, pace.Ramp{From: 100e6, To: 300e6, Length: 300 * ms}, 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each := inVirtualTime
+			if tt.users == 0 {
+				each = arrivalsInVirtualTime
+			}
+			each(t, func(t *testing.T, d testDriver) {
+				o, start := d.oracle(t, nil), time.Now().Add(time.Second)
+				begins := start.Add(tt.warmUp)
+				merged, before := measure.NewMeasurement(1), pace.Rate(10e6).Before(tt.warmUp)
+				var runs []*Execution
+				for w := range tt.workers {
+					total := cmp.Or(tt.users, tt.n)
+					step := StepShare{Share: pace.Share{First: w, Stride: tt.workers}.Of(total), Total: total, WarmUp: tt.warmUp, Load: tt.load}
+					runs = append(runs, d.runner(t, setup{url: o.URL, worker: int32(w)}).Start(step, start))
+				}
+				for _, x := range runs {
+					if err := merged.Merge(finish(t, x)); err != nil {
+						t.Fatal(err)
+					}
+					if began, ok := x.Began(); !ok || !began.Equal(start) {
+						t.Errorf("began at %v, want %v", began, start)
+					}
+				}
+				isSent(t, merged, tt.n, tt.load.length())
+				o.isOnTime(t, before+tt.n, func(seq int64) time.Time {
+					return begins.Add(tt.due.Due(seq) - tt.warmUp)
+				})
+			})
+		})
+	}
+}
+
+// isSent checks that all that was due in a window was sent in the instant, and answered after the
+// oracle's latency.
+func isSent(t *testing.T, s *measure.Measurement, n int64, window time.Duration) {
+	t.Helper()
+	q := total(t, s)
+	got := []any{s.Due, s.Unsent, outcomes(q), q.Expected, s.Lateness.Max(), s.Window, latencies(q.Response), latencies(q.Service)}
+	want := []any{n, int64(0), map[string]int64{"success": n}, n, time.Duration(0), window, "5ms", "5ms"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("due, unsent, outcomes, expected, lateness, window, response and service times (-want +got):\n%s", diff)
+	}
+}
+
+// latencies are the times of a histogram, which rounds to a thousandth.
+func latencies(h *measure.Histogram) string {
+	least, most := h.Min().Round(ms), h.Max().Round(ms)
+	if least == most {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprint(least, " to ", most)
+}
+
+// Every driver sends the requests of users in the instants that the feed says: those of the
+// simulation, in which no driver is.
+func TestUsersSendInTheInstantsOfTheSimulation(t *testing.T) {
+	const window = 3 * time.Second
+	for name, step := range map[string]StepShare{
+		"closed":                      usersStep(4, ClosedUsers{Duration: window}),
+		"closed, with thought":        usersStep(5, ClosedUsers{Duration: window, Think: fixed(100 * ms)}),
+		"closed, with drawn thoughts": usersStep(5, ClosedUsers{Duration: window, Think: pace.Think{Shortest: 50 * ms, Longest: 500 * ms}}),
+		"a burst":                     usersStep(5, Burst{Requests: 20, Limit: time.Minute}),
+		"a burst, with thought":       usersStep(5, Burst{Requests: 3, Limit: time.Hour, Think: fixed(time.Second)}),
+		"a ramp up":                   rampStep(RampedUsers{From: 2, To: 10, Each: 5e6, Duration: window}),
+		"a ramp down":                 rampStep(RampedUsers{From: 10, To: 2, Each: 5e6, Duration: window}),
+		"a ramp up, without a rate":   rampStep(RampedUsers{From: 2, To: 10, Duration: window}),
+		"a ramp down, without a rate": rampStep(RampedUsers{From: 10, To: 2, Duration: window}),
+		"a ramp up, with thought":     rampStep(RampedUsers{From: 2, To: 10, Duration: window, Think: fixed(70 * ms)}),
+	} {
+		for _, warmUp := range []time.Duration{0, 2 * time.Second} {
+			if _, burst := step.Load.(Burst); burst && warmUp > 0 {
+				continue // it has none
+			}
+			t.Run(fmt.Sprintf("%s, %v of warm-up", name, warmUp), func(t *testing.T) {
+				step := step
+				step.WarmUp = warmUp
+				plan := simulate(t, step, 0, latency)
+				inVirtualTime(t, func(t *testing.T, d testDriver) { sendsAsSimulated(t, d, step, plan) })
+			})
+		}
+	}
+}
+
+func sendsAsSimulated(t *testing.T, d testDriver, step StepShare, plan []simulatedRequest) {
+	o := d.oracle(t, nil)
+	r, start := d.runner(t, setup{url: o.URL}), time.Now().Add(time.Second)
+	x := r.Start(step, start)
+	got, counted := finish(t, x), int64(0)
+	var want, came []time.Duration
+	for _, p := range plan {
+		want = append(want, p.due)
+		if p.due >= 0 {
+			counted++
+		}
+	}
+	for _, a := range o.arrivals() {
+		came = append(came, a.at.Sub(start)-step.WarmUp)
+	}
+	slices.Sort(want)
+	slices.SortFunc(came, cmp.Compare)
+	if diff := gocmp.Diff(want, came); diff != "" {
+		t.Errorf("arrived (-want +got):\n%s", diff)
+	}
+	window := step.Load.length()
+	if _, burst := step.Load.(Burst); burst {
+		window = want[len(want)-1] + latency // until the last response
+	}
+	isSent(t, got, counted, window)
+	if got.ConnectionsOpened != step.Total {
+		t.Errorf("%d connections for %d users", got.ConnectionsOpened, step.Total)
+	}
+}
