@@ -18,8 +18,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-// TestSamples gives every sample to the API server, as kubectl apply would.
-func TestSamples(t *testing.T) {
+// TestSamplesAreAccepted gives every sample to the API server, as kubectl apply would.
+func TestSamplesAreAccepted(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	samples := os.DirFS(filepath.Join("..", "..", "config", "samples"))
 	var names []string
@@ -59,9 +59,9 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestOverlays gives every experiment to the API server at its published size and at
+// TestExperimentsAreAcceptedInBothSizes gives every experiment to the API server at its published size and at
 // that of two cores.
-func TestOverlays(t *testing.T) {
+func TestExperimentsAreAcceptedInBothSizes(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	for _, e := range experiment.All() {
 		text, err := apiserver.Kustomize(t.Context(), filepath.Join("..", "..", "config", "samples", "seeds", e.Name))

@@ -40,147 +40,72 @@ const badSchedule = `spec.schedule: Invalid value: "%": spec.schedule in body sh
 // scheduleValidations has a row for every CEL rule of a schedule beside those of its
 // template's spec, and for patterns and bounds.
 var scheduleValidations = []validation{
-	{
-		name:    "nothing that starts a run",
-		valid:   "{schedule: null, onChange: true}",
+	{name: "nothing that starts a run", valid: "{schedule: null, onChange: true}",
 		invalid: "{schedule: null, onChange: false}",
-		want:    []string{"spec: Invalid value: at least one of schedule, onRollout and onChange must be set"},
-	},
-	{
-		name:    "a time zone without a schedule",
-		valid:   "{timeZone: Europe/Berlin}",
+		want:    []string{"spec: Invalid value: at least one of schedule, onRollout and onChange must be set"}},
+	{name: "a time zone without a schedule", valid: "{timeZone: Europe/Berlin}",
 		invalid: "{schedule: null, onChange: true, timeZone: Europe/Berlin}",
-		want:    []string{"spec.timeZone: Forbidden: timeZone must not be set without schedule"},
-	},
-	{
-		name:    "the machine's time zone",
-		valid:   "{timeZone: America/Argentina/Buenos_Aires}",
+		want:    []string{"spec.timeZone: Forbidden: timeZone must not be set without schedule"}},
+	{name: "the machine's time zone", valid: "{timeZone: America/Argentina/Buenos_Aires}",
 		invalid: "{timeZone: Local}",
-		want:    []string{`spec.timeZone: Invalid value: "Local": timeZone must be a name such as Europe/Berlin: Local is that of the operator's machine`},
-	},
-	{
-		name:    "a time zone that is a path",
-		valid:   "{timeZone: Etc/GMT+5}",
+		want:    []string{`spec.timeZone: Invalid value: "Local": timeZone must be a name such as Europe/Berlin: Local is that of the operator's machine`}},
+	{name: "a time zone that is a path", valid: "{timeZone: Etc/GMT+5}",
 		invalid: "{timeZone: ../etc/passwd}",
-		want:    []string{`spec.timeZone: Invalid value: "../etc/passwd": spec.timeZone in body should match '^[A-Za-z0-9+_/-]+$'`},
-	},
-	{
-		name:    "a deadline without a schedule",
-		valid:   "{startingDeadlineSeconds: 10}",
+		want:    []string{`spec.timeZone: Invalid value: "../etc/passwd": spec.timeZone in body should match '^[A-Za-z0-9+_/-]+$'`}},
+	{name: "a deadline without a schedule", valid: "{startingDeadlineSeconds: 10}",
 		invalid: "{schedule: null, onRollout: {kind: Deployment, name: shop}, startingDeadlineSeconds: 10}",
-		want:    []string{"spec.startingDeadlineSeconds: Forbidden: startingDeadlineSeconds must not be set without schedule: a rollout or a change is tested however late"},
-	},
-	{
-		name:    "a deadline that no operator keeps",
-		valid:   "{startingDeadlineSeconds: 10}",
+		want:    []string{"spec.startingDeadlineSeconds: Forbidden: startingDeadlineSeconds must not be set without schedule: a rollout or a change is tested however late"}},
+	{name: "a deadline that no operator keeps", valid: "{startingDeadlineSeconds: 10}",
 		invalid: "{startingDeadlineSeconds: 9}",
-		want:    []string{"spec.startingDeadlineSeconds: Invalid value: 9: spec.startingDeadlineSeconds in body should be greater than or equal to 10"},
-	},
-	{
-		name:    "an interval",
-		valid:   `{schedule: "@hourly"}`,
+		want:    []string{"spec.startingDeadlineSeconds: Invalid value: 9: spec.startingDeadlineSeconds in body should be greater than or equal to 10"}},
+	{name: "an interval", valid: `{schedule: "@hourly"}`,
 		invalid: `{schedule: "@every 90s"}`,
-		want:    []string{strings.ReplaceAll(badSchedule, "%", "@every 90s")},
-	},
-	{
-		name:    "a time zone in the schedule",
-		valid:   `{schedule: "*/5 0-6,22,23 ? JAN-MAR mon"}`,
+		want:    []string{strings.ReplaceAll(badSchedule, "%", "@every 90s")}},
+	{name: "a time zone in the schedule", valid: `{schedule: "*/5 0-6,22,23 ? JAN-MAR mon"}`,
 		invalid: `{schedule: "TZ=Europe/Berlin 0 2 * * *"}`,
-		want:    []string{strings.ReplaceAll(badSchedule, "%", "TZ=Europe/Berlin 0 2 * * *")},
-	},
-	{
-		name:    "seconds",
-		valid:   `{schedule: "0  2 * * *"}`,
+		want:    []string{strings.ReplaceAll(badSchedule, "%", "TZ=Europe/Berlin 0 2 * * *")}},
+	{name: "seconds", valid: `{schedule: "0  2 * * *"}`,
 		invalid: `{schedule: "0 0 2 * * *"}`,
-		want:    []string{strings.ReplaceAll(badSchedule, "%", "0 0 2 * * *")},
-	},
-	{
-		name:    "the rollout of what has none",
-		valid:   "{onRollout: {kind: StatefulSet, name: shop}}",
+		want:    []string{strings.ReplaceAll(badSchedule, "%", "0 0 2 * * *")}},
+	{name: "the rollout of what has none", valid: "{onRollout: {kind: StatefulSet, name: shop}}",
 		invalid: "{onRollout: {kind: Job, name: shop}}",
-		want:    []string{`spec.onRollout.kind: Unsupported value: "Job": supported values: "Deployment", "StatefulSet", "DaemonSet"`},
-	},
-	{
-		name:    "a workload by a path",
-		valid:   "{onRollout: {kind: DaemonSet, name: shop.v2}}",
+		want:    []string{`spec.onRollout.kind: Unsupported value: "Job": supported values: "Deployment", "StatefulSet", "DaemonSet"`}},
+	{name: "a workload by a path", valid: "{onRollout: {kind: DaemonSet, name: shop.v2}}",
 		invalid: "{onRollout: {kind: Deployment, name: ../secrets/shop}}",
-		want:    []string{`spec.onRollout.name: Invalid value: "../secrets/shop": spec.onRollout.name in body should match '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'`},
-	},
-	{
-		name:    "a policy that is none",
-		valid:   "{concurrencyPolicy: Replace}",
+		want:    []string{`spec.onRollout.name: Invalid value: "../secrets/shop": spec.onRollout.name in body should match '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'`}},
+	{name: "a policy that is none", valid: "{concurrencyPolicy: Replace}",
 		invalid: "{concurrencyPolicy: Queue}",
-		want:    []string{`spec.concurrencyPolicy: Unsupported value: "Queue": supported values: "Allow", "Forbid", "Replace"`},
-	},
-	{
-		name:    "a template that is suspended",
-		valid:   "{suspend: true, template: {spec: {suspend: false}}}",
+		want:    []string{`spec.concurrencyPolicy: Unsupported value: "Queue": supported values: "Allow", "Forbid", "Replace"`}},
+	{name: "a template that is suspended", valid: "{suspend: true, template: {spec: {suspend: false}}}",
 		invalid: "{template: {spec: {suspend: true}}}",
-		want:    []string{"spec.template.spec.suspend: Forbidden: suspend must not be set in a template; set spec.suspend of the schedule"},
-	},
-	{
-		name:    "a template that is terminated",
-		valid:   "{template: {spec: {terminate: false}}}",
+		want:    []string{"spec.template.spec.suspend: Forbidden: suspend must not be set in a template; set spec.suspend of the schedule"}},
+	{name: "a template that is terminated", valid: "{template: {spec: {terminate: false}}}",
 		invalid: "{template: {spec: {terminate: true}}}",
-		want:    []string{"spec.template.spec.terminate: Forbidden: terminate must not be set in a template"},
-	},
-	{
-		name:    "a template that deletes itself",
-		valid:   "{successfulRunsHistoryLimit: 0, failedRunsHistoryLimit: 100}",
+		want:    []string{"spec.template.spec.terminate: Forbidden: terminate must not be set in a template"}},
+	{name: "a template that deletes itself", valid: "{successfulRunsHistoryLimit: 0, failedRunsHistoryLimit: 100}",
 		invalid: "{template: {spec: {ttlSecondsAfterFinished: 60}}}",
-		want:    []string{"spec.template.spec.ttlSecondsAfterFinished: Forbidden: ttlSecondsAfterFinished must not be set in a template; successfulRunsHistoryLimit and failedRunsHistoryLimit say how many LoadTests are kept"},
-	},
-	{
-		name:    "a label of the operator's",
-		valid:   `{template: {metadata: {labels: {team: shop, example.com/stage: ""}}}}`,
+		want:    []string{"spec.template.spec.ttlSecondsAfterFinished: Forbidden: ttlSecondsAfterFinished must not be set in a template; successfulRunsHistoryLimit and failedRunsHistoryLimit say how many LoadTests are kept"}},
+	{name: "a label of the operator's", valid: `{template: {metadata: {labels: {team: shop, example.com/stage: ""}}}}`,
 		invalid: "{template: {metadata: {labels: {loadtest.dev/schedule: other}}}}",
-		want:    []string{"spec.template.metadata.labels: Invalid value: labels must have keys of at most 317 characters that do not begin with loadtest.dev/"},
-	},
-	{
-		name:    "a difference without a baseline is that from the last run that passed",
-		valid:   "{template: {spec: {thresholds: [{metric: p95, maxIncrease: 10%}]}}}",
+		want:    []string{"spec.template.metadata.labels: Invalid value: labels must have keys of at most 317 characters that do not begin with loadtest.dev/"}},
+	{name: "a difference without a baseline is that from the last run that passed", valid: "{template: {spec: {thresholds: [{metric: p95, maxIncrease: 10%}]}}}",
 		invalid: "{template: {spec: {thresholds: [{metric: p95}]}}}",
-		want:    []string{"spec.template.spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"},
-	},
-	{
-		name:    "rules of a LoadTest hold in the template",
-		valid:   "{template: {spec: {steps: null, ladder: {users: [1], duration: 1s}}}}",
+		want:    []string{"spec.template.spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"}},
+	{name: "rules of a LoadTest hold in the template", valid: "{template: {spec: {steps: null, ladder: {users: [1], duration: 1s}}}}",
 		invalid: "{template: {spec: {ladder: {users: [1], duration: 1s}}}}",
-		want:    []string{"spec.template.spec: Invalid value: exactly one of ladder, steps and search must be set"},
-	},
+		want:    []string{"spec.template.spec: Invalid value: exactly one of ladder, steps and search must be set"}},
 }
 
-func TestScheduleValidation(t *testing.T) {
-	namespace, c := apiserver.Namespace(t), strictClient(t)
-	for _, test := range scheduleValidations {
-		t.Run(test.name, func(t *testing.T) {
-			if err := c.Create(t.Context(), scheduleWith(t, namespace, test.valid), client.DryRunAll); err != nil {
-				t.Errorf("%s is refused: %v", test.valid, err)
-			}
-			err := c.Create(t.Context(), scheduleWith(t, namespace, test.invalid), client.DryRunAll)
-			if err == nil {
-				t.Fatalf("%s is accepted", test.invalid)
-			}
-			if diff := cmp.Diff(test.want, refusals(t, err)); diff != "" {
-				t.Errorf("refusals of %s (-want +got):\n%s", test.invalid, diff)
-			}
-		})
-	}
+func TestEveryRuleOfASchedule(t *testing.T) {
+	holdValidations(t, baseSchedule, scheduleValidations)
 }
 
-func TestScheduleNames(t *testing.T) {
-	c, namespace := strictClient(t), apiserver.Namespace(t)
-	for name, want := range map[string][]string{
+func TestNamesOfSchedulesFitThoseOfTheirLoadTests(t *testing.T) {
+	holdNames(t, baseSchedule, map[string][]string{
 		strings.Repeat("n", 41): nil,
 		strings.Repeat("n", 42): {"metadata: Invalid value: name must be at most 41 characters, so that the names of its LoadTests fit"},
 		"nightly.shop":          {"metadata: Invalid value: name must not contain a dot: the names of its LoadTests begin with it"},
-	} {
-		object := scheduleWith(t, namespace, "{}")
-		object.SetName(name)
-		if diff := cmp.Diff(want, refusals(t, c.Create(t.Context(), object, client.DryRunAll))); diff != "" {
-			t.Errorf("refusals of the name %s (-want +got):\n%s", name, diff)
-		}
-	}
+	})
 }
 
 func TestScheduleSchemaKeepsTheRules(t *testing.T) {
@@ -197,7 +122,7 @@ func TestScheduleSchemaKeepsTheRules(t *testing.T) {
 	}
 }
 
-func TestScheduleDefaults(t *testing.T) {
+func TestTheSmallestScheduleGetsTheDefaults(t *testing.T) {
 	object, c := scheduleWith(t, apiserver.Namespace(t), "{}"), strictClient(t)
 	if err := c.Create(t.Context(), object); err != nil {
 		t.Fatal(err)
@@ -226,7 +151,7 @@ fresh                           false
 nightly   30 2 * * *, rollout   true        15m        Passed    p99 41.2ms, +3%   11-23 02:30 UTC
 `
 
-func TestScheduleColumns(t *testing.T) {
+func TestKubectlPrintsTheColumnsOfASchedule(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), apiserver.Client(t)
 	for name, status := range map[string]v1alpha1.LoadTestScheduleStatus{
 		"fresh": {},

@@ -269,9 +269,9 @@ func TestSchemaRulesCanFail(t *testing.T) {
 	}
 }
 
-// TestSpelling breaks the one rule that no change of the CRD can break, as a
+// TestSchemaRefusesNamesInUpperCase breaks the one rule that no change of the CRD can break, as a
 // field that is not in the Go type is not looked at.
-func TestSpelling(t *testing.T) {
+func TestSchemaRefusesNamesInUpperCase(t *testing.T) {
 	got := problems(node{
 		path: "spec.URL", name: "URL", typ: reflect.TypeFor[bool](),
 		schema: apiextensionsv1.JSONSchemaProps{Type: "boolean", Description: "URL is set."},

@@ -15,8 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-// TestDefaults sends the smallest LoadTest and says all that comes back.
-func TestDefaults(t *testing.T) {
+// TestTheSmallestLoadTestGetsTheDefaults sends the smallest LoadTest and says all that comes back.
+func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 	object := loadTest(t, apiserver.Namespace(t), `{
 		target: {url: null, service: {name: shortener}},
 		preflight: [{request: {}}],
@@ -57,7 +57,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// listed are the LoadTests of TestColumns, as their statuses say.
+// listed are the LoadTests of TestKubectlPrintsTheColumns, as their statuses say.
 var listed = map[string]v1alpha1.LoadTestStatus{
 	"fresh": {}, // the operator has not seen it yet
 	"limiter-hash": {
@@ -78,7 +78,7 @@ limiter-hash      Complete   3/3    4/4       2290/s    28ms   0%       Failed
 shortener-reads   Running    3/6    8/8       9998/s    41ms   0%
 `
 
-func TestColumns(t *testing.T) {
+func TestKubectlPrintsTheColumns(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), apiserver.Client(t)
 	for name, status := range listed {
 		object := loadTest(t, namespace, "{}")

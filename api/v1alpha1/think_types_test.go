@@ -7,7 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-func TestRangeOfAThinkTime(t *testing.T) {
+func TestThinkTimesAreATimeOrARange(t *testing.T) {
 	for in, want := range map[v1alpha1.Think][2]time.Duration{
 		"":            {},
 		"2s":          {2 * time.Second, 2 * time.Second},

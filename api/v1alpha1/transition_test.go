@@ -102,7 +102,7 @@ func frozen(field string) string {
 	return "spec." + field + ": Forbidden: " + field + " cannot change once the run has started; create another LoadTest instead"
 }
 
-func TestTransitions(t *testing.T) {
+func TestASpecStaysOnceTheRunHasStarted(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	for i, test := range transitions {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,9 +126,9 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestBeforeTheStart makes the same changes, all of which are good as long as
+// TestASpecMayChangeBeforeTheStart makes the same changes, all of which are good as long as
 // the run has not started, but for taking back a termination.
-func TestBeforeTheStart(t *testing.T) {
+func TestASpecMayChangeBeforeTheStart(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	object := loadTest(t, namespace, full)
 	if err := c.Create(t.Context(), object); err != nil {
@@ -151,8 +151,8 @@ func TestBeforeTheStart(t *testing.T) {
 	}
 }
 
-// TestStatusIsApart says that neither side writes the other's half.
-func TestStatusIsApart(t *testing.T) {
+// TestStatusIsWrittenApartFromTheSpec says that neither side writes the other's half.
+func TestStatusIsWrittenApartFromTheSpec(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	object := loadTest(t, namespace, "{}")
 	if err := unstructured.SetNestedField(object.Object, "Passed", "status", "verdict"); err != nil {

@@ -11,52 +11,31 @@ import (
 
 // baselineValidations are about the comparison with an earlier run.
 var baselineValidations = []validation{
-	{
-		name:    "increase and maximum",
-		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
+	{name: "increase and maximum", valid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%, max: 1s}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"},
-	},
-	{
-		name:    "increase and decrease",
-		valid:   "{baseline: {name: before}, thresholds: [{metric: goodput, maxDecrease: 2.5%}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"}},
+	{name: "increase and decrease", valid: "{baseline: {name: before}, thresholds: [{metric: goodput, maxDecrease: 2.5%}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: goodput, maxDecrease: 5%, maxIncrease: 5%}]}",
-		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"},
-	},
-	{
-		name:    "increase without a baseline",
-		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 0%}]}",
+		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"}},
+	{name: "increase without a baseline", valid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 0%}]}",
 		invalid: "{thresholds: [{metric: p95, maxIncrease: 10%}]}",
-		want:    []string{"spec.baseline: Required value: baseline or versus must be set when a threshold has maxIncrease or maxDecrease"},
-	},
-	{
-		name:    "decrease without a baseline",
-		valid:   "{baseline: {name: before}}",
+		want:    []string{"spec.baseline: Required value: baseline or versus must be set when a threshold has maxIncrease or maxDecrease"}},
+	{name: "decrease without a baseline", valid: "{baseline: {name: before}}",
 		invalid: "{thresholds: [{metric: goodput, maxDecrease: 10%}]}",
-		want:    []string{"spec.baseline: Required value: baseline or versus must be set when a threshold has maxIncrease or maxDecrease"},
-	},
-	{
-		name:    "increase that is no percentage",
-		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 150%}]}",
+		want:    []string{"spec.baseline: Required value: baseline or versus must be set when a threshold has maxIncrease or maxDecrease"}},
+	{name: "increase that is no percentage", valid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 150%}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 5ms}]}",
-		want:    []string{`spec.thresholds[0].maxIncrease: Invalid value: "5ms": spec.thresholds[0].maxIncrease in body should match '^[0-9]{1,6}([.][0-9]{1,6})?%$'`},
-	},
-	{
-		name:    "increase of some requests",
-		valid:   "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%, types: [Read]}]}",
+		want:    []string{`spec.thresholds[0].maxIncrease: Invalid value: "5ms": spec.thresholds[0].maxIncrease in body should match '^[0-9]{1,6}([.][0-9]{1,6})?%$'`}},
+	{name: "increase of some requests", valid: "{baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%, types: [Read]}]}",
 		invalid: "{requests: [{name: health, path: /health}], baseline: {name: before}, thresholds: [{metric: p95, maxIncrease: 10%, requests: [health]}]}",
-		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with maxIncrease or maxDecrease: a finished LoadTest has its figures by type, not by request"},
-	},
-	{
-		name:    "decrease of the goodput of a type",
-		valid:   "{baseline: {name: before}, thresholds: [{metric: failureRate, maxIncrease: 10%, types: [Read]}]}",
+		want:    []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with maxIncrease or maxDecrease: a finished LoadTest has its figures by type, not by request"}},
+	{name: "decrease of the goodput of a type", valid: "{baseline: {name: before}, thresholds: [{metric: failureRate, maxIncrease: 10%, types: [Read]}]}",
 		invalid: "{baseline: {name: before}, thresholds: [{metric: goodput, maxDecrease: 10%, types: [Read]}]}",
-		want:    []string{"spec.thresholds[0].types: Forbidden: types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"},
-	},
+		want:    []string{"spec.thresholds[0].types: Forbidden: types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"}},
 }
 
-// TestBaselineOfItself is apart, as the name is not in the spec.
-func TestBaselineOfItself(t *testing.T) {
+// TestNoRunIsItsOwnBaseline is apart, as the name is not in the spec.
+func TestNoRunIsItsOwnBaseline(t *testing.T) {
 	c, namespace := strictClient(t), apiserver.Namespace(t)
 	object := loadTest(t, namespace, "{baseline: {name: itself}}")
 	object.SetName("other")

@@ -114,8 +114,8 @@ func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {
 	}
 }
 
-// TestNotKnownPerRequest is apart, as each metric has a bound of its own.
-func TestNotKnownPerRequest(t *testing.T) {
+// TestMetricsOfAWholeRunAreNotKnownPerRequest is apart, as each metric has a bound of its own.
+func TestMetricsOfAWholeRunAreNotKnownPerRequest(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {

@@ -24,7 +24,7 @@ func TestDecimalIsWrittenAsItWasRead(t *testing.T) {
 	}
 }
 
-func TestTextOfAnExpectedValue(t *testing.T) {
+func TestExpectedValuesAreComparedAsText(t *testing.T) {
 	for in, want := range map[string]string{
 		`"lua"`: "lua", `"50"`: "50", `50`: "50", `1.5`: "1.5", `true`: "true", `null`: "null", `""`: "", `"a\"b"`: `a"b`,
 	} {
