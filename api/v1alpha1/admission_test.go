@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestAdmissionIsTheAPIServers compares what a run without a cluster makes of a LoadTest
@@ -77,9 +78,7 @@ func TestAdmissionDropsTheStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(v1alpha1.LoadTestStatus{ObservedGeneration: -1, Phase: v1alpha1.PhasePending}, lt.Status); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	same.As(t, "status", v1alpha1.LoadTestStatus{ObservedGeneration: -1, Phase: v1alpha1.PhasePending}, lt.Status)
 	if object.Object["status"] == nil {
 		t.Error("the manifest was changed")
 	}

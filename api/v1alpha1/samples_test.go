@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -16,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestSamplesAreAccepted gives every sample to the API server, as kubectl apply would.
@@ -54,9 +54,7 @@ func TestSamplesAreAccepted(t *testing.T) {
 		"tiny-bitly-reads", "tiny-bitly-writes",
 		"try-ratelimiter", "try-shortener",
 	}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("samples (-want +got):\n%s", diff)
-	}
+	same.As(t, "samples", want, names)
 }
 
 // TestExperimentsAreAcceptedInBothSizes gives every experiment to the API server at its published size and at

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // baseSchedule is a LoadTestSchedule without a fault.
@@ -136,9 +136,7 @@ func TestTheSmallestScheduleGetsTheDefaults(t *testing.T) {
 		SuccessfulRunsHistoryLimit: new(int32(3)), FailedRunsHistoryLimit: new(int32(1)),
 		Template: v1alpha1.LoadTestTemplate{Spec: got.Spec.Template.Spec},
 	}
-	if diff := cmp.Diff(want, got.Spec); diff != "" {
-		t.Errorf("spec with defaults (-want +got):\n%s", diff)
-	}
+	same.As(t, "spec with defaults", want, got.Spec)
 	if got.Status.ObservedGeneration != -1 {
 		t.Errorf("a schedule that was not seen has observedGeneration %d, want -1", got.Status.ObservedGeneration)
 	}
@@ -181,9 +179,7 @@ func TestKubectlPrintsTheColumnsOfASchedule(t *testing.T) {
 	if err != nil {
 		t.Fatalf("kubectl get: %v: %s", err, output)
 	}
-	if diff := cmp.Diff(strings.TrimSpace(scheduleColumns), withoutAge(t, output)); diff != "" {
-		t.Errorf("kubectl get (-want +got):\n%s", diff)
-	}
+	same.As(t, "kubectl get", strings.TrimSpace(scheduleColumns), withoutAge(t, output))
 	if output, err = apiserver.Kubectl(t)("", "get", "loadtesting", "--namespace", namespace, "--output", "name"); err != nil || !strings.Contains(output, "loadtestschedule.loadtest.dev/nightly") {
 		t.Errorf("kubectl get loadtesting: %v: %s", err, output)
 	}

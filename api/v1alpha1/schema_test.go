@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // foreign are the types of Kubernetes' own below which the rules are not ours to
@@ -262,9 +262,7 @@ func TestSchemaRulesCanFail(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
-			if diff := cmp.Diff(test.want, violations(broken)); diff != "" {
-				t.Errorf("violations (-want +got):\n%s", diff)
-			}
+			same.As(t, "violations", test.want, violations(broken))
 		})
 	}
 }
@@ -276,9 +274,7 @@ func TestSchemaRefusesNamesInUpperCase(t *testing.T) {
 		path: "spec.URL", name: "URL", typ: reflect.TypeFor[bool](),
 		schema: apiextensionsv1.JSONSchemaProps{Type: "boolean", Description: "URL is set."},
 	})
-	if diff := cmp.Diff([]string{"is not spelled in lower camel case"}, got); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	same.As(t, "problems", []string{"is not spelled in lower camel case"}, got)
 }
 
 // TestEveryFieldIsWalked checks the walk itself: a type that it does not look

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestTheSmallestLoadTestGetsTheDefaults sends the smallest LoadTest and says all that comes back.
@@ -52,9 +52,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 		Thresholds:           []v1alpha1.Threshold{{Metric: "p95", Max: new(intstr.Parse("1s"))}},
 		StartDeadlineSeconds: new(int64(300)),
 	}
-	if diff := cmp.Diff(want, got.Spec); diff != "" {
-		t.Errorf("spec with defaults (-want +got):\n%s", diff)
-	}
+	same.As(t, "spec with defaults", want, got.Spec)
 }
 
 // listed are the LoadTests of TestKubectlPrintsTheColumns, as their statuses say.
@@ -102,9 +100,7 @@ func TestKubectlPrintsTheColumns(t *testing.T) {
 			t.Errorf("kubectl get %s: %v: %s", name, err, output)
 			continue
 		}
-		if diff := cmp.Diff(strings.TrimSpace(columns), withoutAge(t, output)); diff != "" {
-			t.Errorf("kubectl get %s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, "kubectl get "+name, strings.TrimSpace(columns), withoutAge(t, output))
 	}
 }
 
@@ -165,9 +161,7 @@ metadata: {name: wrong}
 			if err == nil {
 				t.Fatal("kubectl apply succeeds")
 			}
-			if diff := cmp.Diff(test.want, strings.TrimSpace(output)); diff != "" {
-				t.Errorf("kubectl apply (-want +got):\n%s", diff)
-			}
+			same.As(t, "kubectl apply", test.want, strings.TrimSpace(output))
 		})
 	}
 }

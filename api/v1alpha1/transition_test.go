@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // full is a patch that sets every field that must not change after the start.
@@ -119,9 +119,7 @@ func TestASpecStaysOnceTheRunHasStarted(t *testing.T) {
 			if err == nil {
 				t.Fatalf("%s is accepted", test.invalid)
 			}
-			if diff := cmp.Diff(test.want, refusals(t, err)); diff != "" {
-				t.Errorf("refusals of %s (-want +got):\n%s", test.invalid, diff)
-			}
+			same.As(t, "refusals of "+test.invalid, test.want, refusals(t, err))
 		})
 	}
 }
@@ -162,14 +160,10 @@ func TestStatusIsWrittenApartFromTheSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	unseen := map[string]any{"observedGeneration": int64(-1), "phase": "Pending"}
-	if diff := cmp.Diff(unseen, object.Object["status"]); diff != "" {
-		t.Errorf("status of a LoadTest that was created with one (-want +got):\n%s", diff)
-	}
+	same.As(t, "status of a LoadTest that was created with one", unseen, object.Object["status"])
 	object.Object["status"] = map[string]any{"verdict": "Splendid"}
 	want := []string{`status.verdict: Unsupported value: "Splendid": supported values: "Passed", "Failed", "Inconclusive", "Canceled", "Error"`}
-	if diff := cmp.Diff(want, refusals(t, c.Status().Update(t.Context(), object))); diff != "" {
-		t.Errorf("refusals of an unknown verdict (-want +got):\n%s", diff)
-	}
+	same.As(t, "refusals of an unknown verdict", want, refusals(t, c.Status().Update(t.Context(), object)))
 }
 
 // start writes the status that a started run has.

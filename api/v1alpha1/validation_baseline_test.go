@@ -3,10 +3,10 @@ package v1alpha1_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // baselineValidations are about the comparison with an earlier run.
@@ -44,9 +44,7 @@ func TestNoRunIsItsOwnBaseline(t *testing.T) {
 	}
 	object = loadTest(t, namespace, "{baseline: {name: itself}}")
 	object.SetName("itself")
-	if diff := cmp.Diff([]string{ownName}, refusals(t, c.Create(t.Context(), object, client.DryRunAll))); diff != "" {
-		t.Errorf("refusals of its own name (-want +got):\n%s", diff)
-	}
+	same.As(t, "refusals of its own name", []string{ownName}, refusals(t, c.Create(t.Context(), object, client.DryRunAll)))
 }
 
 const ownName = "spec.baseline.name: Invalid value: name must be that of another LoadTest"

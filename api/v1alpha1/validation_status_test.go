@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -41,9 +41,7 @@ func TestPlannedLoadsAreValidated(t *testing.T) {
 		if err := patch(row.valid); err != nil {
 			t.Errorf("a %s of %s is refused: %v", field, row.valid, err)
 		}
-		if diff := cmp.Diff([]string{row.want}, refusals(t, patch(row.invalid))); diff != "" {
-			t.Errorf("refusals of a %s of %s (-want +got):\n%s", field, row.invalid, diff)
-		}
+		same.As(t, fmt.Sprintf("refusals of a %s of %s", field, row.invalid), []string{row.want}, refusals(t, patch(row.invalid)))
 	}
 }
 

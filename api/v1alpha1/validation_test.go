@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // validation is a rule of the API, seen from both sides of it.
@@ -39,9 +39,7 @@ func holdValidations(t *testing.T, base string, rows []validation) {
 				t.Errorf("%s is refused: %v", row.valid, err)
 			}
 			err := c.Create(t.Context(), patched(t, base, namespace, row.invalid), client.DryRunAll)
-			if diff := cmp.Diff(row.want, refusals(t, err)); diff != "" {
-				t.Errorf("refusals of %s (-want +got):\n%s", row.invalid, diff)
-			}
+			same.As(t, "refusals of "+row.invalid, row.want, refusals(t, err))
 		})
 	}
 }
@@ -60,9 +58,7 @@ func holdNames(t *testing.T, base string, refused map[string][]string) {
 	for name, want := range refused {
 		object := patched(t, base, namespace, "{}")
 		object.SetName(name)
-		if diff := cmp.Diff(want, refusals(t, c.Create(t.Context(), object, client.DryRunAll))); diff != "" {
-			t.Errorf("refusals of the name %s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, "refusals of the name "+name, want, refusals(t, c.Create(t.Context(), object, client.DryRunAll)))
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // spelling is how the values of a field are spelled, at the edges of what is
@@ -120,9 +120,7 @@ func TestMetricsOfAWholeRunAreNotKnownPerRequest(t *testing.T) {
 	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {
 		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
-		if diff := cmp.Diff(want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll))); diff != "" {
-			t.Errorf("refusals of %s (-want +got):\n%s", metric, diff)
-		}
+		same.As(t, "refusals of "+metric, want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll)))
 	}
 }
 
@@ -137,7 +135,5 @@ func TestALadderCannotChange(t *testing.T) {
 	if err := patch(t, c, object, "{suspend: true}"); err != nil {
 		t.Errorf("a change beside the ladder is refused: %v", err)
 	}
-	if diff := cmp.Diff([]string{frozen("ladder")}, refusals(t, patch(t, c, object, "{ladder: {users: [1, 3]}}"))); diff != "" {
-		t.Errorf("refusals of another rung (-want +got):\n%s", diff)
-	}
+	same.As(t, "refusals of another rung", []string{frozen("ladder")}, refusals(t, patch(t, c, object, "{ladder: {users: [1, 3]}}")))
 }

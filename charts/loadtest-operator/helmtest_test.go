@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // testPod is the pod that helm test runs.
@@ -37,9 +39,7 @@ func TestHelmTestHasOneRight(t *testing.T) {
 			if object.GetKind() != "RoleBinding" || object.GetNamespace() != namespace {
 				t.Errorf("%s %s/%s binds it", object.GetKind(), object.GetNamespace(), object.GetName())
 			}
-			if diff := cmp.Diff(want, list(t, find(t, render(t), "Role", release+"-test"), "rules")); diff != "" {
-				t.Errorf("rights (-want +got):\n%s", diff)
-			}
+			same.As(t, "rights", want, list(t, find(t, render(t), "Role", release+"-test"), "rules"))
 		}
 	}
 	if bound != 1 {
@@ -85,7 +85,5 @@ func TestHelmTestFollowsTheValues(t *testing.T) {
 		"check", "--namespace=" + namespace, "--coordinator=loadtest-operator-leader." + namespace + ".svc:9443",
 		"--ca=/coordinator/ca.crt", "--policy=false",
 	}
-	if diff := cmp.Diff(want, container.Args); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
+	same.As(t, "arguments", want, container.Args)
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // hub reads an annotation of Chart.yaml that ArtifactHub reads as YAML.
@@ -52,9 +53,7 @@ func TestHubExamplesAreValid(t *testing.T) {
 			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 		}
 	}
-	if diff := cmp.Diff([]string{"LoadTest", "LoadTestSchedule"}, kinds); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
+	same.As(t, "kinds", []string{"LoadTest", "LoadTestSchedule"}, kinds)
 }
 
 // TestHubNamesTheDefinitions compares what is said of them with the files.

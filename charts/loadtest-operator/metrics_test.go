@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestServiceMonitor(t *testing.T) {
@@ -34,9 +34,7 @@ func TestServiceMonitor(t *testing.T) {
 		on + ",metrics.secure=false": {"port": "metrics", "interval": "30s", "honorLabels": true},
 	} {
 		monitor := find(t, render(t, "--set", set), "ServiceMonitor", release)
-		if diff := cmp.Diff([]any{want}, list(t, monitor, "spec", "endpoints")); diff != "" {
-			t.Errorf("%s: endpoints (-want +got):\n%s", set, diff)
-		}
+		same.As(t, set+": endpoints", []any{want}, list(t, monitor, "spec", "endpoints"))
 		if labels := monitor["metadata"].(map[string]any)["labels"].(map[string]any); labels["team"] != "perf" {
 			t.Errorf("labels %v lack team: perf", labels)
 		}
@@ -74,13 +72,9 @@ func TestMetricsReaders(t *testing.T) {
 	}
 	objects := render(t, "--set", "metrics.readers[0].name=prometheus,metrics.readers[0].namespace=monitoring")
 	want := []any{map[string]any{"kind": "ServiceAccount", "name": "prometheus", "namespace": "monitoring"}}
-	if diff := cmp.Diff(want, list(t, find(t, objects, "ClusterRoleBinding", release+"-metrics-reader"), "subjects")); diff != "" {
-		t.Errorf("subjects (-want +got):\n%s", diff)
-	}
+	same.As(t, "subjects", want, list(t, find(t, objects, "ClusterRoleBinding", release+"-metrics-reader"), "subjects"))
 	rules := []any{map[string]any{"nonResourceURLs": []any{"/metrics"}, "verbs": []any{"get"}}}
-	if diff := cmp.Diff(rules, list(t, find(t, objects, "ClusterRole", release+"-metrics-reader"), "rules")); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
-	}
+	same.As(t, "rules", rules, list(t, find(t, objects, "ClusterRole", release+"-metrics-reader"), "rules"))
 }
 
 // Where metrics are open to all, the operator has no right that only their gate needs.

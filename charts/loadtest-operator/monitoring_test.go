@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // monitored has everything that a Prometheus Operator and a Grafana look for.
@@ -114,7 +115,5 @@ func TestConfigHasTheSameMonitoring(t *testing.T) {
 	for _, object := range kustomize(t, "prometheus") {
 		kinds = append(kinds, object.GetKind())
 	}
-	if diff := cmp.Diff([]string{"ClusterRoleBinding", "ConfigMap", "PrometheusRule", "ServiceMonitor"}, kinds); diff != "" {
-		t.Errorf("kinds of config/prometheus (-want +got):\n%s", diff)
-	}
+	same.As(t, "kinds of config/prometheus", []string{"ClusterRoleBinding", "ConfigMap", "PrometheusRule", "ServiceMonitor"}, kinds)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // networkPolicy is the chart's, with those values beside.
@@ -62,9 +63,7 @@ func TestNetworkPolicyAllowsNamedPeers(t *testing.T) {
 			peer.PodSelector = nil // see below
 			got[rule.Ports[0].Port.StrVal] = peer
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: allowed peers by port (-want +got):\n%s", set, diff)
-		}
+		same.As(t, set+": allowed peers by port", want, got)
 	}
 }
 
@@ -131,9 +130,7 @@ func TestWorkersReachOnlyWhatIsNamed(t *testing.T) {
 	}
 	named := render(t, "--set", on+",watchNamespaces={team-a},networkPolicy.workers.targets[0].ipBlock.cidr=192.0.2.0/24")
 	rules := list(t, find(t, named, "NetworkPolicy", release+"-workers"), "spec", "egress")
-	if diff := cmp.Diff([]any{map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}}, rules[2].(map[string]any)["to"]); diff != "" {
-		t.Errorf("named targets (-want +got):\n%s", diff)
-	}
+	same.As(t, "named targets", []any{map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}}, rules[2].(map[string]any)["to"])
 }
 
 func selects(t *testing.T, selector *metav1.LabelSelector, of map[string]string) bool {

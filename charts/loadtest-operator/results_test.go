@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The keys and the volume are in the operator's pods, where its flags have them by
@@ -17,14 +16,10 @@ func TestKeysAndVolumeOfResultsAreMounted(t *testing.T) {
 	deployment := find(t, objects, "Deployment", release)
 	type object = map[string]any
 	want := []any{object{"name": "keys", "secret": object{"secretName": "loadtest-keys", "optional": true}}, object{"name": "results", "persistentVolumeClaim": object{"claimName": "claim"}}}
-	if diff := cmp.Diff(want, list(t, deployment, "spec", "template", "spec", "volumes")); diff != "" {
-		t.Errorf("volumes (-want +got):\n%s", diff)
-	}
+	same.As(t, "volumes", want, list(t, deployment, "spec", "template", "spec", "volumes"))
 	container := list(t, deployment, "spec", "template", "spec", "containers")[0].(object)
 	mounts := []any{object{"name": "keys", "mountPath": "/etc/loadtest-operator/keys", "readOnly": true}, object{"name": "results", "mountPath": "/var/lib/loadtest-operator/results"}}
-	if diff := cmp.Diff(mounts, list(t, container, "volumeMounts")); diff != "" {
-		t.Errorf("mounts (-want +got):\n%s", diff)
-	}
+	same.As(t, "mounts", mounts, list(t, container, "volumeMounts"))
 	named := 0
 	for _, o := range objects {
 		text, err := o.MarshalJSON()

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestArguments(t *testing.T) {
@@ -45,9 +47,7 @@ func TestArguments(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, arguments(t, render(t, sets(test.set)...), release)); diff != "" {
-				t.Errorf("arguments (-want +got):\n%s", diff)
-			}
+			same.As(t, "arguments", test.want, arguments(t, render(t, sets(test.set)...), release))
 		})
 	}
 }
@@ -122,9 +122,7 @@ func TestWatchNamespaces(t *testing.T) {
 	want := []string{"Role in team-a", "RoleBinding in team-a", "Role in team-b", "RoleBinding in team-b"}
 	slices.Sort(want)
 	slices.Sort(namespaces)
-	if diff := cmp.Diff(want, namespaces); diff != "" {
-		t.Errorf("objects in the namespaces (-want +got):\n%s", diff)
-	}
+	same.As(t, "objects in the namespaces", want, namespaces)
 }
 
 // TestSchemaRefuses has a row for each kind of value that cannot work.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLint(t *testing.T) {
@@ -121,9 +121,7 @@ func TestObjects(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			slices.Sort(tc.want)
-			if diff := cmp.Diff(tc.want, render(t, "--set", tc.set).names()); diff != "" {
-				t.Errorf("objects (-want +got):\n%s", diff)
-			}
+			same.As(t, "objects", tc.want, render(t, "--set", tc.set).names())
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Exporters are for the stores that there are, and no store is another for them.
@@ -24,9 +26,7 @@ func TestExporters(t *testing.T) {
 				got = append(got, strings.TrimPrefix(key, "Deployment/"))
 			}
 		}
-		if diff := cmp.Diff(want, slices.Sorted(slices.Values(got))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", set, diff)
-		}
+		same.As(t, set, want, slices.Sorted(slices.Values(got)))
 	}
 	for _, key := range []string{"StatefulSet/shortener-postgres", "Deployment/shortener-redis"} {
 		const set = "shortener.enabled=true,shortener.cache.enabled=true"
@@ -48,8 +48,6 @@ func TestExportersReachTheirStores(t *testing.T) {
 			"DATA_SOURCE_USER": "shortener", "DATA_SOURCE_PASS": "<shortener:postgres-password>",
 		},
 	} {
-		if diff := cmp.Diff(want, r.env(t, key)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", key, diff)
-		}
+		same.As(t, key, want, r.env(t, key))
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // gRPC is there where its port is given, and only there.
@@ -32,9 +33,7 @@ func TestGRPC(t *testing.T) {
 			}
 			got[name] = strings.Join(ports, " ")
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("--set %s: ports of Services (-want +got):\n%s", set, diff)
-		}
+		same.As(t, fmt.Sprintf("--set %s: ports of Services", set), want, got)
 		for key, name := range map[string]string{"Deployment/ratelimiter-app": "ratelimiter", "StatefulSet/eventstore-app": "eventstore"} {
 			address := ""
 			if strings.Contains(want[name], "grpc") {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Postgres keeps its first password, so that an upgrade must not make another; a
@@ -33,9 +34,7 @@ func TestUpgradesKeepPasswords(t *testing.T) {
 		t.Errorf("the new tenant's key is %q", added)
 	}
 	want := "tenants:\n- apiKey: " + first["eventstore"]["api-key-one"] + "\n  name: one\n- apiKey: " + added + "\n  name: two\n"
-	if diff := cmp.Diff(want, second["eventstore"]["tenants.yaml"]); diff != "" {
-		t.Errorf("tenants.yaml (-want +got):\n%s", diff)
-	}
+	same.As(t, "tenants.yaml", want, second["eventstore"]["tenants.yaml"])
 	for _, name := range []string{"api-key-two", "tenants.yaml"} {
 		delete(second["eventstore"], name)
 	}
@@ -134,9 +133,7 @@ func TestExistingSecrets(t *testing.T) {
 				used[e.ValueFrom.SecretKeyRef.Name] = true
 			}
 		}
-		if diff := cmp.Diff(map[string]bool{want: true}, used); diff != "" {
-			t.Errorf("%s: Secrets (-want +got):\n%s", key, diff)
-		}
+		same.As(t, key+": Secrets", map[string]bool{want: true}, used)
 	}
 }
 

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What the chart asks of every pod besides the Pod Security Standard, which the
@@ -98,18 +99,14 @@ func TestVolumes(t *testing.T) {
 	stores := []string{"StatefulSet/shortener-postgres", "StatefulSet/shortener-kafka", "StatefulSet/eventstore-app"}
 	claimed := render(t, "--set", enable+",postgres.persistence.storageClassName=fast,postgres.persistence.size=7Gi")
 	for _, key := range stores {
-		if diff := cmp.Diff([]string{"data"}, claimed.claims(key)); diff != "" {
-			t.Errorf("%s: claims (-want +got):\n%s", key, diff)
-		}
+		same.As(t, key+": claims", []string{"data"}, claimed.claims(key))
 	}
 	spec := claimed[stores[0]].Object["spec"].(map[string]any)["volumeClaimTemplates"].([]any)[0].(map[string]any)["spec"]
 	want := map[string]any{
 		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "fast",
 		"resources": map[string]any{"requests": map[string]any{"storage": "7Gi"}},
 	}
-	if diff := cmp.Diff(want, spec); diff != "" {
-		t.Errorf("claim (-want +got):\n%s", diff)
-	}
+	same.As(t, "claim", want, spec)
 	off := "postgres.persistence.enabled=false,kafka.persistence.enabled=false,eventstore.persistence.enabled=false"
 	ephemeral := render(t, "--set", enable, "--set", off)
 	for _, key := range stores {
@@ -132,9 +129,7 @@ func TestEventStoreMounts(t *testing.T) {
 		for _, m := range r.container(t, key).VolumeMounts {
 			got = append(got, m.MountPath)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("mounts with %q (-want +got):\n%s", set, diff)
-		}
+		same.As(t, fmt.Sprintf("mounts with %q", set), want, got)
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // selected are the workloads whose pods a selector selects.
@@ -50,9 +51,7 @@ func selectors(t *testing.T, r release) {
 			}
 		case "Deployment", "StatefulSet":
 			selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector", "matchLabels")
-			if diff := cmp.Diff([]string{key}, selected(pods, selector)); diff != "" {
-				t.Errorf("%s selects (-want +got):\n%s", key, diff)
-			}
+			same.As(t, key+" selects", []string{key}, selected(pods, selector))
 		}
 	}
 }
@@ -214,9 +213,7 @@ func TestNetworkPolicies(t *testing.T) {
 		"shortener-postgres": "seed clicks pgbouncer-0 pgbouncer-1 pgbouncer-2 postgres-exporter-0 postgres-exporter-1 postgres-exporter-2",
 		"shortener-redis":    "app clicks redis-exporter", "shortener-kafka": "app clicks",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("callers (-want +got):\n%s", diff)
-	}
+	same.As(t, "callers", want, got)
 }
 
 // Policies are there unless they are switched off.
@@ -256,9 +253,7 @@ func TestServiceMonitors(t *testing.T) {
 		"shortener-postgres-exporter-0": {"shortener-postgres-exporter-0"}, "shortener-postgres-exporter-1": {"shortener-postgres-exporter-1"},
 		"shortener-postgres-exporter-2": {"shortener-postgres-exporter-2"},
 	}
-	if diff := cmp.Diff(want, services); diff != "" {
-		t.Errorf("Services that are scraped (-want +got):\n%s", diff)
-	}
+	same.As(t, "Services that are scraped", want, services)
 	for name, args := range map[string][]string{
 		"no operator":  {"--set", everything},
 		"switched off": {"--set", everything + ",serviceMonitor.enabled=false", "--api-versions", "monitoring.coreos.com/v1"},

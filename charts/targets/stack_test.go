@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The commands of third-party programs.
@@ -45,9 +46,7 @@ func TestCommands(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := render(t, "--set", tc.set).container(t, tc.key)
-			if diff := cmp.Diff(tc.want, slices.Concat(c.Command, c.Args)); diff != "" {
-				t.Errorf("command (-want +got):\n%s", diff)
-			}
+			same.As(t, "command", tc.want, slices.Concat(c.Command, c.Args))
 		})
 	}
 }
@@ -116,9 +115,7 @@ func TestEventStoreKeys(t *testing.T) {
 			r := render(t, "--set", "eventstore.enabled=true"+tc.set)
 			env := r.env(t, "StatefulSet/eventstore-app")
 			got := []string{env["API_KEY"], env["TENANTS_FILE"], r.env(t, "Pod/eventstore-test")["API_KEY"]}
-			if diff := cmp.Diff([]string{tc.apiKey, tc.file, tc.try}, got); diff != "" {
-				t.Errorf("the store's key, its tenants and the check's key (-want +got):\n%s", diff)
-			}
+			same.As(t, "the store's key, its tenants and the check's key", []string{tc.apiKey, tc.file, tc.try}, got)
 		})
 	}
 }

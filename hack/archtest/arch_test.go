@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // repository is the root of it, as a test runs in its package's folder.
@@ -88,9 +88,7 @@ func TestViolations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := base
 			tt.change(&r)
-			if diff := cmp.Diff(tt.want, r.violations(g)); diff != "" {
-				t.Errorf("violations (-want +got):\n%s", diff)
-			}
+			same.As(t, "violations", tt.want, r.violations(g))
 		})
 	}
 }
@@ -98,9 +96,7 @@ func TestViolations(t *testing.T) {
 func TestIdle(t *testing.T) {
 	r := rule{of: []string{"api/...", "controllers/..."}, except: []string{"controllers/plan", "controllers/old"}}
 	got := r.idle(graph{"controllers/plan": nil, "controllers": nil, "apis/v1": nil})
-	if diff := cmp.Diff([]string{"api/...", "controllers/old"}, got); diff != "" {
-		t.Errorf("idle (-want +got):\n%s", diff)
-	}
+	same.As(t, "idle", []string{"api/...", "controllers/old"}, got)
 }
 
 func TestTargetViolations(t *testing.T) {
@@ -127,9 +123,7 @@ func TestTargetViolations(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := targetViolations(graph{tt.importer: {tt.imported}}, isStandard)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("violations (-want +got):\n%s", diff)
-			}
+			same.As(t, "violations", tt.want, got)
 		})
 	}
 }
@@ -143,9 +137,7 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := graph{"fmt": nil, "k8s.io/api": {"fmt"}, "api": {"k8s.io/api", "plan"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("graph (-want +got):\n%s", diff)
-	}
+	same.As(t, "graph", want, got)
 	if _, err := decode(strings.NewReader(out + "{")); err == nil {
 		t.Error("output that is cut off was accepted")
 	}
@@ -175,7 +167,5 @@ func TestUndocumented(t *testing.T) {
 		"missing has no doc.go",
 		"onlytest has no doc.go",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("undocumented (-want +got):\n%s", diff)
-	}
+	same.As(t, "undocumented", want, got)
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A package that two modules need in two versions is compiled twice, and so is
@@ -43,9 +43,7 @@ func TestConflictsNameEveryVersionOfOurModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"a.example/x is required as v1.2.0 in go.mod, v1.10.0 in hack/one/go.mod, v1.2.0 in hack/two/go.mod"}
-	if diff := cmp.Diff(want, all.conflicts()); diff != "" {
-		t.Errorf("conflicts (-want +got):\n%s", diff)
-	}
+	same.As(t, "conflicts", want, all.conflicts())
 }
 
 func TestBrokenModuleFileIsAnError(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // All steps of a benchmark are in the assignments of its workers, and the target may
@@ -36,9 +37,7 @@ func TestAssignment(t *testing.T) {
 		{Index: 2, RemainingNanos: 247e9, Total: 5, Share: share, Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 1, LimitNanos: 65e9}}},
 		{Index: 3, RemainingNanos: 92e9, Total: 6, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3}, Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 3e6, DurationNanos: 2e9}}},
 	}
-	if diff := cmp.Diff(want, a.GetSteps(), protocmp.Transform()); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	same.As(t, "steps", want, a.GetSteps(), protocmp.Transform())
 	if to := a.GetTarget(); to.GetUrl() != "http://x" || !to.GetAllowSpecialAddresses() || to.GetTimeoutNanos() != int64(time.Minute) {
 		t.Errorf("the target is %v, want a minute for each request, on this machine", to)
 	}
@@ -129,9 +128,7 @@ func TestWriteRates(t *testing.T) {
 		"| loadworker, users | TCP  | 999 (99..1999)   | 0.25  |          |      |          |       | 500.00     | 0.50  | 250.00        | 0.25         | 3.0    | 64          |\n" +
 		"| wrk               | TCP  | 3996 (3996..3996) | 1.00  |          |      |          |       | 125.09     | 0.50  | 62.55         | 0.25         | 3.0    | 64          |\n" +
 		"| loadworker, users | TLS  | 499 (499..499)   |       |          |      |          |       | 1000.00    | 0.50  | 500.00        | 0.25         | 3.0    | 64          |\n"
-	if diff := cmp.Diff(strings.Fields(want), strings.Fields(out.String()), ignoreRules); diff != "" {
-		t.Errorf("rates (-want +got):\n%s", diff)
-	}
+	same.As(t, "rates", strings.Fields(want), strings.Fields(out.String()), ignoreRules)
 }
 
 // ignoreRules makes the lines below a table's head alike, however wide they are.
@@ -222,9 +219,7 @@ func TestRowsOfTruths(t *testing.T) {
 		truth[i] = time.Duration(i+1) * time.Millisecond
 	}
 	want := []any{"truth", 1000, "500.00 ms", "900.00 ms", "990.00 ms", "999.00 ms", "1000.00 ms"}
-	if diff := cmp.Diff(want, quantilesOf("truth", truth)); diff != "" {
-		t.Errorf("row (-want +got):\n%s", diff)
-	}
+	same.As(t, "row", want, quantilesOf("truth", truth))
 	if got := share(495*time.Millisecond, truth); got != "50.00%" {
 		t.Errorf("half of the p99 is %s of it", got)
 	}
@@ -277,9 +272,7 @@ func TestClosing(t *testing.T) {
 	}
 	before := errors.New("before")
 	err := closing(before, x)
-	if diff := cmp.Diff([]int{2, 1, 0}, order); diff != "" {
-		t.Errorf("order (-want +got):\n%s", diff)
-	}
+	same.As(t, "order", []int{2, 1, 0}, order)
 	if !errors.Is(err, before) || !errors.Is(err, first) || !errors.Is(err, second) {
 		t.Errorf("closing = %v, want all three errors", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestNginxCountsRequests(t *testing.T) {
@@ -84,7 +85,5 @@ func TestProgressTimesFirstAndLastRequest(t *testing.T) {
 		p.add(stubStatus{accepts: 5 + 2, requests: 10 + r.requests + p.readings + 1, asked: r.now - 10, read: r.now})
 	}
 	want := groundtruth.Counters{Requests: 20, Connections: 2, First: 190, Last: 400}
-	if diff := cmp.Diff(want, p.counters); diff != "" {
-		t.Errorf("counters (-want +got):\n%s", diff)
-	}
+	same.As(t, "counters", want, p.counters)
 }

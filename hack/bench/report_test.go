@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestTable(t *testing.T) {
@@ -25,9 +24,7 @@ func TestTable(t *testing.T) {
 		"| a         | 12345 |\n" +
 		"| long name |       |\n" +
 		"| x         | 1     |\n"
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
+	same.As(t, "table", want, got.String())
 }
 
 // sampled is a result of that many requests in a second.
@@ -73,9 +70,7 @@ func TestDisturbed(t *testing.T) {
 		{"hey", overTCP}:  {cores(half, half), cores(half, half), cores(full, half)},
 		{"fine", overTCP}: {cores(full, full)},
 	}
-	if diff := cmp.Diff([]string{"hey over TCP", "k6 over TLS"}, disturbed(results)); diff != "" {
-		t.Errorf("disturbed (-want +got):\n%s", diff)
-	}
+	same.As(t, "disturbed", []string{"hey over TCP", "k6 over TLS"}, disturbed(results))
 }
 
 func TestParse(t *testing.T) {

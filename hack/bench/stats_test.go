@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMedian(t *testing.T) {
@@ -183,7 +182,5 @@ func TestAnswered(t *testing.T) {
 		record(2, 7*ms), record(0, ms), {Number: 1, Received: start}, record(1000, 1000*ms),
 	}}
 	want := []time.Duration{0, time.Millisecond, 5 * time.Millisecond}
-	if diff := cmp.Diff(want, answered(o)); diff != "" {
-		t.Errorf("answered (-want +got):\n%s", diff)
-	}
+	same.As(t, "answered", want, answered(o))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestFileSystem(t *testing.T) {
@@ -48,9 +49,7 @@ PASS
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[int]float64{1: 3874, 256: 104573.5}, got); diff != "" {
-		t.Errorf("rates (-want +got):\n%s", diff)
-	}
+	same.As(t, "rates", map[int]float64{1: 3874, 256: 104573.5}, got)
 	for name, bad := range map[string]string{
 		"another size": strings.ReplaceAll(out, "=256 ", "=25 "), "no number": strings.ReplaceAll(out, "3874", "many"), "no single ones": strings.ReplaceAll(out, "=1 ", "=2 "),
 		"no size": strings.ReplaceAll(out, "=1 ", "=x "), "nothing": "PASS\n",

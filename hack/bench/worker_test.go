@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestRows(t *testing.T) {
@@ -39,9 +38,7 @@ func TestRows(t *testing.T) {
 			for _, c := range tt.rows {
 				got[c.over] = append(got[c.over], c.name)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("rows (-want +got):\n%s", diff)
-			}
+			same.As(t, "rows", tt.want, got)
 		})
 	}
 }

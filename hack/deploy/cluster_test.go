@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestClusterOf(t *testing.T) {
@@ -52,9 +52,7 @@ func TestClusterOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("ClusterOf() (-want +got):\n%s", diff)
-			}
+			same.As(t, "ClusterOf()", test.want, got)
 		})
 	}
 }

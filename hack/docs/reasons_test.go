@@ -17,6 +17,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // troubleshooting is the page that has an entry for each reason.
@@ -215,9 +216,7 @@ func TestOutcomesAndExitCodesHaveARow(t *testing.T) {
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		want = append(want, "`"+o.String()+"`")
 	}
-	if diff := cmp.Diff(want, firstCells(rowsBelow(t, text, "## Outcomes of requests\n"))); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
+	same.As(t, "outcomes", want, firstCells(rowsBelow(t, text, "## Outcomes of requests\n")))
 	source, err := os.ReadFile(filepath.Join(root, "cmd", "kubectl-loadtest", "command", "exit.go"))
 	if err != nil {
 		t.Fatal(err)
@@ -226,9 +225,7 @@ func TestOutcomesAndExitCodesHaveARow(t *testing.T) {
 	for _, m := range regexp.MustCompile(`\tcode[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
 		codes = append(codes, m[1])
 	}
-	if diff := cmp.Diff(codes, firstCells(rowsBelow(t, text, "## Exit codes\n"))); diff != "" {
-		t.Errorf("exit codes (-want +got):\n%s", diff)
-	}
+	same.As(t, "exit codes", codes, firstCells(rowsBelow(t, text, "## Exit codes\n")))
 }
 
 func firstCells(rows []string) []string {

@@ -7,7 +7,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestNewAppend(t *testing.T) {
@@ -26,9 +26,7 @@ func TestNewAppend(t *testing.T) {
 		},
 		Expected: &expected,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("append (-want +got):\n%s", diff)
-	}
+	same.As(t, "append", want, got)
 }
 
 func TestNewAppendRefuses(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestOwner(t *testing.T) {
@@ -51,9 +51,7 @@ tenants[6]: name is "` + strings.Repeat("x", 101) + `": use 1 to 100 letters, di
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := NewTenants(tc.list)
-			if diff := cmp.Diff(tc.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tc.want, fmt.Sprint(err))
 		})
 	}
 }

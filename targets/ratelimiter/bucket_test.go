@@ -6,9 +6,8 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var epoch = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
@@ -68,12 +67,8 @@ func TestTake(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			bucket, decision := contract.Take(tc.bucket, tc.now)
-			if diff := cmp.Diff(tc.want, bucket); diff != "" {
-				t.Errorf("bucket (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.decision, decision); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
-			}
+			same.As(t, "bucket", tc.want, bucket)
+			same.As(t, "decision", tc.decision, decision)
 		})
 	}
 }

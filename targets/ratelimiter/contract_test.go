@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestContractValidate(t *testing.T) {
@@ -54,9 +53,7 @@ func TestContractValidate(t *testing.T) {
 			if err := tc.contract.Validate(); err != nil {
 				got = err.Error()
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tc.want, got)
 		})
 	}
 }
@@ -96,9 +93,7 @@ func TestContractDecide(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, contract.Decide(tc.allowed, tc.tokens)); diff != "" {
-				t.Errorf("Decide() (-want +got):\n%s", diff)
-			}
+			same.As(t, "Decide()", tc.want, contract.Decide(tc.allowed, tc.tokens))
 		})
 	}
 }

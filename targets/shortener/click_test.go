@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestNewClick(t *testing.T) {
@@ -59,9 +58,7 @@ func TestClickValidate(t *testing.T) {
 			if err := c.Validate(); err != nil {
 				got = err.Error()
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, got)
 		})
 	}
 }
@@ -80,7 +77,5 @@ func TestSynchronousFailsWithTheStore(t *testing.T) {
 	if err := clicks.Clicked(t.Context(), shortener.NewClick("code", storetest.Start)); !errors.Is(err, gone) {
 		t.Errorf("Clicked() without a store = %v, want %v", err, gone)
 	}
-	if diff := cmp.Diff(counter{shortener.ClickStored: 1}, counts); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
-	}
+	same.As(t, "counted", counter{shortener.ClickStored: 1}, counts)
 }

@@ -8,10 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var errDown = errors.New("down")
@@ -56,9 +55,7 @@ func TestDeliver(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := map[shortener.Event]int{shortener.ClickStored: tc.stored, shortener.ClickDuplicate: tc.duplicates}
-				if diff := cmp.Diff(want, counts); diff != "" {
-					t.Errorf("counts (-want +got):\n%s", diff)
-				}
+				same.As(t, "counts", want, counts)
 			})
 		})
 	}
@@ -82,9 +79,7 @@ func TestDeliverGivesUpBetweenAttempts(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("Deliver = %v, want that its context ended", err)
 		}
-		if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickStored: 4}, counts); diff != "" {
-			t.Errorf("counts (-want +got):\n%s", diff)
-		}
+		same.As(t, "counts", map[shortener.Event]int{shortener.ClickStored: 4}, counts)
 	})
 }
 

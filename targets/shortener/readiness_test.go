@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // aids are those of a service with a cache and a queue, some of them down.
@@ -27,16 +26,12 @@ func aids(down ...string) shortener.Aids {
 // parts if others answer, and the wrapped reason.
 func wantPing(t *testing.T, err error, want string, degraded []string) {
 	t.Helper()
-	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
-		t.Errorf("Ping() (-want +got):\n%s", diff)
-	}
+	same.As(t, "Ping()", want, fmt.Sprint(err))
 	var down []string
 	if d, ok := errors.AsType[*shortener.Degraded](err); ok {
 		down = d.Down
 	}
-	if diff := cmp.Diff(degraded, down); diff != "" {
-		t.Errorf("down (-want +got):\n%s", diff)
-	}
+	same.As(t, "down", degraded, down)
 	if err != nil && !errors.Is(err, errGone) {
 		t.Errorf("Ping() = %v, which does not wrap the reason", err)
 	}

@@ -7,10 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // clickStoreFunc is a store of clicks that is one function.
@@ -47,9 +46,7 @@ func TestRescue(t *testing.T) {
 				if took := time.Since(start); took > time.Second {
 					t.Errorf("a redirect waited %v, want 1s at most", took)
 				}
-				if diff := cmp.Diff(tt.added, counts[shortener.ClickStored]); diff != "" {
-					t.Errorf("counted (-want +got):\n%s", diff)
-				}
+				same.As(t, "counted", tt.added, counts[shortener.ClickStored])
 			})
 		})
 	}

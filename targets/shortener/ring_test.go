@@ -9,9 +9,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The owners that the original's ring gives.
@@ -22,9 +21,7 @@ func TestOwnerMatchesReferenceImplementation(t *testing.T) {
 	for code := range want {
 		got[code] = ring.Owner(code)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("owners (-want +got):\n%s", diff)
-	}
+	same.As(t, "owners", want, got)
 }
 
 // Over random codes the shares are the original's, 31.1, 33.2 and 35.7 %: each

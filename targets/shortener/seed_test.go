@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // loader keeps the codes that it was given, and fails at the n-th call.
@@ -58,9 +57,7 @@ func TestSeededLinks(t *testing.T) {
 			s := seeding(1)
 			s.Seed, s.CodeLength = tt.seed, tt.length
 			l := s.Link(tt.i)
-			if diff := cmp.Diff(tt.want, l.Code+" "+l.URL); diff != "" {
-				t.Errorf("link (-want +got):\n%s", diff)
-			}
+			same.As(t, "link", tt.want, l.Code+" "+l.URL)
 			if l.CreatedAt != storetest.Start || l.ExpiresAt != storetest.Start.Add(time.Hour) {
 				t.Errorf("link lives from %v to %v", l.CreatedAt, l.ExpiresAt)
 			}
@@ -84,9 +81,7 @@ func TestSeedingGivesEachShardItsLinks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("progress (-want +got):\n%s", diff)
-		}
+		same.As(t, "progress", want, got)
 	}
 	ring, all := shortener.NewRing("shard0", "shard1", "shard2"), 0
 	for i := range loaders {
@@ -131,9 +126,7 @@ func TestSeedingRefuses(t *testing.T) {
 			s := seeding(10)
 			tt.change(&s)
 			err := s.Load(t.Context(), nil, nil)
-			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, fmt.Sprint(err))
 		})
 	}
 }

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // counter counts events of one goroutine.
@@ -87,9 +86,7 @@ func TestShorten(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := shortener.Link{Code: got.Code, URL: "https://example.com/a", CreatedAt: storetest.Start, ExpiresAt: storetest.Start.Add(time.Hour)}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("link (-want +got):\n%s", diff)
-	}
+	same.As(t, "link", want, got)
 	if len(got.Code) != 6 {
 		t.Errorf("code = %q, want 6 characters", got.Code)
 	}
@@ -97,9 +94,7 @@ func TestShorten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	same.As(t, "found", want, found)
 }
 
 func TestShortenWithAlias(t *testing.T) {
@@ -120,9 +115,7 @@ func TestShortenWithAlias(t *testing.T) {
 		t.Errorf("Shorten() of ftp = %v, want ErrURLFormat", err)
 	}
 	// An alias that is taken is no collision of random codes.
-	if diff := cmp.Diff(counter{shortener.LinkCreated: 1}, f.counts); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
-	}
+	same.As(t, "counted", counter{shortener.LinkCreated: 1}, f.counts)
 }
 
 func TestCollisions(t *testing.T) {
@@ -135,9 +128,7 @@ func TestCollisions(t *testing.T) {
 	if _, err := f.Shorten(t.Context(), "example.com", nil); !errors.Is(err, shortener.ErrNoFreeCode) {
 		t.Errorf("Shorten() without a free code = %v, want ErrNoFreeCode", err)
 	}
-	if diff := cmp.Diff(counter{shortener.LinkCreated: 2, shortener.Collision: 2 + 10}, f.counts); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
-	}
+	same.As(t, "counted", counter{shortener.LinkCreated: 2, shortener.Collision: 2 + 10}, f.counts)
 }
 
 // A store that fails is asked once, and its error is not a collision.
@@ -148,9 +139,7 @@ func TestShortenFailsWithTheStore(t *testing.T) {
 	if _, err := f.Shorten(t.Context(), "example.com", nil); !errors.Is(err, gone) {
 		t.Errorf("Shorten() = %v, want %v", err, gone)
 	}
-	if diff := cmp.Diff(counter{}, f.counts); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
-	}
+	same.As(t, "counted", counter{}, f.counts)
 }
 
 func TestServiceUsesCache(t *testing.T) {
@@ -160,9 +149,7 @@ func TestServiceUsesCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]shortener.Link{l}, cache.put); diff != "" {
-		t.Errorf("put (-want +got):\n%s", diff)
-	}
+	same.As(t, "put", []shortener.Link{l}, cache.put)
 	if _, err := f.Find(t.Context(), l.Code); !errors.Is(err, shortener.ErrNotFound) {
 		t.Errorf("Find() = %v: it did not ask the cache, which has nothing", err)
 	}
@@ -193,9 +180,7 @@ func TestVisit(t *testing.T) {
 			t.Errorf("Visit(%q) = %v, want ErrNotFound", code, err)
 		}
 	}
-	if diff := cmp.Diff([]string{l.Code}, clicks.clicked); diff != "" {
-		t.Errorf("clicked (-want +got):\n%s", diff)
-	}
+	same.As(t, "clicked", []string{l.Code}, clicks.clicked)
 	clicks.err = errors.New("gone")
 	if _, err := f.Visit(t.Context(), l.Code); !errors.Is(err, clicks.err) {
 		t.Errorf("Visit() of which the click is not counted = %v, want %v", err, clicks.err)
@@ -231,9 +216,7 @@ func TestNewRefuses(t *testing.T) {
 				tt.config.Count, tt.config.Logger = counter{}.count, slog.Default()
 			}
 			_, err := shortener.New(tt.config)
-			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, fmt.Sprint(err))
 		})
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var errGone = errors.New("gone")
@@ -56,9 +55,7 @@ func TestLinksAreSharded(t *testing.T) {
 		}
 		got = append(got, links)
 	}
-	if diff := cmp.Diff([]int64{1, 1, 2}, got); diff != "" {
-		t.Errorf("links (-want +got):\n%s", diff)
-	}
+	same.As(t, "links", []int64{1, 1, 2}, got)
 }
 
 func TestFailedShardFailsOnlyItsLinks(t *testing.T) {

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestParseURL(t *testing.T) {
@@ -43,9 +42,7 @@ func TestParseURL(t *testing.T) {
 			if !errors.Is(err, tt.err) {
 				t.Fatalf("ParseURL(%q) = %v, want %v", tt.raw, err, tt.err)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("URL (-want +got):\n%s", diff)
-			}
+			same.As(t, "URL", tt.want, got)
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Every request gets the configured reply, and its body is read.
@@ -44,9 +44,7 @@ func TestRun(t *testing.T) {
 				if err != nil || resp.StatusCode != tt.reply.Status || string(body) != string(tt.reply.Body) {
 					t.Errorf("%s: %d %q, %v; want %d %q", method, resp.StatusCode, body, err, tt.reply.Status, tt.reply.Body)
 				}
-				if diff := cmp.Diff(tt.want, resp.Header); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", method, diff)
-				}
+				same.As(t, method, tt.want, resp.Header)
 			}
 		})
 	}

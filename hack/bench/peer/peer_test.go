@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestClosed(t *testing.T) {
@@ -36,9 +36,7 @@ func TestClosed(t *testing.T) {
 	}
 	for over, want := range want {
 		t.Run(string(over), func(t *testing.T) {
-			if diff := cmp.Diff(want, invocations(t, over, load)); diff != "" {
-				t.Errorf("invocations (-want +got):\n%s", diff)
-			}
+			same.As(t, "invocations", want, invocations(t, over, load))
 		})
 	}
 }
@@ -47,9 +45,7 @@ func TestClosedWithStreams(t *testing.T) {
 	load := Load{URL: "https://x", Connections: 4, Streams: 16, Seconds: 4}
 	h2load := Invocation{Args: []string{"-t1", "-c4", "-m16", "-D4", load.URL}}
 	for over, want := range map[Protocol]map[string]Invocation{TCP: {}, TLS: {}, HTTP2: {"h2load": h2load}} {
-		if diff := cmp.Diff(want, invocations(t, over, load)); diff != "" {
-			t.Errorf("invocations over %s (-want +got):\n%s", over, diff)
-		}
+		same.As(t, "invocations over "+string(over), want, invocations(t, over, load))
 	}
 }
 
@@ -112,9 +108,7 @@ func TestCallsAreMadeByThosePeersThatCan(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, invocations(t, GRPC, tt.load)); diff != "" {
-				t.Errorf("invocations (-want +got):\n%s", diff)
-			}
+			same.As(t, "invocations", tt.want, invocations(t, GRPC, tt.load))
 		})
 	}
 }
@@ -124,9 +118,7 @@ func TestVegetaAtRate(t *testing.T) {
 		Args:  []string{"attack", "-rate=1000", "-workers=10", "-max-workers=10", "-duration=30s", "-output=/out"},
 		Stdin: "GET http://x/\n",
 	}
-	if diff := cmp.Diff(want, VegetaAtRate("http://x/", 1000, 10, 30, "/out")); diff != "" {
-		t.Errorf("invocation (-want +got):\n%s", diff)
-	}
+	same.As(t, "invocation", want, VegetaAtRate("http://x/", 1000, 10, 30, "/out"))
 }
 
 func TestClosedRefuses(t *testing.T) {

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/demo/outcome"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // good are the results of a demo that came out as it should.
@@ -134,9 +134,7 @@ func TestOf(t *testing.T) {
 				Status:     v1alpha1.LoadTestStatus{Steps: test.steps, Verdict: v1alpha1.VerdictPassed},
 			}
 			test.want.Strategy, test.want.Scenario, test.want.Verdict = "lua", "burst", v1alpha1.VerdictPassed
-			if diff := cmp.Diff(test.want, outcome.Of("lua", lt)); diff != "" {
-				t.Errorf("Of() (-want +got):\n%s", diff)
-			}
+			same.As(t, "Of()", test.want, outcome.Of("lua", lt))
 		})
 	}
 }

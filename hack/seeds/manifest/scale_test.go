@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var tenth = manifest.Factor{Load: 10, Time: 5, Shortest: metav1.Duration{Duration: 5 * time.Second}}
@@ -38,9 +39,7 @@ func TestScale(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := manifest.Scale(&parse(t, test.spec).LoadTests[0], tenth)
 			want := parse(t, test.want).LoadTests[0]
-			if diff := cmp.Diff(text(t, want.Spec), text(t, got.Spec)); diff != "" {
-				t.Errorf("scaled (-want +got):\n%s", diff)
-			}
+			same.As(t, "scaled", text(t, want.Spec), text(t, got.Spec))
 		})
 	}
 }

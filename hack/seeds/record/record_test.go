@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A record is read as it was written.
@@ -31,9 +30,7 @@ func TestStore(t *testing.T) {
 	}
 	// A time is read in the local zone.
 	got.Date.Time = got.Date.UTC()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the record (-want +got):\n%s", diff)
-	}
+	same.As(t, "the record", want, got)
 	all, err := store.All()
 	if err != nil || len(all) != 1 || all["003-1gb"] == nil {
 		t.Errorf("All() = %v, %v", all, err)

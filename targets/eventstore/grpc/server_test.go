@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var errDisk = errors.New("disk of customer hunter2 is gone")
@@ -138,9 +139,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("trailers (-want +got):\n%s", diff)
 			}
 			want := []eventstore.Observation{{Operation: eventstore.AppendEvent, Outcome: tc.outcome}}
-			if diff := cmp.Diff(want, s.seen()); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "observed", want, s.seen())
 		})
 	}
 }
@@ -178,9 +177,7 @@ func TestOperationsAreCounted(t *testing.T) {
 		{Operation: eventstore.MoveReader, Outcome: eventstore.Done},
 		{Operation: eventstore.ReadReader, Outcome: eventstore.Done},
 	}
-	if diff := cmp.Diff(want, s.seen()); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, s.seen())
 }
 
 func TestAccess(t *testing.T) {
@@ -241,9 +238,7 @@ func TestRateLimit(t *testing.T) {
 		t.Errorf("retry-after = %v, want 2", got)
 	}
 	want := []eventstore.Observation{{Operation: eventstore.ReadPosition, Outcome: eventstore.Limited}}
-	if diff := cmp.Diff(want, s.seen()); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, s.seen())
 }
 
 // Requests of both protocols share one budget of memory.
@@ -346,9 +341,7 @@ func TestReadInParts(t *testing.T) {
 	}
 	seen := s.seen()
 	want := eventstore.Observation{Operation: eventstore.ReadStream, Outcome: eventstore.Done, Read: 1502}
-	if diff := cmp.Diff(want, seen[len(seen)-1]); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, seen[len(seen)-1])
 	f.err, f.failAt = errDisk, 1600
 	parts, err = read()
 	if diff := cmp.Diff([]int{1000}, parts); diff != "" || status.Code(err) != codes.Internal {
@@ -356,9 +349,7 @@ func TestReadInParts(t *testing.T) {
 	}
 	seen = s.seen()
 	want.Outcome, want.Read = eventstore.Failed, 1000
-	if diff := cmp.Diff(want, seen[len(seen)-1]); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, seen[len(seen)-1])
 }
 
 // A client that leaves in the middle of a read is counted as one that did.
@@ -394,9 +385,7 @@ func TestPanicIsAnswered(t *testing.T) {
 		t.Errorf("status = %v, want %v: internal error", got, codes.Internal)
 	}
 	want := []eventstore.Observation{{Operation: eventstore.ReadPosition, Outcome: eventstore.Failed}}
-	if diff := cmp.Diff(want, s.seen()); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, s.seen())
 }
 
 func TestNewServerRefusesIncompleteConfig(t *testing.T) {

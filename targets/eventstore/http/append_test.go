@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func batchOf(n int) string {
@@ -133,16 +134,12 @@ func TestAppend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, 2, nil)
 			s.store.appendErr = tc.err
-			if diff := cmp.Diff(tc.want, s.ask("POST", tc.path, tc.body, tc.headers...)); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
+			same.As(t, "page", tc.want, s.ask("POST", tc.path, tc.body, tc.headers...))
 			op := eventstore.AppendEvent
 			if tc.path != "/events" {
 				op = eventstore.AppendBatch
 			}
-			if diff := cmp.Diff([]eventstore.Observation{{Operation: op, Outcome: tc.outcome}}, s.observed); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "observed", []eventstore.Observation{{Operation: op, Outcome: tc.outcome}}, s.observed)
 			if held := s.Bodies.Held(); held != 0 {
 				t.Errorf("%d bytes are still held", held)
 			}
@@ -186,9 +183,7 @@ func TestUnreadableReplayReturnsError(t *testing.T) {
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
 	for _, s.store.readErr = range []error{context.DeadlineExceeded, eventstore.ErrNotOpened, eventstore.ErrClosed, errDisk} {
 		want := page{Status: 504, Body: problem(eventstore.ErrUnread.Error())}
-		if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")); diff != "" {
-			t.Errorf("after %v (-want +got):\n%s", s.store.readErr, diff)
-		}
+		same.As(t, fmt.Sprintf("after %v", s.store.readErr), want, s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k"))
 	}
 }
 
@@ -233,9 +228,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNoMemory.Error())}
-	if diff := cmp.Diff(want, s.ask("POST", "/events", `{"type":"a"}`)); diff != "" {
-		t.Errorf("page (-want +got):\n%s", diff)
-	}
+	same.As(t, "page", want, s.ask("POST", "/events", `{"type":"a"}`))
 	// A body of unknown length counts as the largest.
 	r := httptest.NewRequest("POST", "/events/batch", strings.NewReader("[]"))
 	r.ContentLength = -1
@@ -258,7 +251,5 @@ func TestCanceledAppendIsCounted(t *testing.T) {
 	leave()
 	s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/events", strings.NewReader(`{"type":"a"}`)).WithContext(ctx))
 	want := []eventstore.Observation{{Operation: eventstore.AppendEvent, Outcome: eventstore.Aborted}}
-	if diff := cmp.Diff(want, s.observed); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, s.observed)
 }

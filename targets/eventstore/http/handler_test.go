@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
@@ -70,9 +71,7 @@ func TestPages(t *testing.T) {
 			if tc.change != nil {
 				tc.change(s)
 			}
-			if diff := cmp.Diff(page{Status: tc.status, Body: tc.body}, s.ask("GET", tc.path, "")); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
+			same.As(t, "page", page{Status: tc.status, Body: tc.body}, s.ask("GET", tc.path, ""))
 			if len(s.observed) != 0 {
 				t.Errorf("observed %v: only the API is counted", s.observed)
 			}
@@ -87,9 +86,7 @@ func TestMethods(t *testing.T) {
 		"/subscriptions/a/position": "GET, POST, PUT", "/health": "GET", "/metrics": "GET",
 	} {
 		want := page{Status: 405, Headers: map[string]string{"Allow": allow}, Body: problem("Method not allowed")}
-		if diff := cmp.Diff(want, s.ask("DELETE", path, "")); diff != "" {
-			t.Errorf("DELETE %s (-want +got):\n%s", path, diff)
-		}
+		same.As(t, "DELETE "+path, want, s.ask("DELETE", path, ""))
 	}
 }
 
@@ -145,9 +142,7 @@ func TestPositionAndSubscriptions(t *testing.T) {
 	}
 	s := newService(t, 3, nil)
 	for i, step := range steps {
-		if diff := cmp.Diff(step.want, s.ask(step.method, step.path, step.body)); diff != "" {
-			t.Errorf("step %d, %s %s %s (-want +got):\n%s", i, step.method, step.path, step.body, diff)
-		}
+		same.As(t, fmt.Sprintf("step %d, %s %s %s", i, step.method, step.path, step.body), step.want, s.ask(step.method, step.path, step.body))
 	}
 	if got := len(s.observed); got != len(steps) {
 		t.Errorf("%d requests are observed, want %d", got, len(steps))
@@ -207,12 +202,8 @@ func TestAccess(t *testing.T) {
 				tenants = nil
 				want = page{Status: 401, Headers: map[string]string{"Www-Authenticate": "Bearer"}, Body: problem(tc.refused)}
 			}
-			if diff := cmp.Diff(want, s.ask("GET", "/position", "", tc.headers...)); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tenants, asked); diff != "" {
-				t.Errorf("logs that were opened (-want +got):\n%s", diff)
-			}
+			same.As(t, "page", want, s.ask("GET", "/position", "", tc.headers...))
+			same.As(t, "logs that were opened", tenants, asked)
 		})
 	}
 }
@@ -223,9 +214,7 @@ func TestTenantsListsOnlyOwn(t *testing.T) {
 		c.Access = eventstore.Access{Multi: true, Tenants: newTenants(t, eventstore.Tenant{Name: "shop", APIKey: "k1"}, eventstore.Tenant{Name: "bank", APIKey: "k2"})}
 	})
 	want := page{Status: 200, Body: `{"tenants":["bank"],"count":1}`}
-	if diff := cmp.Diff(want, s.ask("GET", "/tenants", "", "X-API-Key", "k2")); diff != "" {
-		t.Errorf("page (-want +got):\n%s", diff)
-	}
+	same.As(t, "page", want, s.ask("GET", "/tenants", "", "X-API-Key", "k2"))
 	if got := s.ask("GET", "/tenants", ""); got.Status != 401 {
 		t.Errorf("without a key: %+v", got)
 	}
@@ -237,9 +226,7 @@ func TestFailedOpenIsUnavailable(t *testing.T) {
 	})
 	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
 		want := page{Status: 500, Body: problem("internal error: see the service's log")}
-		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+		same.As(t, path, want, s.ask("GET", path, ""))
 	}
 }
 
@@ -255,9 +242,7 @@ func TestSlowOpenTimesOut(t *testing.T) {
 	})
 	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
 		want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotOpened.Error())}
-		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+		same.As(t, path, want, s.ask("GET", path, ""))
 	}
 }
 
@@ -276,31 +261,23 @@ func TestLimit(t *testing.T) {
 	}
 	want := page{Status: 429, Headers: map[string]string{"Retry-After": "2"}, Body: problem("Rate limit exceeded")}
 	for _, path := range []string{"/position", "/events?from=1"} {
-		if diff := cmp.Diff(want, s.ask("GET", path, "")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+		same.As(t, path, want, s.ask("GET", path, ""))
 	}
-	if diff := cmp.Diff([]string{"192.0.2.1", "192.0.2.1", "192.0.2.1"}, clients); diff != "" {
-		t.Errorf("clients (-want +got):\n%s", diff)
-	}
+	same.As(t, "clients", []string{"192.0.2.1", "192.0.2.1", "192.0.2.1"}, clients)
 	for _, path := range []string{"/health", "/ready", "/version", "/metrics"} {
 		if got := s.ask("GET", path, ""); got.Status != 200 {
 			t.Errorf("%s is limited: %+v", path, got)
 		}
 	}
 	outcomes := []eventstore.Outcome{s.observed[0].Outcome, s.observed[1].Outcome, s.observed[2].Outcome}
-	if diff := cmp.Diff([]eventstore.Outcome{eventstore.Done, eventstore.Limited, eventstore.Limited}, outcomes); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
+	same.As(t, "outcomes", []eventstore.Outcome{eventstore.Done, eventstore.Limited, eventstore.Limited}, outcomes)
 }
 
 func TestPanicReturns500AndIsCounted(t *testing.T) {
 	s := newService(t, 0, func(c *Config) {
 		c.Stores = func(context.Context, string) (eventstore.Store, error) { panic("boom") }
 	})
-	if diff := cmp.Diff(page{Status: 500, Body: problem("internal error")}, s.ask("GET", "/position", "")); diff != "" {
-		t.Errorf("page (-want +got):\n%s", diff)
-	}
+	same.As(t, "page", page{Status: 500, Body: problem("internal error")}, s.ask("GET", "/position", ""))
 	if len(s.observed) != 1 || s.observed[0].Outcome != eventstore.Failed {
 		t.Errorf("observed %+v, want one failure", s.observed)
 	}

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // positions are those of the events in a reply.
@@ -77,17 +76,13 @@ func TestEventsAreSent(t *testing.T) {
 			if len(list) > 0 {
 				got.First, got.Last = list[0], list[len(list)-1]
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			same.As(t, "events", tc.want, got)
 			op := eventstore.ReadRange
 			if strings.HasPrefix(tc.path, "/events/stream") {
 				op = eventstore.ReadStream
 			}
 			want := []eventstore.Observation{{Operation: op, Outcome: eventstore.Done, Read: len(list)}}
-			if diff := cmp.Diff(want, s.observed); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "observed", want, s.observed)
 		})
 	}
 }
@@ -105,9 +100,7 @@ func TestReadRefuses(t *testing.T) {
 		"/events/stream?from=1&batch_size=5001": batchSize,
 	} {
 		s := newService(t, 3, nil)
-		if diff := cmp.Diff(page{Status: 400, Body: problem(want)}, s.ask("GET", path, "")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+		same.As(t, path, page{Status: 400, Body: problem(want)}, s.ask("GET", path, ""))
 		if got := s.observed[0].Outcome; got != eventstore.Refused {
 			t.Errorf("%s is observed as %s", path, got)
 		}
@@ -129,9 +122,7 @@ func TestReadErrorBeforeFirstEvent(t *testing.T) {
 		for _, path := range []string{"/events?from=1", "/events/stream?from=1"} {
 			s := newService(t, 10, nil)
 			s.store.readErr = tc.err
-			if diff := cmp.Diff(tc.want, s.ask("GET", path, "")); diff != "" {
-				t.Errorf("%s, %s (-want +got):\n%s", name, path, diff)
-			}
+			same.As(t, fmt.Sprintf("%s, %s", name, path), tc.want, s.ask("GET", path, ""))
 			if got := s.observed[0].Outcome; got != eventstore.Failed {
 				t.Errorf("%s, %s is observed as %s", name, path, got)
 			}
@@ -221,9 +212,7 @@ func TestStreamFlushesEachPage(t *testing.T) {
 			want = append(want, sum)
 		}
 	}
-	if diff := cmp.Diff(want, w.flushed); diff != "" {
-		t.Errorf("bytes at each flush (-want +got):\n%s", diff)
-	}
+	same.As(t, "bytes at each flush", want, w.flushed)
 	if w.held {
 		t.Error("a reader was held while a part was sent")
 	}

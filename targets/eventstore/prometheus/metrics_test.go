@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // scrape returns the lines of the page of metrics that begin with a prefix and
@@ -59,9 +59,7 @@ func TestEverySeriesStartsAtZero(t *testing.T) {
 		"eventstore_commit_duration_seconds_count 0",
 		"eventstore_waiting_requests 7",
 	} {
-		if diff := cmp.Diff([]string{want}, scrape(t, registry, want, true)); diff != "" {
-			t.Errorf("series (-want +got):\n%s", diff)
-		}
+		same.As(t, "series", []string{want}, scrape(t, registry, want, true))
 	}
 }
 
@@ -82,20 +80,14 @@ func TestRequest(t *testing.T) {
 		`eventstore_requests_total{operation="read",outcome="done"} 1`,
 		`eventstore_requests_total{operation="stream",outcome="aborted"} 1`,
 	}
-	if diff := cmp.Diff(want, scrape(t, registry, "eventstore_requests_total{", false)); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, scrape(t, registry, "eventstore_requests_total{", false))
 	want = []string{
 		`eventstore_request_duration_seconds_sum{operation="append"} 0.75`,
 		`eventstore_request_duration_seconds_sum{operation="read"} 1`,
 		`eventstore_request_duration_seconds_sum{operation="stream"} 2`,
 	}
-	if diff := cmp.Diff(want, scrape(t, registry, "eventstore_request_duration_seconds_sum", false)); diff != "" {
-		t.Errorf("durations (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"eventstore_events_read_total 120"}, scrape(t, registry, "eventstore_events_read", false)); diff != "" {
-		t.Errorf("events read (-want +got):\n%s", diff)
-	}
+	same.As(t, "durations", want, scrape(t, registry, "eventstore_request_duration_seconds_sum", false))
+	same.As(t, "events read", []string{"eventstore_events_read_total 120"}, scrape(t, registry, "eventstore_events_read", false))
 }
 
 func TestCommit(t *testing.T) {
@@ -111,9 +103,7 @@ func TestCommit(t *testing.T) {
 		"eventstore_commit_duration_seconds_sum": {"eventstore_commit_duration_seconds_sum 1.5"},
 		`eventstore_commit_events_bucket{le="1"`: {`eventstore_commit_events_bucket{le="1"} 1`},
 	} {
-		if diff := cmp.Diff(want, scrape(t, registry, prefix, false)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", prefix, diff)
-		}
+		same.As(t, prefix, want, scrape(t, registry, prefix, false))
 	}
 }
 

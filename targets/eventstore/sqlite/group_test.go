@@ -9,11 +9,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	engine "zombiezen.com/go/sqlite"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // paused is a store whose writer is busy until release is called.
@@ -90,9 +90,7 @@ func types(t *testing.T, s eventstore.Store) []string {
 
 func checkTypes(t *testing.T, s eventstore.Store, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, types(t, s)); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
+	same.As(t, "log", want, types(t, s))
 }
 
 func TestQueuedAppendsShareCommit(t *testing.T) {
@@ -117,9 +115,7 @@ func TestQueuedAppendsShareCommit(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if diff := cmp.Diff(tc.want, s.commits()); diff != "" {
-				t.Errorf("commits (-want +got):\n%s", diff)
-			}
+			same.As(t, "commits", tc.want, s.commits())
 			checkTypes(t, s, "a", "b", "b", "c")
 		})
 	}
@@ -135,9 +131,7 @@ func TestGroupSizeIsLimited(t *testing.T) {
 	if err := <-last.done; err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]eventstore.Commit{{Requests: 2}, {Requests: 1}}, s.commits()); diff != "" {
-		t.Errorf("commits (-want +got):\n%s", diff)
-	}
+	same.As(t, "commits", []eventstore.Commit{{Requests: 2}, {Requests: 1}}, s.commits())
 }
 
 // A refusal is an answer: it does not undo what others of its group store.
@@ -156,9 +150,7 @@ func TestRefusedAppendKeepsGroupCommitted(t *testing.T) {
 	if err := <-no.done; !errors.Is(err, eventstore.ConflictError{Expected: 0, Actual: 1}) {
 		t.Errorf("refused with %v, want a conflict of 0 with 1", err)
 	}
-	if diff := cmp.Diff([]eventstore.Commit{{Requests: 3, Events: 2}}, s.commits()); diff != "" {
-		t.Errorf("commits (-want +got):\n%s", diff)
-	}
+	same.As(t, "commits", []eventstore.Commit{{Requests: 3, Events: 2}}, s.commits())
 	checkTypes(t, s, "a", "b")
 }
 
@@ -183,9 +175,7 @@ func TestFailedAppendKeepsGroupCommitted(t *testing.T) {
 		t.Errorf("broken: %v, want that the constraint failed", err)
 	}
 	want := []eventstore.Commit{{Requests: 3, Failed: true}, {Requests: 1, Events: 1}, {Requests: 1, Failed: true}, {Requests: 1, Events: 1}}
-	if diff := cmp.Diff(want, s.commits()); diff != "" {
-		t.Errorf("commits (-want +got):\n%s", diff)
-	}
+	same.As(t, "commits", want, s.commits())
 	checkTypes(t, s, "a", "b")
 	if got := s.Position(); got != 2 {
 		t.Errorf("position = %d, want 2", got)

@@ -5,12 +5,13 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A pragma that is executed on a pool holds on one of its connections, for as
@@ -40,9 +41,7 @@ func TestPragmasAreSetOnEveryConnection(t *testing.T) {
 				}
 				got[name] = value
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("round %d, connection %d (-want +got):\n%s", round, i, diff)
-			}
+			same.As(t, fmt.Sprintf("round %d, connection %d", round, i), want, got)
 			// The pool drops a connection that says that it is broken.
 			if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) {
 				t.Fatal(err)
@@ -78,9 +77,7 @@ func TestPragmasOfTheWriter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", mode, diff)
-		}
+		same.As(t, string(mode), want, got)
 		if err := w.close(); err != nil {
 			t.Fatal(err)
 		}

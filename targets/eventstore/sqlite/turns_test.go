@@ -8,10 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // openNames are the logs that are open, when all turns have ended.
@@ -28,9 +27,7 @@ func openNames(t *testing.T, d *Databases) []string {
 
 func checkOpen(t *testing.T, d *Databases, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, openNames(t, d)); diff != "" {
-		t.Errorf("logs that are open (-want +got):\n%s", diff)
-	}
+	same.As(t, "logs that are open", want, openNames(t, d))
 }
 
 func TestLeastRecentlyUsedLogIsClosed(t *testing.T) {
@@ -76,9 +73,7 @@ func TestLogInUseIsNotClosed(t *testing.T) {
 			again = ask(t.Context(), d, "a")
 		}
 	}
-	if diff := cmp.Diff([]string{"1", "2", "3"}, seen); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	same.As(t, "events", []string{"1", "2", "3"}, seen)
 	if err := errors.Join(<-other, <-again); err != nil {
 		t.Error(err)
 	}

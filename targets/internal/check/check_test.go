@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 type subcommand func(context.Context, []string, func(string) string, io.Writer) error
@@ -55,9 +55,7 @@ func TestWorking(t *testing.T) {
 			if err := tc.run(t.Context(), []string{"--url", url + "/"}, environment(tc.env), &out); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
-			if diff := cmp.Diff(tc.want, strings.ReplaceAll(out.String(), url, "URL")); diff != "" {
-				t.Errorf("output (-want +got):\n%s", diff)
-			}
+			same.As(t, "output", tc.want, strings.ReplaceAll(out.String(), url, "URL"))
 		})
 	}
 }

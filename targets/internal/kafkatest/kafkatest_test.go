@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
@@ -55,9 +56,7 @@ func TestCrash(t *testing.T) {
 		}
 		fetches.EachRecord(func(r *kgo.Record) { got = append(got, string(r.Value)) })
 	}
-	if diff := cmp.Diff([]string{"before", "after"}, got); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
-	}
+	same.As(t, "records", []string{"before", "after"}, got)
 }
 
 func TestInstalled(t *testing.T) {

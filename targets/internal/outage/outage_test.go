@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // timers fire at once, or never, and keep what they were asked for.
@@ -56,9 +56,7 @@ func TestWaitEnds(t *testing.T) {
 			if got := g.Wait(tt.ctx, tt.answer); got != tt.want {
 				t.Errorf("answered: %v, want %v", got, tt.want)
 			}
-			if diff := cmp.Diff([]time.Duration{time.Second}, f.asked); diff != "" {
-				t.Errorf("bounds (-want +got):\n%s", diff)
-			}
+			same.As(t, "bounds", []time.Duration{time.Second}, f.asked)
 			if _, got := g.state(); got != tt.down {
 				t.Errorf("the service is down: %v, want %v", got, tt.down)
 			}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
@@ -59,12 +60,8 @@ func TestCommitSurvivesCrash(t *testing.T) {
 		t.Fatal("a crashed server answers")
 	}
 	server.Start(t)
-	if diff := cmp.Diff("kept", query(t, server, database, "SELECT mark FROM marks")); diff != "" {
-		t.Errorf("marks after a crash (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(addr, server.Addr()); diff != "" {
-		t.Errorf("address after a crash (-want +got):\n%s", diff)
-	}
+	same.As(t, "marks after a crash", "kept", query(t, server, database, "SELECT mark FROM marks"))
+	same.As(t, "address after a crash", addr, server.Addr())
 }
 
 func TestSettingsOverrideDefaults(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // held answers each batch when the test releases it.
@@ -73,14 +73,10 @@ func TestCallsShareBatch(t *testing.T) {
 			together = append(together, question)
 		}
 		synctest.Wait()
-		if diff := cmp.Diff(want, h.batches); diff != "" {
-			t.Errorf("batches while the senders are busy (-want +got):\n%s", diff)
-		}
+		same.As(t, "batches while the senders are busy", want, h.batches)
 		close(h.release)
 		synctest.Wait()
-		if diff := cmp.Diff(append(want, together), h.batches); diff != "" {
-			t.Errorf("batches (-want +got):\n%s", diff)
-		}
+		same.As(t, "batches", append(want, together), h.batches)
 		checkIdle(t, b)
 	})
 }
@@ -101,9 +97,7 @@ func TestBatchSizeIsLimited(t *testing.T) {
 			got = append(got, len(batch))
 		}
 		slices.Sort(got)
-		if diff := cmp.Diff([]int{1, 1, 1, maxTogether, maxTogether}, got); diff != "" {
-			t.Errorf("sizes (-want +got):\n%s", diff)
-		}
+		same.As(t, "sizes", []int{1, 1, 1, maxTogether, maxTogether}, got)
 		checkIdle(t, b)
 	})
 }

@@ -3,7 +3,7 @@ package redisconn
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestConfigRefuses(t *testing.T) {
@@ -25,9 +25,7 @@ func TestConfigRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, err.Error())
 		})
 	}
 }

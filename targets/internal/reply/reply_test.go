@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestWrite(t *testing.T) {
@@ -41,9 +41,7 @@ func TestWrite(t *testing.T) {
 			w := httptest.NewRecorder()
 			tt.reply.Write(w)
 			got := answer{w.Code, w.Header(), w.Body.String()}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
-			}
+			same.As(t, "answer", tt.want, got)
 		})
 	}
 }

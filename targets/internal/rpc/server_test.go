@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // echo is a service without generated code: its request is a string, which it
@@ -91,15 +91,11 @@ func TestAroundSeesEveryRequest(t *testing.T) {
 			if status.Code(err) != tc.want {
 				t.Errorf("unary: %v, want %v", err, tc.want)
 			}
-			if diff := cmp.Diff(seen{"Echo", tc.want}, <-calls); diff != "" {
-				t.Errorf("seen (-want +got):\n%s", diff)
-			}
+			same.As(t, "seen", seen{"Echo", tc.want}, <-calls)
 			if got := twice(t, conn, tc.request); got != tc.want {
 				t.Errorf("stream: %v, want %v", got, tc.want)
 			}
-			if diff := cmp.Diff(seen{"Twice", tc.want}, <-calls); diff != "" {
-				t.Errorf("seen (-want +got):\n%s", diff)
-			}
+			same.As(t, "seen", seen{"Twice", tc.want}, <-calls)
 		})
 	}
 }

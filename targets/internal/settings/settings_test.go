@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 type values struct {
@@ -57,9 +58,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
-				t.Errorf("values (-want +got):\n%s", diff)
-			}
+			same.As(t, "values", tt.want, got, cmpopts.EquateComparable(netip.Prefix{}))
 		})
 	}
 }
@@ -86,9 +85,7 @@ func TestParseRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, err.Error())
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // clock is set by the test.
@@ -90,9 +90,7 @@ func TestAllow(t *testing.T) {
 				s.OK, s.Retry = throttle.Allow(s.Client)
 				got = append(got, s)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("answers (-want +got):\n%s", diff)
-			}
+			same.As(t, "answers", tt.want, got)
 		})
 	}
 }
@@ -147,9 +145,7 @@ func TestLeastRecentlyUsedClientIsEvicted(t *testing.T) {
 	// The third request is refused and makes its client the most recent; c replaces
 	// b, which is new again at the end.
 	want := []bool{true, true, false, true, false, true}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
+	same.As(t, "answers", want, got)
 }
 
 func TestConcurrentClientsShareOneBucket(t *testing.T) {

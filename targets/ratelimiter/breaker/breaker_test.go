@@ -7,9 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var errDown = errors.New("no store")
@@ -76,9 +75,7 @@ func TestOpenBreakerProbesOncePerPause(t *testing.T) {
 				t.Errorf("asked %d times after a pause, want once", got)
 			}
 		}
-		if diff := cmp.Diff([]bool{false}, *changes); diff != "" {
-			t.Errorf("changes (-want +got):\n%s", diff)
-		}
+		same.As(t, "changes", []bool{false}, *changes)
 
 		s.err = nil
 		<-time.After(Pause + 1)
@@ -87,9 +84,7 @@ func TestOpenBreakerProbesOncePerPause(t *testing.T) {
 				t.Errorf("after the store came back: %v", err)
 			}
 		}
-		if diff := cmp.Diff([]bool{false, true}, *changes); diff != "" {
-			t.Errorf("changes (-want +got):\n%s", diff)
-		}
+		same.As(t, "changes", []bool{false, true}, *changes)
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -25,6 +24,7 @@ import (
 	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
@@ -163,21 +163,13 @@ func TestTake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = tc.limiter, tc.policy })
 			response, trailer, err := s.take(t.Context(), tc.client)
-			if diff := cmp.Diff(tc.response, response, protocmp.Transform()); diff != "" {
-				t.Errorf("response (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.status.Proto(), status.Convert(err).Proto(), protocmp.Transform()); diff != "" {
-				t.Errorf("status (-want +got):\n%s", diff)
-			}
+			same.As(t, "response", tc.response, response, protocmp.Transform())
+			same.As(t, "status", tc.status.Proto(), status.Convert(err).Proto(), protocmp.Transform())
 			if tc.trailer == nil {
 				tc.trailer = metadata.MD{}
 			}
-			if diff := cmp.Diff(tc.trailer, trailer); diff != "" {
-				t.Errorf("trailers (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]ratelimiter.Outcome{tc.outcome}, s.seen()); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "trailers", tc.trailer, trailer)
+			same.As(t, "observed", []ratelimiter.Outcome{tc.outcome}, s.seen())
 		})
 	}
 }

@@ -12,11 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAPI(t *testing.T) {
@@ -111,13 +110,9 @@ func TestAPI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = tc.limiter, tc.policy })
 			tc.want.Body += "\n"
-			if diff := cmp.Diff(tc.want, s.ask("GET", "/api", tc.forwarded)); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
+			same.As(t, "page", tc.want, s.ask("GET", "/api", tc.forwarded))
 			want := []observation{{tc.outcome, 5 * time.Millisecond}}
-			if diff := cmp.Diff(want, s.observed); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "observed", want, s.observed)
 		})
 	}
 }
@@ -141,9 +136,7 @@ func TestAPIUsesClientAddress(t *testing.T) {
 	})
 	s.ask("GET", "/api", "192.168.1.100, 10.1.1.1")
 	s.ask("GET", "/api")
-	if diff := cmp.Diff([]string{"192.168.1.100", "192.0.2.1"}, asked); diff != "" {
-		t.Errorf("clients (-want +got):\n%s", diff)
-	}
+	same.As(t, "clients", []string{"192.168.1.100", "192.0.2.1"}, asked)
 }
 
 // Whatever it waits for, a decision is answered as the policy says, and before a
@@ -186,9 +179,7 @@ func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	if ended != nil {
 		t.Errorf("the decision was asked for with a context that is done: %v", ended)
 	}
-	if diff := cmp.Diff([]observation{{ratelimiter.Granted, 5 * time.Millisecond}}, s.observed); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", []observation{{ratelimiter.Granted, 5 * time.Millisecond}}, s.observed)
 }
 
 // What fails without the store being asked is not worth a line each time.

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
@@ -175,9 +174,7 @@ func TestPages(t *testing.T) {
 			want := page{Status: tc.status, Body: tc.body + "\n", Headers: map[string]string{
 				"Content-Type": "application/json", "X-Content-Type-Options": "nosniff",
 			}}
-			if diff := cmp.Diff(want, s.ask("GET", tc.path)); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
+			same.As(t, "page", want, s.ask("GET", tc.path))
 			if len(s.observed) != 0 {
 				t.Errorf("observed %v: only /api is counted", s.observed)
 			}
@@ -215,9 +212,7 @@ func TestReplicaStaysReadyAfterStoreOutage(t *testing.T) {
 				beforehand, beforehand, "200 ready", "200 ready, without the store",
 				"200 ready", "200 ready, without the store", "503 draining",
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("readiness (-want +got):\n%s", diff)
-			}
+			same.As(t, "readiness", want, got)
 		})
 	}
 }

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // clock stands still until it is moved.
@@ -43,9 +42,7 @@ func TestTokensComeBack(t *testing.T) {
 	limitertest.Sequential(t, l, "client", 60)
 	clk.pass(time.Second)
 	want := limitertest.Tally{Granted: 10, Denied: 10}
-	if diff := cmp.Diff(want, limitertest.Sequential(t, l, "client", 20)); diff != "" {
-		t.Errorf("tally a second later (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally a second later", want, limitertest.Sequential(t, l, "client", 20))
 }
 
 func TestRacyLimiterGrantsTooMuch(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // scrape returns the lines of the page of metrics that begin with a prefix.
@@ -47,9 +48,7 @@ func TestEverySeriesStartsAtZero(t *testing.T) {
 		`ratelimiter_requests_total{decision="granted",strategy="hash"} 0`,
 		`ratelimiter_requests_total{decision="unchecked",strategy="hash"} 0`,
 	}
-	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_requests_total")); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	same.As(t, "series", want, scrape(t, registry, "ratelimiter_requests_total"))
 }
 
 func TestObserve(t *testing.T) {
@@ -70,18 +69,14 @@ func TestObserve(t *testing.T) {
 		`ratelimiter_requests_total{decision="granted",strategy="hash"} 3`,
 		`ratelimiter_requests_total{decision="unchecked",strategy="hash"} 2`,
 	}
-	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_requests_total")); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, scrape(t, registry, "ratelimiter_requests_total"))
 	want = []string{
 		`ratelimiter_request_duration_seconds_sum{decision="denied",strategy="hash"} 11`,
 		`ratelimiter_request_duration_seconds_sum{decision="error",strategy="hash"} 5`,
 		`ratelimiter_request_duration_seconds_sum{decision="granted",strategy="hash"} 0.25075`,
 		`ratelimiter_request_duration_seconds_sum{decision="unchecked",strategy="hash"} 3`,
 	}
-	if diff := cmp.Diff(want, scrape(t, registry, "ratelimiter_request_duration_seconds_sum")); diff != "" {
-		t.Errorf("durations (-want +got):\n%s", diff)
-	}
+	same.As(t, "durations", want, scrape(t, registry, "ratelimiter_request_duration_seconds_sum"))
 	bucket := scrape(t, registry, `ratelimiter_request_duration_seconds_bucket{decision="granted",strategy="hash",le="0.0005"}`)
 	if want := []string{`ratelimiter_request_duration_seconds_bucket{decision="granted",strategy="hash",le="0.0005"} 2`}; cmp.Diff(want, bucket) != "" {
 		t.Errorf("bucket = %v, want %v", bucket, want)

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // seed is the contract of the published experiment.
@@ -41,13 +40,9 @@ func TestBurstAcrossSecondBoundary(t *testing.T) {
 			clock := &manual{now: epoch.Add(990 * time.Millisecond)}
 			limiter := tc.limiter(openStore(t), clock.Now)
 			before := limitertest.Sequential(t, limiter, "client", 100)
-			if diff := cmp.Diff(limitertest.Tally{Granted: 50, Denied: 50}, before); diff != "" {
-				t.Errorf("before the turn (-want +got):\n%s", diff)
-			}
+			same.As(t, "before the turn", limitertest.Tally{Granted: 50, Denied: 50}, before)
 			clock.pass("client", 20*time.Millisecond)
-			if diff := cmp.Diff(tc.want, limitertest.Sequential(t, limiter, "client", 100)); diff != "" {
-				t.Errorf("after the turn (-want +got):\n%s", diff)
-			}
+			same.As(t, "after the turn", tc.want, limitertest.Sequential(t, limiter, "client", 100))
 		})
 	}
 }
@@ -94,9 +89,7 @@ func TestReplicaClockInWholeSeconds(t *testing.T) {
 			limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: seed, Now: clock.Now})
 			limitertest.Sequential(t, limiter, "client", 3)
 			want := ratelimiter.Bucket{Tokens: 47, Last: epoch.Add(time.Second)}
-			if diff := cmp.Diff(want, stored(t, store.client, "client")); diff != "" {
-				t.Errorf("stored bucket (-want +got):\n%s", diff)
-			}
+			same.As(t, "stored bucket", want, stored(t, store.client, "client"))
 		})
 	}
 }
@@ -110,9 +103,7 @@ func TestClockRunsBackwards(t *testing.T) {
 			limitertest.Sequential(t, subject.Limiter, "client", 40)
 			subject.Pass("client", -time.Hour)
 			want := limitertest.Tally{Granted: 10, Denied: 20}
-			if diff := cmp.Diff(want, limitertest.Sequential(t, subject.Limiter, "client", 30)); diff != "" {
-				t.Errorf("an hour earlier (-want +got):\n%s", diff)
-			}
+			same.As(t, "an hour earlier", want, limitertest.Sequential(t, subject.Limiter, "client", 30))
 		})
 	}
 }

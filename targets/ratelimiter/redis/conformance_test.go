@@ -3,10 +3,9 @@ package redis
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestConformance(t *testing.T) {
@@ -29,9 +28,7 @@ func TestScriptGrantsAllOfABurst(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			s := factory(strategy)(t, ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01})
 			want := limitertest.Tally{Granted: 50, Denied: 150}
-			if diff := cmp.Diff(want, limitertest.Burst(t, s.Limiter, "client")); diff != "" {
-				t.Errorf("tally of a concurrent burst (-want +got):\n%s", diff)
-			}
+			same.As(t, "tally of a concurrent burst", want, limitertest.Burst(t, s.Limiter, "client"))
 		})
 	}
 }
@@ -52,8 +49,6 @@ func TestStrategiesShareBuckets(t *testing.T) {
 			t.Fatalf("%s: %v", strategy, err)
 		}
 		want := ratelimiter.Decision{Allowed: true, Remaining: int64(49 - i)}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: decision (-want +got):\n%s", strategy, diff)
-		}
+		same.As(t, string(strategy)+": decision", want, got)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // tally is a guard that lets every question through, or none, and notes what came
@@ -52,9 +52,7 @@ func TestGuardCountsOneCallPerRoundTrip(t *testing.T) {
 			s := scriptOn(t, newFake(t, tt.replies...).addr)
 			s.guard = y.ask
 			together(s, "a", "b", "c")
-			if diff := cmp.Diff(tt.want, y.outcomes); diff != "" {
-				t.Errorf("questions (-want +got):\n%s", diff)
-			}
+			same.As(t, "questions", tt.want, y.outcomes)
 		})
 	}
 }

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // one is a contract under which a second grant is always one too many.
@@ -30,9 +29,7 @@ func TestHashGrantsOneTokenTwice(t *testing.T) {
 	if want := (ratelimiter.Decision{Allowed: true}); got != want {
 		t.Errorf("decision of the slow replica = %+v, want %+v", got, want)
 	}
-	if diff := cmp.Diff(limitertest.Tally{Granted: 1, Denied: 1}, tally); diff != "" {
-		t.Errorf("tally of the quick replica (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally of the quick replica", limitertest.Tally{Granted: 1, Denied: 1}, tally)
 }
 
 // The same interleaving, a hundred tokens deep: a slow writer puts back the
@@ -48,9 +45,7 @@ func TestHashOverwritesConcurrentUpdates(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := limitertest.Tally{Granted: 99, Denied: 1}
-	if diff := cmp.Diff(want, limitertest.Sequential(t, quick, "client", 100)); diff != "" {
-		t.Errorf("tally after 101 grants of 100 (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally after 101 grants of 100", want, limitertest.Sequential(t, quick, "client", 100))
 }
 
 func TestTransactionTriesAgain(t *testing.T) {
@@ -72,9 +67,7 @@ func TestTransactionTriesAgain(t *testing.T) {
 	if got.Allowed || tries != 2 {
 		t.Errorf("decision = %+v after %d tries, want denied after 2", got, tries)
 	}
-	if diff := cmp.Diff(limitertest.Tally{Granted: 1}, tally); diff != "" {
-		t.Errorf("tally of the quick replica (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally of the quick replica", limitertest.Tally{Granted: 1}, tally)
 }
 
 func TestTransactionGivesUpAsContended(t *testing.T) {
@@ -116,9 +109,7 @@ func TestTransaction429DeniesFalsely(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(ratelimiter.Decision{RetryAfter: 100 * time.Second}, got); diff != "" {
-		t.Errorf("decision (-want +got):\n%s", diff)
-	}
+	same.As(t, "decision", ratelimiter.Decision{RetryAfter: 100 * time.Second}, got)
 	if got := stored(t, store.client, "customer").Tokens; got < 39 || got > 39.9 {
 		t.Errorf("%v tokens left, want 39", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What the fake server says of a run: granted with that many tokens left, or why
@@ -93,12 +94,8 @@ func TestLostReplyIsNotRetried(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			server := newFake(t, tt.replies...)
-			if diff := cmp.Diff(tt.want, together(scriptOn(t, server.addr), "a", "b", "c")); diff != "" {
-				t.Errorf("decisions (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.asked, server.scripts()); diff != "" {
-				t.Errorf("commands (-want +got):\n%s", diff)
-			}
+			same.As(t, "decisions", tt.want, together(scriptOn(t, server.addr), "a", "b", "c"))
+			same.As(t, "commands", tt.asked, server.scripts())
 		})
 	}
 }
@@ -108,21 +105,15 @@ func TestLostReplyReturnsError(t *testing.T) {
 	if got, err := scriptOn(t, server.addr).Take(t.Context(), "client"); err == nil {
 		t.Errorf("decision = %+v, want an error", got)
 	}
-	if diff := cmp.Diff([]string{"evalsha"}, server.scripts()); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
-	}
+	same.As(t, "commands", []string{"evalsha"}, server.scripts())
 }
 
 // Another client may teach the server the script between two commands of a
 // pipeline. Only those are sent again that it did not have.
 func TestOnlyUnknownScriptsAreSentAgain(t *testing.T) {
 	server := newFake(t, noScript, granted(49), granted(48))
-	if diff := cmp.Diff([]string{"48", "49"}, together(scriptOn(t, server.addr), "a", "a")); diff != "" {
-		t.Errorf("decisions (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"evalsha", "evalsha", "eval"}, server.scripts()); diff != "" {
-		t.Errorf("commands (-want +got):\n%s", diff)
-	}
+	same.As(t, "decisions", []string{"48", "49"}, together(scriptOn(t, server.addr), "a", "a"))
+	same.As(t, "commands", []string{"evalsha", "evalsha", "eval"}, server.scripts())
 }
 
 // A server that was restarted has no script. Each request takes one token all
@@ -134,9 +125,7 @@ func TestScriptIsReloadedAfterFlush(t *testing.T) {
 		if err := store.client.ScriptFlush(t.Context()).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, together(s, "client", "client")); diff != "" {
-			t.Errorf("decisions (-want +got):\n%s", diff)
-		}
+		same.As(t, "decisions", want, together(s, "client", "client"))
 	}
 }
 

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -37,9 +36,7 @@ func TestLimiterRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tc.want, err.Error())
 		})
 	}
 }
@@ -98,7 +95,5 @@ func TestEveryCommandIsBounded(t *testing.T) {
 	options := openStore(t).client.Options()
 	got := []time.Duration{options.DialTimeout, options.ReadTimeout, options.WriteTimeout, options.PoolTimeout}
 	want := []time.Duration{timeout, timeout, timeout, timeout}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("timeouts to connect, read, write and wait (-want +got):\n%s", diff)
-	}
+	same.As(t, "timeouts to connect, read, write and wait", want, got)
 }

@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var errGone = errors.New("gone")
@@ -103,9 +102,7 @@ func (s *service) ask(method, path, body string) seen {
 
 func wantStatusAndBody(t *testing.T, got seen, status int, body string) {
 	t.Helper()
-	if diff := cmp.Diff(seen{Status: status, Body: body}, seen{Status: got.Status, Body: got.Body}); diff != "" {
-		t.Errorf("reply (-want +got):\n%s", diff)
-	}
+	same.As(t, "reply", seen{Status: status, Body: body}, seen{Status: got.Status, Body: got.Body})
 }
 
 func TestRedirect(t *testing.T) {
@@ -157,12 +154,8 @@ func TestRedirect(t *testing.T) {
 				}
 			})
 			s.create(t, "mine")
-			if diff := cmp.Diff(tt.want, s.ask(tt.method, tt.path, "")); diff != "" {
-				t.Errorf("reply (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]string{tt.observed}, s.observed); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "reply", tt.want, s.ask(tt.method, tt.path, ""))
+			same.As(t, "observed", []string{tt.observed}, s.observed)
 			if got := s.events[shortener.Redirected]; got != tt.redirects {
 				t.Errorf("%d redirects counted, want %d", got, tt.redirects)
 			}
@@ -208,9 +201,7 @@ func TestPanicReturns500AndIsCounted(t *testing.T) {
 	const sorry = `{"error":"An unexpected error occurred"}`
 	wantStatusAndBody(t, s.ask("GET", "/mine", ""), 500, sorry)
 	wantStatusAndBody(t, s.ask("POST", "/urls", `{"url":"example.com"}`), 500, sorry)
-	if diff := cmp.Diff([]string{"redirect 500", "create 500"}, s.observed); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", []string{"redirect 500", "create 500"}, s.observed)
 }
 
 // allowance is a throttle that allows the listed clients nothing.
@@ -305,9 +296,7 @@ func TestPages(t *testing.T) {
 				tt.method = "GET"
 			}
 			wantStatusAndBody(t, s.ask(tt.method, tt.path, ""), tt.status, tt.body)
-			if diff := cmp.Diff([]string{tt.observed}, s.observed); diff != "" {
-				t.Errorf("observed (-want +got):\n%s", diff)
-			}
+			same.As(t, "observed", []string{tt.observed}, s.observed)
 		})
 	}
 }
@@ -316,9 +305,7 @@ func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	_, err := NewHandler(Config{})
 	want := "http pages are incomplete: set About, Ready, Metrics, Observe, Now and Logger\n" +
 		"http server is incomplete: set Service and Count"
-	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
-		t.Errorf("error (-want +got):\n%s", diff)
-	}
+	same.As(t, "error", want, fmt.Sprint(err))
 	for name, forget := range map[string]func(*Config){
 		"About":   func(c *Config) { c.About = nil },
 		"Ready":   func(c *Config) { c.Ready = nil },

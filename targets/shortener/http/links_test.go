@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestCreate(t *testing.T) {
@@ -107,9 +106,7 @@ func TestSeed001(t *testing.T) {
 	wantStatusAndBody(t, s.ask("POST", "/shorten", "long_url=ftp://a"), 400, `{"error":"Invalid URL format"}`)
 	wantStatusAndBody(t, s.ask("POST", "/shorten", "long_url="+strings.Repeat("a", maxBody)), 413, `{"error":"Request body is too large"}`)
 	want := []string{"create 200", "create 422", "create 422", "create 400", "create 413"}
-	if diff := cmp.Diff(want, s.observed); diff != "" {
-		t.Errorf("observed (-want +got):\n%s", diff)
-	}
+	same.As(t, "observed", want, s.observed)
 	wantStatusAndBody(t, s.ask("POST", "/urls", `{"url":"example.com","alias":"mine"}`), 201, `{"shortUrl":"http://sho.rt/mine","code":"mine"}`)
 }
 

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // clickStoreFunc is a store of clicks that is one function.
@@ -53,9 +52,7 @@ func TestUnrescuedClickIsCountedLost(t *testing.T) {
 			if err := p.Clicked(t.Context(), shortener.NewClick("code", time.Unix(0, 0))); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, counts); diff != "" {
-				t.Errorf("events (-want +got):\n%s", diff)
-			}
+			same.As(t, "events", tc.want, counts)
 		})
 	}
 }

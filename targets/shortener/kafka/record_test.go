@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var (
@@ -23,9 +22,7 @@ func TestEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(someRecord, string(got)); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
-	}
+	same.As(t, "record", someRecord, string(got))
 	if _, err := encode(shortener.Click{At: time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
 		t.Error("a time that JSON cannot hold was encoded")
 	}
@@ -36,9 +33,7 @@ func TestDecode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(someClick, got); diff != "" {
-		t.Errorf("click (-want +got):\n%s", diff)
-	}
+	same.As(t, "click", someClick, got)
 	tests := map[string]struct{ value, want string }{
 		"nothing":     {value: "", want: "decode click: unexpected end"},
 		"no JSON":     {value: "click", want: "decode click: invalid character"},

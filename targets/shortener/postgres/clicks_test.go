@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // clicked is a store with two links, clicked three times and once.
@@ -33,9 +32,7 @@ func clicked(t *testing.T) (*Store, []shortener.Click) {
 // wantCounts checks the counts; the second link always has its one click.
 func wantCounts(t *testing.T, s *Store, rows string, first, total int64) {
 	t.Helper()
-	if diff := cmp.Diff([]string{rows}, ask(t, s, `SELECT count(*)::text FROM clicks`)); diff != "" {
-		t.Errorf("rows of clicks (-want +got):\n%s", diff)
-	}
+	same.As(t, "rows of clicks", []string{rows}, ask(t, s, `SELECT count(*)::text FROM clicks`))
 	for code, want := range map[string]int64{"000000": first, "000001": 1} {
 		if _, got, err := s.Details(t.Context(), code); err != nil || got != want {
 			t.Errorf("Details(%s) = %d clicks, %v; want %d", code, got, err, want)

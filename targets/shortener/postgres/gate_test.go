@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestGate(t *testing.T) {
@@ -43,9 +43,7 @@ func TestGate(t *testing.T) {
 	} {
 		now, next, dials = now.Add(step.pass), step.next, 0
 		_, err := g.dialContext(step.ctx, "tcp", "host:5432")
-		if diff := cmp.Diff(step.want, fmt.Sprint(err)); diff != "" {
-			t.Errorf("%s: error (-want +got):\n%s", step.name, diff)
-		}
+		same.As(t, step.name+": error", step.want, fmt.Sprint(err))
 		if dials != step.dial {
 			t.Errorf("%s: dialled %d times, want %d", step.name, dials, step.dial)
 		}

@@ -1,15 +1,15 @@
 package postgres
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func containsAny(s string, parts ...string) bool {
@@ -60,9 +60,7 @@ func TestLoad(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(links[i], got); diff != "" {
-					t.Errorf("link %d (-want +got):\n%s", i, diff)
-				}
+				same.As(t, fmt.Sprintf("link %d", i), links[i], got)
 			}
 			if n, _, err := s.Totals(t.Context()); err != nil || n != 1000 {
 				t.Errorf("Totals() = %d links, %v; want 1000", n, err)

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestParseConnections(t *testing.T) {
@@ -16,9 +17,7 @@ func TestParseConnections(t *testing.T) {
 		}
 	}
 	_, err := ParseConnections("pooled")
-	if diff := cmp.Diff(`"pooled" is no way to hold connections: use one of unlimited, pool, pgbouncer`, fmt.Sprint(err)); diff != "" {
-		t.Errorf("error (-want +got):\n%s", diff)
-	}
+	same.As(t, "error", `"pooled" is no way to hold connections: use one of unlimited, pool, pgbouncer`, fmt.Sprint(err))
 }
 
 func TestOpenRefusesOptions(t *testing.T) {
@@ -40,9 +39,7 @@ func TestOpenRefusesOptions(t *testing.T) {
 			o := Options{Addr: "host:5432", Connections: Pool, PoolSize: 1, Now: time.Now}
 			tt.change(&o)
 			_, err := Open(o)
-			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, fmt.Sprint(err))
 		})
 	}
 }
@@ -63,9 +60,7 @@ func TestConfigFollowsOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := []any{c.Host, c.Port, c.Database, c.User, c.Password, len(c.RuntimeParams), len(c.Fallbacks)}
-		if diff := cmp.Diff([]any{"::1", uint16(5433), "d", "u", "p", 0, 0}, got); diff != "" {
-			t.Errorf("%s: config (-want +got):\n%s", connections, diff)
-		}
+		same.As(t, string(connections)+": config", []any{"::1", uint16(5433), "d", "u", "p", 0, 0}, got)
 		// A named statement outlives its transaction, and then its connection.
 		if named := c.DefaultQueryExecMode != pgx.QueryExecModeExec; named == (connections == PgBouncer) {
 			t.Errorf("%s: statements are prepared by name: %v", connections, named)

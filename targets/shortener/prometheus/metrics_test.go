@@ -3,16 +3,17 @@ package prometheus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func newMetrics(t *testing.T) (*Metrics, *prometheus.Registry) {
@@ -55,14 +56,10 @@ func TestEvents(t *testing.T) {
 	m, registry := newMetrics(t)
 	for _, e := range shortener.Events() {
 		line := "shortener_" + names[e] + "_total "
-		if diff := cmp.Diff([]string{line + "0"}, scrape(t, registry, line)); diff != "" {
-			t.Errorf("event %d at the start (-want +got):\n%s", e, diff)
-		}
+		same.As(t, fmt.Sprintf("event %d at the start", e), []string{line + "0"}, scrape(t, registry, line))
 		m.Count(e, 1)
 		m.Count(e, 41)
-		if diff := cmp.Diff([]string{line + "42"}, scrape(t, registry, line)); diff != "" {
-			t.Errorf("event %d (-want +got):\n%s", e, diff)
-		}
+		same.As(t, fmt.Sprintf("event %d", e), []string{line + "42"}, scrape(t, registry, line))
 	}
 }
 
@@ -88,17 +85,13 @@ func TestObserve(t *testing.T) {
 			got = append(got, line)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, got)
 	for line, value := range map[string]string{
 		`shortener_request_duration_seconds_bucket{route="redirect",le="0.0005"} `: "2",
 		`shortener_request_duration_seconds_sum{route="redirect"} `:                "6.00075",
 		`shortener_request_duration_seconds_count{route="create"} `:                "0",
 	} {
-		if diff := cmp.Diff([]string{line + value}, scrape(t, registry, line)); diff != "" {
-			t.Errorf("durations (-want +got):\n%s", diff)
-		}
+		same.As(t, "durations", []string{line + value}, scrape(t, registry, line))
 	}
 }
 
@@ -108,13 +101,9 @@ func TestLag(t *testing.T) {
 	if err := RegisterLag(registry, func(context.Context) (int64, error) { return 7, failure }); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"shortener_clicks_lag 7"}, scrape(t, registry, "shortener_clicks_lag")); diff != "" {
-		t.Errorf("lag (-want +got):\n%s", diff)
-	}
+	same.As(t, "lag", []string{"shortener_clicks_lag 7"}, scrape(t, registry, "shortener_clicks_lag"))
 	failure = errors.New("gone")
-	if diff := cmp.Diff([]string{"shortener_clicks_lag -1"}, scrape(t, registry, "shortener_clicks_lag")); diff != "" {
-		t.Errorf("lag of a queue that is down (-want +got):\n%s", diff)
-	}
+	same.As(t, "lag of a queue that is down", []string{"shortener_clicks_lag -1"}, scrape(t, registry, "shortener_clicks_lag"))
 }
 
 func TestNewRefusesDuplicateRegistration(t *testing.T) {

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)
@@ -132,9 +131,7 @@ func want(t *testing.T, f shortener.Finder, code string, link ...shortener.Link)
 		t.Errorf("find %s: %v", code, err)
 		return
 	}
-	if diff := cmp.Diff(link[0], got); diff != "" {
-		t.Errorf("find %s (-want +got):\n%s", code, diff)
-	}
+	same.As(t, "find "+code, link[0], got)
 }
 
 func TestFind(t *testing.T) {
@@ -149,15 +146,11 @@ func TestFind(t *testing.T) {
 	}
 	// A second replica finds what the first one remembered.
 	want(t, newCache(t, client, finder, nil), "known", known)
-	if diff := cmp.Diff(map[string]int{"known": 1, "unknown": 1}, finder.asked); diff != "" {
-		t.Errorf("questions (-want +got):\n%s", diff)
-	}
+	same.As(t, "questions", map[string]int{"known": 1, "unknown": 1}, finder.asked)
 	events := map[shortener.Event]int{
 		shortener.CacheMiss: 2, shortener.CacheHit: 2, shortener.CacheNegativeHit: 2,
 	}
-	if diff := cmp.Diff(events, y.all()); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	same.As(t, "events", events, y.all())
 }
 
 func TestLifetimes(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestEntryRoundTrip(t *testing.T) {
@@ -31,9 +32,7 @@ func TestEntryForm(t *testing.T) {
 		Code: "abc", URL: "https://example.com/", CreatedAt: time.UnixMicro(1), ExpiresAt: time.UnixMicro(0x0102),
 	}))
 	want := "+\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01\x02https://example.com/"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entry (-want +got):\n%s", diff)
-	}
+	same.As(t, "entry", want, got)
 }
 
 func TestUnreadableEntries(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // group returns a consumer that does not run, a client, and the clicks that its
@@ -64,9 +64,7 @@ func TestForget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"empty", "full"}, members(t, client)); diff != "" {
-		t.Errorf("group (-want +got):\n%s", diff)
-	}
+	same.As(t, "group", []string{"empty", "full"}, members(t, client))
 	forgetUntil(t, c, client, "full")
 	await(t, "what the dead one left is stored", func() bool {
 		if err := c.tidy(t.Context()); err != nil {
@@ -74,9 +72,7 @@ func TestForget(t *testing.T) {
 		}
 		return len(*stored) > 0
 	})
-	if diff := cmp.Diff([]shortener.Click{click}, *stored); diff != "" {
-		t.Errorf("clicks (-want +got):\n%s", diff)
-	}
+	same.As(t, "clicks", []shortener.Click{click}, *stored)
 	forgetUntil(t, c, client)
 }
 
@@ -86,9 +82,7 @@ func TestActiveConsumerIsNotRemoved(t *testing.T) {
 	if err := c.forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"silent"}, members(t, client)); diff != "" {
-		t.Errorf("group (-want +got):\n%s", diff)
-	}
+	same.As(t, "group", []string{"silent"}, members(t, client))
 }
 
 // One that waits for a click when its name is struck off gets the click all the
@@ -116,9 +110,7 @@ func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]int64{"waits": 1}, pending.Consumers); diff != "" {
-		t.Errorf("pending entries by consumer (-want +got):\n%s", diff)
-	}
+	same.As(t, "pending entries by consumer", map[string]int64{"waits": 1}, pending.Consumers)
 }
 
 // A running consumer removes the name of a dead one.

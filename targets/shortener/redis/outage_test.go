@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // newUnreachable is a client of a Redis that does not exist.
@@ -132,9 +132,7 @@ func TestSingleFlight(t *testing.T) {
 		}
 		close(finder.held)
 		others.Wait()
-		if diff := cmp.Diff(map[string]int{"known": 1}, finder.asked); diff != "" {
-			t.Errorf("questions (-want +got):\n%s", diff)
-		}
+		same.As(t, "questions", map[string]int{"known": 1}, finder.asked)
 	})
 }
 

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const someID = "019b7c2f-5a3d-7000-8000-0123456789ab"
@@ -18,9 +18,7 @@ func TestClickForm(t *testing.T) {
 	click := shortener.Click{ID: someID, Code: "abc", At: start}
 	got := encodeClick(click)
 	want := &redis.XAddArgs{Stream: "clicks", Values: []string{"id", someID, "code", "abc", "at", "1767323045678901"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entry (-want +got):\n%s", diff)
-	}
+	same.As(t, "entry", want, got)
 }
 
 func TestDecodeClick(t *testing.T) {
@@ -60,9 +58,7 @@ func TestDecodeClick(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(shortener.Click{ID: someID, Code: "abc", At: start}, got); diff != "" {
-				t.Errorf("click (-want +got):\n%s", diff)
-			}
+			same.As(t, "click", shortener.Click{ID: someID, Code: "abc", At: start}, got)
 		})
 	}
 }
@@ -100,16 +96,12 @@ func TestLeave(t *testing.T) {
 
 	// Others find its unacknowledged entries under its name.
 	consumer.leave(t.Context())
-	if diff := cmp.Diff([]string{"leaving"}, members(t, client)); diff != "" {
-		t.Errorf("group with an open entry (-want +got):\n%s", diff)
-	}
+	same.As(t, "group with an open entry", []string{"leaving"}, members(t, client))
 	if err := consumer.acknowledge(t.Context(), read[0].Messages); err != nil {
 		t.Fatal(err)
 	}
 	consumer.leave(t.Context())
-	if diff := cmp.Diff([]string(nil), members(t, client)); diff != "" {
-		t.Errorf("group without (-want +got):\n%s", diff)
-	}
+	same.As(t, "group without", []string(nil), members(t, client))
 }
 
 // A Redis that lost its data has no group either.
@@ -128,9 +120,7 @@ func TestConsumerRecreatesGroup(t *testing.T) {
 		}
 		select {
 		case got := <-added:
-			if diff := cmp.Diff([]shortener.Click{click}, got); diff != "" {
-				t.Errorf("clicks (-want +got):\n%s", diff)
-			}
+			same.As(t, "clicks", []shortener.Click{click}, got)
 		case <-time.After(time.Minute):
 			t.Fatal("no click was stored within a minute")
 		}

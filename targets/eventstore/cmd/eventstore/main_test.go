@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // asProgram makes this test's binary be the program itself, so that a test can
@@ -140,9 +140,7 @@ func TestRestartKeepsEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "events.db"), filepath.Join(dir, "events.db.lock")}, files); diff != "" {
-		t.Errorf("files after the end (-want +got):\n%s", diff)
-	}
+	same.As(t, "files after the end", []string{filepath.Join(dir, "events.db"), filepath.Join(dir, "events.db.lock")}, files)
 
 	url, _ = startService(t, nil, "--data-dir="+dir, "--group-commit=off")
 	status, body = ask(t, "GET", url+"/events?from=1&to=1", "")
@@ -229,9 +227,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 		"version": "dev", "synchronous": "normal", "groupCommit": true, "readers": 2.0, "tenants": 0.0, "authentication": true,
 		"idempotencyWindow": 50.0, "gzip": false, "rateLimit": true, "rateLimitPerSecond": 100.0, "rateLimitBurst": 3.0,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("/version (-want +got):\n%s", diff)
-	}
+	same.As(t, "/version", want, got)
 	// The limit is the client's, over all its connections.
 	seen := map[int]int{}
 	for range 5 {
@@ -239,9 +235,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 		status, _ := ask(t, "GET", url+"/position", "", "X-API-Key", "k")
 		seen[status]++
 	}
-	if diff := cmp.Diff(map[int]int{200: 3, 429: 2}, seen); diff != "" {
-		t.Errorf("replies by status (-want +got):\n%s", diff)
-	}
+	same.As(t, "replies by status", map[int]int{200: 3, 429: 2}, seen)
 }
 
 func TestRunRefuses(t *testing.T) {

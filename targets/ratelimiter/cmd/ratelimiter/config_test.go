@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func environment(values map[string]string) func(string) string {
@@ -82,9 +83,7 @@ func TestParseConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			opts := cmp.Options{cmp.AllowUnexported(config{}), cmpopts.EquateComparable(netip.Prefix{})}
-			if diff := cmp.Diff(want, got, opts); diff != "" {
-				t.Errorf("config (-want +got):\n%s", diff)
-			}
+			same.As(t, "config", want, got, opts)
 		})
 	}
 }
@@ -118,9 +117,7 @@ func TestParseConfigRefuses(t *testing.T) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if diff := cmp.Diff(tc.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tc.want, err.Error())
 		})
 	}
 }

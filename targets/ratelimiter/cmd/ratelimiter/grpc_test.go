@@ -3,7 +3,6 @@ package main
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
@@ -12,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
 	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A client has one bucket over both protocols, and one counter.
@@ -28,9 +28,7 @@ func TestProtocolsShareBucketsAndCounters(t *testing.T) {
 		seen[status.Code(err)]++
 	}
 	want := map[any]int{200: 3, 429: 1, codes.OK: 2, codes.ResourceExhausted: 2}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("replies by status (-want +got):\n%s", diff)
-	}
+	same.As(t, "replies by status", want, seen)
 	_, page := get(t, url+"/metrics", "")
 	if granted, denied := counter(t, page, "granted"), counter(t, page, "denied"); granted != 5 || denied != 3 {
 		t.Errorf("counted %d granted and %d denied, want 5 and 3", granted, denied)

@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // frozen is a clock by which nothing refills.
@@ -89,9 +88,7 @@ func TestReplicasShareBucketsAndCountEveryRequest(t *testing.T) {
 		status, _ := get(t, replicas[0]+"/api", client)
 		seen[status]++
 	}
-	if diff := cmp.Diff(map[int]int{200: 6, 429: 7, 400: 1}, seen); diff != "" {
-		t.Errorf("replies by status (-want +got):\n%s", diff)
-	}
+	same.As(t, "replies by status", map[int]int{200: 6, 429: 7, 400: 1}, seen)
 
 	counted := map[string]int{}
 	for _, replica := range replicas {
@@ -100,9 +97,7 @@ func TestReplicasShareBucketsAndCountEveryRequest(t *testing.T) {
 			counted[decision] += counter(t, page, decision)
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"granted": 6, "denied": 7, "error": 1}, counted); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
-	}
+	same.As(t, "counted", map[string]int{"granted": 6, "denied": 7, "error": 1}, counted)
 }
 
 func counter(t *testing.T, page, decision string) int {
@@ -131,9 +126,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 	}
 	delete(got, "instanceId")
 	want := map[string]any{"version": "dev", "strategy": "hash", "capacity": 50.0, "refillPerSecond": 2.5, "maxRetries": 10.0, "onStoreFailure": "closed"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("/version (-want +got):\n%s", diff)
-	}
+	same.As(t, "/version", want, got)
 }
 
 // A replica starts without Redis, reports that, and denies no request falsely.
@@ -166,9 +159,7 @@ func TestStartWithoutRedis(t *testing.T) {
 			for decision := range tc.counted {
 				counted[decision] = counter(t, page, decision)
 			}
-			if diff := cmp.Diff(tc.counted, counted); diff != "" {
-				t.Errorf("counted (-want +got):\n%s", diff)
-			}
+			same.As(t, "counted", tc.counted, counted)
 		})
 	}
 }

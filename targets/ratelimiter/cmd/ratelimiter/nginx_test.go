@@ -8,7 +8,6 @@ import (
 	"testing"
 	"text/template"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -18,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
 	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // startNginx runs Nginx by the chart's configuration before the gRPC of replicas, and
@@ -80,9 +80,7 @@ func TestNginxSpreadsTheCallsOfAConnection(t *testing.T) {
 			t.Errorf("%v has the trailers %v, want one retry-after", err, trailer)
 		}
 	}
-	if diff := cmp.Diff(map[codes.Code]int{codes.OK: 15, codes.ResourceExhausted: 5}, seen); diff != "" {
-		t.Errorf("replies by status (-want +got):\n%s", diff)
-	}
+	same.As(t, "replies by status", map[codes.Code]int{codes.OK: 15, codes.ResourceExhausted: 5}, seen)
 	for _, url := range []string{urlA, urlB} {
 		_, page := get(t, url+"/metrics", "")
 		if n := counter(t, page, "granted") + counter(t, page, "denied"); n != 10 {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // waitTimeout is how long the limiter may take to find that Redis is back. It takes
@@ -133,9 +134,7 @@ func TestRedisFails(t *testing.T) {
 				}
 				awaitReady(t, url)
 				outage.begin(redis, t)
-				if diff := cmp.Diff(answers{answer: 30}, together(t, url, 30)); diff != "" {
-					t.Errorf("without Redis (-want +got):\n%s", diff)
-				}
+				same.As(t, "without Redis", answers{answer: 30}, together(t, url, 30))
 				if status, body := get(t, url+"/ready", ""); status != http.StatusOK || body != withoutStore {
 					t.Errorf("/ready without Redis: %d %s, want 200 %s", status, body, withoutStore)
 				}

@@ -7,10 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // durable are settings of a server that loses no acknowledged writes.
@@ -64,9 +63,7 @@ func TestServeWithFailedShard(t *testing.T) {
 	}
 
 	servers[1].Crash(t)
-	if diff := cmp.Diff([3]int{302, 503, 302}, visits(t, r, codes)); diff != "" {
-		t.Errorf("redirects while shard1 is down (-want +got):\n%s", diff)
-	}
+	same.As(t, "redirects while shard1 is down", [3]int{302, 503, 302}, visits(t, r, codes))
 	// Awaited, since a check has a second, and a busy machine may take more.
 	await(t, "/ready names the shard that is down", func() bool {
 		return get(t, r.url+"/ready") == answer{status: 200, body: "{\"status\":\"degraded\",\"down\":[\"shard1\"]}\n"}

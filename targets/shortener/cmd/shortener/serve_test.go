@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/kafkatest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/pgbouncertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // database returns the flags for a new database of the shared server.
@@ -75,9 +74,7 @@ func TestReplicasShareLinksAndCountEveryVisit(t *testing.T) {
 		`shortener_request_duration_seconds_count{route="redirect"}`: {5, 6},
 	} {
 		got := [2]int{metric(t, replicas[0], series), metric(t, replicas[1], series)}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", series, diff)
-		}
+		same.As(t, series, want, got)
 	}
 }
 
@@ -113,9 +110,7 @@ func TestVersionReportsVariant(t *testing.T) {
 				t.Errorf("instanceId = %q, want host-random", id)
 			}
 			delete(got, "instanceId")
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("/version (-want +got):\n%s", diff)
-			}
+			same.As(t, "/version", tt.want, got)
 		})
 	}
 }
@@ -182,9 +177,7 @@ func TestRateLimitOfAReplica(t *testing.T) {
 	for range 3 {
 		got = append(got, get(t, r.url+"/nothing").status)
 	}
-	if diff := cmp.Diff([]int{404, 404, 429}, got); diff != "" {
-		t.Errorf("replies (-want +got):\n%s", diff)
-	}
+	same.As(t, "replies", []int{404, 404, 429}, got)
 }
 
 // What seed says it stores is what a replica finds.
@@ -201,9 +194,7 @@ func TestSeedIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, progress, _ := strings.Cut(out.String(), "}\n") // after the line that shard0 is prepared
-		if diff := cmp.Diff(want, progress); diff != "" {
-			t.Errorf("progress (-want +got):\n%s", diff)
-		}
+		same.As(t, "progress", want, progress)
 	}
 	r := start(t, append([]string{"serve"}, flags...)...)
 	awaitReady(t, r)

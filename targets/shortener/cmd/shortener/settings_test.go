@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/postgres"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func midnight() time.Time { return time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC) }
@@ -45,9 +44,7 @@ func TestServeSettingsFromTheEnvironment(t *testing.T) {
 		3, time.Hour, "redis", "r:6379", "rp", 2, 9, time.Minute, time.Second,
 		"kafka", "k1:9092 k2:9092", "t", true, 2.5, 4,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
+	same.As(t, "settings", want, got)
 }
 
 func TestClicksSettings(t *testing.T) {
@@ -56,9 +53,7 @@ func TestClicksSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []any{c.port, c.clicks, c.group, c.kafka.Topic, c.postgres.Password, c.redis.Password, strings.Join(c.shards, " ")}
-	if diff := cmp.Diff([]any{1, "kafka", "g", "clicks", "p", "rp", "localhost:5432"}, got); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
+	same.As(t, "settings", []any{1, "kafka", "g", "clicks", "p", "rp", "localhost:5432"}, got)
 }
 
 func TestSeedSettings(t *testing.T) {
@@ -67,9 +62,7 @@ func TestSeedSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := shortener.Seeding{Rows: 7, Seed: 2, CodeLength: 5, TTL: time.Hour, Now: midnight()}
-	if diff := cmp.Diff(want, c.seeding); diff != "" {
-		t.Errorf("seeding (-want +got):\n%s", diff)
-	}
+	same.As(t, "seeding", want, c.seeding)
 }
 
 // Every mistake is reported before the program listens or connects.
@@ -103,9 +96,7 @@ func TestRunRefuses(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			err := run(t.Context(), invoke(nil, strings.Fields(tt.args)...))
-			if diff := cmp.Diff(tt.want, fmt.Sprint(err)); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			same.As(t, "error", tt.want, fmt.Sprint(err))
 		})
 	}
 }
