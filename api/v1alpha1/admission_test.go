@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -18,9 +19,7 @@ import (
 // with what the API server makes of it: its defaults, and its refusals to the letter.
 func TestAdmissionIsTheAPIServers(t *testing.T) {
 	rules, err := admission.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c, namespace := strictClient(t), apiserver.Namespace(t)
 	compare := func(t *testing.T, patch string) {
 		object := loadTest(t, namespace, patch)
@@ -47,17 +46,13 @@ func TestAdmissionIsTheAPIServers(t *testing.T) {
 func specOf(t *testing.T, object *unstructured.Unstructured) v1alpha1.LoadTestSpec {
 	t.Helper()
 	var lt v1alpha1.LoadTest
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &lt))
 	return lt.Spec
 }
 
 func TestAdmissionRefusesUnknownFields(t *testing.T) {
 	rules, err := admission.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	object := loadTest(t, "default", "{leader: {}, requests: [{paht: /}]}")
 	_, err = rules.Admit(t.Context(), object)
 	const want = `strict decoding error: unknown field "spec.leader", unknown field "spec.requests[0].paht"`
@@ -69,15 +64,11 @@ func TestAdmissionRefusesUnknownFields(t *testing.T) {
 // A status is the operator's: none that a manifest brings may make a run look finished.
 func TestAdmissionDropsTheStatus(t *testing.T) {
 	rules, err := admission.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	object := loadTest(t, "default", "{}")
 	object.Object["status"] = map[string]any{"phase": "Complete", "verdict": "Passed"}
 	lt, err := rules.Admit(t.Context(), object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "status", v1alpha1.LoadTestStatus{ObservedGeneration: -1, Phase: v1alpha1.PhasePending}, lt.Status)
 	if object.Object["status"] == nil {
 		t.Error("the manifest was changed")

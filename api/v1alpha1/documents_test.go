@@ -13,22 +13,19 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestManifestsOfDocumentsAreAccepted gives every whole manifest of our group that a page
 // of docs/ shows to the API server, as kubectl apply would.
 func TestManifestsOfDocumentsAreAccepted(t *testing.T) {
 	names, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	shown := map[string]int{}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, b := range page.Parse(text).Blocks {
 			if b.Language != "yaml" {
 				continue

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestExamplesAreAccepted creates what people write who know the API by its
@@ -24,18 +25,12 @@ func TestExamplesAreAccepted(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			object := &unstructured.Unstructured{}
-			if err := yaml.UnmarshalStrict(text, &object.Object); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, yaml.UnmarshalStrict(text, &object.Object))
 			given := object.DeepCopy()
 			object.SetNamespace(namespace)
-			if err := c.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Create(t.Context(), object))
 			sameLists(t, "spec", given.Object["spec"], object.Object["spec"])
 		})
 	}
@@ -53,13 +48,9 @@ func sameLists(t *testing.T, path string, given, stored any) {
 		}
 	case []any:
 		want, err := yaml.Marshal(given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got, err := yaml.Marshal(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if string(want) != string(got) {
 			t.Errorf("%s is stored as\n%s\nnot as written\n%s", path, got, want)
 		}

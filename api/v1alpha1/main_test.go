@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { apiserver.Start(m) }
@@ -39,21 +40,15 @@ func loadTest(t *testing.T, namespace, specPatch string) *unstructured.Unstructu
 func patched(t *testing.T, object, namespace, specPatch string) *unstructured.Unstructured {
 	t.Helper()
 	original, err := yaml.YAMLToJSON([]byte(object))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	patch, err := yaml.YAMLToJSON([]byte("spec: " + specPatch))
 	if err != nil {
 		t.Fatalf("the patch %s: %v", specPatch, err)
 	}
 	merged, err := jsonpatch.MergePatch(original, patch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	result := &unstructured.Unstructured{}
-	if err := result.UnmarshalJSON(merged); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, result.UnmarshalJSON(merged))
 	result.SetNamespace(namespace)
 	return result
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -43,9 +44,7 @@ func TestSamplesAreAccepted(t *testing.T) {
 		names = append(names, sample.GetName())
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	slices.Sort(names)
 	want := []string{
 		"burst-then-steady", "calls", "calls-over-http", "event-batches",
@@ -63,13 +62,9 @@ func TestExperimentsAreAcceptedInBothSizes(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	for _, e := range experiment.All() {
 		text, err := apiserver.Kustomize(t.Context(), filepath.Join("..", "..", "config", "samples", "seeds", e.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		m, err := manifest.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for i := range m.LoadTests {
 			lt := &m.LoadTests[i]
 			for size, object := range map[string]*v1alpha1.LoadTest{"as published": lt, "scaled": manifest.Scale(lt, manifest.TwoCores)} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -124,13 +125,9 @@ func TestScheduleSchemaKeepsTheRules(t *testing.T) {
 
 func TestTheSmallestScheduleGetsTheDefaults(t *testing.T) {
 	object, c := scheduleWith(t, apiserver.Namespace(t), "{}"), strictClient(t)
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), object))
 	var got v1alpha1.LoadTestSchedule
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), &got))
 	want := v1alpha1.LoadTestScheduleSpec{
 		Schedule: "30 2 * * *", ConcurrencyPolicy: v1alpha1.ForbidConcurrent,
 		SuccessfulRunsHistoryLimit: new(int32(3)), FailedRunsHistoryLimit: new(int32(1)),
@@ -160,20 +157,12 @@ func TestKubectlPrintsTheColumnsOfASchedule(t *testing.T) {
 	} {
 		object := scheduleWith(t, namespace, "{}")
 		object.SetName(name)
-		if err := unstructured.SetNestedField(object.Object, name == "nightly", "spec", "suspend"); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, unstructured.SetNestedField(object.Object, name == "nightly", "spec", "suspend"))
+		must.Succeed(t, c.Create(t.Context(), object))
 		var schedule v1alpha1.LoadTestSchedule
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), &schedule); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), &schedule))
 		schedule.Status = status
-		if err := c.Status().Update(t.Context(), &schedule); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Status().Update(t.Context(), &schedule))
 	}
 	output, err := apiserver.Kubectl(t)("", "get", "ldts", "--namespace", namespace)
 	if err != nil {

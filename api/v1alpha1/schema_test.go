@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -258,9 +259,7 @@ func TestSchemaRulesCanFail(t *testing.T) {
 				}
 				delete(schema, test.remove)
 				maps.Copy(schema, test.set)
-				if err := unstructured.SetNestedMap(properties, schema, path...); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, unstructured.SetNestedMap(properties, schema, path...))
 			})
 			same.As(t, "violations", test.want, violations(broken))
 		})
@@ -300,9 +299,7 @@ func TestEveryFieldIsWalked(t *testing.T) {
 func generatedCRD(t *testing.T, resource string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(readCRD(t, resource), crd); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict(readCRD(t, resource), crd))
 	if len(crd.Spec.Versions) != 1 {
 		t.Fatalf("the CRD has %d versions, want 1", len(crd.Spec.Versions))
 	}
@@ -337,10 +334,6 @@ func readCRD(t *testing.T, resource string) []byte {
 func remarshal(t *testing.T, from, to any) {
 	t.Helper()
 	text, err := json.Marshal(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, json.Unmarshal(text, to))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -27,13 +28,9 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 		thresholds: [{metric: p95, max: 1s}]
 	}`)
 	c := strictClient(t)
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), object))
 	var got v1alpha1.LoadTest
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), &got))
 	want := v1alpha1.LoadTestSpec{
 		Target: v1alpha1.Target{
 			Service:  &v1alpha1.ServiceReference{Name: "shortener", Port: new(intstr.FromInt32(80)), Scheme: v1alpha1.SchemeHTTP},
@@ -81,17 +78,11 @@ func TestKubectlPrintsTheColumns(t *testing.T) {
 	for name, status := range listed {
 		object := loadTest(t, namespace, "{}")
 		object.SetName(name)
-		if err := c.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Create(t.Context(), object))
 		var test v1alpha1.LoadTest
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), &test); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), &test))
 		test.Status = status
-		if err := c.Status().Update(t.Context(), &test); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Status().Update(t.Context(), &test))
 	}
 	kubectl := apiserver.Kubectl(t)
 	for _, name := range []string{"loadtests", "loadtest", "ldt"} {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -108,9 +109,7 @@ func TestASpecStaysOnceTheRunHasStarted(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			object := loadTest(t, namespace, full)
 			object.SetName(fmt.Sprintf("row-%d", i))
-			if err := c.Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Create(t.Context(), object))
 			start(t, c, object)
 			if err := patch(t, c, object, test.valid); err != nil {
 				t.Errorf("%s is refused: %v", test.valid, err)
@@ -129,9 +128,7 @@ func TestASpecStaysOnceTheRunHasStarted(t *testing.T) {
 func TestASpecMayChangeBeforeTheStart(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	object := loadTest(t, namespace, full)
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), object))
 	for _, test := range transitions {
 		if test.want[0] != frozen(firstField(t, test.invalid)) {
 			continue
@@ -141,9 +138,7 @@ func TestASpecMayChangeBeforeTheStart(t *testing.T) {
 			t.Errorf("%s before the start is refused: %v", test.name, err)
 		}
 	}
-	if err := patch(t, c, object, "{terminate: true}"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, patch(t, c, object, "{terminate: true}"))
 	if err := patch(t, c, object, "{terminate: null}"); err == nil {
 		t.Error("terminate can be taken back before the start")
 	}
@@ -153,12 +148,8 @@ func TestASpecMayChangeBeforeTheStart(t *testing.T) {
 func TestStatusIsWrittenApartFromTheSpec(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	object := loadTest(t, namespace, "{}")
-	if err := unstructured.SetNestedField(object.Object, "Passed", "status", "verdict"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unstructured.SetNestedField(object.Object, "Passed", "status", "verdict"))
+	must.Succeed(t, c.Create(t.Context(), object))
 	unseen := map[string]any{"observedGeneration": int64(-1), "phase": "Pending"}
 	same.As(t, "status of a LoadTest that was created with one", unseen, object.Object["status"])
 	object.Object["status"] = map[string]any{"verdict": "Splendid"}
@@ -170,18 +161,14 @@ func TestStatusIsWrittenApartFromTheSpec(t *testing.T) {
 func start(t *testing.T, c client.Client, object *unstructured.Unstructured) {
 	t.Helper()
 	status := []byte(`{"status":{"startTime":"2026-11-20T10:15:00Z"}}`)
-	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, status)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, status)))
 }
 
 // patch changes the spec by a merge patch in YAML.
 func patch(t *testing.T, c client.Client, object *unstructured.Unstructured, spec string) error {
 	t.Helper()
 	text, err := yaml.YAMLToJSON([]byte("spec: " + spec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, text))
 }
 
@@ -189,9 +176,7 @@ func patch(t *testing.T, c client.Client, object *unstructured.Unstructured, spe
 func firstField(t *testing.T, spec string) string {
 	t.Helper()
 	var fields map[string]any
-	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(spec), &fields))
 	if len(fields) == 1 {
 		for name := range fields {
 			return name

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -30,9 +31,7 @@ var plannedLoads = map[string]struct{ valid, invalid, want string }{
 func TestPlannedLoadsAreValidated(t *testing.T) {
 	c := strictClient(t)
 	object := loadTest(t, apiserver.Namespace(t), "{}")
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), object))
 	for field, row := range plannedLoads {
 		patch := func(value string) error {
 			status := fmt.Sprintf(`{"status": {"steps": [{"name": "a", "rung": 1, "state": "Pending", "load": {%q: %q}}]}}`, field, value)
@@ -52,13 +51,9 @@ func TestEmptyStatusPartsAreLeftOut(t *testing.T) {
 		`{"workers":{"lost":1}}`: {Status: v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Lost: 1}}},
 	} {
 		raw, err := json.Marshal(test)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var got struct{ Status json.RawMessage }
-		if err := json.Unmarshal(raw, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(raw, &got))
 		if string(got.Status) != want {
 			t.Errorf("status is written as %q, want %q", got.Status, want)
 		}

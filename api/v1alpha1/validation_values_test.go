@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -128,9 +129,7 @@ func TestMetricsOfAWholeRunAreNotKnownPerRequest(t *testing.T) {
 func TestALadderCannotChange(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	object := loadTest(t, namespace, "{steps: null, ladder: {users: [1, 2], duration: 1s}}")
-	if err := c.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), object))
 	start(t, c, object)
 	if err := patch(t, c, object, "{suspend: true}"); err != nil {
 		t.Errorf("a change beside the ladder is refused: %v", err)

@@ -7,6 +7,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A number keeps its quotes, or has none: a client that writes back what it has read
@@ -14,9 +15,7 @@ import (
 func TestDecimalIsWrittenAsItWasRead(t *testing.T) {
 	for in, want := range map[string]string{`100`: "100", `"100"`: "100", `"0.5"`: "0.5"} {
 		var d v1alpha1.Decimal
-		if err := json.Unmarshal([]byte(in), &d); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(in), &d))
 		out, err := json.Marshal(d)
 		if err != nil || string(out) != in || d.String() != want {
 			t.Errorf("%s is written as %s (%v) and reads %q, want %q", in, out, err, d.String(), want)

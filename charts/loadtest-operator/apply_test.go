@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestAPIServerAcceptsChart applies what chart and config render to a real API
@@ -57,9 +58,7 @@ func TestPodIsRestricted(t *testing.T) {
 	var named unstructured.Unstructured
 	named.Object = restricted
 	own.Labels = named.GetLabels()
-	if err := c.Create(t.Context(), own); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), own))
 	pod := operatorPod(t, own.Name)
 	if err := c.Create(t.Context(), pod.DeepCopy(), client.DryRunAll); err != nil {
 		t.Errorf("the operator's pod is refused: %v", err)
@@ -82,9 +81,7 @@ func operatorPod(t *testing.T, namespace string) *corev1.Pod {
 		t.Fatalf("the Deployment has no pod template: %v", err)
 	}
 	pod := &corev1.Pod{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod))
 	pod.Name, pod.Namespace = "operator", namespace
 	return pod
 }

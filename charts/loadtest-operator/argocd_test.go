@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // argoCDPatch is the file of config/argocd, which -update writes.
@@ -35,9 +36,7 @@ func TestArgoCDPatchIsThatOfConfig(t *testing.T) {
 // Each script of files/argocd is in the patch, and nothing is but scripts.
 func TestArgoCDPatchHasEveryScript(t *testing.T) {
 	var patch struct{ Data map[string]string }
-	if err := yaml.Unmarshal([]byte(patchOf(t)), &patch); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(patchOf(t)), &patch))
 	for _, kind := range []string{"LoadTest", "LoadTestSchedule"} {
 		folder := filepath.Join("files", "argocd", kind)
 		if diff := cmp.Diff(script(t, folder, "health.lua"), patch.Data["resource.customizations.health.loadtest.dev_"+kind]); diff != "" {
@@ -50,9 +49,7 @@ func TestArgoCDPatchHasEveryScript(t *testing.T) {
 				Action string `json:"action.lua"`
 			}
 		}
-		if err := yaml.UnmarshalStrict([]byte(patch.Data["resource.customizations.actions.loadtest.dev_"+kind]), &actions); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.UnmarshalStrict([]byte(patch.Data["resource.customizations.actions.loadtest.dev_"+kind]), &actions))
 		got := map[string]string{"discovery.lua": actions.Discovery}
 		for _, d := range actions.Definitions {
 			got[d.Name+".lua"] = d.Action
@@ -77,9 +74,7 @@ func TestArgoCDPatchHasEveryScript(t *testing.T) {
 func script(t *testing.T, path ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(content)
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What the value config says is what the operator reads.
@@ -21,9 +22,7 @@ func TestConfigurationIsRead(t *testing.T) {
 				data[key] = value.(string)
 			}
 			p, err := rules.Next(nil, data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got := p.For("team-a").Targets.Allows("api.example.com"); got != tc.allowed {
 				t.Errorf("api.example.com is allowed: %t, want %t", got, tc.allowed)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const dashboardFile = "files/dashboard.json"
@@ -132,13 +134,9 @@ func TestDashboardIsAConfigMapForTheSidecar(t *testing.T) {
 		t.Errorf("labels: %v", labels)
 	}
 	file, err := os.ReadFile(dashboardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var want, got any
-	if err := json.Unmarshal(file, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(file, &want))
 	text := object["data"].(map[string]any)["loadtests.json"].(string)
 	if err := json.Unmarshal([]byte(text), &got); err != nil || !bytes.Equal(bytes.TrimSpace(file), []byte(text)) {
 		t.Errorf("the ConfigMap does not hold the file: %v", err)
@@ -155,9 +153,7 @@ func TestDashboardQueriesAreValid(t *testing.T) {
 		}
 	}
 	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	file := filepath.Join(t.TempDir(), "queries.yaml")
 	write(t, file, text)
 	if out, err := promtool(t, "check", "rules", file); err != nil || !strings.Contains(out, fmt.Sprintf("SUCCESS: %d rules", len(rules))) {

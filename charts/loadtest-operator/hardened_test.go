@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The operator's pod has no more than it needs; that it meets the restricted Pod
@@ -43,9 +45,7 @@ func TestReplicasAreApart(t *testing.T) {
 		}
 	}
 	var budget policyv1.PodDisruptionBudget
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(find(t, render(t), "PodDisruptionBudget", release), &budget); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(find(t, render(t), "PodDisruptionBudget", release), &budget))
 	if !selects(t, budget.Spec.Selector, pod.Labels) || budget.Spec.MaxUnavailable.IntVal != 1 {
 		t.Errorf("disruption budget: %v", budget.Spec)
 	}

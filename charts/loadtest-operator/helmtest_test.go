@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -16,9 +17,7 @@ import (
 func testPod(t *testing.T, namespace string, values ...string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(find(t, render(t, sets(values)...), "Pod", release+"-test"), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(find(t, render(t, sets(values)...), "Pod", release+"-test"), pod))
 	pod.Namespace = namespace
 	return pod
 }

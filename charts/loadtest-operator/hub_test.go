@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -24,12 +25,8 @@ func hub(t *testing.T, name string, into any) {
 	t.Helper()
 	var chart struct{ Annotations map[string]string }
 	raw, err := os.ReadFile("Chart.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(raw, &chart); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, yaml.Unmarshal(raw, &chart))
 	text, ok := chart.Annotations["artifacthub.io/"+name]
 	if !ok {
 		t.Fatalf("Chart.yaml has no annotation artifacthub.io/%s", name)
@@ -62,18 +59,12 @@ func TestHubNamesTheDefinitions(t *testing.T) {
 	var said, want []definition
 	hub(t, "crds", &said)
 	files, err := filepath.Glob("crds/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var crd apiextensionsv1.CustomResourceDefinition
-		if err := yaml.Unmarshal(text, &crd); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.Unmarshal(text, &crd))
 		want = append(want, definition{Kind: crd.Spec.Names.Kind, Version: crd.Spec.Versions[0].Name, Name: crd.Name})
 	}
 	if diff := cmp.Diff(want, said, cmpopts.IgnoreFields(definition{}, "DisplayName", "Description")); diff != "" {

@@ -15,6 +15,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -44,9 +45,7 @@ func helm(t *testing.T, release string, args ...string) ([]unstructured.Unstruct
 func render(t *testing.T, args ...string) []unstructured.Unstructured {
 	t.Helper()
 	objects, err := helm(t, release, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return objects
 }
 
@@ -54,9 +53,7 @@ func render(t *testing.T, args ...string) []unstructured.Unstructured {
 func kustomize(t *testing.T, folder string) []unstructured.Unstructured {
 	t.Helper()
 	output, err := apiserver.Kustomize(t.Context(), filepath.Join("..", "..", "config", folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return decode(t, output)
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -47,17 +48,11 @@ func TestServiceMonitorTrustsTheCertificate(t *testing.T) {
 	monitor := find(t, render(t, "--set", "metrics.serviceMonitor.enabled=true"), "ServiceMonitor", release)
 	endpoint := list(t, monitor, "spec", "endpoints")[0].(map[string]any)
 	name, _, err := unstructured.NestedString(endpoint, "tlsConfig", "serverName")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	pair, err := certs.Generate(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	served, err := tls.X509KeyPair(pair.Cert, pair.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(pair.CA)
 	if _, err := served.Leaf.Verify(x509.VerifyOptions{DNSName: name, Roots: roots}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -23,9 +24,7 @@ const monitored = "metrics.serviceMonitor.enabled=true,metrics.podMonitor.enable
 func typed[T any](t *testing.T, object map[string]any) T {
 	t.Helper()
 	var into T
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, &into, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, &into, true))
 	return into
 }
 
@@ -80,14 +79,10 @@ func TestPrometheusRuleHasTheRules(t *testing.T) {
 	}
 	// Of another release, the jobs have another name.
 	objects, err := helm(t, "perf", "--set", monitored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	other := typed[monitoringv1.PrometheusRule](t, find(t, objects, "PrometheusRule", "perf-loadtest-operator"))
 	text, err := yaml.Marshal(other.Spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !strings.Contains(string(text), `up{job=~"(.+/)?perf-loadtest-operator(-metrics)?"} == 0`) {
 		t.Errorf("rules of another release:\n%s", text)
 	}
@@ -105,9 +100,7 @@ func TestConfigHasTheSameMonitoring(t *testing.T) {
 		object := find(t, render(t, "--set", monitored+readers), key.kind, key.name)
 		forgetLabels(object)
 		want, err := yaml.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		golden.Check(t, filepath.Join(folder, file), string(want))
 	}
 	// All but the PodMonitor, of which the ServiceMonitor takes the place.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -22,9 +23,7 @@ func networkPolicy(t *testing.T, set string) networkingv1.NetworkPolicy {
 	t.Helper()
 	var p networkingv1.NetworkPolicy
 	object := find(t, render(t, "--set", "replicas=2"+set), "NetworkPolicy", release)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object, &p))
 	return p
 }
 
@@ -102,9 +101,7 @@ func TestWorkersReachOnlyWhatIsNamed(t *testing.T) {
 			continue
 		}
 		var p networkingv1.NetworkPolicy
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &p))
 		job := desired.Job(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: p.Namespace}}, desired.Config{})
 		if !selects(t, &p.Spec.PodSelector, job.Spec.Template.Labels) {
 			t.Errorf("%s: the policy is not about workers: %v", p.Namespace, p.Spec.PodSelector)
@@ -136,8 +133,6 @@ func TestWorkersReachOnlyWhatIsNamed(t *testing.T) {
 func selects(t *testing.T, selector *metav1.LabelSelector, of map[string]string) bool {
 	t.Helper()
 	s, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s.Matches(labels.Set(of))
 }

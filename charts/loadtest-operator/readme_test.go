@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // schema is the part of values.schema.json that the README needs.
@@ -24,9 +25,7 @@ type schema struct {
 func TestReadmeListsValues(t *testing.T) {
 	const begin, end = "<!-- values -->\n", "<!-- /values -->"
 	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	head, rest, ok := strings.Cut(string(text), begin)
 	_, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
@@ -53,9 +52,7 @@ func rows(t *testing.T, prefix string, s schema, values map[string]any) []string
 			t.Errorf("values.yaml has no %s, which values.schema.json describes", path)
 		case property.Description != "":
 			text, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			out = append(out, fmt.Sprintf("| `%s` | `%s` | %s |\n", path, text, property.Description))
 		default:
 			out = append(out, rows(t, path+".", property, value.(map[string]any))...)
@@ -72,9 +69,7 @@ func rows(t *testing.T, prefix string, s schema, values map[string]any) []string
 func readJSON(t *testing.T, file string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := json.Unmarshal(text, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
@@ -83,9 +78,7 @@ func readJSON(t *testing.T, file string, into any) {
 func readYAML(t *testing.T, file string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

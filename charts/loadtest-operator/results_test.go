@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -23,9 +24,7 @@ func TestKeysAndVolumeOfResultsAreMounted(t *testing.T) {
 	named := 0
 	for _, o := range objects {
 		text, err := o.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		named += strings.Count(string(text), "loadtest-keys")
 	}
 	if named != 1 {

@@ -13,6 +13,8 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -63,9 +65,7 @@ func TestAlertsFireAndEnd(t *testing.T) {
 // The unit tests above notice every alert that does not fire.
 func TestEveryAlertIsTested(t *testing.T) {
 	text, err := os.ReadFile(rulesTest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	folder := t.TempDir()
 	text = bytes.ReplaceAll(text, []byte("../files/rules.yaml"), []byte("rules.yaml"))
 	write(t, filepath.Join(folder, "test.yaml"), text)
@@ -79,9 +79,7 @@ func TestEveryAlertIsTested(t *testing.T) {
 			}
 		}
 		changed, err := yaml.Marshal(rules)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		write(t, filepath.Join(folder, "rules.yaml"), changed)
 		if out, err := promtool(t, "test", "rules", filepath.Join(folder, "test.yaml")); err == nil || !strings.Contains(out, alert.Alert) {
 			t.Errorf("without %s the tests say: %v\n%s", alert.Alert, err, out)
@@ -91,17 +89,13 @@ func TestEveryAlertIsTested(t *testing.T) {
 
 func write(t *testing.T, file string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, text, 0o600))
 }
 
 // Each alert says in one place what to do, and each entry there is of an alert.
 func TestEveryAlertHasARunbook(t *testing.T) {
 	text, err := os.ReadFile(runbooks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var entries []string
 	for _, heading := range regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(string(text), -1) {
 		entries = append(entries, heading[1])
@@ -130,9 +124,7 @@ var names = regexp.MustCompile(`\bloadtest_[a-z0-9_]+`)
 // Rules and the dashboard ask for what there is.
 func TestOnlyKnownMetricsAreAskedFor(t *testing.T) {
 	reference, err := os.ReadFile("../../docs/metrics.md") // which a test compares with the registry
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	asked := queries(t)
 	for _, alert := range alerts(t) {
 		asked = append(asked, alert.Expr.String())

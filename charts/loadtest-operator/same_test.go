@@ -11,6 +11,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // chartLabels are those that only the chart sets.
@@ -40,13 +42,9 @@ func TestCRDsMatchGenerated(t *testing.T) {
 	files := []string{"loadtest.dev_loadtests.yaml", "loadtest.dev_loadtestschedules.yaml"}
 	for _, file := range files {
 		generated, err := os.ReadFile(filepath.Join("..", "..", "config", "crd", "bases", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		chart, err := os.ReadFile(filepath.Join("crds", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !bytes.Equal(generated, chart) {
 			t.Errorf("crds/%s is not what controller-gen wrote to config/crd/bases; run `make generate`", file)
 		}

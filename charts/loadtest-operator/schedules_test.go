@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // person is a client of an account with rights on kinds of loadtest.dev.
@@ -29,9 +30,7 @@ func person(t *testing.T, namespace, name string, may map[string][]string) clien
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: name}},
 	}
 	for _, object := range []client.Object{role, binding} {
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, admin.Create(t.Context(), object))
 	}
 	for resource, verbs := range may {
 		for _, verb := range verbs {
@@ -43,9 +42,7 @@ func person(t *testing.T, namespace, name string, may map[string][]string) clien
 	config := apiserver.Config(t)
 	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
 	c, err := client.New(config, client.Options{Scheme: apiserver.Scheme(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return c
 }
 
@@ -109,9 +106,7 @@ func installSchedulePolicy(t *testing.T, scheduler client.Client, s *v1alpha1.Lo
 		if object.GetName() != release+"-schedules" {
 			continue
 		}
-		if err := admin.Create(t.Context(), &object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, admin.Create(t.Context(), &object))
 		t.Cleanup(func() { _ = admin.Delete(context.Background(), &object) })
 	}
 	deadline := time.After(time.Minute)

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The chart has the operator's lists of what never is a target.
@@ -128,9 +129,7 @@ func TestTargetsThatNeverAreAllowedAreRefusedWhenApplied(t *testing.T) {
 // allows.
 func TestOperatorRefusesWhatTheTargetPolicyRefuses(t *testing.T) {
 	p, err := policy.Load([]byte("{apiVersion: config.loadtest.dev/v1alpha1, kind: OperatorConfiguration, targets: {rules: [{hosts: ['*'], cidrs: [0.0.0.0/0, '::/0'], proxies: true}]}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rules := p.For("team").Targets
 	for at := range neverTargets {
 		if strings.Contains(at, "OWN") || strings.Contains(neverTargets[at], "written") {
@@ -141,9 +140,7 @@ func TestOperatorRefusesWhatTheTargetPolicyRefuses(t *testing.T) {
 			target.URL = target.Proxy.URL
 		}
 		u, err := url.Parse(target.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if rules.Refusal(rules.Place(u)) == "" {
 			t.Errorf("the operator allows %s", at)
 		}
@@ -156,9 +153,7 @@ func TestTargetPolicyHoldsChangesOfTargetsAlone(t *testing.T) {
 	own, elsewhere := apiserver.Namespace(t), apiserver.Namespace(t)
 	lt := loadTest(t, elsewhere, "target: {url: 'http://127.0.0.1'}")
 	c := apiserver.Client(t)
-	if err := c.Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Create(t.Context(), lt))
 	installTargetPolicy(t, own)
 	lt.Spec.Suspend = true
 	if err := c.Update(t.Context(), lt); err != nil {
@@ -176,9 +171,7 @@ func installTargetPolicy(t *testing.T, own string) {
 	t.Helper()
 	admin := apiserver.Client(t)
 	objects, err := helm(t, release, "--namespace", own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	bad := loadTest(t, own, "target: {url: 'http://127.0.0.1'}")
 	for _, object := range objects {
 		if object.GetName() != release+"-targets" {

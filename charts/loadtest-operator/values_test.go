@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -55,9 +56,7 @@ func TestArguments(t *testing.T) {
 // TestAnotherRelease says that two releases do not share an object by chance.
 func TestAnotherRelease(t *testing.T) {
 	objects, err := helm(t, "perf", "--set", "watchNamespaces={team-a}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const name = "perf-loadtest-operator"
 	for _, object := range objects {
 		if !strings.HasPrefix(object.GetName(), name) {

@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestOperatorWritesOnlyWhatLoadTestsNeed holds the operator's account to the policies of
@@ -101,9 +102,7 @@ func TestOperatorPolicyIsOptional(t *testing.T) {
 func installPolicies(t *testing.T, admin client.Client, own string) {
 	t.Helper()
 	objects, err := helm(t, release, "--namespace", own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n := 0
 	for _, object := range objects {
 		if !strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") || slices.Contains([]string{release + "-targets", release + "-schedules"}, object.GetName()) {
@@ -129,18 +128,14 @@ func account(t *testing.T, own string) client.Client {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: own, Name: release}},
 	}
-	if err := admin.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, admin.Create(t.Context(), binding))
 	config := apiserver.Config(t)
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:" + own + ":" + release,
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + own, "system:authenticated"},
 	}
 	c, err := client.New(config, client.Options{Scheme: apiserver.Scheme(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return c
 }
 
@@ -181,9 +176,7 @@ func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.
 	t.Helper()
 	job := reviewed(t, "../../controllers/desired/testdata/job-files.yaml", namespace)
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
-	if err := yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}"), &lt.Spec); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}"), &lt.Spec))
 	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: deviation.Foreign}, Spec: *job.Spec.DeepCopy()}
 	for _, object := range []client.Object{lt, foreign} {
 		if err := admin.Create(t.Context(), object); err != nil {
@@ -197,13 +190,9 @@ func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.
 func reviewed(t *testing.T, file, namespace string) *batchv1.Job {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	job := &batchv1.Job{}
-	if err := yaml.UnmarshalStrict(text, job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict(text, job))
 	job.Namespace = namespace
 	return job
 }

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -155,9 +156,7 @@ shortener: {enabled: true, connections: pgbouncer, poolSize: 10000, seed: {rows:
 postgres: {maxConnections: 10000}
 pgbouncer: {poolSize: 10000, maxClientConnections: 100000}
 `
-	if err := os.WriteFile(file, []byte(values), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(values), 0o600))
 	out, mistakes, err := template(t, "--values", file)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, mistakes)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -73,9 +74,7 @@ func TestOtherPasswordsAreRefused(t *testing.T) {
 			case i == 1 && (err == nil || !strings.Contains(err.Error(), "field is immutable when `immutable` is set")):
 				t.Errorf("%s: other passwords are not refused: %v", key, err)
 			}
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 			if now := string(object.Data["redis-password"]); i == 1 && now != kept {
 				t.Errorf("%s: the password is another", key)
 			} else {
@@ -89,9 +88,7 @@ func TestOtherPasswordsAreRefused(t *testing.T) {
 func secrets(t *testing.T, namespace string) map[string]map[string]string {
 	t.Helper()
 	var list corev1.SecretList
-	if err := apiserver.Client(t).List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).List(t.Context(), &list, client.InNamespace(namespace)))
 	found := map[string]map[string]string{}
 	for _, s := range list.Items {
 		if s.Type != corev1.SecretTypeOpaque {
@@ -181,8 +178,6 @@ func kubeconfig(t *testing.T, c *rest.Config) string {
 		conf.Clusters["tested"].Server = "https://" + c.Host
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*conf, path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, clientcmd.WriteToFile(*conf, path))
 	return path
 }

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // marker is the line after which README.md is generated.
@@ -17,18 +18,12 @@ const marker = "<!-- The table is generated from values.yaml: go test ./charts/t
 // The README's table says of each value what the comment in values.yaml says.
 func TestREADME(t *testing.T) {
 	source, err := os.ReadFile("values.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var document yaml.Node
-	if err := yaml.Unmarshal(source, &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(source, &document))
 	table := "| value | default | meaning |\n| --- | --- | --- |\n" + strings.Join(rows(t, "", document.Content[0]), "")
 	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	written, _, found := strings.Cut(string(readme), marker)
 	if !found {
 		t.Fatalf("README.md has no line %q", marker)
@@ -69,8 +64,6 @@ func inline(t *testing.T, value *yaml.Node) string {
 	}
 	value.HeadComment = ""
 	text, err := yaml.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return strings.Join(strings.Fields(string(text)), " ")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestSchemaRefuses(t *testing.T) {
@@ -73,13 +75,9 @@ func TestClientsOfLoadBalancersAreNamedByNginx(t *testing.T) {
 // those whose keys are the user's or Kubernetes's own.
 func TestSchemaIsStrict(t *testing.T) {
 	text, err := os.ReadFile("values.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var schema map[string]any
-	if err := json.Unmarshal(text, &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &schema))
 	free := map[string]bool{
 		"global": true, "commonLabels": true, "labels": true, "nodeSelector": true, "resources": true,
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // invariants hold in every variant.
@@ -69,9 +70,7 @@ func restricted(t *testing.T) string {
 		GenerateName: "restricted-",
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
-	if err := apiserver.Client(t).Create(t.Context(), namespace); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), namespace))
 	return namespace.Name
 }
 
@@ -95,9 +94,7 @@ func TestAPIServerRefuses(t *testing.T) {
 	monitor.SetNamespace(restricted(t))
 	for _, interval := range []string{"15", "soon", "0.5s"} {
 		endpoints := []any{map[string]any{"port": "http", "interval": interval}}
-		if err := unstructured.SetNestedSlice(monitor.Object, endpoints, "spec", "endpoints"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, unstructured.SetNestedSlice(monitor.Object, endpoints, "spec", "endpoints"))
 		err := apiserver.Client(t).Create(t.Context(), &monitor, client.DryRunAll)
 		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "spec.endpoints[0].interval") {
 			t.Errorf("a ServiceMonitor with the interval %s is not refused for it: %v", interval, err)

@@ -13,6 +13,8 @@ import (
 	"text/template"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // plugin is the schema of krew's manifests, krew.googlecontainertools.github.com/v1alpha2.
@@ -49,19 +51,13 @@ type platform struct {
 func release(t *testing.T, tag string) plugin {
 	t.Helper()
 	source, err := os.ReadFile("loadtest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	values := map[string]string{"TagName": tag}
 	render := func(text string, functions template.FuncMap) string {
 		parsed, err := template.New("").Funcs(functions).Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var out bytes.Buffer
-		if err := parsed.Execute(&out, values); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, parsed.Execute(&out, values))
 		return out.String()
 	}
 	filled := render(string(source), template.FuncMap{
@@ -119,13 +115,9 @@ func TestManifest(t *testing.T) {
 func TestCompletionProgram(t *testing.T) {
 	folder := t.TempDir()
 	stub := "#!/bin/sh\nfor a in \"$@\"; do echo \"<$a>\"; done\n"
-	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(stub), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(stub), 0o700))
 	program, err := filepath.Abs("kubectl_complete-loadtest")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	command := exec.CommandContext(t.Context(), program, "report", "a b", "")
 	command.Env = []string{"PATH=" + folder + ":" + os.Getenv("PATH")}
 	out, err := command.CombinedOutput()

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { apiserver.Start(m) }
@@ -22,9 +23,7 @@ func TestMain(m *testing.M) { apiserver.Start(m) }
 func objects(t *testing.T, file string) (all []*unstructured.Unstructured) {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, text := range bytes.Split(content, []byte("\n---\n")) {
 		o := &unstructured.Unstructured{}
 		if err := yaml.UnmarshalStrict(text, &o.Object); err != nil {
@@ -56,14 +55,10 @@ func TestAPIServerTakesExamples(t *testing.T) {
 // TestAnalysisRunsThePlugin creates the Job as Argo Rollouts does, and reads its arguments.
 func TestAnalysisRunsThePlugin(t *testing.T) {
 	content, err := os.ReadFile("analysistemplate.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	first, _, _ := strings.Cut(strings.ReplaceAll(string(content), "{{args.loadtest}}", "checkout"), "\n---\n")
 	o := &unstructured.Unstructured{}
-	if err := yaml.UnmarshalStrict([]byte(first), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict([]byte(first), &o.Object))
 	metrics, _, err := unstructured.NestedSlice(o.Object, "spec", "metrics")
 	if err != nil || len(metrics) != 1 {
 		t.Fatal(metrics, err)
@@ -73,12 +68,8 @@ func TestAnalysisRunsThePlugin(t *testing.T) {
 		t.Fatal(found, err)
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "analysis-", Namespace: apiserver.Namespace(t)}}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(spec, &job.Spec, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(spec, &job.Spec, true))
+	must.Succeed(t, apiserver.Client(t).Create(t.Context(), job))
 	args := strings.Join(job.Spec.Template.Spec.Containers[0].Args, " ")
 	if args != "rerun checkout --timeout 14m" || *job.Spec.BackoffLimit != 0 {
 		t.Errorf("it runs %q, and again %d times", args, *job.Spec.BackoffLimit)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { apiserver.Start(m) }
@@ -18,9 +19,7 @@ func TestMain(m *testing.M) { apiserver.Start(m) }
 func read(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(content)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -14,9 +15,7 @@ const repository = "../.."
 
 func TestImports(t *testing.T) {
 	g, err := load(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, r := range rules {
 		t.Run(r.because, func(t *testing.T) {
 			for _, pattern := range r.idle(g) {
@@ -34,9 +33,7 @@ func TestImports(t *testing.T) {
 
 func TestEveryPackageIsDocumented(t *testing.T) {
 	found, err := undocumented(os.DirFS(repository))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, f := range found {
 		t.Error(f)
 	}
@@ -133,9 +130,7 @@ func TestDecode(t *testing.T) {
 {"ImportPath": "k8s.io/api", "Imports": ["fmt"]}
 {"ImportPath": "` + ours + `/api", "Imports": ["k8s.io/api", "` + ours + `/plan"]}`
 	got, err := decode(strings.NewReader(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := graph{"fmt": nil, "k8s.io/api": {"fmt"}, "api": {"k8s.io/api", "plan"}}
 	same.As(t, "graph", want, got)
 	if _, err := decode(strings.NewReader(out + "{")); err == nil {
@@ -158,9 +153,7 @@ func TestUndocumented(t *testing.T) {
 		"good/bin/bin.go":         file("package bin\n"),
 		"good/.cache/generate.go": file("package cache\n"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []string{
 		"empty/doc.go has no comment that begins with Package or Command",
 		"good/bin has no doc.go",

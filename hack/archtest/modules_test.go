@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -12,9 +13,7 @@ import (
 // every package that imports it.
 func TestModulesAgreeOnVersions(t *testing.T) {
 	all, err := readRequirements(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, conflict := range all.conflicts() {
 		t.Errorf("%s: go get the highest of them in the folders of the others", conflict)
 	}
@@ -30,27 +29,19 @@ func TestConflictsNameEveryVersionOfOurModules(t *testing.T) {
 		"hack/bench/peers": "a.example/x v1.4.0",
 		"bin/cache":        "a.example/x v1.5.0",
 	} {
-		if err := os.MkdirAll(filepath.Join(repo, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Join(repo, folder), 0o700))
 		content := "module m.example\n\nrequire (\n" + requires + "\n)\n"
-		if err := os.WriteFile(filepath.Join(repo, folder, "go.mod"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(repo, folder, "go.mod"), []byte(content), 0o600))
 	}
 	all, err := readRequirements(repo)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []string{"a.example/x is required as v1.2.0 in go.mod, v1.10.0 in hack/one/go.mod, v1.2.0 in hack/two/go.mod"}
 	same.As(t, "conflicts", want, all.conflicts())
 }
 
 func TestBrokenModuleFileIsAnError(t *testing.T) {
 	repo := t.TempDir()
-	if err := os.WriteFile(filepath.Join(repo, "go.mod"), []byte("module"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(repo, "go.mod"), []byte("module"), 0o600))
 	if all, err := readRequirements(repo); err == nil {
 		t.Errorf("requirements are %v, want an error", all)
 	}

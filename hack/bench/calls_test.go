@@ -9,14 +9,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Peers that are given bytes, and those that are given JSON, send what our worker does.
 func TestAllCallWithTheSameMessage(t *testing.T) {
 	call, err := (&bench{work: t.TempDir()}).writeCall()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	set, errSet := os.ReadFile(call.Descriptors)
 	frame, errFrame := os.ReadFile(call.Frame)
 	descriptors, err := message.Read(set)
@@ -25,9 +24,7 @@ func TestAllCallWithTheSameMessage(t *testing.T) {
 	}
 	test := calling(func(url string) *v1alpha1.LoadTest { return speak(overGRPC, loadTest(url, 1, harness.Burst(1, 1))) }, callMessage)
 	a, err := assignment(test("http://x"), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ours := a.GetRequests()[0].GetCall()
 	method, err := descriptors.Method(ours.GetMethod())
 	if err != nil || ours.GetMethod() != call.Service+"/"+call.Method || len(ours.GetMessages()) != 1 || string(ours.GetMessages()[0]) != call.Message {
@@ -37,9 +34,7 @@ func TestAllCallWithTheSameMessage(t *testing.T) {
 		t.Errorf("ours has %v, which peers do not send", extra)
 	}
 	want, err := method.Encode(make([]byte, grpc.PrefixSize), ours.GetMessages()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	grpc.Frame(want, false)
 	if string(frame) != string(want) {
 		t.Errorf("%q is sent by peers, %q by ours", frame, want)
@@ -81,12 +76,8 @@ func servedBy(t *testing.T, counted string, args ...string) *callServer {
 	t.Helper()
 	b := &bench{work: t.TempDir()}
 	script := "#!/bin/sh\necho '{\"url\": \"http://x\"}'\ncat\necho '" + counted + "'\n"
-	if err := os.WriteFile(b.path("calls"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(b.path("calls"), []byte(script), 0o700))
 	s, err := b.serveCalls(args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -27,9 +28,7 @@ import (
 func TestAssignment(t *testing.T) {
 	a, err := assignment(loadTest("http://x", 2,
 		harness.ClosedUsers(5, time.Second), harness.PacedUsers(5, "0.6", 2*time.Second), harness.Burst(5, 1), arrivals(3, 2*time.Second)), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	share := &workerv1.Share{First: 1, Stride: 2, Count: 2}
 	want := []*workerv1.Step{
 		{Index: 0, RemainingNanos: 430e9, Total: 5, Share: share, Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1e9}}},
@@ -47,21 +46,13 @@ func TestAssignment(t *testing.T) {
 func TestAssignmentOfCalls(t *testing.T) {
 	lt := speak(overGRPC, loadTest("http://x", 1, arrivals(3, time.Second)))
 	a, err := assignment(lt, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	path, err := (&bench{work: t.TempDir()}).descriptors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	set, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	descriptors, err := message.Read(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := a.GetRequests()[0]
 	if _, err := descriptors.Method(r.GetCall().GetMethod()); err != nil {
 		t.Error(err)

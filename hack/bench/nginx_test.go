@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -20,13 +21,9 @@ func TestNginxCountsRequests(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			b := &bench{work: t.TempDir(), peers: peer.Store{Log: io.Discard}}
 			n, err := b.serveNginx(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			certificate, err := os.ReadFile(n.certificate())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			trusted := x509.NewCertPool()
 			if !trusted.AppendCertsFromPEM(certificate) {
 				t.Fatal("the certificate cannot be read")
@@ -38,9 +35,7 @@ func TestNginxCountsRequests(t *testing.T) {
 			const requests = 50
 			for i := range requests {
 				resp, err := client.Get(n.url() + "/17")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				body, err := io.ReadAll(resp.Body)
 				_ = resp.Body.Close()
 				if err != nil || len(body) != 64 || (resp.ProtoMajor == 2) != (p == overHTTP2) {
@@ -51,9 +46,7 @@ func TestNginxCountsRequests(t *testing.T) {
 				}
 			}
 			got, usage, err := n.stop()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got.Requests != requests || got.Connections != 1 {
 				t.Errorf("served %d requests over %d connections, want %d over 1", got.Requests, got.Connections, requests)
 			}

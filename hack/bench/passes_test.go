@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/simulated"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const served = `# TYPE controller_runtime_reconcile_time_seconds histogram
@@ -18,9 +19,7 @@ controller_runtime_reconcile_time_seconds_bucket{controller="another",le="+Inf"}
 
 func TestPasses(t *testing.T) {
 	p, err := parsePasses(served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	before := passes{count: 10, buckets: map[float64]float64{0.005: 10, 0.01: 10, 0.1: 10, math.Inf(1): 10}}
 	for name, tc := range map[string]struct {
 		got, want float64

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -46,9 +47,7 @@ BenchmarkPlainInsert/transaction=256 	  500000	      9563 ns/op	    104573.5 eve
 PASS
 `
 	got, err := loopRates(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "rates", map[int]float64{1: 3874, 256: 104573.5}, got)
 	for name, bad := range map[string]string{
 		"another size": strings.ReplaceAll(out, "=256 ", "=25 "), "no number": strings.ReplaceAll(out, "3874", "many"), "no single ones": strings.ReplaceAll(out, "=1 ", "=2 "),
@@ -119,9 +118,7 @@ func TestAwait(t *testing.T) {
 func TestEntryAssignment(t *testing.T) {
 	e := entry{question: appendOne, connections: 7, of: &service{url: "http://x"}}
 	a, err := assignment(e.loadTest(time.Second), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var event struct{ Type string }
 	if err := json.Unmarshal(a.GetRequests()[0].GetBody(), &event); err != nil || event.Type != "order.created" {
 		t.Errorf("the body is %s, %v; want an event", a.GetRequests()[0].GetBody(), err)

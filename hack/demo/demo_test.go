@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy/deploytest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // fixture is a demo whose kubectl and helm note their calls.
@@ -28,9 +29,7 @@ func newFixture(t *testing.T) *fixture {
 	s := &fixture{Programs: deploytest.New(t, "kubectl", "helm")}
 	t.Chdir("../..")
 	where, err := deploy.ClusterOf(func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.demo = &demo{Tools: deploy.Tools{Out: &s.out, Err: &s.out}, cluster: where}
 	return s
 }
@@ -58,9 +57,7 @@ func (s *fixture) stubSuccess() {
 // person reviewed.
 func TestPhases(t *testing.T) {
 	fresh, err := filepath.Abs("testdata/fresh.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := newFixture(t)
 	s.stubSuccess()
 	s.Stub("kubectl loadtest run --namespace limiter-hash", "exit 1") // Failed, as it should be

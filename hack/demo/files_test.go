@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestFilesAreThere keeps the names that the demo has true: those of charts,
 // presets and scenarios.
 func TestFilesAreThere(t *testing.T) {
 	local, err := deploy.ClusterOf(func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	paths := []string{deploy.OperatorChart + "/Chart.yaml", deploy.OperatorChart + "/crds", deploy.TargetsChart + "/Chart.yaml", local.Operator[1], local.Targets[1]}
 	for _, file := range files {
 		paths = append(paths, scenarios+"/"+file)

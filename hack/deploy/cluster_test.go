@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -49,9 +50,7 @@ func TestClusterOf(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			same.As(t, "ClusterOf()", test.want, got)
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestTools(t *testing.T) {
@@ -59,9 +61,7 @@ func TestPhaseTimeout(t *testing.T) {
 func TestPhase(t *testing.T) {
 	var out bytes.Buffer
 	d := Tools{Out: &out, Err: Discard{}}
-	if err := d.Phase(t.Context(), "Do it", time.Minute, func(context.Context) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Phase(t.Context(), "Do it", time.Minute, func(context.Context) error { return nil }))
 	if got := out.String(); !strings.HasPrefix(got, "\n==> Do it\n    done in ") {
 		t.Errorf("Phase() printed %q", got)
 	}

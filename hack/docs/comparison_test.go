@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestClaimsAreHeld has each row of what this operator has name a manifest or a test of
@@ -14,9 +15,7 @@ import (
 // the test are there is TestLinksLeadSomewhere's.
 func TestClaimsAreHeld(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "comparison.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ours := rowsBelow(t, string(text), "## What this operator has\n")
 	for _, row := range ours {
 		if !isHeld(page.Parse([]byte(row)).Links) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const root = "../.."
@@ -31,9 +32,7 @@ func markdown(t *testing.T) map[string]page.Page {
 		pages[name] = page.Parse(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return pages
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -24,9 +25,7 @@ import (
 func troubleshooting(t *testing.T) (string, page.Page) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "troubleshooting.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text), page.Parse(text)
 }
 
@@ -108,9 +107,7 @@ func sources(t *testing.T, folder string) []*ast.File {
 		files = append(files, file)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return files
 }
 
@@ -171,9 +168,7 @@ func recorded(t *testing.T) string {
 		}
 		for _, name := range names {
 			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			all.Write(text)
 		}
 	}
@@ -218,9 +213,7 @@ func TestOutcomesAndExitCodesHaveARow(t *testing.T) {
 	}
 	same.As(t, "outcomes", want, firstCells(rowsBelow(t, text, "## Outcomes of requests\n")))
 	source, err := os.ReadFile(filepath.Join(root, "cmd", "kubectl-loadtest", "command", "exit.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var codes []string
 	for _, m := range regexp.MustCompile(`\tcode[A-Z]\w+ += (\d+)`).FindAllStringSubmatch(string(source), -1) {
 		codes = append(codes, m[1])

@@ -9,19 +9,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestPagesAreInTheNavigation says where a new page is to be listed.
 func TestPagesAreInTheNavigation(t *testing.T) {
 	docs := os.DirFS(filepath.Join(root, "docs"))
 	text, err := os.ReadFile(filepath.Join(root, "docs", front))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	names, err := pagesOf(docs, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	parts := navigation(text)
 	for _, name := range names {
 		if !listed(parts, name) {
@@ -36,19 +34,13 @@ func TestPagesAreInTheNavigation(t *testing.T) {
 // TestSite renders the pages, and follows each link between what was written.
 func TestSite(t *testing.T) {
 	out := t.TempDir()
-	if err := render(filepath.Join(root, "docs"), out, "https://code.example/"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, render(filepath.Join(root, "docs"), out, "https://code.example/"))
 	names, err := pagesOf(os.DirFS(filepath.Join(root, "docs")), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	followed := 0
 	for _, name := range names {
 		text, err := os.ReadFile(filepath.Join(out, rendered(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, rest := range strings.Split(string(text), ` href="`)[1:] {
 			link, _, _ := strings.Cut(rest, `"`)
 			file, anchor, _ := strings.Cut(link, "#")
@@ -76,9 +68,7 @@ func TestOnlyASiteIsOverwritten(t *testing.T) {
 	docs, out := t.TempDir(), t.TempDir()
 	write := func(dir, name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write(docs, front, "# Front\n")
 	write(out, "thesis.txt", "ten years")

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestTargetsOfTheModuleAreFound(t *testing.T) {
@@ -16,17 +18,11 @@ func TestTargetsOfTheModuleAreFound(t *testing.T) {
 		"other/go.mod": "module other\n", "other/x_test.go": one, "a/testdata/x_test.go": one, ".git/x_test.go": one,
 	} {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	got, err := find(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []target{{filepath.Join(root, "a"), "FuzzOne"}, {filepath.Join(root, "b"), "FuzzAgain"}, {filepath.Join(root, "b"), "FuzzOne"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(target{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

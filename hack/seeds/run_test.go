@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // fixture is a run whose kubectl, helm and git note their calls, and answer as those of
@@ -33,9 +34,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Setenv("CLUSTER", "local")
 	t.Chdir("../..")
 	runner, err := newRunner(record.Store(filepath.Join(t.TempDir(), "seeds")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.runner = runner
 	s.runner.Tools = deploy.Tools{Out: &s.out, Err: &s.out}
 	s.runner.quiet = deploy.Tools{Out: deploy.Discard{}, Err: &s.out}
@@ -79,9 +78,7 @@ func (s *fixture) has(name string) experiment.Experiment {
 // reviewed, and runs nothing the second time.
 func TestExperiment(t *testing.T) {
 	fresh, err := filepath.Abs("testdata/fresh.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := newFixture(t)
 	chosen := []experiment.Experiment{s.has("000-v1"), s.has("001-1-worker")}
 	s.Stub("kubectl loadtest run --namespace seed-001-1-worker", "exit 1") // Failed is a result
@@ -94,9 +91,7 @@ func TestExperiment(t *testing.T) {
 	if err != nil || len(all) != 2 || len(all["000-v1"].LoadTests) != 2 || len(all["000-v1"].Results) != 1 || all["000-v1"].Environment.Commit != "0123456789ab" {
 		t.Errorf("the results are %+v (%v)", all, err)
 	}
-	if err := s.runner.all(t.Context(), chosen, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.runner.all(t.Context(), chosen, false))
 	if again := strings.TrimPrefix(s.Calls(), got); strings.Contains(again, "helm") || strings.Contains(again, "run") {
 		t.Errorf("an experiment that has a result ran again:\n%s", again)
 	}
@@ -106,9 +101,7 @@ func TestExperiment(t *testing.T) {
 func TestAnotherFactorRunsAgain(t *testing.T) {
 	s := newFixture(t)
 	chosen := []experiment.Experiment{s.has("004-hash")}
-	if err := s.runner.all(t.Context(), chosen, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.runner.all(t.Context(), chosen, false))
 	for name, want := range map[string]int{"the same": 0, "another factor": 1} {
 		if name == "another factor" {
 			s.runner.factor.Time++
@@ -127,9 +120,7 @@ func TestCurrentLeavesOutWhatHasChanged(t *testing.T) {
 	for _, e := range experiment.All() {
 		s.has(e.Name)
 	}
-	if err := s.runner.all(t.Context(), []experiment.Experiment{s.has("004-hash"), s.has("004-lua")}, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.runner.all(t.Context(), []experiment.Experiment{s.has("004-hash"), s.has("004-lua")}, false))
 	if all, err := s.runner.current(t.Context()); err != nil || len(all) != 2 {
 		t.Errorf("current() = %v, %v, want two results", all, err)
 	}
@@ -200,9 +191,7 @@ func TestInterrupted(t *testing.T) {
 
 func TestPlanRunsNothing(t *testing.T) {
 	s := newFixture(t)
-	if err := s.runner.all(t.Context(), []experiment.Experiment{s.has("003-1gb")}, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.runner.all(t.Context(), []experiment.Experiment{s.has("003-1gb")}, true))
 	if calls := s.Calls(); strings.Contains(calls, "helm") || !strings.Contains(s.out.String(), "003-1gb") {
 		t.Errorf("plan printed\n%s\nand called\n%s", s.out.String(), calls)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing/quick"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -16,9 +17,7 @@ func TestNewAppend(t *testing.T) {
 		{Type: "bare"},
 		{Type: "full", Data: []byte("1"), Timestamp: testTime.Add(-time.Hour)},
 	}, Terms{Expected: &expected}, testTime)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := Append{
 		Events: []Event{
 			{Type: "bare", Data: []byte("null"), Timestamp: testTime},
@@ -67,9 +66,7 @@ func TestNewAppendRefuses(t *testing.T) {
 func fingerprintOf(t *testing.T, now time.Time, events ...Event) [32]byte {
 	t.Helper()
 	a, err := NewAppend(events, Terms{Key: "k"}, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return a.Fingerprint
 }
 

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestOwner(t *testing.T) {
 	tenants, err := NewTenants([]Tenant{{"shop", "k1"}, {"bank", "k2"}, {"Shop", "k1 "}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for key, want := range map[string]string{
 		"k1": "shop", "k2": "bank", "k1 ": "Shop",
 		"": "", "k": "", "k11": "", "K1": "", strings.Repeat("k", 10_000): "",
@@ -60,9 +59,7 @@ tenants[6]: name is "` + strings.Repeat("x", 101) + `": use 1 to 100 letters, di
 func TestTenantsKeepNoKey(t *testing.T) {
 	const key = "hunter2"
 	tenants, err := NewTenants([]Tenant{{"a", key}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if shown := fmt.Sprintf("%+v", tenants); strings.Contains(shown, key) {
 		t.Errorf("tenants show a key: %s", shown)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -66,9 +67,7 @@ func TestClickValidate(t *testing.T) {
 func TestSynchronousFailsWithTheStore(t *testing.T) {
 	store, counts := memory.New(storetest.NewClock().Now), counter{}
 	clicks := shortener.Synchronous{Store: store, Count: counts.count}
-	if err := store.Create(t.Context(), shortener.Link{Code: "code", ExpiresAt: storetest.Start.Add(time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, store.Create(t.Context(), shortener.Link{Code: "code", ExpiresAt: storetest.Start.Add(time.Hour)}))
 	if err := clicks.Clicked(t.Context(), shortener.NewClick("code", storetest.Start)); err != nil {
 		t.Errorf("Clicked() = %v", err)
 	}

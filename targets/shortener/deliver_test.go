@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/retry"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -51,9 +52,7 @@ func TestDeliver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				counts, err := deliver(t.Context(), tc.attempts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				want := map[shortener.Event]int{shortener.ClickStored: tc.stored, shortener.ClickDuplicate: tc.duplicates}
 				same.As(t, "counts", want, counts)
 			})
@@ -91,9 +90,7 @@ func TestAttemptsToDeliverAreBounded(t *testing.T) {
 			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() },
 			ends(5, nil),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if took := time.Since(began); took < 10*time.Second || took > 11*time.Second {
 			t.Errorf("the second attempt came after %v, want 10s and a pause", took)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -78,9 +79,7 @@ func TestSeedingGivesEachShardItsLinks(t *testing.T) {
 	} {
 		var got []step
 		err := seeding(rows).Load(t.Context(), loaders, func(done, added int) { got = append(got, step{done, added}) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		same.As(t, "progress", want, got)
 	}
 	ring, all := shortener.NewRing("shard0", "shard1", "shard2"), 0
@@ -144,9 +143,7 @@ func TestSeededCodesAreCodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := seeding(tt.rows)
 			s.Seed, s.CodeLength = tt.seed, tt.length
-			if err := s.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Validate())
 			for i := range tt.rows {
 				if code := s.Link(i).Code; !shortener.IsCode(code) {
 					t.Fatalf("link %d has %q, which is no code", i, code)

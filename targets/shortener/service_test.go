@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -61,9 +62,7 @@ func newService(t *testing.T, change func(*shortener.Config)) fixture {
 		change(&c)
 	}
 	service, err := shortener.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f.Service = service
 	return f
 }
@@ -82,18 +81,14 @@ func draws(codes ...string) func(int) string {
 func TestShorten(t *testing.T) {
 	f := newService(t, nil)
 	got, err := f.Shorten(t.Context(), "example.com/a", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := shortener.Link{Code: got.Code, URL: "https://example.com/a", CreatedAt: storetest.Start, ExpiresAt: storetest.Start.Add(time.Hour)}
 	same.As(t, "link", want, got)
 	if len(got.Code) != 6 {
 		t.Errorf("code = %q, want 6 characters", got.Code)
 	}
 	found, err := f.Find(t.Context(), got.Code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "found", want, found)
 }
 
@@ -146,9 +141,7 @@ func TestServiceUsesCache(t *testing.T) {
 	cache := &recorder{Finder: memory.New(storetest.NewClock().Now)}
 	f := newService(t, func(c *shortener.Config) { c.Cache = cache })
 	l, err := f.Shorten(t.Context(), "example.com", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "put", []shortener.Link{l}, cache.put)
 	if _, err := f.Find(t.Context(), l.Code); !errors.Is(err, shortener.ErrNotFound) {
 		t.Errorf("Find() = %v: it did not ask the cache, which has nothing", err)
@@ -166,9 +159,7 @@ func TestVisit(t *testing.T) {
 	clicks := &recorder{}
 	f := newService(t, func(c *shortener.Config) { c.Clicks = clicks })
 	l, err := f.Shorten(t.Context(), "example.com", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, err := f.Visit(t.Context(), l.Code); err != nil || got != l {
 		t.Errorf("Visit() = %v, %v; want %v", got, err, l)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -23,14 +24,10 @@ func three(t *testing.T) (*shortener.Shards, [3]*memory.Store) {
 		stores[i] = memory.New(storetest.NewClock().Now)
 	}
 	shards, err := shortener.NewShards(stores[0], stores[1], stores[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, code := range []string{on0, "zzzzzz", "abc123", "000000"} {
 		l := shortener.Link{Code: code, CreatedAt: storetest.Start, ExpiresAt: storetest.Start.Add(time.Hour)}
-		if err := shards.Create(t.Context(), l); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, shards.Create(t.Context(), l))
 	}
 	return shards, stores
 }
@@ -50,9 +47,7 @@ func TestLinksAreSharded(t *testing.T) {
 	var got []int64
 	for _, store := range stores {
 		links, _, err := store.Totals(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got = append(got, links)
 	}
 	same.As(t, "links", []int64{1, 1, 2}, got)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -31,13 +32,9 @@ func TestRun(t *testing.T) {
 			url := start(t, tt.reply)
 			for _, method := range []string{http.MethodGet, http.MethodPost} {
 				r, err := http.NewRequestWithContext(t.Context(), method, url+"/any", strings.NewReader(strings.Repeat("x", 1<<20)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				resp, err := http.DefaultTransport.RoundTrip(r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				body, err := io.ReadAll(resp.Body)
 				_ = resp.Body.Close()
 				resp.Header.Del("Date")
@@ -54,9 +51,7 @@ func TestRun(t *testing.T) {
 func start(t *testing.T, reply Reply) (url string) {
 	t.Helper()
 	line, err := json.Marshal(reply)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	stdin, say := io.Pipe()
 	out, stdout := io.Pipe()
 	ended := make(chan error, 1)
@@ -72,13 +67,9 @@ func start(t *testing.T, reply Reply) (url string) {
 		t.Fatal(err)
 	}
 	answer, err := bufio.NewReader(out).ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var started Started
-	if err := json.Unmarshal(answer, &started); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(answer, &started))
 	return started.URL
 }
 

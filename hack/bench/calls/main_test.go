@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestCallsAreAnsweredAndCounted(t *testing.T) {
@@ -68,16 +69,12 @@ func start(t *testing.T, hold time.Duration) (client healthpb.HealthClient, stop
 		if err == nil {
 			err = json.Unmarshal(line, into)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	var started Started
 	read(&started)
 	conn, err := grpc.NewClient(strings.TrimPrefix(started.URL, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return healthpb.NewHealthClient(conn), func() (c groundtruth.Counters) {
 		_ = conn.Close()
 		_ = end.Close()

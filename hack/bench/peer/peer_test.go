@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -157,9 +158,7 @@ func TestModulesPinVersions(t *testing.T) {
 			continue
 		}
 		mod, err := os.ReadFile(filepath.Join("..", "peers", p.source(), "go.mod"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !strings.Contains(string(mod), " "+p.Version+" // indirect") {
 			t.Errorf("the module of %s does not require %s", p.Name, p.Version)
 		}
@@ -174,9 +173,7 @@ func TestFind(t *testing.T) {
 	if _, err := s.Find(context.Background(), p); err == nil || !strings.Contains(err.Error(), "build x v1") {
 		t.Errorf("without a module Find = %v", err)
 	}
-	if err := os.WriteFile(built, nil, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(built, nil, 0o755))
 	if got, err := s.Find(context.Background(), p); err != nil || got != built {
 		t.Errorf("Find = %s, %v; want what was built before", got, err)
 	}

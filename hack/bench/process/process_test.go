@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestPeakRSS(t *testing.T) {
@@ -63,9 +65,7 @@ func TestCPUTime(t *testing.T) {
 // A service ends when it is asked to, and until then says what it cost.
 func TestTerminate(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "trap 'exit 0' TERM; echo ready; while :; do :; done"}, Core: Anywhere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	line := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(p.Stdout, line); err != nil {
 		t.Fatal(err)
@@ -74,9 +74,7 @@ func TestTerminate(t *testing.T) {
 	for err == nil && cpu < 20*time.Millisecond {
 		cpu, err = p.CPU()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	usage, err := p.Terminate(syscall.SIGTERM)
 	if err != nil || usage.CPU+tick < cpu {
 		t.Errorf("it cost %v, %v; want it to end by itself, after no less than %v", usage.CPU, err, cpu)
@@ -89,9 +87,7 @@ func TestTerminate(t *testing.T) {
 func TestStart(t *testing.T) {
 	var out bytes.Buffer
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "cat; echo $X"}, Env: []string{"X=y"}, Core: Anywhere, Stdin: strings.NewReader("in "), Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := p.Wait(); err != nil || out.String() != "in y\n" {
 		t.Errorf("it printed %q, %v", out.String(), err)
 	}
@@ -100,9 +96,7 @@ func TestStart(t *testing.T) {
 // What a process cost is known after its end.
 func TestUsage(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo ready; read x"}, Core: Anywhere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	line := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(p.Stdout, line); err != nil {
 		t.Fatal(err)
@@ -122,9 +116,7 @@ func TestUsage(t *testing.T) {
 func TestOnCore(t *testing.T) {
 	var out bytes.Buffer
 	p, err := Start(Command{Path: "/bin/cat", Args: []string{"/proc/self/status"}, Core: 0, Stdin: strings.NewReader(""), Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := p.Wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,13 +125,9 @@ func TestOnCore(t *testing.T) {
 	}
 	// The threads of this process may run anywhere, as before.
 	own, err := os.ReadFile("/proc/thread-self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	init, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	mine, _ := field(own, "Cpus_allowed_list")
 	all, _ := field(init, "Cpus_allowed_list")
 	if mine != all {
@@ -152,16 +140,12 @@ func TestFailures(t *testing.T) {
 		t.Errorf("a missing program starts: %v", err)
 	}
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "echo why >&2; exit 3"}, Core: Anywhere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := p.Stop(); err == nil || !strings.Contains(err.Error(), "exit status 3: why") {
 		t.Errorf("Stop = %v, want the exit status and what it printed", err)
 	}
 	p, err = Start(Command{Path: "/bin/cat", Core: Anywhere})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p.Kill()
 	if _, err := p.Stop(); err == nil {
 		t.Error("a killed process ended well")

@@ -6,6 +6,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The workers report together what the plan says, and each no more than is due.
@@ -18,9 +19,7 @@ func TestStepsReportThePlan(t *testing.T) {
 			Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 5e6, DurationNanos: 10e9}},
 		}}}
 		s, err := newStep(a, &workerv1.StartStep{Step: 3, StartUnixNanos: start.UnixNano()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		s.began = start
 		half, err := s.snapshot(start.Add(5 * time.Second))
 		if err != nil || half.GetFinal() || half.GetMeasurement().GetDue() != s.total/2 {

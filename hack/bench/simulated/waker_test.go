@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A program that fails at its start is not waited for, and its error is said.
@@ -19,13 +21,9 @@ func TestWakerThatFailsAtItsStart(t *testing.T) {
 
 func TestWakerIsReadyOnceItAnswers(t *testing.T) {
 	w, err := StartWaker(t.Context(), "cat") // which says that it was as late as the instant is
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	at, late := time.Unix(0, 17), make(chan time.Duration, 1)
-	if err := w.At(at, func(d time.Duration) { late <- d }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.At(at, func(d time.Duration) { late <- d }))
 	if got := <-late; got != 17 {
 		t.Errorf("late by %v, want 17ns", got)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Each instant is answered once it has come, and those that have passed at once.
@@ -15,9 +17,7 @@ func TestInstantsAreAnsweredWhenTheyCome(t *testing.T) {
 	for id, t := range at {
 		fmt.Fprintln(&in, id, t.UnixNano())
 	}
-	if err := serve(strings.NewReader(in.String()), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, serve(strings.NewReader(in.String()), &out))
 	took := time.Since(began)
 	for line := range strings.Lines(out.String()) {
 		var id int64

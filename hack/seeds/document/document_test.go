@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestDocuments compares what is written of results that are as expected with what a
@@ -19,9 +20,7 @@ import (
 func TestDocuments(t *testing.T) {
 	for _, seed := range experiment.Seeds() {
 		files, err := document.Of(seed, recordtest.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(files) < 2 {
 			t.Errorf("seed %s has no plots", seed)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/expect"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What was published is beside every load test that runs, and whatever is said to be
@@ -13,9 +14,7 @@ import (
 func TestPublished(t *testing.T) {
 	for _, seed := range experiment.Seeds() {
 		p, err := read(seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		run := map[string]bool{}
 		for _, e := range experiment.Of(seed) {
 			for _, test := range e.Tests {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -95,17 +96,13 @@ func TestParse(t *testing.T) {
 func parse(t *testing.T, spec string) *manifest.Manifest {
 	t.Helper()
 	m, err := manifest.Parse([]byte("kind: LoadTest\nmetadata: {name: a}\nspec: " + spec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 
 func text(t *testing.T, of any) string {
 	t.Helper()
 	out, err := yaml.Marshal(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(out)
 }

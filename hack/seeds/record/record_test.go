@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -21,13 +22,9 @@ func TestStore(t *testing.T) {
 	if r, err := store.Read("003-1gb"); r != nil || err != nil {
 		t.Errorf("Read() before Write() = %v, %v", r, err)
 	}
-	if err := store.Write(want); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, store.Write(want))
 	got, err := store.Read("003-1gb")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	// A time is read in the local zone.
 	got.Date.Time = got.Date.UTC()
 	same.As(t, "the record", want, got)
@@ -41,13 +38,9 @@ func TestStore(t *testing.T) {
 // experiment is no result of this.
 func TestStoreRefuses(t *testing.T) {
 	store := record.Store(t.TempDir())
-	if err := store.Write(recordtest.All()["000-v1"]); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, store.Write(recordtest.All()["000-v1"]))
 	text, err := os.ReadFile(filepath.Join(string(store), "000-v1.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, content := range map[string]string{
 		"is the result of 000-v1":             string(text),
 		"there is no document of kind":        "kind: LoadTest\nmetadata: {name: a}\n",
@@ -55,9 +48,7 @@ func TestStoreRefuses(t *testing.T) {
 		"did not find expected ',' or '}'":    "kind: {a: b",
 		"error converting YAML to JSON: yaml": "\t",
 	} {
-		if err := os.WriteFile(filepath.Join(string(store), "000-v2.yaml"), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(string(store), "000-v2.yaml"), []byte(content), 0o644))
 		if r, err := store.Read("000-v2"); err == nil || r != nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("Read() = %v, %v, want an error that says %q", r, err, name)
 		}

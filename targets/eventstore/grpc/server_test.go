@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -152,9 +153,7 @@ func TestOperationsAreCounted(t *testing.T) {
 	_, err2 := s.Append(ctx, two)
 	_, err3 := s.Append(ctx, two)
 	stream, err4 := s.Read(ctx, &eventstorev1.ReadRequest{From: 2})
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(err1, err2, err3, err4))
 	for {
 		if _, err := stream.Recv(); errors.Is(err, io.EOF) {
 			break
@@ -165,9 +164,7 @@ func TestOperationsAreCounted(t *testing.T) {
 	_, err5 := s.GetPosition(ctx, &eventstorev1.GetPositionRequest{})
 	_, err6 := s.MoveSubscription(ctx, &eventstorev1.MoveSubscriptionRequest{Id: "r", Position: &position})
 	_, err7 := s.GetSubscription(ctx, &eventstorev1.GetSubscriptionRequest{Id: "r"})
-	if err := errors.Join(err5, err6, err7); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(err5, err6, err7))
 	want := []eventstore.Observation{
 		{Operation: eventstore.AppendEvent, Outcome: eventstore.Done},
 		{Operation: eventstore.AppendBatch, Outcome: eventstore.Done},
@@ -182,9 +179,7 @@ func TestOperationsAreCounted(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	tenants, err := eventstore.NewTenants([]eventstore.Tenant{{Name: "shop", APIKey: "k1"}, {Name: "bank", APIKey: "k2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	store := openStore(t)
 	for name, tc := range map[string]struct {
 		metadata []string
@@ -246,9 +241,7 @@ func TestMemoryIsLimited(t *testing.T) {
 	store := openStore(t)
 	s := newService(t, store, nil)
 	release, err := s.bodies.Reserve(64<<20 - 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := s.Append(t.Context(), one(&eventstorev1.Event{Type: "a"})); status.Code(err) != codes.Unavailable {
 		t.Errorf("error = %v, want %v", err, codes.Unavailable)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // failing is a store whose appends, moves and reads fail with err, reads from the
@@ -69,9 +70,7 @@ type service struct {
 func openStore(t *testing.T) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "events.db"), sqlite.Options{Synchronous: sqlite.Normal, GroupCommit: true, Readers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -101,9 +100,7 @@ func newService(t *testing.T, store eventstore.Store, change func(*Config)) *ser
 		change(&config)
 	}
 	server, err := NewServer(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.conn = rpctest.Serve(t, server)
 	s.EventStoreServiceClient = eventstorev1.NewEventStoreServiceClient(s.conn)
 	return s

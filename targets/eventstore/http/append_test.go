@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -224,9 +225,7 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 func TestBodySizeIsLimited(t *testing.T) {
 	s := newService(t, 0, nil)
 	release, err := s.Bodies.Reserve(64<<20 - 11)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNoMemory.Error())}
 	same.As(t, "page", want, s.ask("POST", "/events", `{"type":"a"}`))
 	// A body of unknown length counts as the largest.

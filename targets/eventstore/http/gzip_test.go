@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestAcceptsGzip(t *testing.T) {
@@ -66,15 +68,11 @@ func TestGzip(t *testing.T) {
 				t.Errorf("compressed = %v, want %v", got, tc.packed)
 			} else if got {
 				z, err := gzip.NewReader(body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				body = z
 			}
 			got, err := io.ReadAll(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if diff := cmp.Diff(plain.Body.String(), string(got)); diff != "" {
 				t.Errorf("body (-plain +unpacked):\n%.500s", diff)
 			}
@@ -100,9 +98,7 @@ func TestGzipFlushSendsBufferedBytes(t *testing.T) {
 					t.Fatalf("flushed: %v, %v", w.Flushed, err)
 				}
 				z, err := gzip.NewReader(bytes.NewReader(w.Body.Bytes()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				got, err := io.ReadAll(z)
 				if want := strings.Repeat(part, sent); string(got) != want || !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Errorf("after %d parts %d bytes can be unpacked, want %d (%v)", sent, len(got), len(want), err)

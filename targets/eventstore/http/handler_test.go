@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -152,9 +153,7 @@ func TestPositionAndSubscriptions(t *testing.T) {
 func newTenants(t *testing.T, list ...eventstore.Tenant) eventstore.Tenants {
 	t.Helper()
 	tenants, err := eventstore.NewTenants(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return tenants
 }
 

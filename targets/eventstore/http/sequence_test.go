@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -139,9 +140,7 @@ func TestReadErrorAbortsReply(t *testing.T) {
 			s.store.readErr, s.store.failAt = errDisk, 5000
 			server := httptest.NewServer(s)
 			r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			// Set by hand, so that the transport does not unpack.
 			r.Header.Set("Accept-Encoding", encoding)
 			resp, err := server.Client().Do(r)

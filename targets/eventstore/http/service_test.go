@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
@@ -125,9 +126,7 @@ func newService(t *testing.T, n int, change func(*Config)) *service {
 		change(&config)
 	}
 	handler, err := NewHandler(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.Handler = handler
 	return s
 }

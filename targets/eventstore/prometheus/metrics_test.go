@@ -9,6 +9,7 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -35,9 +36,7 @@ func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
 	t.Helper()
 	registry := prom.NewRegistry()
 	m, err := New(registry, func() int { return 7 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m, registry
 }
 

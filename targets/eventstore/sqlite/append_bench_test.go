@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var benchData = []byte(`{"user":"u-12345","amount":199.95,"currency":"EUR","items":[1,2,3]}`)
@@ -30,9 +31,7 @@ func BenchmarkAppend(b *testing.B) {
 				Synchronous: Full, GroupCommit: true, Readers: 1,
 				Observe: func(eventstore.Commit) { commits.Add(1) },
 			})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, err)
 			defer s.Close()
 			b.ResetTimer()
 			var wg sync.WaitGroup
@@ -71,16 +70,12 @@ func BenchmarkPlainInsert(b *testing.B) {
 		b.Run(fmt.Sprintf("transaction=%d", size), func(b *testing.B) {
 			db := plainDatabase(b)
 			insert, err := db.Prepare("INSERT INTO events(position, type, data, timestamp) VALUES(?, ?, ?, ?)")
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, err)
 			defer insert.Close()
 			b.ResetTimer()
 			for n := 0; n < b.N; {
 				tx, err := db.Begin()
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, err)
 				stmt := tx.Stmt(insert)
 				for range min(size, b.N-n) {
 					n++
@@ -88,9 +83,7 @@ func BenchmarkPlainInsert(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				if err := tx.Commit(); err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, tx.Commit())
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 		})
@@ -102,28 +95,18 @@ func BenchmarkWriterInsert(b *testing.B) {
 	for _, size := range []int{1, 64, 256, 1024} {
 		b.Run(fmt.Sprintf("transaction=%d", size), func(b *testing.B) {
 			o, err := Options{Synchronous: Full, Readers: 1}.withDefaults()
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, err)
 			w, err := newWriter(filepath.Join(b.TempDir(), "events.db"), o)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, err)
 			defer w.close()
 			b.ResetTimer()
 			for n := 0; n < b.N; {
-				if err := run(w.begin); err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, run(w.begin))
 				for range min(size, b.N-n) {
 					n++
-					if err := w.insert(eventstore.Event{Type: "order.created", Data: benchData, Timestamp: time.Now()}); err != nil {
-						b.Fatal(err)
-					}
+					must.Succeed(b, w.insert(eventstore.Event{Type: "order.created", Data: benchData, Timestamp: time.Now()}))
 				}
-				if err := run(w.commit); err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, run(w.commit))
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 		})
@@ -134,9 +117,7 @@ func plainDatabase(b *testing.B) *sql.DB {
 	b.Helper()
 	query := url.Values{"_pragma": Options{Synchronous: Full}.writerPragmas()}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "plain.db")+"?"+query.Encode())
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	b.Cleanup(func() { db.Close() })
 	db.SetMaxOpenConns(1)
 	if _, err := db.Exec(schema); err != nil {

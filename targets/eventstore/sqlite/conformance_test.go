@@ -11,14 +11,13 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func openStore(t *testing.T, path string, o Options) *Store {
 	t.Helper()
 	s, err := Open(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close() = %v", err)
@@ -37,9 +36,7 @@ func TestStoreConforms(t *testing.T) {
 					path := filepath.Join(t.TempDir(), "odd ?&%20#name.db")
 					s := openStore(t, path, o)
 					return storetest.Subject{Store: s, Reopen: func(t *testing.T) eventstore.Store {
-						if err := s.Close(); err != nil {
-							t.Fatal(err)
-						}
+						must.Succeed(t, s.Close())
 						return openStore(t, path, o)
 					}}
 				})
@@ -95,9 +92,7 @@ func TestTenantsConform(t *testing.T) {
 				}
 				mine := open()
 				return storetest.Subject{Store: mine, Reopen: func(t *testing.T) eventstore.Store {
-					if err := mine.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, mine.Close())
 					return open()
 				}}
 			})
@@ -121,9 +116,7 @@ func appendToOther(t *testing.T, other eventstore.Store) {
 func openDatabases(t *testing.T, dir string, most int) *Databases {
 	t.Helper()
 	d, err := NewDatabases(dir, Options{Synchronous: Full, GroupCommit: true, Readers: 1}, most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Errorf("Close() = %v", err)
@@ -135,9 +128,7 @@ func openDatabases(t *testing.T, dir string, most int) *Databases {
 func logOf(t *testing.T, d *Databases, name string) eventstore.Store {
 	t.Helper()
 	s, err := d.Store(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -146,9 +137,7 @@ func appendAll(t *testing.T, s eventstore.Store, types ...string) {
 	t.Helper()
 	for _, name := range types {
 		a, err := eventstore.NewAppend([]eventstore.Event{{Type: name}}, eventstore.Terms{}, storetest.AppendTime)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err := s.Append(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}

@@ -14,46 +14,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestDatabases(t *testing.T) {
 	dir := t.TempDir()
 	d, err := NewDatabases(dir, Options{Synchronous: Full, Readers: 1}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := d.Open(); len(got) != 0 {
 		t.Errorf("%d logs are open before one was asked for", len(got))
 	}
 	a, err := d.Store(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if again, err := d.Store(t.Context(), "a"); err != nil || again != a {
 		t.Errorf("the same log again = %v, %v, want the same store", again, err)
 	}
 	// A failure to open a log is returned, and the next call tries again.
-	if err := os.Mkdir(filepath.Join(dir, "b.db"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(filepath.Join(dir, "b.db"), 0o700))
 	if _, err := d.Store(t.Context(), "b"); err == nil || !strings.HasPrefix(err.Error(), "log b: ") {
 		t.Errorf("a folder in the place of a log: %v", err)
 	}
-	if err := os.Remove(filepath.Join(dir, "b.db")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(filepath.Join(dir, "b.db")))
 	b, err := d.Store(t.Context(), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	appendAll(t, b, "of b")
 	checkTypes(t, a)
 	if got := len(d.Open()); got != 2 || d.Waiting() != 0 {
 		t.Errorf("%d logs are open, %d requests wait, want 2 and 0", got, d.Waiting())
 	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, d.Close())
 	if _, err := d.Store(t.Context(), "a"); !errors.Is(err, eventstore.ErrClosed) {
 		t.Errorf("after Close: %v, want %v", err, eventstore.ErrClosed)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -42,9 +43,7 @@ func pause(t *testing.T, o Options) *paused {
 		<-leave
 		return nil
 	}}
-	if err := s.enqueue(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.enqueue(first))
 	<-entered
 	release := sync.OnceFunc(func() { close(leave) })
 	t.Cleanup(release)
@@ -59,9 +58,7 @@ func pause(t *testing.T, o Options) *paused {
 func (p *paused) addRequest(t *testing.T, events int, work func(*writer) error) *request {
 	t.Helper()
 	r := &request{ctx: t.Context(), events: events, done: make(chan error, 1), work: work}
-	if err := p.enqueue(r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.enqueue(r))
 	return r
 }
 
@@ -80,9 +77,7 @@ func types(t *testing.T, s eventstore.Store) []string {
 	t.Helper()
 	var list []string
 	for e, err := range s.Events(t.Context(), 1, 1<<40) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		list = append(list, e.Type)
 	}
 	return list
@@ -128,9 +123,7 @@ func TestGroupSizeIsLimited(t *testing.T) {
 		last = s.addRequest(t, groupEvents/2, func(*writer) error { return nil })
 	}
 	s.release()
-	if err := <-last.done; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-last.done)
 	same.As(t, "commits", []eventstore.Commit{{Requests: 2}, {Requests: 1}}, s.commits())
 }
 
@@ -265,9 +258,7 @@ func TestCancelDuringCommitIsUnknown(t *testing.T) {
 	}
 	close(finish)
 	after := s.addRequest(t, 1, adding("after"))
-	if err := <-after.done; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-after.done)
 	checkTypes(t, s, "a", "b", "after")
 }
 
@@ -309,9 +300,7 @@ func TestFullQueueReturnsError(t *testing.T) {
 		t.Errorf("Move() = %v, want %v", err, eventstore.ErrBusy)
 	}
 	s.release()
-	if err := <-last.done; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-last.done)
 	if err := s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1}); err != nil {
 		t.Errorf("Move() = %v after the queue is empty", err)
 	}
@@ -324,9 +313,7 @@ func TestCloseCommitsAcceptedAppends(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
 	s.release()
-	if err := <-closed; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-closed)
 	if err := <-a.done; err != nil {
 		t.Errorf("accepted before Close: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A key is remembered for one window at least and two at most, whatever the
@@ -54,13 +55,9 @@ func TestRollbackForgetsKeys(t *testing.T) {
 func appendKeyed(t *testing.T, s *Store, key string) bool {
 	t.Helper()
 	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: key}, storetest.AppendTime)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	receipt, err := s.Append(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return receipt.Replayed
 }
 
@@ -84,17 +81,13 @@ func TestKeysSurviveRestart(t *testing.T) {
 		if i%7 != 3 {
 			continue
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Close())
 		if s = open(); !appendKeyed(t, s, fmt.Sprint(oldest)) {
 			t.Fatalf("after key %d and a restart, key %d is forgotten", i, oldest)
 		}
 	}
 	var kept int
-	if err := s.pool.QueryRowContext(t.Context(), "SELECT count(*) FROM requests").Scan(&kept); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.pool.QueryRowContext(t.Context(), "SELECT count(*) FROM requests").Scan(&kept))
 	if kept < window || kept > 2*window {
 		t.Errorf("%d keys are kept in the file, want %d to %d", kept, window, 2*window)
 	}
@@ -107,9 +100,7 @@ func TestKeysSurviveRestart(t *testing.T) {
 func TestFailedAppendReleasesKey(t *testing.T) {
 	s := pause(t, Options{GroupCommit: true})
 	a, err := eventstore.NewAppend([]eventstore.Event{{Type: "a"}}, eventstore.Terms{Key: "k"}, storetest.AppendTime)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	broken := s.addRequest(t, 1, func(w *writer) error {
 		if _, err := w.append(a); err != nil {
 			return err

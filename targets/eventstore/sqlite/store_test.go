@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -27,18 +28,14 @@ func TestPragmasAreSetOnEveryConnection(t *testing.T) {
 		var conns []*sql.Conn
 		for range readers {
 			conn, err := s.pool.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			conns = append(conns, conn)
 		}
 		for i, conn := range conns {
 			got := map[string]string{}
 			for name := range want {
 				var value string
-				if err := conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&value))
 				got[name] = value
 			}
 			same.As(t, fmt.Sprintf("round %d, connection %d", round, i), want, got)
@@ -56,13 +53,9 @@ func TestPragmasAreSetOnEveryConnection(t *testing.T) {
 func TestPragmasOfTheWriter(t *testing.T) {
 	for mode, number := range map[Synchronous]string{Full: "2", Normal: "1"} {
 		s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: mode, Readers: 1})
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Close())
 		w, err := newWriter(s.writer.path, s.writer.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		want := map[string]string{
 			"busy_timeout": "5000", "journal_mode": "wal", "synchronous": number, "wal_autocheckpoint": "4000",
 			"journal_size_limit": "67108864", "cache_size": "-16000", "mmap_size": "0", "temp_store": "2",
@@ -70,17 +63,13 @@ func TestPragmasOfTheWriter(t *testing.T) {
 		got := map[string]string{}
 		for name := range want {
 			read, err := w.conn.Prepare("PRAGMA " + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if _, err := row(read, func(r *stmt) { got[name] = string(blob(r, 0)) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 		same.As(t, string(mode), want, got)
-		if err := w.close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.close())
 	}
 }
 
@@ -114,9 +103,7 @@ func TestReadersDoNotWaitForTheWriter(t *testing.T) {
 	default:
 	}
 	close(finish)
-	if err := <-stored; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-stored)
 	checkTypes(t, s, "before", "during")
 }
 
@@ -126,9 +113,7 @@ func TestTheWriterDoesNotWaitForReaders(t *testing.T) {
 	appendAll(t, s, "a", "b", "c")
 	seen := 0
 	for _, err := range s.Events(t.Context(), 1, 100) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		seen++
 		appendAll(t, s, "later")
 	}
@@ -143,13 +128,9 @@ func TestPingDoesNotWaitForReaders(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Full, Readers: 2})
 	appendAll(t, s, "a", "b")
 	for _, err := range s.Events(t.Context(), 1, 2) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, err := range s.Events(t.Context(), 1, 2) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got := s.pool.Stats().InUse; got != 2 {
 				t.Fatalf("%d readers are in use, want both", got)
 			}
@@ -166,9 +147,7 @@ func TestLogIsLockedByOneProcess(t *testing.T) {
 	if _, err := Open(path, Options{Synchronous: Full, Readers: 1}); err == nil || !strings.Contains(err.Error(), "another process has this log open") {
 		t.Errorf("second Open() = %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Close())
 	openStore(t, path, Options{Synchronous: Full, Readers: 1})
 }
 
@@ -177,9 +156,7 @@ func TestCloseTruncatesWAL(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	s := openStore(t, path, Options{Synchronous: Full, Readers: 1})
 	appendAll(t, s, "a")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Close())
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if _, err := os.Stat(path + suffix); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is there after Close (%v)", suffix, err)
@@ -191,19 +168,13 @@ func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	newer := filepath.Join(dir, "newer.db")
 	db, err := sql.Open("sqlite", newer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := db.Exec("PRAGMA user_version = 9"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, db.Close())
 	foreign := filepath.Join(dir, "foreign.db")
-	if err := os.WriteFile(foreign, []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(foreign, []byte(strings.Repeat("no database ", 100)), 0o600))
 	good := Options{Synchronous: Full, Readers: 1}
 	tests := map[string]struct {
 		path    string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -64,9 +65,7 @@ func TestLogInUseIsNotClosed(t *testing.T) {
 	var other, again <-chan error
 	var seen []string
 	for e, err := range a.Events(t.Context(), 1, 3) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if seen = append(seen, e.Type); len(seen) == 1 {
 			other = ask(t.Context(), d, "b")
 			d.await(t, "the log closes", func() bool { return d.logs["a"].state == closing })
@@ -86,9 +85,7 @@ func TestIdleLogIsClosedFirst(t *testing.T) {
 	a, b := logOf(t, d, "a"), logOf(t, d, "b")
 	appendAll(t, a, "1")
 	for _, err := range a.Events(t.Context(), 1, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		appendAll(t, b, "2")
 		logOf(t, d, "c")
 		checkOpen(t, d, "a", "c")
@@ -101,17 +98,13 @@ func TestCanceledWaitForClose(t *testing.T) {
 	a := logOf(t, d, "a")
 	appendAll(t, a, "1")
 	for _, err := range a.Events(t.Context(), 1, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		other := ask(t.Context(), d, "b")
 		d.await(t, "the log closes", func() bool { return d.logs["a"].state == closing })
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
 		append1, err := eventstore.NewAppend([]eventstore.Event{{Type: "2"}}, eventstore.Terms{}, storetest.AppendTime)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err := a.Append(ctx, append1); !errors.Is(err, eventstore.ErrNotStored) || !errors.Is(err, eventstore.ErrNotOpened) {
 			t.Errorf("canceled append = %v, want not stored", err)
 		}
@@ -176,16 +169,12 @@ func TestManyTenantsShareFewOpenLogs(t *testing.T) {
 // The error of a log that could not be closed is reported at the end, once.
 func TestCloseErrorIsReportedOnce(t *testing.T) {
 	d, err := NewDatabases(t.TempDir(), Options{Synchronous: Full, Readers: 1}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	logOf(t, d, "a")
 	d.mu.Lock()
 	err = d.logs["a"].store.lock.Close() // what Close is to do
 	d.mu.Unlock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	logOf(t, d, "b")
 	if err := d.Close(); err == nil || err.Error()[:13] != "close log a: " {
 		t.Errorf("Close() = %v, want what went wrong with a", err)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // setWALTolerated sets the size above which the WAL is restarted, and returns the one
@@ -15,18 +17,14 @@ func setWALTolerated(t *testing.T, s *Store, size int64) (before int64) {
 		w.walTolerated = size
 		return before, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return before
 }
 
 func walSize(t *testing.T, s *Store) int64 {
 	t.Helper()
 	info, err := os.Stat(s.writer.path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return info.Size()
 }
 
@@ -53,9 +51,7 @@ func TestWALRestartWaitsForReaders(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "events.db"), Options{Synchronous: Normal, Readers: 1})
 	appendAll(t, s, "a", "b")
 	for _, err := range s.Events(t.Context(), 1, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		setWALTolerated(t, s, 0)
 		appendAll(t, s, "c")
 		if got := setWALTolerated(t, s, 0); got <= walLimit {

@@ -5,22 +5,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func write(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tenants.yaml")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
 func TestReadTenants(t *testing.T) {
 	tenants, err := ReadTenants(write(t, "tenants:\n- name: shop\n  apiKey: s3cr3t\n- {name: bank, apiKey: \"007\"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for key, want := range map[string]string{"s3cr3t": "shop", "007": "bank", "7": "", "": ""} {
 		if got, _ := tenants.Owner(key); got != want {
 			t.Errorf("owner of %q = %q, want %q", key, got, want)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -149,9 +150,7 @@ func TestBecomesReady(t *testing.T) {
 		}
 	}})
 	var out strings.Builder
-	if err := Shortener(t.Context(), []string{"--url", url}, environment(nil), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Shortener(t.Context(), []string{"--url", url}, environment(nil), &out))
 	if got := strings.Count(out.String(), "GET /ready: 503\n"); got != 2 {
 		t.Errorf("two replies were not ready, and %d were reported:\n%s", got, out.String())
 	}

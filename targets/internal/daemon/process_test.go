@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func shell(script string) Program {
@@ -22,9 +24,7 @@ func TestStartReturnsWhenTheProgramIsReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := Start(shell(script))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			p.End(syscall.SIGKILL) // waits for every process that holds the output
 			p.End(syscall.SIGKILL) // is gone already
 			if err := p.Signal(0); err == nil {
@@ -59,14 +59,10 @@ func TestUnprivileged(t *testing.T) {
 	program := shell("test $(id -u) != 0 && echo ready && exec sleep 600")
 	program.Unprivileged = true
 	p, err := Start(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer p.End(syscall.SIGKILL)
 	dir, err := Folder("daemon")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer os.RemoveAll(dir)
 	writes := shell("touch " + dir + "/file && echo ready && exec sleep 600")
 	writes.Unprivileged = true

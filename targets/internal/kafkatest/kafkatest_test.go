@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -26,16 +27,12 @@ func TestCrash(t *testing.T) {
 	// topic that was just made may be unknown for as long as the broker is busy.
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0), kgo.UnknownTopicRetries(-1),
 		kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(client.Close)
 	if _, err := kadm.NewClient(client).CreateTopic(t.Context(), 1, 1, nil, topic); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.ProduceSync(t.Context(), kgo.StringRecord("before")).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.ProduceSync(t.Context(), kgo.StringRecord("before")).FirstErr())
 
 	broker.Crash(t)
 	if conn, err := net.Dial("tcp", broker.Addr()); err == nil {
@@ -45,15 +42,11 @@ func TestCrash(t *testing.T) {
 	broker.Start(t)
 	broker.Start(t) // is running, so that this does nothing
 
-	if err := client.ProduceSync(t.Context(), kgo.StringRecord("after")).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.ProduceSync(t.Context(), kgo.StringRecord("after")).FirstErr())
 	var got []string
 	for len(got) < 2 {
 		fetches := client.PollFetches(t.Context())
-		if err := fetches.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, fetches.Err())
 		fetches.EachRecord(func(r *kgo.Record) { got = append(got, string(r.Value)) })
 	}
 	same.As(t, "records", []string{"before", "after"}, got)
@@ -61,16 +54,10 @@ func TestCrash(t *testing.T) {
 
 func TestInstalled(t *testing.T) {
 	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	home := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(home, "libs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "libs", "kafka_2.13-4.0.0.jar"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Join(home, "libs"), 0o700))
+	must.Succeed(t, os.WriteFile(filepath.Join(home, "libs", "kafka_2.13-4.0.0.jar"), nil, 0o600))
 	tests := map[string]struct {
 		home, path string
 		want       string

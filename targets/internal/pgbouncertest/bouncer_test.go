@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // waitTimeout is how long PgBouncer may take to hear of ten queries; it takes
@@ -22,9 +23,7 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	// The test's context has ended by now.
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
@@ -39,13 +38,9 @@ func awaitPool(t *testing.T, address, database string, active, waiting int) {
 	defer again.Stop()
 	for {
 		rows, err := conn.Query(t.Context(), "SHOW POOLS")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		pools, err := pgx.CollectRows(rows, pgx.RowToMap)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, pool := range pools {
 			if fmt.Sprintln(pool["database"], pool["cl_active"], pool["cl_waiting"]) == fmt.Sprintln(database, active, waiting) {
 				return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -15,18 +16,12 @@ func TestMain(m *testing.M) { os.Exit(Main(m)) }
 func query(t *testing.T, s *Server, database, statement string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.URL(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer conn.Close(t.Context())
 	rows, err := conn.Query(t.Context(), statement)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	values, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return strings.Join(values, ",")
 }
 

@@ -3,6 +3,7 @@ package redisconn
 import (
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -33,9 +34,7 @@ func TestConfigRefuses(t *testing.T) {
 // A command that is sent again by the library may be carried out twice.
 func TestConfigSendsOnce(t *testing.T) {
 	got, err := Options{Addr: "/run/redis.sock", Password: "secret", DB: 3, PoolSize: 7}.Config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got.Addr != "/run/redis.sock" || got.Password != "secret" || got.DB != 3 || got.PoolSize != 7 {
 		t.Errorf("config %+v loses an option", got)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // ask sends one command and returns the first line of the reply.
@@ -17,18 +19,14 @@ func ask(t *testing.T, conn net.Conn, command string) string {
 		t.Fatal(err)
 	}
 	reply, err := bufio.NewReader(conn).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return reply
 }
 
 func dial(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("unix", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -63,9 +61,7 @@ func TestHang(t *testing.T) {
 	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
 	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("read %d bytes of a server that hangs, %v; want a timeout", n, err)
 	}

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // silent is a stream whose client neither sends nor receives.
@@ -42,9 +44,7 @@ func TestSilentClientIsGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, err := endable(t.Context(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				start := time.Now() // of the simulated clock, which is exact
 				err = tc.do(stream{silent{ctx: ctx}, ctx})
 				if status.Code(err) != codes.DeadlineExceeded {

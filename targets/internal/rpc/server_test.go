@@ -21,6 +21,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -104,15 +105,9 @@ func TestAroundSeesEveryRequest(t *testing.T) {
 func twice(t *testing.T, conn *grpc.ClientConn, request proto.Message) codes.Code {
 	t.Helper()
 	s, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Twice")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SendMsg(request); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, s.SendMsg(request))
+	must.Succeed(t, s.CloseSend())
 	for range 2 {
 		if err := s.RecvMsg(&wrapperspb.StringValue{}); err != nil {
 			return status.Code(err)
@@ -153,20 +148,14 @@ func TestHealth(t *testing.T) {
 func TestGracefulStopWaitsForCallsAndNotForWatchers(t *testing.T) {
 	s, conn, _ := start(t, always)
 	watch, err := grpc_health_v1.NewHealthClient(conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := watch.Recv(); err != nil {
 		t.Fatal(err)
 	}
 	call, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/test.Echo/Twice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	// The server has the call when it has answered one after it.
-	if err := conn.Invoke(t.Context(), "/test.Echo/Echo", wrapperspb.String("a"), &wrapperspb.StringValue{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.Invoke(t.Context(), "/test.Echo/Echo", wrapperspb.String("a"), &wrapperspb.StringValue{}))
 	stopped := make(chan struct{})
 	go func() {
 		s.GracefulStop()
@@ -180,9 +169,7 @@ func TestGracefulStopWaitsForCallsAndNotForWatchers(t *testing.T) {
 		t.Error("stopped before the call in flight was answered")
 	default:
 	}
-	if err := errors.Join(call.SendMsg(wrapperspb.String("a")), call.CloseSend()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(call.SendMsg(wrapperspb.String("a")), call.CloseSend()))
 	for range 2 {
 		if err := call.RecvMsg(&wrapperspb.StringValue{}); err != nil {
 			t.Errorf("the call in flight: %v", err)
@@ -194,18 +181,14 @@ func TestGracefulStopWaitsForCallsAndNotForWatchers(t *testing.T) {
 func TestReflectionListsTheService(t *testing.T) {
 	_, conn, _ := start(t, always)
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := stream.Send(&grpc_reflection_v1.ServerReflectionRequest{
 		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	names := map[string]bool{}
 	for _, s := range got.GetListServicesResponse().GetService() {
 		names[s.GetName()] = true
@@ -219,20 +202,14 @@ func TestReflectionListsTheService(t *testing.T) {
 func TestDescriptorsAreComplete(t *testing.T) {
 	var out bytes.Buffer
 	// It imports two others, of which one imports the other and a third.
-	if err := rpc.WriteDescriptors(&out, apipb.File_google_protobuf_api_proto); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, rpc.WriteDescriptors(&out, apipb.File_google_protobuf_api_proto))
 	set := &descriptorpb.FileDescriptorSet{}
-	if err := proto.Unmarshal(out.Bytes(), set); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, proto.Unmarshal(out.Bytes(), set))
 	if len(set.File) != 4 {
 		t.Errorf("%d files, want 4", len(set.File))
 	}
 	files, err := protodesc.NewFiles(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := files.FindDescriptorByName("google.protobuf.Api"); err != nil {
 		t.Error(err)
 	}

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return ln
 }
 
@@ -105,9 +105,7 @@ func TestServerBeside(t *testing.T) {
 			o, _ := options(nil)
 			server := &fake{err: tc.beside, serving: make(chan struct{}), stopped: make(chan struct{})}
 			beside, err := ListenBeside(t.Context(), "127.0.0.1:0", server)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			o.Beside = beside
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -55,9 +56,7 @@ func TestParse(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := parse(tt.args, tt.env, io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			same.As(t, "values", tt.want, got, cmpopts.EquateComparable(netip.Prefix{}))
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -24,9 +25,7 @@ func (c *clock) advance(d time.Duration) { c.at = c.at.Add(d) }
 func newThrottle(t *testing.T, c Config) *Throttle {
 	t.Helper()
 	throttle, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return throttle
 }
 
@@ -204,9 +203,7 @@ func TestDefaults(t *testing.T) {
 
 func BenchmarkAllow(b *testing.B) {
 	throttle, err := New(Config{PerSecond: 1, Burst: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		throttle.Allow("192.0.2.1")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -28,9 +29,7 @@ func newBreaker(t *testing.T) (breaker *Breaker, changes *[]bool) {
 	t.Helper()
 	changes = &[]bool{}
 	breaker, err := New(func(asking bool) { *changes = append(*changes, asking) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return breaker, changes
 }
 

@@ -24,6 +24,7 @@ import (
 	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -77,9 +78,7 @@ func newService(t *testing.T, change func(*Config)) *service {
 		change(&config)
 	}
 	server, err := NewServer(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.conn = rpctest.Serve(t, server)
 	s.RateLimiterServiceClient = ratelimiterv1.NewRateLimiterServiceClient(s.conn)
 	return s

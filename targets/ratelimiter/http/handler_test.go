@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -74,9 +75,7 @@ func newService(t *testing.T, change func(*Config)) *service {
 		change(&config)
 	}
 	handler, err := NewHandler(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.Handler = handler
 	return s
 }
@@ -222,9 +221,7 @@ func (s *service) ready(t *testing.T) string {
 	t.Helper()
 	page := s.ask("GET", "/ready")
 	var state struct{ Status string }
-	if err := json.Unmarshal([]byte(page.Body), &state); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(page.Body), &state))
 	return fmt.Sprint(page.Status, " ", state.Status)
 }
 

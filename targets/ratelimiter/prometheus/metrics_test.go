@@ -10,6 +10,7 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -34,9 +35,7 @@ func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
 	t.Helper()
 	registry := prom.NewRegistry()
 	m, err := New(registry, ratelimiter.Hash)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m, registry
 }
 

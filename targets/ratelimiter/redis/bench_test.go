@@ -5,6 +5,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // callers per core: enough that they come together.
@@ -13,13 +14,9 @@ const callers = 64
 func BenchmarkTake(b *testing.B) {
 	contract := ratelimiter.Contract{Capacity: 1_000_000_000, RefillPerSecond: 1_000_000}
 	store, err := Open(Options{Addr: redistest.Start(b), PoolSize: 20})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	limiter, err := store.Limiter(Config{Strategy: ratelimiter.Lua, Contract: contract, Now: (&manual{}).Now})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	b.ReportAllocs()
 	b.SetParallelism(callers)
 	b.ResetTimer()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -67,14 +68,10 @@ func TestServerClock(t *testing.T) {
 			limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: seed, Now: wrong.Now})
 
 			before, err := store.client.Time(t.Context()).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			limitertest.Sequential(t, limiter, "client", 1)
 			after, err := store.client.Time(t.Context()).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if last := stored(t, store.client, "client").Last; last.Before(before) || last.After(after) {
 				t.Errorf("last refill %v is outside of %v to %v, the server's time", last, before, after)
 			}

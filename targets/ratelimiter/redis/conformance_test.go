@@ -5,6 +5,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -38,9 +39,7 @@ func TestScriptGrantsAllOfABurst(t *testing.T) {
 func TestStrategiesShareBuckets(t *testing.T) {
 	store := openStore(t)
 	now, err := store.client.Time(t.Context()).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 0.01}
 	for i, strategy := range ratelimiter.Strategies() {
 		limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: contract, Now: (&manual{now: now}).Now})

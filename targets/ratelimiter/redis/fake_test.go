@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // fake is a server that sends a list of replies to scripts and closes the
@@ -23,9 +25,7 @@ type fake struct {
 func newFake(t *testing.T, replies ...string) *fake {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { ln.Close() })
 	f := &fake{addr: ln.Addr().String(), replies: replies}
 	go func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -81,9 +82,7 @@ func TestConnectionErrorCountsAsFailure(t *testing.T) {
 	for name, addr := range map[string]string{"no server": filepath.Join(t.TempDir(), "absent"), "no answer": hanging.Addr()} {
 		t.Run(name, func(t *testing.T) {
 			options, err := Options{Addr: addr, PoolSize: 1}.Config()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			options.ReadTimeout = 10 * time.Millisecond // of a handshake without an answer
 			client, y := redis.NewClient(options), tally{}
 			t.Cleanup(func() {

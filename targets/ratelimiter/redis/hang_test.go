@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // While Redis hangs, every call returns at its own deadline: one in flight, one
@@ -20,9 +21,7 @@ func TestHangingRedisDelaysNoDecision(t *testing.T) {
 		t.Run(string(strategy), func(t *testing.T) {
 			server := redistest.New(t)
 			options, err := Options{Addr: server.Addr(), PoolSize: maxConns}.Config()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = -1, -1, time.Hour
 			store := &Store{client: redis.NewClient(options)}
 			t.Cleanup(func() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -23,9 +24,7 @@ func TestHashGrantsOneTokenTwice(t *testing.T) {
 	slow.(guarded).next.(*hash).afterRead = func() { tally = limitertest.Sequential(t, quick, "client", 2) }
 
 	got, err := slow.Take(t.Context(), "client")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if want := (ratelimiter.Decision{Allowed: true}); got != want {
 		t.Errorf("decision of the slow replica = %+v, want %+v", got, want)
 	}
@@ -61,9 +60,7 @@ func TestTransactionTriesAgain(t *testing.T) {
 	}
 
 	got, err := slow.Take(t.Context(), "client")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got.Allowed || tries != 2 {
 		t.Errorf("decision = %+v after %d tries, want denied after 2", got, tries)
 	}
@@ -106,9 +103,7 @@ func TestTransaction429DeniesFalsely(t *testing.T) {
 	unlucky.(guarded).next.(*transaction).afterRead = func() { limitertest.Sequential(t, lucky, "customer", 1) }
 
 	got, err := unlucky.Take(t.Context(), "customer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "decision", ratelimiter.Decision{RetryAfter: 100 * time.Second}, got)
 	if got := stored(t, store.client, "customer").Tokens; got < 39 || got > 39.9 {
 		t.Errorf("%v tokens left, want 39", got)

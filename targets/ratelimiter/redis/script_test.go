@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -26,9 +27,7 @@ func granted(left int) string {
 func scriptOn(t *testing.T, addr string) *script {
 	t.Helper()
 	store, err := Open(Options{Addr: addr, PoolSize: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -122,9 +121,7 @@ func TestScriptIsReloadedAfterFlush(t *testing.T) {
 	store := openStore(t)
 	s := newScript(store.client, ratelimiter.Contract{Capacity: 3, RefillPerSecond: 0.001}, nil, unguarded)
 	for _, want := range [][]string{{"2", "1"}, {"0", "0"}} {
-		if err := store.client.ScriptFlush(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, store.client.ScriptFlush(t.Context()).Err())
 		same.As(t, "decisions", want, together(s, "client", "client"))
 	}
 }
@@ -136,18 +133,14 @@ func TestScriptErrorFailsOnlyItsRequest(t *testing.T) {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
 			store := openStore(t)
 			clients, want := []string{"a", "b", "c"}, []string{"49", "49", "49"}
-			if err := store.client.Set(t.Context(), key(clients[at]), "x", 0).Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, store.client.Set(t.Context(), key(clients[at]), "x", 0).Err())
 			want[at] = broken
 			for range 2 { // in full, and by the hash
 				got := together(newScript(store.client, seed, nil, unguarded), clients...)
 				if got[at] = got[at][:min(len(broken), len(got[at]))]; cmp.Diff(want, got) != "" {
 					t.Errorf("decisions (-want +got):\n%s", cmp.Diff(want, got))
 				}
-				if err := store.client.Del(t.Context(), key(clients[(at+1)%3]), key(clients[(at+2)%3])).Err(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, store.client.Del(t.Context(), key(clients[(at+1)%3]), key(clients[(at+2)%3])).Err())
 			}
 		})
 	}

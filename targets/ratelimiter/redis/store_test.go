@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -46,9 +47,7 @@ func TestPing(t *testing.T) {
 		t.Errorf("a running server: %v", err)
 	}
 	absent, err := Open(Options{Addr: filepath.Join(t.TempDir(), "absent"), PoolSize: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := absent.Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
 		t.Errorf("no server: error = %v, want one that begins with ping redis", err)
 	}
@@ -61,14 +60,10 @@ func TestPing(t *testing.T) {
 func TestBrokenBucketIsAnError(t *testing.T) {
 	broken := map[string]func(*testing.T, *Store){
 		"not a hash": func(t *testing.T, s *Store) {
-			if err := s.client.Set(t.Context(), "ratelimit:tb:client", "x", 0).Err(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.client.Set(t.Context(), "ratelimit:tb:client", "x", 0).Err())
 		},
 		"no server": func(t *testing.T, s *Store) {
-			if err := s.client.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.client.Close())
 		},
 	}
 	for _, strategy := range ratelimiter.Strategies() {
@@ -76,9 +71,7 @@ func TestBrokenBucketIsAnError(t *testing.T) {
 			t.Run(string(strategy)+"/"+name, func(t *testing.T) {
 				// The limiter's own store, so that its end is no second close.
 				store, err := Open(Options{Addr: openStore(t).client.Options().Addr, PoolSize: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: seed, Now: (&manual{now: epoch}).Now})
 				breakIt(t, store)
 				if got, err := limiter.Take(t.Context(), "client"); err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var epoch = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
@@ -25,9 +26,7 @@ func (m *manual) pass(_ string, d time.Duration) { m.now = m.now.Add(d) }
 func openStore(t *testing.T) *Store {
 	t.Helper()
 	store, err := Open(Options{Addr: redistest.Start(t), PoolSize: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -39,9 +38,7 @@ func openStore(t *testing.T) *Store {
 func newLimiter(t *testing.T, s *Store, c Config) ratelimiter.Limiter {
 	t.Helper()
 	limiter, err := s.Limiter(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return limiter
 }
 

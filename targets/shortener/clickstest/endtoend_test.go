@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/kafka"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/postgres"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/redis"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // withPostgres are the tests of a binary that share a Postgres as well.
@@ -47,9 +48,7 @@ func TestEndToEnd(t *testing.T) {
 			created := time.Now().UTC().Truncate(time.Microsecond)
 			for _, code := range codes {
 				link := shortener.Link{Code: code, URL: "https://example.com/", CreatedAt: created, ExpiresAt: created.Add(time.Hour)}
-				if err := store.Create(t.Context(), link); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, store.Create(t.Context(), link))
 			}
 			producer, consumer := queue(t)
 			visit(t, producer, codes, clicks)
@@ -135,41 +134,31 @@ func openPostgres(t *testing.T) *postgres.Store {
 		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User,
 		Connections: postgres.Pool, PoolSize: 4, Now: time.Now,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := store.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, store.Prepare(t.Context()))
 	return store
 }
 
 func throughRedis(t *testing.T) (clickstest.Producer, func(shortener.ClickStore, shortener.Count) clickstest.Consumer) {
 	client, err := redis.Open(redis.Options{Addr: redistest.Start(t), PoolSize: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	queue, err := redis.NewQueue(client, redis.QueueConfig{Wait: time.Hour, Count: func(shortener.Event, int) {}, Log: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return queue, func(store shortener.ClickStore, count shortener.Count) clickstest.Consumer {
 		consumer, err := redis.NewConsumer(client, store, redis.ConsumerConfig{
 			Name: "consumer", ClaimAfter: time.Millisecond, Count: count, Log: quiet,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return consumer
 	}
 }
@@ -177,14 +166,10 @@ func throughRedis(t *testing.T) (clickstest.Producer, func(shortener.ClickStore,
 func throughKafka(t *testing.T) (clickstest.Producer, func(shortener.ClickStore, shortener.Count) clickstest.Consumer) {
 	config := kafka.Config{Brokers: []string{kafkatest.Shared(t).Addr()}, Topic: "clicks-" + rand.Text(), Log: quiet}
 	producer, err := kafka.NewProducer(kafka.ProducerConfig{Config: config, Wait: time.Hour, Count: func(shortener.Event, int) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return producer, func(store shortener.ClickStore, count shortener.Count) clickstest.Consumer {
 		consumer, err := kafka.NewConsumer(store, kafka.ConsumerConfig{Config: config, Group: config.Topic, Count: count})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return consumer
 	}
 }

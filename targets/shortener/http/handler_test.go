@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -74,9 +75,7 @@ func newService(t *testing.T, change func(*shortener.Config, *Config)) *service 
 func (s *service) create(t *testing.T, code string) {
 	t.Helper()
 	l := shortener.Link{Code: code, URL: "https://example.com/" + code, CreatedAt: s.clock.Now(), ExpiresAt: s.clock.Now().Add(time.Hour)}
-	if err := s.store.Create(t.Context(), l); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.store.Create(t.Context(), l))
 }
 
 // seen is an answer as a client gets it.

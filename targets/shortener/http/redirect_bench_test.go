@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // discard is a ResponseWriter that keeps nothing but the headers' map.
@@ -23,15 +24,11 @@ func (discard) WriteHeader(int)             {}
 func BenchmarkRedirect(b *testing.B) {
 	store := memory.New(time.Now)
 	link := shortener.Link{Code: "abc123", URL: "https://example.com/", ExpiresAt: time.Now().Add(time.Hour)}
-	if err := store.Create(b.Context(), link); err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, store.Create(b.Context(), link))
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	count := func(shortener.Event, int) {}
 	service, err := shortener.New(shortener.Config{Store: store, CodeLength: 6, TTL: time.Hour, Now: time.Now, Count: count, Logger: quiet})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	handler, err := NewHandler(Config{
 		PagesConfig: PagesConfig{
 			About: About{}, Ready: store.Ping, Metrics: http.NotFoundHandler(),
@@ -39,9 +36,7 @@ func BenchmarkRedirect(b *testing.B) {
 		},
 		Service: service, API: shortener.Canonical, BaseURL: "http://sho.rt", Count: count,
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	r, w := httptest.NewRequest(http.MethodGet, "/abc123", nil), discard{http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/kafkatest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/clickstest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(kafkatest.Main(m)) }
@@ -41,14 +42,10 @@ func TestClicks(t *testing.T) {
 			},
 			Poison: func(t *testing.T) {
 				client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				defer client.Close()
 				err = client.ProduceSync(t.Context(), &kgo.Record{Topic: config.Topic, Value: []byte(`{"what":"no click"}`)}).FirstErr()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 			},
 			Crash:   func(t *testing.T) { broker.Crash(t) },
 			Restore: func(t *testing.T) { broker.Start(t) },
@@ -59,17 +56,13 @@ func TestClicks(t *testing.T) {
 func newProducer(t testing.TB, config ProducerConfig) *Producer {
 	t.Helper()
 	producer, err := NewProducer(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return producer
 }
 
 func newConsumer(t testing.TB, store shortener.ClickStore, config ConsumerConfig) *Consumer {
 	t.Helper()
 	consumer, err := NewConsumer(store, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return consumer
 }

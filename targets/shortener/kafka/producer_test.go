@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -49,9 +50,7 @@ func TestUnrescuedClickIsCountedLost(t *testing.T) {
 			})
 			config := Config{Brokers: []string{"127.0.0.1:1"}, Topic: "clicks", Log: quiet()}
 			p = newProducer(t, ProducerConfig{Config: config, Wait: time.Millisecond, Rescue: rescue, Count: count})
-			if err := p.Clicked(t.Context(), shortener.NewClick("code", time.Unix(0, 0))); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, p.Clicked(t.Context(), shortener.NewClick("code", time.Unix(0, 0))))
 			same.As(t, "events", tc.want, counts)
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -19,9 +20,7 @@ var (
 
 func TestEncode(t *testing.T) {
 	got, err := encode(someClick)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "record", someRecord, string(got))
 	if _, err := encode(shortener.Click{At: time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
 		t.Error("a time that JSON cannot hold was encoded")
@@ -30,9 +29,7 @@ func TestEncode(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	got, err := decode([]byte(someRecord))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "click", someClick, got)
 	tests := map[string]struct{ value, want string }{
 		"nothing":     {value: "", want: "decode click: unexpected end"},

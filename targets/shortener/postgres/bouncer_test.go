@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/pgbouncertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // behind returns the store of a new database of the server, through a PgBouncer.
@@ -21,9 +22,7 @@ func behind(t *testing.T, server *postgrestest.Server, poolSize int, settings ..
 		Addr: pgbouncertest.Start(t, server, poolSize, settings...), Database: server.Database(t), User: postgrestest.User,
 		Connections: PgBouncer, PoolSize: 8, Now: time.Now,
 	})
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Prepare(t.Context()))
 	return s
 }
 
@@ -70,9 +69,7 @@ func TestPgBouncerHasNoServerConnectionLeft(t *testing.T) {
 			return nil
 		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	checkEmpty(t, s)
 }
 
@@ -102,9 +99,7 @@ func TestPgBouncerLosesItsServer(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	server.Start(t)
 	await(t, "PgBouncer has a server", func() bool { return s.Ping(t.Context()) == nil })
 	checkEmpty(t, s)
@@ -127,14 +122,10 @@ func TestTerminatedSessionHasUnknownOutcome(t *testing.T) {
 func lost(t *testing.T, server *postgrestest.Server, s *Store, lose func(other *pgx.Conn)) error {
 	t.Helper()
 	other, err := pgx.Connect(t.Context(), server.URL(s.options.Database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = other.Close(context.Background()) }() // it may be broken
 	tx, err := other.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := tx.Exec(t.Context(), `LOCK TABLE links IN ACCESS EXCLUSIVE MODE`); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -98,8 +99,6 @@ func TestReusedCodeStartsWithoutFoldedClicks(t *testing.T) {
 	}
 	next := seeded(1)[0]
 	next.CreatedAt, next.ExpiresAt = next.ExpiresAt, next.ExpiresAt.Add(time.Hour)
-	if err := s.Create(t.Context(), next); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Create(t.Context(), next))
 	wantCounts(t, s, "0", 0, 1)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // hold keeps n connections busy at the same time, calls while, and gives them
@@ -93,9 +94,7 @@ func TestStoreRecoversAfterCrash(t *testing.T) {
 	s := openAs(t, Options{
 		Addr: server.Addr(), Database: server.Database(t), User: postgrestest.User, Connections: Pool, PoolSize: 8, Now: clock.Now,
 	})
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Prepare(t.Context()))
 	hold(t, s, 8, func() {})
 	links := seeded(1)
 	if added, err := s.Load(t.Context(), links); err != nil || added != 1 {

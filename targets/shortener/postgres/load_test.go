@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -46,9 +47,7 @@ func TestLoad(t *testing.T) {
 			links := seeded(1000)
 			mine := links[500]
 			mine.URL = "https://example.com/mine"
-			if err := s.Create(t.Context(), mine); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Create(t.Context(), mine))
 			for _, want := range []int{999, 0} { // a second run adds nothing
 				if added, err := s.Load(t.Context(), links); err != nil || added != want {
 					t.Fatalf("Load() = %d, %v; want %d", added, err, want)
@@ -57,9 +56,7 @@ func TestLoad(t *testing.T) {
 			links[500] = mine // the existing link stays
 			for _, i := range []int{0, 499, 500, 999} {
 				got, err := s.Find(t.Context(), links[i].Code)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				same.As(t, fmt.Sprintf("link %d", i), links[i], got)
 			}
 			if n, _, err := s.Totals(t.Context()); err != nil || n != 1000 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -56,9 +57,7 @@ func TestConfigFollowsOptions(t *testing.T) {
 		c, err := Options{
 			Addr: "[::1]:5433", Database: "d", User: "u", Password: "p", Connections: connections, PoolSize: 1, Now: time.Now,
 		}.config()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := []any{c.Host, c.Port, c.Database, c.User, c.Password, len(c.RuntimeParams), len(c.Fallbacks)}
 		same.As(t, string(connections)+": config", []any{"::1", uint16(5433), "d", "u", "p", 0, 0}, got)
 		// A named statement outlives its transaction, and then its connection.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // ask returns the only column of what the server answers.
@@ -27,9 +28,7 @@ func ask(t *testing.T, s *Store, statement string) []string {
 		values, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return values
 }
 
@@ -101,9 +100,7 @@ func TestFindUsesIndex(t *testing.T) {
 			if _, err := s.Load(t.Context(), seeded(10_000)); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Analyze(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Analyze(t.Context()))
 			plan := ask(t, s, `EXPLAIN SELECT url FROM links WHERE short_code = '00000A' AND expires_at > '`+storetest.Start.Format(time.RFC3339)+`'`)
 			if len(plan) == 0 || !containsAny(plan[0], "Index Scan") {
 				t.Errorf("plan:\n%v", plan)

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
@@ -24,18 +25,14 @@ func open(t *testing.T, addr string, change func(*Options)) *Store {
 		change(&o)
 	}
 	s := openAs(t, o)
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Prepare(t.Context()))
 	return s
 }
 
 func openAs(t *testing.T, o Options) *Store {
 	t.Helper()
 	s, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close() = %v", err)
@@ -71,9 +68,7 @@ func TestConformance(t *testing.T) {
 				}))
 			}
 			shards, err := shortener.NewShards(stores...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			storetest.Run(t, func(t *testing.T, c *storetest.Clock) shortener.Store {
 				clock = c
 				for _, s := range stores {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -20,9 +21,7 @@ func newMetrics(t *testing.T) (*Metrics, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	m, err := New(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m, registry
 }
 
@@ -32,9 +31,7 @@ func scrape(t *testing.T, registry *prometheus.Registry, prefix string) []string
 	w := httptest.NewRecorder()
 	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	page, err := io.ReadAll(w.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var lines []string
 	for line := range strings.Lines(string(page)) {
 		if strings.HasPrefix(line, prefix) {
@@ -98,9 +95,7 @@ func TestObserve(t *testing.T) {
 func TestLag(t *testing.T) {
 	_, registry := newMetrics(t)
 	var failure error
-	if err := RegisterLag(registry, func(context.Context) (int64, error) { return 7, failure }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, RegisterLag(registry, func(context.Context) (int64, error) { return 7, failure }))
 	same.As(t, "lag", []string{"shortener_clicks_lag 7"}, scrape(t, registry, "shortener_clicks_lag"))
 	failure = errors.New("gone")
 	same.As(t, "lag of a queue that is down", []string{"shortener_clicks_lag -1"}, scrape(t, registry, "shortener_clicks_lag"))
@@ -112,9 +107,7 @@ func TestNewRefusesDuplicateRegistration(t *testing.T) {
 		t.Errorf("error = %v, want one that begins with register metrics", err)
 	}
 	none := func(context.Context) (int64, error) { return 0, nil }
-	if err := RegisterLag(registry, none); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, RegisterLag(registry, none))
 	if err := RegisterLag(registry, none); err == nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
 		t.Errorf("error = %v, want one that begins with register metrics", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // callers per core: enough that they come together.
@@ -20,9 +21,7 @@ func BenchmarkFind(b *testing.B) {
 	cache := newCache(b, open(b, redistest.Start(b)), finder, nil)
 	for i := range codes {
 		codes[i] = fmt.Sprintf("%06d", i)
-		if err := cache.Put(b.Context(), link(codes[i], time.Hour)); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, cache.Put(b.Context(), link(codes[i], time.Hour)))
 	}
 	b.ReportAllocs()
 	b.SetParallelism(callers)
@@ -46,9 +45,7 @@ func BenchmarkClicked(b *testing.B) {
 	queue, err := NewQueue(client, QueueConfig{
 		Wait: time.Hour, Count: func(shortener.Event, int) {}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	b.ReportAllocs()
 	b.SetParallelism(callers)
 	b.ResetTimer()

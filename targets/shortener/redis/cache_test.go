@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -106,9 +107,7 @@ func newCache(t testing.TB, client *Client, finder shortener.Finder, change func
 		change(&config)
 	}
 	cache, err := NewCache(client, finder, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return cache
 }
 
@@ -172,9 +171,7 @@ func TestLifetimes(t *testing.T) {
 			finder := newLinks(link("long", 48*time.Hour), link("short", time.Minute), link("now", time.Microsecond))
 			_, _ = newCache(t, client, finder, tt.change).Find(t.Context(), tt.code)
 			got, err := client.redis.PTTL(t.Context(), "url:"+tt.code).Result()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if tt.most == 0 && got >= 0 || tt.most > 0 && (got > tt.most || got < tt.most/2) {
 				t.Errorf("entry lives for %v, want a little less than %v", got, tt.most)
 			}
@@ -201,9 +198,7 @@ func TestExpiredEntryIsAMiss(t *testing.T) {
 
 func TestUnreadableEntryIsReplaced(t *testing.T) {
 	client := open(t, redistest.Start(t))
-	if err := client.redis.Set(t.Context(), "url:abc", "{}", 0).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.redis.Set(t.Context(), "url:abc", "{}", 0).Err())
 	finder := newLinks(link("abc", time.Hour))
 	cache := newCache(t, client, finder, nil)
 	want(t, cache, "abc", finder.all["abc"])
@@ -217,9 +212,7 @@ func TestPutReplacesNegativeEntry(t *testing.T) {
 	created := link("abc", time.Hour)
 	cache := newCache(t, open(t, redistest.Start(t)), newLinks(), nil)
 	want(t, cache, "abc")
-	if err := cache.Put(t.Context(), created); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cache.Put(t.Context(), created))
 	want(t, cache, "abc", created)
 }
 
@@ -237,9 +230,7 @@ func TestLateNegativeEntryKeepsNewLink(t *testing.T) {
 		late <- err
 	}()
 	await(t, "the store is asked", func() bool { return finder.asks() == 1 })
-	if err := cache.Put(t.Context(), created); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cache.Put(t.Context(), created))
 	close(finder.held)
 	if err := <-late; !errors.Is(err, shortener.ErrNotFound) {
 		t.Errorf("the late answer is %v, want ErrNotFound", err)

@@ -12,14 +12,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/clickstest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func open(t testing.TB, addr string) *Client {
 	t.Helper()
 	client, err := Open(Options{Addr: addr, PoolSize: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			t.Error(err)
@@ -49,9 +48,7 @@ func TestClicks(t *testing.T) {
 				err := open(t, server.Addr()).redis.XAdd(t.Context(), &redis.XAddArgs{
 					Stream: Stream, Values: []string{"what", "no click"},
 				}).Err()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 			},
 			Crash:   func(t *testing.T) { server.Crash(t) },
 			Restore: func(t *testing.T) { server.Start(t) },
@@ -63,9 +60,7 @@ func newQueue(t testing.TB, client *Client, config QueueConfig) *Queue {
 	t.Helper()
 	config.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	queue, err := NewQueue(client, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return queue
 }
 
@@ -77,8 +72,6 @@ func newConsumer(t testing.TB, client *Client, store shortener.ClickStore, confi
 	config.ClaimAfter, config.ForgetAfter = time.Millisecond, cmp.Or(config.ForgetAfter, time.Millisecond)
 	config.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
 	consumer, err := NewConsumer(client, store, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return consumer
 }

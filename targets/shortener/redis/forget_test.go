@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -20,26 +21,20 @@ func group(t *testing.T, forgetAfter time.Duration) (c *Consumer, client *Client
 	client, stored = open(t, redistest.Start(t)), new([]shortener.Click)
 	c = newConsumer(t, client, storeFunc(func(clicks []shortener.Click) { *stored = append(*stored, clicks...) }),
 		ConsumerConfig{Name: "lives", ForgetAfter: forgetAfter, Count: func(shortener.Event, int) {}})
-	if err := c.join(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.join(t.Context()))
 	return c, client, stored
 }
 
 // addConsumer adds a consumer of that name to the group, which then stays silent.
 func addConsumer(t *testing.T, client *Client, name string) {
 	t.Helper()
-	if err := client.redis.XGroupCreateConsumer(t.Context(), Stream, Group, name).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.redis.XGroupCreateConsumer(t.Context(), Stream, Group, name).Err())
 }
 
 func addClick(t *testing.T, client *Client) shortener.Click {
 	t.Helper()
 	click := shortener.Click{ID: someID, Code: "abc", At: start}
-	if err := client.redis.XAdd(t.Context(), encodeClick(click)).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.redis.XAdd(t.Context(), encodeClick(click)).Err())
 	return click
 }
 
@@ -48,9 +43,7 @@ func addClick(t *testing.T, client *Client) shortener.Click {
 func forgetUntil(t *testing.T, c *Consumer, client *Client, want ...string) {
 	t.Helper()
 	await(t, "the dead are struck off", func() bool {
-		if err := c.forget(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.forget(t.Context()))
 		return slices.Equal(want, members(t, client))
 	})
 }
@@ -61,15 +54,11 @@ func TestForget(t *testing.T) {
 	click := addClick(t, client)
 	addConsumer(t, client, "empty")
 	err := client.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: Group, Consumer: "full", Streams: []string{Stream, ">"}}).Err()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "group", []string{"empty", "full"}, members(t, client))
 	forgetUntil(t, c, client, "full")
 	await(t, "what the dead one left is stored", func() bool {
-		if err := c.tidy(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.tidy(t.Context()))
 		return len(*stored) > 0
 	})
 	same.As(t, "clicks", []shortener.Click{click}, *stored)
@@ -79,9 +68,7 @@ func TestForget(t *testing.T) {
 func TestActiveConsumerIsNotRemoved(t *testing.T) {
 	c, client, _ := group(t, time.Hour)
 	addConsumer(t, client, "silent")
-	if err := c.forget(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.forget(t.Context()))
 	same.As(t, "group", []string{"silent"}, members(t, client))
 }
 
@@ -103,13 +90,9 @@ func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 	})
 	forgetUntil(t, c, client)
 	addClick(t, client)
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-ended)
 	pending, err := client.redis.XPending(t.Context(), Stream, Group).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "pending entries by consumer", map[string]int64{"waits": 1}, pending.Consumers)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -55,9 +56,7 @@ func TestDecodeClick(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			same.As(t, "click", shortener.Click{ID: someID, Code: "abc", At: start}, got)
 		})
 	}
@@ -67,9 +66,7 @@ func TestDecodeClick(t *testing.T) {
 func members(t *testing.T, client *Client) []string {
 	t.Helper()
 	consumers, err := client.redis.XInfoConsumers(t.Context(), Stream, Group).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var names []string
 	for _, c := range consumers {
 		names = append(names, c.Name)
@@ -80,26 +77,18 @@ func members(t *testing.T, client *Client) []string {
 func TestLeave(t *testing.T) {
 	client := open(t, redistest.Start(t))
 	consumer := newConsumer(t, client, nil, ConsumerConfig{Name: "leaving", Count: func(shortener.Event, int) {}})
-	if err := consumer.join(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, consumer.join(t.Context()))
 	click := shortener.Click{ID: someID, Code: "abc", At: start}
-	if err := client.redis.XAdd(t.Context(), encodeClick(click)).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.redis.XAdd(t.Context(), encodeClick(click)).Err())
 	read, err := client.redis.XReadGroup(t.Context(), &redis.XReadGroupArgs{
 		Group: Group, Consumer: "leaving", Streams: []string{Stream, ">"},
 	}).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 
 	// Others find its unacknowledged entries under its name.
 	consumer.leave(t.Context())
 	same.As(t, "group with an open entry", []string{"leaving"}, members(t, client))
-	if err := consumer.acknowledge(t.Context(), read[0].Messages); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, consumer.acknowledge(t.Context(), read[0].Messages))
 	consumer.leave(t.Context())
 	same.As(t, "group without", []string(nil), members(t, client))
 }
@@ -115,18 +104,14 @@ func TestConsumerRecreatesGroup(t *testing.T) {
 	go func() { ended <- consumer.Run(ctx) }()
 	click := shortener.Click{ID: someID, Code: "abc", At: start}
 	for range 2 {
-		if err := client.redis.XAdd(t.Context(), encodeClick(click)).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.redis.XAdd(t.Context(), encodeClick(click)).Err())
 		select {
 		case got := <-added:
 			same.As(t, "clicks", []shortener.Click{click}, got)
 		case <-time.After(time.Minute):
 			t.Fatal("no click was stored within a minute")
 		}
-		if err := client.redis.FlushAll(t.Context()).Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.redis.FlushAll(t.Context()).Err())
 	}
 	stop()
 	if err := <-ended; err != nil {

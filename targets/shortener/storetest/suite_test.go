@@ -5,6 +5,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMemory(t *testing.T) {
@@ -14,9 +15,7 @@ func TestMemory(t *testing.T) {
 func TestShardsOfMemory(t *testing.T) {
 	Run(t, func(t *testing.T, clock *Clock) shortener.Store {
 		shards, err := shortener.NewShards(memory.New(clock.Now), memory.New(clock.Now), memory.New(clock.Now))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return shards
 	})
 }

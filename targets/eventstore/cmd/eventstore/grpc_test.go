@@ -18,6 +18,7 @@ import (
 
 	eventstorev1 "github.com/loadtest-dev/loadtest-operator/targets/eventstore/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A log is the same over both protocols, and so are its keys.
@@ -86,23 +87,15 @@ func TestShutdownUnderLoadKeepsWhatIsAcknowledged(t *testing.T) {
 // The program writes what a client needs to know of its messages, and nothing else.
 func TestDescriptors(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cmd := exec.Command(self, "descriptors")
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	set := &descriptorpb.FileDescriptorSet{}
-	if err := proto.Unmarshal(out, set); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, proto.Unmarshal(out, set))
 	files, err := protodesc.NewFiles(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := files.FindDescriptorByName("loadtest.eventstore.v1.EventStoreService.Append"); err != nil {
 		t.Error(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -32,18 +34,12 @@ type program struct {
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p := &program{cmd: exec.Command(self, append(args, "--port=0")...)}
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
 	logs, err := p.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, p.cmd.Start())
 	t.Cleanup(p.kill)
 	lines := bufio.NewReader(logs)
 	p.url, _ = address(t, lines)
@@ -195,9 +191,7 @@ func TestKillLosesAndDuplicatesNothing(t *testing.T) {
 					unknown++
 				}
 				first, replayed, err := a.send(p.url)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				if a.first > 0 && (first != a.first || !replayed) {
 					t.Errorf("%s was acknowledged at %d, and repeated is at %d (replayed: %v)", a.key, a.first, first, replayed)
 				}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -85,21 +86,15 @@ func startBoth(t *testing.T, env map[string]string, args ...string) (url, grpc s
 func ask(t *testing.T, method, url, body string, headers ...string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer resp.Body.Close()
 	reply, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return resp.StatusCode, strings.TrimSpace(string(reply))
 }
 
@@ -137,9 +132,7 @@ func TestRestartKeepsEvents(t *testing.T) {
 	}
 	stop()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	same.As(t, "files after the end", []string{filepath.Join(dir, "events.db"), filepath.Join(dir, "events.db.lock")}, files)
 
 	url, _ = startService(t, nil, "--data-dir="+dir, "--group-commit=off")
@@ -153,9 +146,7 @@ func TestRestartKeepsEvents(t *testing.T) {
 func TestTenantsAreIsolated(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "tenants.yaml")
-	if err := os.WriteFile(file, []byte("tenants:\n- {name: shop, apiKey: k1}\n- {name: bank, apiKey: k2}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("tenants:\n- {name: shop, apiKey: k1}\n- {name: bank, apiKey: k2}\n"), 0o600))
 	url, stop := startService(t, map[string]string{"TENANTS_FILE": file, "DATA_DIR": dir, "OPEN_LOGS": "1"})
 	for range 2 {
 		if status, body := ask(t, "POST", url+"/events", `{"type":"a"}`, "X-API-Key", "k1"); status != 200 {
@@ -216,9 +207,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 		"--rate-limit-burst=3", "--idempotency-window=50", "--enable-gzip=off", "--readers=2")
 	_, body := ask(t, "GET", url+"/version", "")
 	var got map[string]any
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(body), &got))
 	if id, _ := got["instanceId"].(string); !strings.Contains(id, "-") {
 		t.Errorf("instanceId = %q, want host-random", id)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -79,9 +80,7 @@ func TestParseConfig(t *testing.T) {
 			want := defaults()
 			tc.change(&want)
 			got, err := parseConfig(tc.args, environment(tc.env), io.Discard)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			opts := cmp.Options{cmp.AllowUnexported(config{}), cmpopts.EquateComparable(netip.Prefix{})}
 			same.As(t, "config", want, got, opts)
 		})

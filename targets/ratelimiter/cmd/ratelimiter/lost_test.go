@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	limits "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // admin is a connection to Redis that no limiter uses.
@@ -42,9 +43,7 @@ func do(t *testing.T, client *redis.Client, command ...any) {
 func held(t *testing.T, client *redis.Client) (ids []string) {
 	t.Helper()
 	list, err := client.ClientList(t.Context()).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for line := range strings.Lines(list) {
 		var id string
 		var script bool
@@ -93,13 +92,9 @@ func TestLostConnection(t *testing.T) {
 	const callers = 64
 	addr := redistest.Start(t)
 	c, err := parseConfig([]string{"--redis-addr=" + addr, "--strategy=lua", "--capacity=1000"}, environment(nil), io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	store, err := limits.Open(c.redis)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -109,9 +104,7 @@ func TestLostConnection(t *testing.T) {
 	came := make(chan struct{}, 3*callers)
 	now := func() time.Time { came <- struct{}{}; return frozen() }
 	handler, _, err := newServers(c, store, now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var statuses [callers]int
 	ask := func(i int) {
 		w := httptest.NewRecorder()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -58,19 +59,13 @@ func startBoth(t *testing.T, args ...string) (url, grpc string) {
 func get(t *testing.T, url, client string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	req.Header.Set("X-Forwarded-For", client)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return resp.StatusCode, string(body)
 }
 
@@ -118,9 +113,7 @@ func TestVersionReportsConfiguration(t *testing.T) {
 	url := startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=hash", "--refill-rate=2.5")
 	_, body := get(t, url+"/version", "")
 	var got map[string]any
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(body), &got))
 	if id, _ := got["instanceId"].(string); !strings.Contains(id, "-") {
 		t.Errorf("instanceId = %q, want host-random", id)
 	}

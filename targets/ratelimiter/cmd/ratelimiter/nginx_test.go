@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
 	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -26,9 +27,7 @@ func startNginx(t *testing.T, replicas ...string) string {
 	t.Helper()
 	const chart = "../../../../charts/targets/files/nginx.conf"
 	conf, err := template.New(filepath.Base(chart)).Funcs(template.FuncMap{"add": func(a, b int) int { return a + b }}).ParseFiles(chart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var text strings.Builder
 	if err := conf.Execute(&text, map[string]any{
 		// One worker process, since each takes the replicas in turn by itself.
@@ -49,16 +48,12 @@ func startNginx(t *testing.T, replicas ...string) string {
 		"listen 9090 http2 reuseport backlog=4096;", "listen unix:"+dir+"/grpc http2;",
 	).Replace(text.String())
 	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, []byte(given), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(given), 0o600))
 	process, err := daemon.Start(daemon.Program{
 		Path: "nginx", Args: []string{"-e", "stderr", "-c", file, "-g", "daemon off; error_log stderr notice;"},
 		Ready: "start worker process ", DeathSignal: syscall.SIGTERM,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { process.End(syscall.SIGTERM) })
 	return "unix:" + dir + "/grpc"
 }

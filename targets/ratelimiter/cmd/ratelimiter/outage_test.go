@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -30,9 +31,7 @@ type answers map[string]int
 func hit(ctx context.Context, t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Errorf("no reply: %v", err)

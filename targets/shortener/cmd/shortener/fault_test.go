@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -58,9 +59,7 @@ func TestServeWithFailedShard(t *testing.T) {
 	awaitReady(t, r)
 	codes := byShard(t, r)
 	before, _, err := totals(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 
 	servers[1].Crash(t)
 	same.As(t, "redirects while shard1 is down", [3]int{302, 503, 302}, visits(t, r, codes))
@@ -189,9 +188,7 @@ func TestReplicaKillDuringWrites(t *testing.T) {
 	awaitReady(t, r)
 	killed := make(chan error, 1)
 	a := runUntil(r, 200, func() { killed <- r.stop() })
-	if err := <-killed; err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, <-killed)
 	a.audit(t, program(t, flags...))
 }
 
@@ -215,9 +212,7 @@ func TestReplicaKillWithoutQueue(t *testing.T) {
 					t.Errorf("redirect without a queue = %d %s", got.status, got.body)
 				}
 			}
-			if err := r.stop(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, r.stop())
 			after := start(t, flags...)
 			awaitReady(t, after)
 			if _, clicks, err := totals(after); err != nil || clicks != visits {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/kafkatest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // asProgram makes this test binary the program itself.
@@ -84,12 +85,8 @@ func program(t *testing.T, args ...string) replica {
 	cmd := exec.Command(os.Args[0], append(args, "--port=0")...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	logs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, cmd.Start())
 	url, err := address(logs)
 	if err != nil {
 		_ = cmd.Process.Kill()
@@ -165,9 +162,7 @@ func send(method, url, body string) (answer, error) {
 func get(t *testing.T, url string) answer {
 	t.Helper()
 	a, err := send(http.MethodGet, url, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return a
 }
 
@@ -175,9 +170,7 @@ func get(t *testing.T, url string) answer {
 func shorten(t *testing.T, r replica, target string) string {
 	t.Helper()
 	code, err := tryShorten(r, target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return code
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -45,9 +46,7 @@ func TestReplicasShareLinksAndCountEveryVisit(t *testing.T) {
 		awaitReady(t, r)
 	}
 	a, err := send(http.MethodPost, replicas[0].url+"/urls", `{"url":"https://example.com/a","alias":"mine"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if want := "{\"shortUrl\":\"http://sho.rt/mine\",\"code\":\"mine\"}\n"; a.status != 201 || a.body != want {
 		t.Errorf("POST /urls = %d %s, want 201 %s", a.status, a.body, want)
 	}
@@ -103,9 +102,7 @@ func TestVersionReportsVariant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, append([]string{"serve"}, tt.args...)...)
 			var got map[string]any
-			if err := json.Unmarshal([]byte(get(t, r.url+"/version").body), &got); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal([]byte(get(t, r.url+"/version").body), &got))
 			if id, _ := got["instanceId"].(string); !regexp.MustCompile(`.-[a-z0-9]{6}$`).MatchString(id) {
 				t.Errorf("instanceId = %q, want host-random", id)
 			}
@@ -190,9 +187,7 @@ func TestSeedIsFound(t *testing.T) {
 		"seeded 20000 of 20005 links, 0 of them new, in 0.0s\nseeded 20005 of 20005 links, 0 of them new, in 0.0s\n",
 	} {
 		out.Reset()
-		if err := run(t.Context(), invocation{args: seeding, getenv: environment(nil), now: midnight, out: &out}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, run(t.Context(), invocation{args: seeding, getenv: environment(nil), now: midnight, out: &out}))
 		_, progress, _ := strings.Cut(out.String(), "}\n") // after the line that shard0 is prepared
 		same.As(t, "progress", want, progress)
 	}
@@ -217,9 +212,7 @@ func TestCheck(t *testing.T) {
 	if err := run(t.Context(), invoke(nil, "check", "--url="+r.url)); err != nil {
 		t.Errorf("a service that runs: %v", err)
 	}
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.stop())
 	if err := run(t.Context(), invoke(nil, "check", "--url="+r.url, "--timeout=10ms")); err == nil {
 		t.Error("a service that ended passed")
 	}

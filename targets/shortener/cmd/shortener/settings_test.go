@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/postgres"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -29,9 +30,7 @@ func TestServeSettingsFromTheEnvironment(t *testing.T) {
 		"CACHE_TTL": "1m", "CACHE_NEGATIVE_TTL": "1s", "CLICKS": "kafka", "KAFKA_BROKERS": "k1:9092,k2:9092", "KAFKA_TOPIC": "t",
 		"RATE_LIMIT": "on", "RATE_LIMIT_PER_SECOND": "2.5", "RATE_LIMIT_BURST": "4",
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := []any{
 		c.port, c.api, c.replicas, fmt.Sprint(c.trustedProxies), c.shutdownDelay, c.baseURL,
 		strings.Join(c.shards, " "), c.postgres.Database, c.postgres.User, c.postgres.Password, c.postgres.Connections, c.postgres.PoolSize, c.postgres.LinkIndex,
@@ -49,18 +48,14 @@ func TestServeSettingsFromTheEnvironment(t *testing.T) {
 
 func TestClicksSettings(t *testing.T) {
 	c, err := parseClicks(invoke(map[string]string{"POSTGRES_PASSWORD": "p", "REDIS_PASSWORD": "rp", "KAFKA_GROUP": "g", "CLICKS": "kafka"}, "--port=1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := []any{c.port, c.clicks, c.group, c.kafka.Topic, c.postgres.Password, c.redis.Password, strings.Join(c.shards, " ")}
 	same.As(t, "settings", []any{1, "kafka", "g", "clicks", "p", "rp", "localhost:5432"}, got)
 }
 
 func TestSeedSettings(t *testing.T) {
 	c, err := parseSeed(invoke(nil, "--rows=7", "--seed=2", "--code-length=5", "--link-ttl=1h"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := shortener.Seeding{Rows: 7, Seed: 2, CodeLength: 5, TTL: time.Hour, Now: midnight()}
 	same.As(t, "seeding", want, c.seeding)
 }

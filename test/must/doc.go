@@ -1,0 +1,7 @@
+// Package must ends a test at an error that the test is not about.
+//
+//	store, err := Open(path)
+//	must.Succeed(t, err)
+//
+// It is for tests only and imports no other package of ours.
+package must
