@@ -151,7 +151,7 @@ func TestStatusIsWrittenApartFromTheSpec(t *testing.T) {
 	must.Succeed(t, unstructured.SetNestedField(object.Object, "Passed", "status", "verdict"))
 	must.Succeed(t, c.Create(t.Context(), object))
 	unseen := map[string]any{"observedGeneration": int64(-1), "phase": "Pending"}
-	same.As(t, "status of a LoadTest that was created with one", unseen, object.Object["status"])
+	same.As[any](t, "status of a LoadTest that was created with one", unseen, object.Object["status"])
 	object.Object["status"] = map[string]any{"verdict": "Splendid"}
 	want := []string{`status.verdict: Unsupported value: "Splendid": supported values: "Passed", "Failed", "Inconclusive", "Canceled", "Error"`}
 	same.As(t, "refusals of an unknown verdict", want, refusals(t, c.Status().Update(t.Context(), object)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A number keeps its quotes, or has none: a client that writes back what it has read
@@ -28,11 +29,7 @@ func TestExpectedValuesAreComparedAsText(t *testing.T) {
 		`"lua"`: "lua", `"50"`: "50", `50`: "50", `1.5`: "1.5", `true`: "true", `null`: "null", `""`: "", `"a\"b"`: `a"b`,
 	} {
 		v := v1alpha1.ExpectedValue{Equals: apiextensionsv1.JSON{Raw: []byte(in)}}
-		if got := v.Text(); got != want {
-			t.Errorf("the text of %s is %q, want %q", in, got, want)
-		}
+		same.As(t, "the text of "+in, want, v.Text())
 	}
-	if got := (&v1alpha1.ExpectedValue{Equals: v1alpha1.JSONText(`a"b`)}).Text(); got != `a"b` {
-		t.Errorf("a text becomes %q", got)
-	}
+	same.As(t, "a text becomes", `a"b`, (&v1alpha1.ExpectedValue{Equals: v1alpha1.JSONText(`a"b`)}).Text())
 }

@@ -5,6 +5,7 @@ import (
 
 	rules "github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What the value config says is what the operator reads.
@@ -23,9 +24,7 @@ func TestConfigurationIsRead(t *testing.T) {
 			}
 			p, err := rules.Next(nil, data)
 			must.Succeed(t, err)
-			if got := p.For("team-a").Targets.Allows("api.example.com"); got != tc.allowed {
-				t.Errorf("api.example.com is allowed: %t, want %t", got, tc.allowed)
-			}
+			same.As(t, "api.example.com is allowed", tc.allowed, p.For("team-a").Targets.Allows("api.example.com"))
 			if p.For("shop").Targets.Allows("api.example.com") {
 				t.Error("a rule of other namespaces is about this one")
 			}

@@ -127,7 +127,7 @@ func TestWorkersReachOnlyWhatIsNamed(t *testing.T) {
 	}
 	named := render(t, "--set", on+",watchNamespaces={team-a},networkPolicy.workers.targets[0].ipBlock.cidr=192.0.2.0/24")
 	rules := list(t, find(t, named, "NetworkPolicy", release+"-workers"), "spec", "egress")
-	same.As(t, "named targets", []any{map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}}, rules[2].(map[string]any)["to"])
+	same.As[any](t, "named targets", []any{map[string]any{"ipBlock": map[string]any{"cidr": "192.0.2.0/24"}}}, rules[2].(map[string]any)["to"])
 }
 
 func selects(t *testing.T, selector *metav1.LabelSelector, of map[string]string) bool {

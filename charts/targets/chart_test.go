@@ -136,9 +136,7 @@ func TestFrontDoors(t *testing.T) {
 		r := render(t, "--set", set)
 		for name, want := range map[string]string{"shortener": want, "ratelimiter": "nginx"} {
 			service := as[corev1.Service](t, r, "Service/"+name)
-			if got := service.Spec.Selector["app.kubernetes.io/component"]; got != want {
-				t.Errorf("%s: the Service %s leads to %s, want %s", set, name, got, want)
-			}
+			same.As(t, fmt.Sprintf("%s: the Service %s leads to", set, name), want, service.Spec.Selector["app.kubernetes.io/component"])
 			if p := service.Spec.Ports; len(p) != 1 || p[0].Port != 80 {
 				t.Errorf("ports of the Service %s = %+v, want 80", name, p)
 			}
@@ -174,9 +172,7 @@ pgbouncer: {poolSize: 10000, maxClientConnections: 100000}
 		}
 	}
 	// With --set a fraction is a string.
-	if got := render(t, "--set", "ratelimiter.refillPerSecond=0.5").env(t, "Deployment/ratelimiter-app")["LIMITER_REFILL_RATE"]; got != "0.5" {
-		t.Errorf("LIMITER_REFILL_RATE = %q, want 0.5", got)
-	}
+	same.As(t, "LIMITER_REFILL_RATE", "0.5", render(t, "--set", "ratelimiter.refillPerSecond=0.5").env(t, "Deployment/ratelimiter-app")["LIMITER_REFILL_RATE"])
 }
 
 // Programs read their configuration at their start only.

@@ -39,9 +39,7 @@ func TestGRPC(t *testing.T) {
 			if strings.Contains(want[name], "grpc") {
 				address = ":9090"
 			}
-			if got := r.env(t, key)["GRPC_ADDRESS"]; got != address {
-				t.Errorf("--set %s: %s serves gRPC on %q, want %q", set, key, got, address)
-			}
+			same.As(t, fmt.Sprintf("--set %s: %s serves gRPC on", set, key), address, r.env(t, key)["GRPC_ADDRESS"])
 		}
 		conf := as[corev1.ConfigMap](t, r, "ConfigMap/ratelimiter-nginx").Data["nginx.conf"]
 		if passes := strings.Contains(conf, "server ratelimiter-app:9090;"); passes != strings.Contains(want["ratelimiter"], "grpc") {

@@ -106,13 +106,11 @@ func TestVolumes(t *testing.T) {
 		"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "fast",
 		"resources": map[string]any{"requests": map[string]any{"storage": "7Gi"}},
 	}
-	same.As(t, "claim", want, spec)
+	same.As[any](t, "claim", want, spec)
 	off := "postgres.persistence.enabled=false,kafka.persistence.enabled=false,eventstore.persistence.enabled=false"
 	ephemeral := render(t, "--set", enable, "--set", off)
 	for _, key := range stores {
-		if got := ephemeral.claims(key); got != nil {
-			t.Errorf("%s claims %v, and is to do without", key, got)
-		}
+		same.As(t, key+" claims", nil, ephemeral.claims(key))
 	}
 }
 
@@ -141,9 +139,7 @@ func TestOpenLogs(t *testing.T) {
 		"eventstore.tenants={one},eventstore.openLogs=7": "7",
 	} {
 		r := render(t, "--set", "eventstore.enabled=true,"+set)
-		if got := r.env(t, "StatefulSet/eventstore-app")["OPEN_LOGS"]; got != want {
-			t.Errorf("%s: OPEN_LOGS is %q, want %q", set, got, want)
-		}
+		same.As(t, set+": OPEN_LOGS", want, r.env(t, "StatefulSet/eventstore-app")["OPEN_LOGS"])
 	}
 }
 
@@ -218,9 +214,7 @@ func TestGOMEMLIMITFollowsMemoryLimit(t *testing.T) {
 		for _, key := range []string{
 			"Deployment/ratelimiter-app", "Deployment/shortener-app", "Deployment/shortener-clicks", "Job/shortener-seed", "StatefulSet/eventstore-app",
 		} {
-			if got := r.env(t, key)["GOMEMLIMIT"]; got != want {
-				t.Errorf("limit %s: %s has GOMEMLIMIT %q, want %q", limit, key, got, want)
-			}
+			same.As(t, fmt.Sprintf("limit %s: %s has GOMEMLIMIT", limit, key), want, r.env(t, key)["GOMEMLIMIT"])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,9 +64,7 @@ func TestConnections(t *testing.T) {
 			t.Errorf("%s: replicas connect by %s to %s, want %s", connections, env["POSTGRES_CONNECTIONS"], env["POSTGRES_SHARDS"], want)
 		}
 		for _, key := range []string{"Deployment/shortener-clicks", "Job/shortener-seed"} {
-			if got := r.env(t, key)["POSTGRES_SHARDS"]; got != postgres {
-				t.Errorf("%s: %s connects to %s, want %s", connections, key, got, postgres)
-			}
+			same.As(t, fmt.Sprintf("%s: %s connects to", connections, key), postgres, r.env(t, key)["POSTGRES_SHARDS"])
 		}
 	}
 }

@@ -67,9 +67,7 @@ func TestAssignmentOfCalls(t *testing.T) {
 
 func TestLength(t *testing.T) {
 	for set, want := range map[time.Duration]time.Duration{0: 4 * time.Second, time.Second: time.Second} {
-		if got := (&bench{options: options{duration: set}}).length(4 * time.Second); got != want {
-			t.Errorf("with --duration %v a measurement takes %v, want %v", set, got, want)
-		}
+		same.As(t, fmt.Sprintf("with --duration %v a measurement takes", set), want, (&bench{options: options{duration: set}}).length(4*time.Second))
 	}
 }
 
@@ -211,19 +209,13 @@ func TestRowsOfTruths(t *testing.T) {
 	}
 	want := []any{"truth", 1000, "500.00 ms", "900.00 ms", "990.00 ms", "999.00 ms", "1000.00 ms"}
 	same.As(t, "row", want, quantilesOf("truth", truth))
-	if got := share(495*time.Millisecond, truth); got != "50.00%" {
-		t.Errorf("half of the p99 is %s of it", got)
-	}
+	same.As(t, "half of the p99, of it", "50.00%", share(495*time.Millisecond, truth))
 	h := measure.NewMeasurement(1).Lateness
-	if got := reported(h, 0.5); got != "" {
-		t.Errorf("a quantile of nothing is %q", got)
-	}
+	same.As(t, "a quantile of nothing", "", reported(h, 0.5))
 	for range 100 {
 		h.Record(2500 * time.Microsecond)
 	}
-	if got := reported(h, 0.5); got != "2.50 ms" {
-		t.Errorf("the median of 2.5 ms is %q", got)
-	}
+	same.As(t, "the median of 2.5 ms", "2.50 ms", reported(h, 0.5))
 	if got := []string{quantileName(0.5), quantileName(0.999)}; !cmp.Equal(got, []string{"p50", "p99.9"}) {
 		t.Errorf("quantiles are called %v", got)
 	}

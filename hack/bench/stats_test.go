@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -22,9 +23,7 @@ func TestMedian(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := median(tt.values); got != tt.want {
-				t.Errorf("median = %v, want %v", got, tt.want)
-			}
+			same.As(t, "median", tt.want, median(tt.values))
 		})
 	}
 	if got := median(nil); !math.IsNaN(got) {
@@ -44,13 +43,9 @@ func TestNearestRank(t *testing.T) {
 		thousand[i] = time.Duration(i + 1)
 	}
 	for q, want := range map[float64]time.Duration{0: 1, 0.001: 1, 0.5: 500, 0.5001: 501, 0.99: 990, 0.999: 999, 1: 1000} {
-		if got := nearestRank(thousand, q); got != want {
-			t.Errorf("nearestRank(%v) = %v, want %v", q, got, want)
-		}
+		same.As(t, fmt.Sprintf("nearestRank(%v)", q), want, nearestRank(thousand, q))
 	}
-	if got := nearestRank(nil, 0.5); got != 0 {
-		t.Errorf("the rank of nothing is %v", got)
-	}
+	same.As(t, "the rank of nothing", 0, nearestRank(nil, 0.5))
 }
 
 func TestErrorPercent(t *testing.T) {
@@ -119,9 +114,7 @@ func TestSchedule(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := s.compare(tt.records); got != tt.want {
-				t.Errorf("compare = %+v, want %+v", got, tt.want)
-			}
+			same.As(t, "compare", tt.want, s.compare(tt.records))
 		})
 	}
 }
@@ -157,9 +150,7 @@ func TestWaited(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := waited(stalls, tt.due*ms, tt.used*ms); got != time.Duration(tt.want*ms) {
-				t.Errorf("it takes %v, want %d ms", got, tt.want)
-			}
+			same.As(t, "it takes", time.Duration(tt.want*ms), waited(stalls, tt.due*ms, tt.used*ms))
 		})
 	}
 }

@@ -31,13 +31,9 @@ overlay /var overlay rw 0 0
 		"/var/tmp": "btrfs", // mounted over another
 	}
 	for folder, want := range tests {
-		if got := fileSystem(mounts, folder); got != want {
-			t.Errorf("file system of %s = %s, want %s", folder, got, want)
-		}
+		same.As(t, "file system of "+folder, want, fileSystem(mounts, folder))
 	}
-	if got := fileSystem(nil, "/"); got != "unknown" {
-		t.Errorf("without mounts = %s, want unknown", got)
-	}
+	same.As(t, "without mounts", "unknown", fileSystem(nil, "/"))
 }
 
 func TestLoopRates(t *testing.T) {

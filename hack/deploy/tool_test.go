@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestTools(t *testing.T) {
@@ -74,9 +76,7 @@ func TestPhase(t *testing.T) {
 func TestIsVerdict(t *testing.T) {
 	for code, want := range map[string]bool{"1": true, "2": true, "3": true, "4": false, "130": false} {
 		err := Tools{Out: Discard{}, Err: Discard{}}.Run(t.Context(), "sh", "-c", "exit "+code)
-		if got := IsVerdict(err); got != want {
-			t.Errorf("IsVerdict(exit code %s) = %t, want %t (%v)", code, got, want, err)
-		}
+		same.As(t, fmt.Sprintf("IsVerdict(exit code %s)", code), want, IsVerdict(err))
 	}
 	if IsVerdict(nil) || IsVerdict(errors.New("no program")) || IsVerdict(&exec.Error{Name: "kubectl", Err: exec.ErrNotFound}) {
 		t.Error("IsVerdict() is true without an exit code")

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestTargetsOfTheModuleAreFound(t *testing.T) {
@@ -48,9 +49,7 @@ fuzz: elapsed: 5s, execs: 54321 (11680/sec), new interesting: 3 (total: 7)
 		"an input that fails": {elapsed + "--- FAIL: FuzzOne (2.01s)\n    --- FAIL: FuzzOne (0.00s)\n        one_test.go:9: wrong\n    \n    Failing input written to testdata/fuzz/FuzzOne/1\n", false, result{executions: 54321, failed: true}},
 		"no program":          {"p/one_test.go:9: undefined: x\nFAIL\tp [build failed]\n", false, result{failed: true}},
 	} {
-		if got := read([]byte(tt.out), tt.ok); got != tt.want {
-			t.Errorf("%s: got %+v, want %+v", name, got, tt.want)
-		}
+		same.As(t, name+": got", tt.want, read([]byte(tt.out), tt.ok))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMoveValidate(t *testing.T) {
@@ -41,8 +43,6 @@ func TestErrorMessages(t *testing.T) {
 		"log ends at position 7, not at 3: read on, decide again":                                  ConflictError{Expected: 3, Actual: 7},
 		"subscription is at position 9, which is after 4: ask with allowBackwards=true to go back": BackwardsError{Current: 9, Asked: 4},
 	} {
-		if got := fmt.Sprint(err); got != want {
-			t.Errorf("error = %q, want %q", got, want)
-		}
+		same.As(t, "error", want, fmt.Sprint(err))
 	}
 }

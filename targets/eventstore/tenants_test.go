@@ -22,9 +22,7 @@ func TestOwner(t *testing.T) {
 			t.Errorf("Owner(%.20q) = %q, %v, want %q", key, got, ok, want)
 		}
 	}
-	if got := tenants.Len(); got != 3 {
-		t.Errorf("Len() = %d, want 3", got)
-	}
+	same.As(t, "Len()", 3, tenants.Len())
 	if name, ok := (Tenants{}).Owner(""); ok {
 		t.Errorf("an unknown key is %q's", name)
 	}

@@ -1,8 +1,11 @@
 package ratelimiter
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestWholeSeconds(t *testing.T) {
@@ -13,8 +16,6 @@ func TestWholeSeconds(t *testing.T) {
 		time.Second + 1:         "2",
 		2500 * time.Millisecond: "3",
 	} {
-		if got := wholeSeconds(d); got != want {
-			t.Errorf("wholeSeconds(%v) = %s, want %s", d, got, want)
-		}
+		same.As(t, fmt.Sprintf("wholeSeconds(%v)", d), want, wholeSeconds(d))
 	}
 }

@@ -69,12 +69,8 @@ func TestContractLifetime(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := tc.contract.FillTime(); got != tc.fill {
-				t.Errorf("FillTime() = %v, want %v", got, tc.fill)
-			}
-			if got := tc.contract.Lifetime(); got != tc.lifetime {
-				t.Errorf("Lifetime() = %v, want %v", got, tc.lifetime)
-			}
+			same.As(t, "FillTime()", tc.fill, tc.contract.FillTime())
+			same.As(t, "Lifetime()", tc.lifetime, tc.contract.Lifetime())
 		})
 	}
 }

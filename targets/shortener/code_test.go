@@ -1,10 +1,12 @@
 package shortener_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestIsCode(t *testing.T) {
@@ -15,9 +17,7 @@ func TestIsCode(t *testing.T) {
 		"health": false, "metrics": false, "ready": false, "shorten": false, "stats": false, "urls": false, "version": false,
 	}
 	for code, want := range tests {
-		if got := shortener.IsCode(code); got != want {
-			t.Errorf("IsCode(%q) = %v, want %v", code, got, want)
-		}
+		same.As(t, fmt.Sprintf("IsCode(%q)", code), want, shortener.IsCode(code))
 	}
 }
 

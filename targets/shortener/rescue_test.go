@@ -40,9 +40,7 @@ func TestRescue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				counts, start := counter{}, time.Now() // of the simulated clock
-				if got := shortener.Rescue(t.Context(), tt.store, click, counts.count); got != tt.want {
-					t.Errorf("rescued: %v, want %v", got, tt.want)
-				}
+				same.As(t, "rescued", tt.want, shortener.Rescue(t.Context(), tt.store, click, counts.count))
 				if took := time.Since(start); took > time.Second {
 					t.Errorf("a redirect waited %v, want 1s at most", took)
 				}

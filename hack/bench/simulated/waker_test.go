@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A program that fails at its start is not waited for, and its error is said.
@@ -24,9 +25,7 @@ func TestWakerIsReadyOnceItAnswers(t *testing.T) {
 	must.Succeed(t, err)
 	at, late := time.Unix(0, 17), make(chan time.Duration, 1)
 	must.Succeed(t, w.At(at, func(d time.Duration) { late <- d }))
-	if got := <-late; got != 17 {
-		t.Errorf("late by %v, want 17ns", got)
-	}
+	same.As(t, "late by", 17, <-late)
 	if err := w.Stop(); err != nil {
 		t.Error(err)
 	}

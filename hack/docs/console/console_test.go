@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestParse(t *testing.T) {
@@ -32,9 +34,7 @@ func TestMissing(t *testing.T) {
 		"only the end of a line":   {[]string{"Failed"}, "Failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := (Command{Want: tt.want}).Missing(output); got != tt.missing {
-				t.Errorf("missing %q, want %q", got, tt.missing)
-			}
+			same.As(t, "missing", tt.missing, (Command{Want: tt.want}).Missing(output))
 		})
 	}
 }

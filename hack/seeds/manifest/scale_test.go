@@ -63,9 +63,7 @@ func TestLength(t *testing.T) {
 		`{steps: [{pause: 6s}, {users: 5, duration: 5s}], setup: {warmUp: {request: a, duration: 2s}}}`: 15 * time.Second,
 		`{steps: [{users: 5, duration: 5s}], repetitions: 5}`:                                           30 * time.Second,
 	} {
-		if got := length(spec) - none; got != want {
-			t.Errorf("%s takes %s, want %s", spec, got, want)
-		}
+		same.As(t, spec+" takes", want, length(spec)-none)
 	}
 	if audited := length(`{audits: [{name: a, stored: {value: .a, requests: [a], read: {}}}]}`); audited <= none {
 		t.Errorf("an audit takes no time: %s", audited-none)

@@ -167,9 +167,7 @@ func TestRepetition(t *testing.T) {
 			t.Errorf("%s again (-first +second):\n%s", name, diff)
 		}
 	}
-	if got := s.store.Position(); got != 2 {
-		t.Errorf("%d events are stored, want 2", got)
-	}
+	same.As(t, "events are stored", 2, s.store.Position())
 	for i, o := range s.observed {
 		if want := map[bool]eventstore.Outcome{false: eventstore.Done, true: eventstore.Replayed}[i%2 == 1]; o.Outcome != want {
 			t.Errorf("request %d is %s, want %s", i, o.Outcome, want)
@@ -216,9 +214,7 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
 	s.store.appendErr = errDisk
 	s.ask("POST", "/events", `{"type":"b"}`)
-	if got := strings.Count(log.String(), errDisk.Error()); got != 2 {
-		t.Errorf("%d lines tell of the disk, want 2:\n%s", got, log.String())
-	}
+	same.As(t, "lines tell of the disk", 2, strings.Count(log.String(), errDisk.Error()))
 }
 
 // Bodies are refused, not gathered, when they would take too much memory.

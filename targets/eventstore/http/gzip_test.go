@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAcceptsGzip(t *testing.T) {
@@ -20,9 +22,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"": false, "gzip": true, "GZIP": true, "deflate, gzip;q=0.5": true, "*": true, "br": false,
 		"gzip;q=0": false, "gzip; q=0.0": false, "identity, *;q=0": false, "gzip;q=x": false, "xgzip": false,
 	} {
-		if got := acceptsGzip(http.Header{"Accept-Encoding": {value}}); got != want {
-			t.Errorf("acceptsGzip(%q) = %v, want %v", value, got, want)
-		}
+		same.As(t, fmt.Sprintf("acceptsGzip(%q)", value), want, acceptsGzip(http.Header{"Accept-Encoding": {value}}))
 	}
 }
 
@@ -60,9 +60,7 @@ func TestGzip(t *testing.T) {
 			if plain.Header().Get("Content-Encoding") != "" {
 				t.Error("compressed for a client that did not ask")
 			}
-			if got := packed.Header().Get("Vary"); got != tc.varying {
-				t.Errorf("Vary = %q, want %q", got, tc.varying)
-			}
+			same.As(t, "Vary", tc.varying, packed.Header().Get("Vary"))
 			body := io.Reader(packed.Body)
 			if got := packed.Header().Get("Content-Encoding") == "gzip"; got != tc.packed {
 				t.Errorf("compressed = %v, want %v", got, tc.packed)

@@ -145,9 +145,7 @@ func TestPositionAndSubscriptions(t *testing.T) {
 	for i, step := range steps {
 		same.As(t, fmt.Sprintf("step %d, %s %s %s", i, step.method, step.path, step.body), step.want, s.ask(step.method, step.path, step.body))
 	}
-	if got := len(s.observed); got != len(steps) {
-		t.Errorf("%d requests are observed, want %d", got, len(steps))
-	}
+	same.As(t, "requests are observed", len(steps), len(s.observed))
 }
 
 func newTenants(t *testing.T, list ...eventstore.Tenant) eventstore.Tenants {
@@ -286,9 +284,7 @@ func TestUnknownOutcomePrecedesTimeout(t *testing.T) {
 	s := newService(t, 0, nil)
 	// A commit that was left with an unknown outcome is no mere timeout.
 	err := errors.Join(eventstore.ErrOutcomeUnknown, context.DeadlineExceeded)
-	if got := s.failure(err).Status; got != 504 {
-		t.Errorf("status = %d, want 504", got)
-	}
+	same.As(t, "status", 504, s.failure(err).Status)
 }
 
 // Whatever the API answers is JSON, and is said to be.

@@ -102,9 +102,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		s := newService(t, 3, nil)
 		same.As(t, path, page{Status: 400, Body: problem(want)}, s.ask("GET", path, ""))
-		if got := s.observed[0].Outcome; got != eventstore.Refused {
-			t.Errorf("%s is observed as %s", path, got)
-		}
+		same.As(t, path+" is observed as", eventstore.Refused, s.observed[0].Outcome)
 	}
 }
 
@@ -124,9 +122,7 @@ func TestReadErrorBeforeFirstEvent(t *testing.T) {
 			s := newService(t, 10, nil)
 			s.store.readErr = tc.err
 			same.As(t, fmt.Sprintf("%s, %s", name, path), tc.want, s.ask("GET", path, ""))
-			if got := s.observed[0].Outcome; got != eventstore.Failed {
-				t.Errorf("%s, %s is observed as %s", name, path, got)
-			}
+			same.As(t, fmt.Sprintf("%s, %s is observed as", name, path), eventstore.Failed, s.observed[0].Outcome)
 		}
 	}
 }
@@ -225,10 +221,6 @@ func TestPageSizeIsLimitedInBytes(t *testing.T) {
 	}
 	w := &writes{ResponseRecorder: httptest.NewRecorder(), store: s.store}
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/events/stream?from=1", nil))
-	if got := len(w.flushed); got != 10 {
-		t.Errorf("sent in %d parts, want 10 of two events", got)
-	}
-	if got := len(positions(t, w.Body.String())); got != 20 {
-		t.Errorf("%d events, want 20", got)
-	}
+	same.As(t, "sent in parts", 10, len(w.flushed))
+	same.As(t, "events", 20, len(positions(t, w.Body.String())))
 }

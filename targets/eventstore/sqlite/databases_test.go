@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestDatabases(t *testing.T) {
@@ -115,9 +116,7 @@ func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 	d.await(t, "five wait", func() bool { return d.logs["slow"].users == 5 })
 	appendAll(t, logOf(t, d, "quick"), "a")
 	checkTypes(t, logOf(t, d, "quick"), "a")
-	if got := d.Waiting(); got != 0 {
-		t.Errorf("%d wait for writers, want 0", got)
-	}
+	same.As(t, "wait for writers", 0, d.Waiting())
 	for _, answer := range answers {
 		select {
 		case err := <-answer:

@@ -101,9 +101,7 @@ func TestQueuedAppendsShareCommit(t *testing.T) {
 			a := s.addRequest(t, 1, adding("a"))
 			b := s.addRequest(t, 2, adding("b", "b"))
 			c := s.addRequest(t, 1, adding("c"))
-			if got := s.Waiting(); got != 3 {
-				t.Errorf("%d wait, want 3", got)
-			}
+			same.As(t, "wait", 3, s.Waiting())
 			s.release()
 			for _, r := range []*request{a, b, c} {
 				if err := <-r.done; err != nil {
@@ -170,9 +168,7 @@ func TestFailedAppendKeepsGroupCommitted(t *testing.T) {
 	want := []eventstore.Commit{{Requests: 3, Failed: true}, {Requests: 1, Events: 1}, {Requests: 1, Failed: true}, {Requests: 1, Events: 1}}
 	same.As(t, "commits", want, s.commits())
 	checkTypes(t, s, "a", "b")
-	if got := s.Position(); got != 2 {
-		t.Errorf("position = %d, want 2", got)
-	}
+	same.As(t, "position", 2, s.Position())
 }
 
 // An append that runs out of memory at one event is not stored in part.

@@ -45,9 +45,7 @@ func TestLeastRecentlyUsedLogIsClosed(t *testing.T) {
 	checkOpen(t, d, "a", "c")
 	// Of a log that is closed the last position is known, and it is well; neither
 	// opens it.
-	if got := b.Position(); got != 2 {
-		t.Errorf("position of a closed log = %d, want 2", got)
-	}
+	same.As(t, "position of a closed log", 2, b.Position())
 	if err := b.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // setWALTolerated sets the size above which the WAL is restarted, and returns the one
@@ -41,9 +42,7 @@ func TestOversizedWALIsRestarted(t *testing.T) {
 	if after := walSize(t, s); after != before {
 		t.Errorf("the WAL has grown from %d to %d bytes", before, after)
 	}
-	if got := setWALTolerated(t, s, walLimit); got != walLimit {
-		t.Errorf("tolerates %d bytes after that, want %d", got, walLimit)
-	}
+	same.As(t, "tolerates bytes after that", walLimit, setWALTolerated(t, s, walLimit))
 }
 
 // A reader that takes long holds up one commit, and not each.

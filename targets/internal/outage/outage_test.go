@@ -53,9 +53,7 @@ func TestWaitEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &timers{fire: tt.fire}
 			g := New(time.Second, f.after)
-			if got := g.Wait(tt.ctx, tt.answer); got != tt.want {
-				t.Errorf("answered: %v, want %v", got, tt.want)
-			}
+			same.As(t, "answered", tt.want, g.Wait(tt.ctx, tt.answer))
 			same.As(t, "bounds", []time.Duration{time.Second}, f.asked)
 			if _, got := g.state(); got != tt.down {
 				t.Errorf("the service is down: %v, want %v", got, tt.down)

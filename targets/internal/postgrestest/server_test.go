@@ -31,9 +31,7 @@ func TestDatabasesAreIsolatedAndDropped(t *testing.T) {
 	t.Run("two", func(t *testing.T) {
 		names = []string{server.Database(t), server.Database(t)}
 		query(t, server, names[0], "CREATE TABLE marks (mark text)")
-		if got := query(t, server, names[1], "SELECT relname::text FROM pg_class WHERE relname = 'marks'"); got != "" {
-			t.Errorf("the other database has the table %s as well", got)
-		}
+		same.As(t, "the other database has the table as well", "", query(t, server, names[1], "SELECT relname::text FROM pg_class WHERE relname = 'marks'"))
 	})
 	left := query(t, server, "postgres", "SELECT datname::text FROM pg_database WHERE datname LIKE 'test%'")
 	for _, name := range names {
@@ -61,7 +59,5 @@ func TestCommitSurvivesCrash(t *testing.T) {
 
 func TestSettingsOverrideDefaults(t *testing.T) {
 	server := New(t, "max_connections=17")
-	if got := query(t, server, "postgres", "SHOW max_connections"); got != "17" {
-		t.Errorf("max_connections = %s, want 17", got)
-	}
+	same.As(t, "max_connections", "17", query(t, server, "postgres", "SHOW max_connections"))
 }

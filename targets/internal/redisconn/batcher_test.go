@@ -156,9 +156,7 @@ func TestCanceledCallIsNotSent(t *testing.T) {
 				}
 				close(h.release)
 				synctest.Wait()
-				if got := len(h.batches); got != tt.want {
-					t.Errorf("%d batches were sent, want %d: %v", got, tt.want, h.batches)
-				}
+				same.As(t, "batches were sent", tt.want, len(h.batches))
 				checkIdle(t, b)
 			})
 		})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // ask sends one command and returns the first line of the reply.
@@ -32,9 +33,7 @@ func dial(t *testing.T, addr string) net.Conn {
 }
 
 func TestStartAnswers(t *testing.T) {
-	if got := ask(t, dial(t, Start(t)), "PING"); got != "+PONG\r\n" {
-		t.Errorf("reply = %q, want +PONG", got)
-	}
+	same.As(t, "reply", "+PONG\r\n", ask(t, dial(t, Start(t)), "PING"))
 }
 
 func TestCrash(t *testing.T) {
@@ -49,9 +48,7 @@ func TestCrash(t *testing.T) {
 	}
 	server.Start(t)
 	server.Start(t) // is running, so that this does nothing
-	if got := ask(t, dial(t, server.Addr()), "INCR n"); got != ":2\r\n" {
-		t.Errorf("reply after a crash = %q, want 2", got)
-	}
+	same.As(t, "reply after a crash", ":2\r\n", ask(t, dial(t, server.Addr()), "INCR n"))
 }
 
 func TestHang(t *testing.T) {
@@ -66,9 +63,7 @@ func TestHang(t *testing.T) {
 		t.Errorf("read %d bytes of a server that hangs, %v; want a timeout", n, err)
 	}
 	server.Resume(t)
-	if got := ask(t, dial(t, server.Addr()), "PING"); got != "+PONG\r\n" {
-		t.Errorf("reply = %q, want +PONG", got)
-	}
+	same.As(t, "reply", "+PONG\r\n", ask(t, dial(t, server.Addr()), "PING"))
 }
 
 func TestServersAreIsolated(t *testing.T) {

@@ -93,9 +93,7 @@ func TestAroundSeesEveryRequest(t *testing.T) {
 				t.Errorf("unary: %v, want %v", err, tc.want)
 			}
 			same.As(t, "seen", seen{"Echo", tc.want}, <-calls)
-			if got := twice(t, conn, tc.request); got != tc.want {
-				t.Errorf("stream: %v, want %v", got, tc.want)
-			}
+			same.As(t, "stream", tc.want, twice(t, conn, tc.request))
 			same.As(t, "seen", seen{"Twice", tc.want}, <-calls)
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"runtime/debug"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func environment(values map[string]string) func(string) string {
@@ -27,9 +29,7 @@ func TestTune(t *testing.T) {
 		"most of it outside":   {limited, 900 * mb, 600 * mb, collector{400, 450 * mb}},
 		"more than it outside": {limited, 900 * mb, 9000 * mb, collector{400, 450 * mb}},
 	} {
-		if got := tune(environment(tc.env), tc.limit, tc.outside); got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
-		}
+		same.As(t, name, tc.want, tune(environment(tc.env), tc.limit, tc.outside))
 	}
 }
 

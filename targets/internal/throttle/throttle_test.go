@@ -129,9 +129,7 @@ func TestFullTable(t *testing.T) {
 	if active != burst {
 		t.Errorf("the active client was granted %d requests in no time, want %d", active, burst)
 	}
-	if got := throttle.buckets.Len(); got != clients {
-		t.Errorf("the table holds %d clients, want %d", got, clients)
-	}
+	same.As(t, "the table holds clients", clients, throttle.buckets.Len())
 }
 
 func TestLeastRecentlyUsedClientIsEvicted(t *testing.T) {
@@ -156,9 +154,7 @@ func TestConcurrentClientsShareOneBucket(t *testing.T) {
 		wg.Go(func() { yes.Add(int64(granted(throttle, "a", burst))) })
 	}
 	wg.Wait()
-	if got := yes.Load(); got != burst {
-		t.Errorf("granted %d of %d requests in no time, want %d", got, 8*burst, burst)
-	}
+	same.As(t, fmt.Sprintf("granted of %d requests in no time", 8*burst), burst, yes.Load())
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -196,9 +192,7 @@ func TestDefaults(t *testing.T) {
 	for i := range DefaultClients {
 		throttle.Allow(strconv.Itoa(i))
 	}
-	if got := throttle.buckets.Len(); got != DefaultClients {
-		t.Errorf("keeps %d clients, want %d", got, DefaultClients)
-	}
+	same.As(t, "keeps clients", DefaultClients, throttle.buckets.Len())
 }
 
 func BenchmarkAllow(b *testing.B) {

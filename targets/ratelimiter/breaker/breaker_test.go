@@ -62,17 +62,13 @@ func TestOpenBreakerProbesOncePerPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{err: errDown}
 		breaker, changes := newBreaker(t)
-		if got := fail(t, breaker, s, 1000); got != tolerated {
-			t.Errorf("asked %d times, want %d", got, tolerated)
-		}
+		same.As(t, "asked times", tolerated, fail(t, breaker, s, 1000))
 		if err := breaker.Ask(s.answer); !errors.Is(err, ratelimiter.ErrNotAsked) {
 			t.Errorf("error = %v, want ErrNotAsked", err)
 		}
 		for range 3 {
 			<-time.After(Pause + 1)
-			if got := fail(t, breaker, s, 1000); got != 1 {
-				t.Errorf("asked %d times after a pause, want once", got)
-			}
+			same.As(t, "asked times after a pause", 1, fail(t, breaker, s, 1000))
 		}
 		same.As(t, "changes", []bool{false}, *changes)
 
@@ -92,9 +88,7 @@ func TestBreakerCountsConsecutiveFailures(t *testing.T) {
 	breaker, _ := newBreaker(t)
 	for range 3 {
 		s.err = errDown
-		if got := fail(t, breaker, s, tolerated-1); got != tolerated-1 {
-			t.Errorf("asked %d times, want each time", got)
-		}
+		same.As(t, "asked times", tolerated-1, fail(t, breaker, s, tolerated-1))
 		s.err = nil
 		if err := breaker.Ask(s.answer); err != nil {
 			t.Errorf("the store answers, and yet: %v", err)
@@ -106,9 +100,7 @@ func TestBreakerCountsConsecutiveFailures(t *testing.T) {
 func TestContentionDoesNotOpenBreaker(t *testing.T) {
 	s := &store{err: fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)}
 	breaker, changes := newBreaker(t)
-	if got := fail(t, breaker, s, 100); got != 100 {
-		t.Errorf("asked %d times of 100", got)
-	}
+	same.As(t, "asked times of 100", 100, fail(t, breaker, s, 100))
 	if err := breaker.Ask(s.answer); !errors.Is(err, ratelimiter.ErrContended) {
 		t.Errorf("error = %v, want ErrContended", err)
 	}

@@ -186,9 +186,7 @@ func TestUnreadableRequestIsCounted(t *testing.T) {
 	if status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("error = %v, want %v", err, codes.ResourceExhausted)
 	}
-	if got := <-observed; got != ratelimiter.Failed {
-		t.Errorf("observed %s, want %s", got, ratelimiter.Failed)
-	}
+	same.As(t, "observed", ratelimiter.Failed, <-observed)
 }
 
 // A client that has gone away has perhaps taken its token: the decision goes on,
@@ -222,9 +220,7 @@ func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the decision was ended: %v", err)
 	}
-	if got := <-decided; got != ratelimiter.Granted {
-		t.Errorf("observed %s, want %s", got, ratelimiter.Granted)
-	}
+	same.As(t, "observed", ratelimiter.Granted, <-decided)
 }
 
 // over is the limiter by way of gRPC.

@@ -202,9 +202,7 @@ func TestOutageIsLoggedOnlyByRequestsThatReachTheStore(t *testing.T) {
 					t.Errorf("status = %d, want 503", got.Status)
 				}
 			}
-			if got := strings.Count(log.String(), "cannot decide"); got != tc.want {
-				t.Errorf("%d lines, want %d:\n%s", got, tc.want, log.String())
-			}
+			same.As(t, "lines", tc.want, strings.Count(log.String(), "cannot decide"))
 		})
 	}
 }

@@ -155,9 +155,7 @@ func TestRedirect(t *testing.T) {
 			s.create(t, "mine")
 			same.As(t, "reply", tt.want, s.ask(tt.method, tt.path, ""))
 			same.As(t, "observed", []string{tt.observed}, s.observed)
-			if got := s.events[shortener.Redirected]; got != tt.redirects {
-				t.Errorf("%d redirects counted, want %d", got, tt.redirects)
-			}
+			same.As(t, "redirects counted", tt.redirects, s.events[shortener.Redirected])
 			if _, clicks, err := s.store.Totals(t.Context()); err != nil || int(clicks) != tt.redirects {
 				t.Errorf("%d clicks stored, %v; want %d", clicks, err, tt.redirects)
 			}
@@ -183,9 +181,7 @@ func TestRedirectWithoutTheStore(t *testing.T) {
 			t.Errorf("%v: status = %d, want %d", failure, got.Status, want)
 		}
 	}
-	if got := s.events[shortener.Redirected]; got != 0 {
-		t.Errorf("%d redirects counted, want 0", got)
-	}
+	same.As(t, "redirects counted", 0, s.events[shortener.Redirected])
 }
 
 // panicking is a cache with a bug.
@@ -242,12 +238,8 @@ func TestRateLimit(t *testing.T) {
 			t.Errorf("%s %s of %q = %d, Retry-After %q; want %d, %q", tt.method, tt.path, tt.client, w.Code, got, tt.status, tt.retryAfter)
 		}
 	}
-	if got := s.events[shortener.RateLimited]; got != 5 {
-		t.Errorf("%d requests were counted as limited, want 5", got)
-	}
-	if got := s.events[shortener.Redirected]; got != 2 {
-		t.Errorf("%d redirects were counted, want 2", got)
-	}
+	same.As(t, "requests were counted as limited", 5, s.events[shortener.RateLimited])
+	same.As(t, "redirects were counted", 2, s.events[shortener.Redirected])
 }
 
 func TestPages(t *testing.T) {

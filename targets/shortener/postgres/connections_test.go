@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // hold keeps n connections busy at the same time, calls while, and gives them
@@ -45,9 +46,7 @@ func hold(t *testing.T, s *Store, n int, while func()) {
 func TestUnlimitedHasNoBound(t *testing.T) {
 	s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.Connections, o.PoolSize = Unlimited, 1 })
 	hold(t, s, 20, func() {
-		if got := s.db.Stats().OpenConnections; got != 20 {
-			t.Errorf("%d connections, want 20", got)
-		}
+		same.As(t, "connections", 20, s.db.Stats().OpenConnections)
 	})
 	if got := s.db.Stats().OpenConnections; got > 2 {
 		t.Errorf("%d connections are kept, want 2 at most", got)
@@ -61,16 +60,12 @@ func TestPoolIsBounded(t *testing.T) {
 	hold(t, s, 4, func() {
 		go func() { pinged <- s.session(t.Context(), func(*pgx.Conn) error { return nil }) }()
 		await(t, "a request waits", func() bool { return s.db.Stats().WaitCount == 1 })
-		if got := s.db.Stats().OpenConnections; got != 4 {
-			t.Errorf("%d connections, want 4", got)
-		}
+		same.As(t, "connections", 4, s.db.Stats().OpenConnections)
 	})
 	if err := <-pinged; err != nil {
 		t.Errorf("the request that waited: %v", err)
 	}
-	if got := s.db.Stats().Idle; got != 1 {
-		t.Errorf("%d idle connections are kept, want a quarter of 4", got)
-	}
+	same.As(t, "idle connections are kept", 1, s.db.Stats().Idle)
 }
 
 // A PgBouncer with three server connections serves more requests at once than
@@ -78,13 +73,9 @@ func TestPoolIsBounded(t *testing.T) {
 func TestPgBouncerHasNoBound(t *testing.T) {
 	s := open(t, bounced(t), func(o *Options) { o.Connections, o.PoolSize = PgBouncer, 5 })
 	hold(t, s, 20, func() {
-		if got := s.db.Stats().OpenConnections; got != 20 {
-			t.Errorf("%d connections, want 20", got)
-		}
+		same.As(t, "connections", 20, s.db.Stats().OpenConnections)
 	})
-	if got := s.db.Stats().Idle; got != 5 {
-		t.Errorf("%d idle connections are kept, want 5", got)
-	}
+	same.As(t, "idle connections are kept", 5, s.db.Stats().Idle)
 }
 
 // After a crash the store answers as soon as the server does.

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // ask returns the only column of what the server answers.
@@ -73,9 +74,7 @@ func TestLinkIndex(t *testing.T) {
 	database := postgrestest.Shared(t).Database(t)
 	for _, on := range []bool{true, true, false, false, true} {
 		s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.Database, o.LinkIndex = database, on })
-		if got := slices.Contains(ask(t, s, indexes), "links_short_code_expires_at"); got != on {
-			t.Errorf("the index is there: %v, want %v", got, on)
-		}
+		same.As(t, "the index is there", on, slices.Contains(ask(t, s, indexes), "links_short_code_expires_at"))
 	}
 }
 

@@ -191,9 +191,7 @@ func TestExpiredEntryIsAMiss(t *testing.T) {
 	finder.change(func() { finder.all["abc"] = second })
 	want(t, cache, "abc", second)
 	want(t, cache, "abc", second)
-	if got := finder.asks(); got != 2 {
-		t.Errorf("store was asked %d times, want 2", got)
-	}
+	same.As(t, "store was asked times", 2, finder.asks())
 }
 
 func TestUnreadableEntryIsReplaced(t *testing.T) {
@@ -203,9 +201,7 @@ func TestUnreadableEntryIsReplaced(t *testing.T) {
 	cache := newCache(t, client, finder, nil)
 	want(t, cache, "abc", finder.all["abc"])
 	want(t, cache, "abc", finder.all["abc"])
-	if got := finder.asks(); got != 1 {
-		t.Errorf("store was asked %d times, want 1", got)
-	}
+	same.As(t, "store was asked times", 1, finder.asks())
 }
 
 func TestPutReplacesNegativeEntry(t *testing.T) {

@@ -46,9 +46,7 @@ func TestFindDuringRedisOutage(t *testing.T) {
 			if err := cache.Put(t.Context(), link("new", time.Hour)); err == nil {
 				t.Error("a link was put into a cache that is away")
 			}
-			if got := y.all()[shortener.CacheFailure] - before; got != 4*failuresToOpen {
-				t.Errorf("%d failures were counted, want %d", got, 4*failuresToOpen)
-			}
+			same.As(t, "failures were counted", 4*failuresToOpen, y.all()[shortener.CacheFailure]-before)
 			outage.end(server, t)
 			await(t, "links are found in Redis again", func() bool {
 				want(t, cache, "known", known)
@@ -154,8 +152,6 @@ func TestPutEndsFlights(t *testing.T) {
 		synctest.Wait()
 		close(finder.held)
 		synctest.Wait()
-		if got := finder.asks(); got != 2 {
-			t.Errorf("store was asked %d times, want 2", got)
-		}
+		same.As(t, "store was asked times", 2, finder.asks())
 	})
 }
