@@ -1,24 +1,26 @@
-// Command mutation measures how well the tests of the pure packages notice a fault: it
-// has gremlins change an operator at a time and runs the package's own tests. It prints
-// a line for each package,
+// Command mutation measures how well the tests of the pure packages notice a fault: it changes a
+// package in one place at a time, which makes a mutant, and runs the package's own tests. A
+// mutant is killed if they fail or do not end; else it lived. It prints a line for each package,
 //
-//	mutation: package=controllers/verdict killed=130 lived=2 timed-out=0 efficacy=98.5 covered=99.3
+//	mutation: package=controllers/verdict killed=130 lived=2 equivalent=1 share=0.98
 //
-// and ends with an error if a package misses a bar: 97 % of the mutants that ran are
-// killed (efficacy), and 95 % of all ran (covered).
+// and ends with an error if a share is below -least.
 //
-// gremlins runs a mutant only where the coverage of the tests reaches. Go's coverage
-// leaves out the conditions of a switch's cases and the values of package variables.
-// gremlins also takes a mutant that does not compile for one that a test killed. This
-// command is its own program in the place of the go command, for gremlins alone: it adds
-// the missing lines to the profile (widen), builds the tests of a mutant and runs them,
-// those that take long after the others (try), and returns another code if no test failed
-// (stand). A mutant whose tests time out counts as neither killed nor lived; gremlins
-// calls it not viable.
+// What is changed (sites.go):
 //
-// Tests run with -short, in which random orders and cases are fewer: a mutant that only the
-// rest of them would kill counts as one that lived.
+//   - a condition always holds, or never; an operand of && or || has no effect; && is ||
+//   - < is <=, and a comparison or a call that is no condition is negated
+//   - + is -, * is /, and the other way round; 0 is 1, and 1 is 0
+//   - a call, an assignment, a count, a return, a break or a continue is left out
 //
-// Results are kept in the user's cache (kept): a run that was interrupted goes on, and
-// one with further tests tries only what lived.
+// All mutants of a package are in one test program: at each site it asks for the number of its
+// mutant (switch.go.txt), which is in its environment, so that a mutant costs no build. The go
+// command reads the changed files in the place of the real ones (-overlay), which stay as they are.
+//
+// Each test first runs alone, to tell for how long, and which sites it reaches: a mutant is tried
+// with the tests that reach it and no others, those that take long after the rest. What no test
+// reaches has lived. Tests run with -short.
+//
+// A mutant that does what the original does is no fault. Those found are listed with the reason in
+// equivalent.txt, and tried too: it is an error if a listed one is killed, or is not there.
 package main

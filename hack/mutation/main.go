@@ -1,163 +1,207 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// pure are the packages whose decisions have no effects, with those below them.
-var pure = []string{
-	"controllers/lifecycle", "controllers/plan", "controllers/results", "controllers/verdict",
-	"loadworker/pace", "measure",
+// besides are packages that are as pure as those in hack/archtest's list.
+var besides = []string{"controllers/search", "measure/...", "text"}
+
+// options are the flags.
+type options struct {
+	workers, sample int
+	lived           bool
+	least           float64
+	equivalent      string
 }
 
-// The bars, in percent.
-const (
-	leastEfficacy = 97
-	leastCovered  = 95
-)
-
 func main() {
-	if filepath.Base(os.Args[0]) == "go" {
-		os.Exit(stand(os.Args[1:]))
-	}
-	workers := flag.Int("workers", 2, "how many mutants are tried at the same time")
+	var o options
+	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at the same time")
+	flag.IntVar(&o.sample, "sample", 0, "try so many mutants of a package at most, the same each time; 0: all")
+	flag.BoolVar(&o.lived, "lived", false, "print the mutants that lived")
+	flag.Float64Var(&o.least, "least", 0.97, "the share of a package's mutants that its tests have to kill")
+	flag.StringVar(&o.equivalent, "equivalent", "hack/mutation/equivalent.txt", "the list of mutants that do what the original does")
 	flag.Parse()
-	if err := mutate(flag.Args(), *workers); err != nil {
+	if err := o.mutate(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
 }
 
-// mutate tests these packages, or all.
-func mutate(packages []string, workers int) error {
-	if len(packages) == 0 {
-		packages = pure
+// mutate tries these packages, or all pure ones.
+func (o options) mutate(patterns []string) error {
+	known, err := equivalents(o.equivalent)
+	if err != nil {
+		return err
 	}
-	var missed []string
-	for _, p := range packages {
-		r, err := unleash(p, workers)
+	if len(patterns) == 0 {
+		if patterns, err = pure(); err != nil {
+			return err
+		}
+	}
+	folders, err := folders(patterns)
+	if err != nil {
+		return err
+	}
+	var below []string
+	for _, folder := range folders {
+		r, err := o.try(folder, known)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p, err)
+			return err
 		}
-		fmt.Println(r.line(p))
-		if !r.good() {
-			missed = append(missed, p)
+		if r.killed+r.lived == 0 {
+			continue // it decides nothing
+		}
+		fmt.Println(r)
+		if r.share() < o.least {
+			below = append(below, folder)
 		}
 	}
-	if len(missed) > 0 {
-		return fmt.Errorf("below the bars (efficacy %d %%, covered %d %%): %s", leastEfficacy, leastCovered, strings.Join(missed, ", "))
+	if len(below) > 0 {
+		return fmt.Errorf("the tests of %s kill less than %g of the mutants", strings.Join(below, ", "), o.least)
 	}
 	return nil
 }
 
-// The variables of the program in the place of the go command: the real go command, and
-// files for what it finds of the packages before the first mutant, and for how many
-// mutants timed out.
-const (
-	goVariable       = "MUTATION_GO"
-	packagesVariable = "MUTATION_PACKAGES"
-	timedOutVariable = "MUTATION_TIMED_OUT"
-)
-
-// timedOutFile is the name of the file with a byte for each mutant that timed out.
-const timedOutFile = "timed-out"
-
-// standIn puts this program in the place of the go command: it returns an environment
-// in which it is found first, and a folder to be removed.
-func standIn() (env []string, folder string, err error) {
-	tool, err := exec.LookPath("go")
+// pure are the packages of which hack/archtest holds that they decide, and those besides.
+func pure() ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "hack/archtest/rules.go", nil, 0)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, "", err
-	}
-	if folder, err = os.MkdirTemp("", "mutation-"); err != nil {
-		return nil, "", err
-	}
-	if err := copyProgram(filepath.Join(folder, "go"), self); err != nil {
-		return nil, "", errors.Join(err, os.RemoveAll(folder))
-	}
-	return append(os.Environ(),
-		goVariable+"="+tool, packagesVariable+"="+filepath.Join(folder, "packages.json"),
-		timedOutVariable+"="+filepath.Join(folder, timedOutFile),
-		"PATH="+folder+":"+os.Getenv("PATH")), folder, nil
+	var all []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Names[0].Name != "pure" {
+			return !ok
+		}
+		ast.Inspect(spec, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok {
+				name, _ := strconv.Unquote(literal.Value)
+				all = append(all, name)
+			}
+			return true
+		})
+		return false
+	})
+	return append(all, besides...), nil
 }
 
-// copyProgram copies a program. A link would do, but for Go, which removes from its cache
-// what "go run" has built and others need room for: the go command itself would be found
-// then, which takes a mutant that does not compile for one that a test killed.
-func copyProgram(to, from string) error {
-	program, err := os.ReadFile(from)
-	if err != nil {
-		return err
+// folders are those of packages, relative to the module's.
+func folders(patterns []string) (all []string, err error) {
+	args := make([]string, 0, len(patterns))
+	for _, p := range patterns {
+		args = append(args, "./"+p)
 	}
-	return os.WriteFile(to, program, 0o700)
+	packages, err := list(args...)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range packages {
+		folder, err := filepath.Rel(root, p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, folder)
+	}
+	return all, nil
 }
 
-// report is what is read of gremlins' own.
-type report struct {
-	Killed     int `json:"mutants_killed"`
-	Lived      int `json:"mutants_lived"`
-	NotCovered int `json:"mutants_not_covered"`
-	// TimedOut is of this program's own count. Most of these mutants loop for ever.
-	TimedOut int `json:"-"`
+// result is what became of a package's mutants.
+type result struct {
+	folder                    string
+	killed, lived, equivalent int
 }
 
-// unleash has gremlins try the mutants of a package, and of those in folders below it.
-func unleash(folder string, workers int) (r report, err error) {
-	env, temporary, err := standIn()
+func (r result) share() float64 { return float64(r.killed) / float64(r.killed+r.lived) }
+
+func (r result) String() string {
+	return fmt.Sprintf("mutation: package=%s killed=%d lived=%d equivalent=%d share=%.3f", r.folder, r.killed, r.lived, r.equivalent, r.share())
+}
+
+// try tries the mutants of a package.
+func (o options) try(folder string, known []*equivalent) (r result, err error) {
+	temporary, err := os.MkdirTemp("", "mutation-")
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	file := filepath.Join(temporary, "report.json")
-	// The timeout is a multiple of what all tests took. It is never reached: the tests of
-	// a mutant have one of their own. Without --test-cpu: gremlins 0.6 passes it as one
-	// word, "-cpu 1", which no test program has.
-	cmd := exec.Command("gremlins", "unleash", "--workers", strconv.Itoa(workers), "--timeout-coefficient", "100",
-		"--output-statuses", "lctv", "--output", file, "./"+folder)
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
+	r.folder = folder
+	p, err := build(folder, temporary)
+	if err != nil || len(p.mutants) == 0 {
 		return r, err
 	}
-	raw, err := os.ReadFile(file)
+	tests, err := p.tests(o.workers)
 	if err != nil {
 		return r, err
 	}
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return r, err
+	var mutex sync.Mutex
+	var survivors []mutant
+	err = inParallel(o.workers, o.choose(p.mutants), func(m mutant) error {
+		killed, err := p.kills(m, tests)
+		mutex.Lock()
+		defer mutex.Unlock()
+		i := slices.IndexFunc(known, func(e *equivalent) bool { return e.matches(m) })
+		switch {
+		case err != nil:
+			return err
+		case i >= 0 && killed:
+			return fmt.Errorf("%s:%d: a test kills what %s lists: %s", m.file, m.line, o.equivalent, m.change)
+		case i >= 0:
+			known[i].found = true
+			r.equivalent++
+		case killed:
+			r.killed++
+		default:
+			r.lived++
+			survivors = append(survivors, m)
+		}
+		return nil
+	})
+	if o.lived {
+		slices.SortFunc(survivors, func(a, b mutant) int { return a.id - b.id })
+		for _, m := range survivors {
+			fmt.Printf("%s:%d:%d: %s | %s\n", m.file, m.line, m.column, m.change, m.text)
+		}
 	}
-	count, err := os.ReadFile(filepath.Join(temporary, timedOutFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	r.TimedOut = len(count)
-	return r, err
+	return r, errors.Join(err, o.unknown(folder, known))
 }
 
-func (r report) efficacy() float64 { return percent(r.Killed, r.Killed+r.Lived) }
-func (r report) covered() float64  { return percent(r.Killed+r.Lived, r.Killed+r.Lived+r.NotCovered) }
-func (r report) good() bool        { return r.efficacy() >= leastEfficacy && r.covered() >= leastCovered }
-
-func (r report) line(folder string) string {
-	return fmt.Sprintf("mutation: package=%s killed=%d lived=%d timed-out=%d efficacy=%.1f covered=%.1f", folder, r.Killed, r.Lived, r.TimedOut, r.efficacy(), r.covered())
+// choose returns a sample of the mutants, or all.
+func (o options) choose(all []mutant) []mutant {
+	if o.sample == 0 || o.sample >= len(all) {
+		return all
+	}
+	var chosen []mutant
+	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(all))[:o.sample] {
+		chosen = append(chosen, all[i])
+	}
+	return chosen
 }
 
-// percent of no mutants is none: a package that was not tested is not good.
-func percent(part, all int) float64 {
-	if all == 0 {
-		return 0
+// unknown is an error if the list has what is no mutant of the package.
+func (o options) unknown(folder string, known []*equivalent) (err error) {
+	for _, e := range known {
+		if o.sample == 0 && !e.found && filepath.Dir(e.file) == folder {
+			err = errors.Join(err, fmt.Errorf("%s: there is no mutant that lived: %s | %s | %s", o.equivalent, e.file, e.change, e.text))
+		}
 	}
-	return 100 * float64(part) / float64(all)
+	return err
 }

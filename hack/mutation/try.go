@@ -1,96 +1,157 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 )
 
-// try tests the mutant in the working folder, or returns what an earlier try of the same
-// mutant found. The arguments are those with which gremlins calls the go command:
-//
-//	test -timeout 50s -failfast example.com/module/package
-func try(args []string) (code int, err error) {
-	name := args[len(args)-1]
-	raw, err := os.ReadFile(os.Getenv(packagesVariable))
-	if err != nil {
-		return notViable, err
-	}
-	var packages map[string]tested
-	if err := json.Unmarshal(raw, &packages); err != nil {
-		return notViable, err
-	}
-	p, ok := packages[name]
-	if !ok {
-		return notViable, fmt.Errorf("package %s has no tests", name)
-	}
-	root, err := moduleRoot()
-	if err != nil {
-		return notViable, err
-	}
-	kept, code, ok, err := p.recall(filepath.Join(root, p.Folder))
-	if ok || err != nil {
-		return code, err
-	}
-	if code, err = p.try(root, name); err != nil {
-		return code, err
-	}
-	return code, kept.store(code)
+// test is one of a package's tests.
+type test struct {
+	name    string
+	took    time.Duration
+	reaches map[int]bool // mutants by their numbers
 }
 
-// try builds the tests of the package and runs them, those that take long after the
-// others, until one fails.
-func (p tested) try(root, name string) (code int, err error) {
-	// The folder is for temporary files, which gremlins removes.
-	folder, err := os.MkdirTemp(os.Getenv("GOTMPDIR"), "mutant-")
-	if err != nil {
-		return notViable, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	program := filepath.Join(folder, "tests")
-	// A mutant is killed by a test, not by a remark of vet. Building takes longer than
-	// most tests, and a third less without optimization and tables for debuggers.
-	build := []string{"GOGC=off", os.Getenv(goVariable), "test", "-c", "-vet=off", "-gcflags=-N -l", "-ldflags=-s -w", "-o", program, name}
-	if _, err := output(root, "env", build...); err != nil {
-		return notViable, ignoreExit(err)
-	}
-	stages := [][]string{{}}
-	if p.Slow != "" {
-		stages = [][]string{{"-test.skip", p.Slow}, {"-test.run", p.Slow}}
-	}
-	for i, stage := range stages {
-		limit := time.Duration(longest * (p.Took[i] + patience) * float64(time.Second))
-		flags := append([]string{"-test.short", "-test.failfast", "-test.paniconexit0", "-test.timeout", limit.String()}, stage...)
-		if out, err := output(filepath.Join(root, p.Folder), program, flags...); err != nil {
-			return failure(out), ignoreExit(err)
-		}
-	}
-	return lived, nil
-}
+// quick is for how long a test takes that runs in one process with all that are as quick. Longer
+// ones run after these, one after another.
+const quick = 250 * time.Millisecond
 
-// A stage of a mutant's tests has timed out when it has taken so many times what it takes
-// without a mutant, and so many seconds. Beside other work it takes longer.
+// A mutant's tests may take so many times what they take without it, and some time more.
 const (
 	longest  = 10
-	patience = 1.0
+	patience = 3 * time.Second
 )
 
-// output runs a program in a folder, and returns all that it printed.
-func output(folder, program string, args ...string) ([]byte, error) {
-	cmd := exec.Command(program, args...)
-	cmd.Dir = folder
-	return cmd.CombinedOutput()
+// run runs some tests with one mutant, or none. It returns whether they failed.
+func (p *program) run(mutant int, reached string, limit time.Duration, tests ...string) (failed bool, output []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	for i, name := range tests {
+		tests[i] = regexp.QuoteMeta(name)
+	}
+	cmd := exec.CommandContext(ctx, p.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.run", "^("+strings.Join(tests, "|")+")$")
+	cmd.Dir = p.folder
+	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(mutant), "MUTATION_REACHED="+reached)
+	cmd.WaitDelay = time.Second // a child of a test may hold its output open
+	output, err = cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) || ctx.Err() != nil {
+		return true, output, nil
+	}
+	return false, output, err
 }
 
-// ignoreExit keeps only errors that are not the exit code of a program: one that a
-// signal ended says nothing of the mutant.
-func ignoreExit(err error) error {
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.Exited() {
-		return nil
+// tests runs each of the package's tests alone and without a mutant.
+func (p *program) tests(workers int) ([]*test, error) {
+	if _, err := os.Stat(p.file); errors.Is(err, os.ErrNotExist) {
+		return nil, nil // there are none
 	}
+	cmd := exec.Command(p.file, "-test.list", "^(Test|Fuzz|Example)")
+	cmd.Dir = p.folder
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("list the tests of %s: %w\n%s", p.folder, err, out)
+	}
+	var all []*test
+	for _, name := range strings.Fields(string(out)) {
+		all = append(all, &test{name: name})
+	}
+	err = inParallel(workers, all, func(t *test) error {
+		reached := filepath.Join(filepath.Dir(p.file), "reached-"+t.name)
+		begun := time.Now()
+		failed, out, err := p.run(-1, reached, time.Hour, t.name)
+		if err != nil || failed {
+			return errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, p.folder, out))
+		}
+		t.took = time.Since(begun)
+		t.reaches, err = numbers(reached)
+		return err
+	})
+	slices.SortFunc(all, func(a, b *test) int { return int(a.took - b.took) })
+	return all, err
+}
+
+// numbers are those in a file, which is not there if there are none.
+func numbers(file string) (map[int]bool, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	all := map[int]bool{}
+	for _, line := range bytes.Fields(raw) {
+		n, err := strconv.Atoi(string(line))
+		if err != nil {
+			return nil, err
+		}
+		all[n] = true
+	}
+	return all, nil
+}
+
+// kills says whether a test fails with the mutant. The tests are sorted by for how long they take.
+func (p *program) kills(m mutant, tests []*test) (bool, error) {
+	var group []string
+	var took time.Duration
+	try := func() (bool, error) {
+		if len(group) == 0 {
+			return false, nil
+		}
+		failed, _, err := p.run(m.id, "", longest*took+patience, group...)
+		group, took = nil, 0
+		return failed, err
+	}
+	for _, t := range tests {
+		if !t.reaches[m.id] {
+			continue
+		}
+		if t.took > quick {
+			if killed, err := try(); killed || err != nil {
+				return killed, err
+			}
+		}
+		group, took = append(group, t.name), took+t.took
+	}
+	return try()
+}
+
+// inParallel calls a function with each item, some at a time, until it returns an error.
+func inParallel[T any](workers int, items []T, do func(T) error) error {
+	var (
+		all   sync.WaitGroup
+		mutex sync.Mutex
+		err   error
+	)
+	next := make(chan T)
+	for range workers {
+		all.Go(func() {
+			for item := range next {
+				failure := do(item)
+				mutex.Lock()
+				err = errors.Join(err, failure)
+				mutex.Unlock()
+			}
+		})
+	}
+	for _, item := range items {
+		mutex.Lock()
+		failed := err != nil
+		mutex.Unlock()
+		if failed {
+			break
+		}
+		next <- item
+	}
+	close(next)
+	all.Wait()
 	return err
 }
