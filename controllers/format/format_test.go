@@ -37,20 +37,45 @@ func TestRate(t *testing.T) {
 		"0.0":       "0/s",
 		"0.000023":  "0.000023/s",
 		"0.046059":  "0.046/s",
+		"0.1":       "0.1/s",
+		"0.14":      "0.1/s",
 		"0.45":      "0.5/s",
 		"4.5":       "4.5/s",
 		"5.0":       "5/s",
+		"10.4":      "10/s",
 		"100.0":     "100/s",
 		"9998.3":    "9998/s",
+		"9999.4":    "9999/s",
+		"9999.5":    "10k/s",
 		"9999.6":    "10k/s",
 		"21034.0":   "21k/s",
 		"999499.9":  "999k/s",
+		"999500":    "1M/s",
 		"999999.9":  "1M/s",
 		"1234567.8": "1.2M/s",
 	}
 	for in, want := range tests {
 		if got := format.Rate(in); got != want {
 			t.Errorf("Rate(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestWholeHasNoZeroUnitsAtItsEnd(t *testing.T) {
+	for in, want := range map[time.Duration]string{
+		0: "0s", 30 * time.Second: "30s", time.Minute: "1m", time.Minute + ms: "1m0.001s", 90 * time.Second: "1m30s",
+		time.Hour: "1h", 2*time.Hour + 30*time.Minute: "2h30m", time.Hour + time.Second: "1h0m1s", time.Hour + 1: "1h0m0.000000001s",
+	} {
+		if got := format.Whole(in); got != want {
+			t.Errorf("Whole(%d) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestDigitsLeaveTwoThatCount(t *testing.T) {
+	for in, want := range map[float64]int{0: 1, 5: 1, 1: 1, 0.5: 2, -0.02: 3} {
+		if got := format.Digits(in); got != want {
+			t.Errorf("Digits(%v) = %d, want %d", in, got, want)
 		}
 	}
 }
@@ -72,6 +97,7 @@ func TestPercent(t *testing.T) {
 		{0, 10, "0%"},
 		{9, 30_000, "0.03%"},
 		{36, 100, "36%"},
+		{1, 1, "100%"},
 		{1, 3, "33.33%"},
 		{1, 8, "12.5%"},
 		{1, 1_000_000, "<0.01%"},

@@ -102,6 +102,11 @@ func TestNothingBeginsWithoutAValidConfiguration(t *testing.T) {
 	if p, err = policy.Next(p, map[string]string{}); err != nil || p.For("a").Hold(now) != nil {
 		t.Errorf("%v: runs are held by a configuration that was corrected", err)
 	}
+	// A configuration that cannot be read makes no run go on in quiet hours.
+	p, _ = policy.Next(nil, map[string]string{"config.yaml": `quietHours: [{from: "00:00", to: "24:00"}]`, "stop.yaml": "stop: {}"})
+	if hold := p.For("a").Hold(now); hold == nil || hold.Cause != policy.Quiet || !hold.Ends() {
+		t.Errorf("quiet hours beside what cannot be read: %+v", hold)
+	}
 	if policy.Unread().For("a").Hold(now) == nil {
 		t.Error("runs begin before the configuration was read")
 	}

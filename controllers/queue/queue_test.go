@@ -27,8 +27,8 @@ func begun(namespace, name string, workers int32) queue.Run {
 func perNamespace(n int32) func(string) int32 { return func(string) int32 { return n } }
 
 func TestPlaces(t *testing.T) {
-	urgent, wide := waits("b", "urgent", 9), waits("b", "wide", 1)
-	urgent.Priority, wide.Workers = 5, 8
+	urgent, wide, six := waits("b", "urgent", 9), waits("b", "wide", 1), waits("b", "six", 1)
+	urgent.Priority, wide.Workers, six.Workers = 5, 8, 6
 	held := waits("a", "held", 0)
 	held.State = queue.Held
 	tests := map[string]struct {
@@ -71,6 +71,26 @@ func TestPlaces(t *testing.T) {
 			want: map[types.UID]queue.Place{
 				"b/wide": {Number: 1, Of: 2, Reason: queue.ClusterWorkers, Message: "4 of 10 workers of the cluster are in use; the run needs 8."},
 				"a/1":    {Number: 2, Of: 2, Reason: queue.ClusterWorkers, Message: "4 of 10 workers of the cluster are in use; the run needs 1."},
+			},
+		},
+		"a place in a full namespace is among its own, and one there keeps no workers free": {
+			runs:   []queue.Run{begun("a", "0", 1), begun("b", "0", 1), waits("a", "1", 0), wide, waits("b", "2", 2), waits("c", "1", 3)},
+			limits: queue.Limits{Workers: 9, Of: perNamespace(1)},
+			want: map[types.UID]queue.Place{
+				"a/1":    {Number: 1, Of: 1, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace a are under way."},
+				"b/wide": {Number: 1, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace b are under way."},
+				"b/2":    {Number: 2, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace b are under way."},
+				"c/1":    {Begins: true},
+			},
+		},
+		"all workers may be in use": {
+			runs: []queue.Run{begun("a", "0", 4), six}, limits: queue.Limits{Workers: 10},
+			want: map[types.UID]queue.Place{"b/six": {Begins: true}},
+		},
+		"a single worker is a limit": {
+			runs: []queue.Run{begun("a", "0", 1), waits("a", "1", 1)}, limits: queue.Limits{Workers: 1},
+			want: map[types.UID]queue.Place{
+				"a/1": {Number: 1, Of: 1, Reason: queue.ClusterWorkers, Message: "1 of 1 workers of the cluster are in use; the run needs 1."},
 			},
 		},
 		"one that a smaller limit would keep for ever begins alone": {
@@ -126,6 +146,11 @@ func TestLedgerKeepsAPlaceUntilItIsReadBack(t *testing.T) {
 			t.Errorf("the second begins while the first is read in state %d", state)
 		}
 	}
+	runs[0].State = queue.Held
+	if place, _ := l.Admit("a/2", runs, limits); !place.Begins {
+		t.Errorf("the first was read as begun and is held again, and the second waits: %+v", place)
+	}
+	l.Withdraw("a/2")
 	if place, _ := l.Admit("a/2", runs[1:], limits); !place.Begins {
 		t.Errorf("the first is gone, and the second waits: %+v", place)
 	}

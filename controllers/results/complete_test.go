@@ -16,6 +16,8 @@ func of(state v1alpha1.StepState, reporting int32) v1alpha1.StepStatus {
 
 func TestCompleteSteps(t *testing.T) {
 	full, part := of(v1alpha1.StepComplete, 3), of(v1alpha1.StepComplete, 2)
+	changed := of(v1alpha1.StepComplete, 3)
+	changed.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{}, {Spoils: v1alpha1.SpoiledStep}}}
 	running, cut := of(v1alpha1.StepRunning, 3), of(v1alpha1.StepCut, 3)
 	pause := v1alpha1.StepStatus{State: v1alpha1.StepComplete}
 	pending, skipped := v1alpha1.StepStatus{State: v1alpha1.StepPending}, v1alpha1.StepStatus{State: v1alpha1.StepSkipped}
@@ -29,6 +31,7 @@ func TestCompleteSteps(t *testing.T) {
 		"all":                              {steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, true}},
 		"one that runs":                    {steps: []v1alpha1.StepStatus{full, running, pending}, want: []bool{true, false, false}},
 		"one that was cut":                 {steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
+		"the target was changed in one":    {steps: []v1alpha1.StepStatus{changed, full}, want: []bool{false, true}},
 		"a report is missing":              {steps: []v1alpha1.StepStatus{part, full}, want: []bool{false, true}},
 		"a worker lost in the last":        {lost: 1, steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, false}},
 		"a worker lost in one before":      {lost: 1, steps: []v1alpha1.StepStatus{full, full, skipped, skipped}, want: []bool{true, false, false, false}},

@@ -132,6 +132,11 @@ func TestTimesOfASchedule(t *testing.T) {
 			seen: schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
 			now:  "03:10:00",
 		},
+		"stopped past the deadline": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			seen:   schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
+			now:    "03:30:00",
+		},
 		"quiet hours": {
 			seen: schedule.Observed{Hold: &policy.Hold{Cause: policy.Quiet, Why: "Quiet.", Until: at("03:12:00")}},
 			now:  "03:10:00", wakes: 2 * time.Minute,
@@ -214,6 +219,15 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 	s = settled(s, schedule.Observed{}, now)
 	if d := schedule.Decide(s, schedule.Observed{}, at("00:45:00")); done(d) != "start "+name("00:45:00") {
 		t.Errorf("after the edit: %q", done(d))
+	}
+}
+
+// What is held past its deadline is missed once nothing holds it: it is not started late.
+func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) })
+	s = settled(s, schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}}, at("01:30:00"))
+	if d := schedule.Decide(s, schedule.Observed{}, at("01:40:00")); done(d) != "missed 1" {
+		t.Errorf("then: %q", done(d))
 	}
 }
 

@@ -33,6 +33,15 @@ func comparedWith(rung int32, value string, lt *v1alpha1.LoadTest) *v1alpha1.Loa
 func TestTrendIsOfTheLastStep(t *testing.T) {
 	lost := finishedIn(v1alpha1.Latency{P99: of(time.Millisecond)})
 	lost.Status.Steps[1].WorkersReporting = 0
+	repeated, twice := finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)}), finishedIn(v1alpha1.Latency{P99: of(300 * time.Millisecond)})
+	slowest := finishedIn(v1alpha1.Latency{P99: of(time.Minute)})
+	repeated.Status.Steps = append(repeated.Status.Steps, twice.Status.Steps[1], slowest.Status.Steps[1])
+	repeated = comparedWith(2, "100ms", repeated)
+	for _, value := range []string{"600ms", "200ms", "no time"} {
+		repeated.Status.Baseline.Steps = append(repeated.Status.Baseline.Steps, v1alpha1.BaselineStep{Rung: 2, Figures: []v1alpha1.Figure{
+			{Metric: "p95", Value: "1h"}, {Metric: "p99", Type: "Read", Value: "1h"}, {Metric: "p99", Value: value},
+		}})
+	}
 	tests := map[string]struct {
 		of   *v1alpha1.LoadTest
 		want string
@@ -42,6 +51,8 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 		"too few samples for p99":     {finishedIn(v1alpha1.Latency{P50: of(time.Millisecond), P95: of(4100 * time.Microsecond)}), "p95 4.1ms"},
 		"slower than the baseline":    {comparedWith(2, "100ms", finishedIn(v1alpha1.Latency{P99: of(113 * time.Millisecond)})), "p99 113ms, +13%"},
 		"faster than the baseline":    {comparedWith(2, "200ms", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms, -50%"},
+		"the median of repetitions":   {repeated, "p99 300ms, +50%"},
+		"a baseline of nothing":       {comparedWith(2, "0s", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
 		"a baseline of another step":  {comparedWith(1, "200ms", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
 		"a last step without results": {lost, "p99 1s"},
 	}

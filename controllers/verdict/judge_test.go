@@ -221,6 +221,22 @@ func TestTheWorstStepCounts(t *testing.T) {
 	}
 }
 
+// Another version within a step may be what breached, and what kept. It is said what was measured.
+func TestAStepInWhichTheTargetChangedIsInconclusive(t *testing.T) {
+	step := burst
+	step.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
+	for _, limit := range []string{"15ms", "25ms"} {
+		got := judge(spec(atMost("p95", limit)), nil, step, sent(100, 900)).Thresholds[0]
+		want := "p95 is 20.015ms in step burst; at most " + limit + " is allowed, but the target was changed within the step."
+		if got.State != inconclusive || got.Message != want {
+			t.Errorf("%s: %s", got.State, got.Message)
+		}
+	}
+	if got := judge(spec(atMost("p95", "15ms")), nil, step, sent(100, 900, displaced)).Thresholds[0]; got.State != inconclusive || got.Reason != "" {
+		t.Errorf("with a displaced load it is %s for %s", got.State, got.Reason)
+	}
+}
+
 func TestBreachStopsTheRunWhereAsked(t *testing.T) {
 	stopping := atMost("failureRate", "0%")
 	stopping.OnBreach = v1alpha1.BreachStopLadder

@@ -321,6 +321,9 @@ func TestOnlyWholeStepsAreCompared(t *testing.T) {
 		"a displaced load": func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} },
 		"a cut step":       func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
 		"a missing worker": func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
+		"another version": func(s *v1alpha1.StepStatus) {
+			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, status := repeated(increase("p95", "10%"), slowest(99))

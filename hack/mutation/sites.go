@@ -380,7 +380,7 @@ func (in *instrument) keys(e *ast.CompositeLit, t types.Type) {
 // call replaces an operator by a call, and the operands by its last arguments.
 func (in *instrument) call(e *ast.BinaryExpr, change, prefix string) {
 	if in.wrap(e, change, prefix, ")") > 0 {
-		in.edits = append(in.edits, edit{at: in.files.Position(e.OpPos).Offset, length: len(e.Op.String()), text: ","})
+		in.pending[e.X] = []edit{{at: in.files.Position(e.OpPos).Offset, length: len(e.Op.String()), text: ","}}
 	}
 }
 
