@@ -15,7 +15,9 @@ targets:
   never: [10.99.0.0/16, "64:ff9b::a62:0/112", "::ffff:10.97.0.0/112"] # 10.98.0.0/16 as NAT64 spells it, and 10.97.0.0/16
   rules:
     - {hosts: ["*.example.com"], cidrs: [10.20.0.0/16], ports: ["443", "8000-8999"]}
-    - {namespaces: [team-a], hosts: [gateway.infra.svc]}
+    - {namespaces: [team-a], hosts: [gateway.infra.svc, full.infra.svc.cluster.local]}
+    - {hosts: ["*", one.example.net], ports: ["3128"], proxies: true}
+    - {hosts: ["*"], cidrs: [10.96.0.0/16], ports: ["3129"]}
     - {hosts: [squid.infra.svc, proxy.example.org], proxies: true}
     - {cidrs: [10.0.0.0/8, 8.8.8.8]}
 `
@@ -56,6 +58,9 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 		return func(s *policy.Service) { s.Endpoints = append(s.Endpoints, e) }
 	}
 	pod := func(p policy.Pod) func(*policy.Service) { return func(s *policy.Service) { s.Pods["api-0"] = p } }
+	at := func(a string) func(*policy.Service) {
+		return func(s *policy.Service) { s.Addresses = []netip.Addr{netip.MustParseAddr(a)} }
+	}
 	of := func(namespace string) func(*policy.Service) {
 		return func(s *policy.Service) { s.Endpoints[0].Namespace = namespace }
 	}
@@ -77,6 +82,18 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 		"another's":                   {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "Service api of namespace team-b is of a namespace that does not accept load from others; have its owner label namespace team-b with loadtest.dev/accepts-load=true."},
 		"another's that accepts load": {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b")), AcceptsLoad: true}, allowed: "10.96.0.5:80"},
 		"another's by a rule":         {url: "http://gateway.infra.svc", facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
+		"another's by its whole name": {url: "http://full.infra.svc", facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
+		"another's by its address":    {url: "http://api.team-b.svc:3129", facts: policy.Facts{Service: service(of("team-b"))}, problem: "Service api of namespace team-b has no port 3129; its ports: 80 http."},
+		"another's by no address":     {url: "http://api.team-b.svc:3129", facts: policy.Facts{Service: service(of("team-b"), headless)}, refusal: "does not accept load from others"},
+		"another's by a rule for all": {url: "http://api.team-b.svc:3128", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "does not accept load from others"},
+		"a proxy by a rule for all":   {url: "http://api:3128", isProxy: true, facts: policy.Facts{Service: service(), AcceptsLoad: true}, refusal: "Service api is not allowed as a proxy; have the administrator name it"},
+		"at a port of nodes":          {url: "http://api:10250", facts: policy.Facts{Service: service()}, problem: "Service api has no port 10250; its ports: 80 http."},
+		"at an excepted address":      {url: "http://api", facts: policy.Facts{Service: service(at("10.99.0.7"))}, refusal: "address 10.99.0.7 of Service api never is a target."},
+		"at metadata":                 {url: "http://api", facts: policy.Facts{Service: service(at("169.254.169.254"))}, refusal: "address 169.254.169.254 of Service api never is a target."},
+		"headless, a pod twice":       {url: "http://api:8080", facts: policy.Facts{Service: service(headless, endpoint(policy.Endpoint{Slice: "api-y", Address: "10.1.0.7", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, allowed: "10.1.0.7:8080"},
+		"an endpoint of a node":       {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1", Kind: "Node", Namespace: "team-a", Name: "api-0"}))}, refusal: "which is no pod"},
+		"an endpoint without a name":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1", Kind: "Pod", Namespace: "team-a"}))}, refusal: "which is no pod"},
+		"excepted, spelled as IPv6":   {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "::ffff:10.99.0.1", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, refusal: "the administrator excepts"},
 		"ExternalName":                {url: "http://api", facts: policy.Facts{Service: service(func(s *policy.Service) { s.Type = "ExternalName" })}, refusal: "is of type ExternalName"},
 		"the API server":              {url: "https://kubernetes.default.svc", facts: policy.Facts{AcceptsLoad: true, Service: service(func(s *policy.Service) { s.HasSelector = false })}, refusal: "host kubernetes.default.svc is not allowed: it is a name of the worker itself, the API server"},
 		"no selector":                 {url: "http://api", facts: policy.Facts{Service: service(func(s *policy.Service) { s.HasSelector = false })}, refusal: "has no spec.selector"},
@@ -106,8 +123,8 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 				return
 			}
 			p := address.Policy{Allowed: got.Allowed, Denied: got.Denied}
-			if err := p.Check(netip.MustParseAddrPort(tc.allowed)); err != nil || len(got.Allowed) != 1 {
-				t.Errorf("%s: %v; allowed %v", tc.allowed, err, got.Allowed)
+			if err := p.Check(netip.MustParseAddrPort(tc.allowed)); err != nil || len(got.Allowed) != 1 || got.Pods != strings.HasPrefix(name, "headless") {
+				t.Errorf("%s: %v; allowed %v, pods: %t", tc.allowed, err, got.Allowed, got.Pods)
 			}
 		})
 	}
@@ -134,7 +151,12 @@ func TestHostsLeadToWhatTheRulesAllow(t *testing.T) {
 		"http://10.98.1.1":            {refusal: "the administrator excepts"},
 		"http://10.97.1.1":            {refusal: "the administrator excepts"},
 		"http://8.8.8.8":              {permitted: []string{"8.8.8.8:80"}, prohibited: []string{"8.8.8.9:80"}},
-		"http://9.9.9.9":              {refusal: "not allowed"},
+		"http://9.9.9.9":              {refusal: "not allowed; use a Service"},
+		"http://9.9.9.9:3128":         {permitted: []string{"9.9.9.9:3128"}},
+		"http://192.168.1.1:3128":     {refusal: "not allowed; use a Service"},
+		"http://a.example.net:3128":   {permitted: []string{"1.1.1.1:3128"}},
+		"http://api.example.com:9000": {refusal: "not allowed"},
+		"http://a.proxy.example.org":  {refusal: "not allowed"},
 		"http://169.254.169.254":      {refusal: "a link-local address, which never is a target"},
 		"http://[64:ff9b::a9fe:a9fe]": {refusal: "a link-local address"},
 		"http://168.63.129.16":        {refusal: "a metadata service's address"},
@@ -157,14 +179,100 @@ func TestHostsLeadToWhatTheRulesAllow(t *testing.T) {
 	}
 }
 
+// An endpoint whose pod is not there, or has another address, is not confirmed.
+func TestEndpointsAreConfirmedByTheirPods(t *testing.T) {
+	targets := policy.Default().For("team-a").Targets
+	place := policy.Place{Service: "api", Namespace: "team-a"}
+	const wrong = "EndpointSlice api-x of Service api sends to 10.1.0.7, which no pod api-0 that the Service selects has; remove the EndpointSlice."
+	for want, s := range map[string][]*policy.Service{
+		"":    {nil, service()},
+		wrong: {service(func(s *policy.Service) { s.Pods = nil }), service(func(s *policy.Service) { s.Pods["api-0"] = policy.Pod{Addresses: []string{"10.1.0.8"}} })},
+	} {
+		for _, of := range s {
+			if got := targets.Unconfirmed(place, policy.Facts{Service: of}); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	for at, want := range map[string]policy.Place{
+		"http://API":                           {Host: "api", Port: 80, Service: "api", Namespace: "team-a", Name: "api.team-a.svc.corp.example."},
+		"https://api.team-b.svc":               {Host: "api.team-b.svc", Port: 443, Service: "api", Namespace: "team-b", Name: "api.team-b.svc.corp.example."},
+		"http://0.api.team-b.svc.corp.example": {Host: "0.api.team-b.svc.corp.example", Port: 80, Service: "api", Namespace: "team-b", Name: "0.api.team-b.svc.corp.example."},
+		"http://a.0.api.team-b.svc":            {Host: "a.0.api.team-b.svc", Port: 80, Name: "a.0.api.team-b.svc."},
+		"http://team-b.svc":                    {Host: "team-b.svc", Port: 80, Name: "team-b.svc."},
+		"http://localhost:8080":                {Host: "localhost", Port: 8080, Name: "localhost."},
+		"http://10.0.0.1":                      {Host: "10.0.0.1", Port: 80},
+	} {
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rulesOf(t, "targets: {clusterDomain: Corp.Example.}").Targets.Place(u); got != want {
+			t.Errorf("%s: %+v, want %+v", at, got, want)
+		}
+	}
+	if policy.Default().For("default").Targets.Allows("kubernetes") || !policy.Everything().Targets.Allows("169.254.169.254") {
+		t.Error("the API server by its short name is a target, or something is none on a laptop")
+	}
+}
+
+func TestRangesOfAddresses(t *testing.T) {
+	for cidr, hosts := range map[string]map[string]bool{
+		"2001:db8::/120":   {"2001:db8::7": true, "2001:db8::107": false},
+		"::ffff:0:0/96":    {"9.9.9.9": true, "2001:db8::7": false},
+		"::ffff:9.9.0/112": nil,
+		"::ffff:0:0/95":    {"9.9.9.9": false, "::fffe:909:909": true},
+		"fe80::1%eth0":     nil,
+	} {
+		p, err := policy.Load([]byte(`targets: {rules: [{cidrs: ["` + cidr + `"]}]}`))
+		if (err != nil) != (hosts == nil) {
+			t.Errorf("%s: %v", cidr, err)
+		}
+		for host, want := range hosts {
+			if got := p.For("a").Targets.Refusal(policy.Place{Host: host, Port: 80}) == ""; got != want {
+				t.Errorf("%s has %s: %t", cidr, host, got)
+			}
+		}
+	}
+}
+
+func TestHosts(t *testing.T) {
+	for host, want := range map[string]bool{"a.example": true, "10.0.0.1": true, "2001:db8::7": true, "fe80::1%eth0": false, "a b": false, "": false} {
+		if got := policy.IsHost(host); got != want {
+			t.Errorf("%q is a host: %t", host, got)
+		}
+	}
+}
+
+// What a run's status holds of the rules is bounded.
+func TestRulesAreBounded(t *testing.T) {
+	rules := func(n, ranges int) string {
+		one := "{cidrs: [" + strings.Repeat("10.0.0.0/8, ", ranges/n) + "]}, "
+		return "targets: {rules: [" + strings.Repeat(one, n) + "]}"
+	}
+	load(t, rules(64, 256))
+	for document, want := range map[string]string{
+		rules(65, 65): "targets.rules: 65 rules are more than 64", rules(1, 257): "targets.rules[0].cidrs: the rules have more than 256 ranges together",
+	} {
+		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestRulesThatMeanNothing(t *testing.T) {
 	for document, want := range map[string]string{
-		`{hosts: [10.0.0.1]}`:            `targets.rules[0].hosts: "10.0.0.1" is an address; put it into cidrs`,
-		`{hosts: ["a.*.com"]}`:           `targets.rules[0].hosts: "a.*.com" must be a host, *.domain or *`,
-		`{cidrs: [example.com]}`:         `targets.rules[0].cidrs: "example.com" must be a range of addresses`,
-		`{hosts: ["*"], ports: ["0"]}`:   `targets.rules[0].ports: "0" must be a port`,
-		`{hosts: ["*"], ports: ["9-8"]}`: `targets.rules[0].ports: "9-8" must be a port`,
-		`{namespaces: [a]}`:              `targets.rules[0]: must have hosts or cidrs`,
+		`{hosts: [10.0.0.1]}`:                 `targets.rules[0].hosts: "10.0.0.1" is an address; put it into cidrs`,
+		`{hosts: ["a.*.com"]}`:                `targets.rules[0].hosts: "a.*.com" must be a host, *.domain or *`,
+		`{cidrs: [example.com]}`:              `targets.rules[0].cidrs: "example.com" must be a range of addresses`,
+		`{hosts: ["*"], ports: ["0"]}`:        `targets.rules[0].ports: "0" must be a port`,
+		`{hosts: ["*"], ports: ["1", "70000"]}`: `targets.rules[0].ports: "70000" must be a port`,
+		`{hosts: ["*"], ports: ["1-70000"]}`:  `targets.rules[0].ports: "1-70000" must be a port`,
+		`{hosts: ["*"], ports: ["9-8"]}`:      `targets.rules[0].ports: "9-8" must be a port`,
+		`{namespaces: [a]}`:                   `targets.rules[0]: must have hosts or cidrs`,
 	} {
 		_, err := policy.Load([]byte("targets: {rules: [" + document + "]}"))
 		if err == nil || !strings.Contains(err.Error(), want) {

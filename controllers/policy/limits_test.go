@@ -76,4 +76,5 @@ func TestLimitsThatAreNone(t *testing.T) {
 			t.Errorf("%s\ngot  %v\nwant %s", document, err, want)
 		}
 	}
+	load(t, "limits: {namespaces: [{runs: 1, users: 1, workers: 1, rate: 1, bytesPerSecond: 1, duration: 1ns}]}")
 }

@@ -26,6 +26,11 @@ func TestLoadRefuses(t *testing.T) {
 		"two documents":         {"targets: {}\n---\nstop: {}", "must be one document of YAML"},
 		"a number that is none": {"limits: {runs: many}", "limits.runs"},
 		"no namespace":          {"quietHours: [{}, {namespaces: [a, Team_A]}]", `quietHours[1].namespaces[1]: "Team_A" must be the name of a namespace`},
+		"in a rule of targets":  {"targets: {rules: [{hosts: [a], namespaces: [Team_A]}]}", `targets.rules[0].namespaces[0]: "Team_A" must be`},
+		"in limits":             {"limits: {namespaces: [{namespaces: [Team_A]}]}", `limits.namespaces[0].namespaces[0]: "Team_A" must be`},
+		"in a priority class":   {"priorityClasses: [{name: a, namespaces: [Team_A]}]", `priorityClasses[0].namespaces[0]: "Team_A" must be`},
+		"no domain":             {"targets: {clusterDomain: 'a b'}", `targets.clusterDomain: "a b" must be a domain`},
+		"no range":              {"targets: {never: [a.example]}", `targets.never: "a.example" must be a range`},
 		"a stop of none":        {`stop: {namespaces: [""]}`, `stop.namespaces[0]: "" must be the name of a namespace`},
 		"a regular expression":  {"workers: [{namespaces: ['[ab]']}]", `workers[0].namespaces[0]: "[ab]" must be`},
 	} {
@@ -68,10 +73,12 @@ func TestLastValidDocumentStaysInForce(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for _, data := range []map[string]string{
-		{"config.yaml": "target: {}"}, {"config.yaml": rule("a.example"), "config.yml": rule("b.example")}, {"stop.yaml": "stop: {}", "config.yaml": "x"},
+		{"config.yaml": "target: {}"}, {"config.yaml": rule("c.example"), "config.yml": rule("b.example")}, {"stop.yaml": "stop: {}", "config.yaml": "x"},
+		{"config.yaml": rule("a.example"), "stop.yaml": "kind: OperatorConfiguration"},
+		{"config.yaml": rule("a.example"), "stop.yaml": "stops: [{namespaces: [Team_A]}]"},
 	} {
 		next, err := policy.Next(p, data)
-		if err == nil || !allows(next, "a.example") || next.For("a").Hold(now) != nil {
+		if err == nil || strings.Contains(err.Error(), "%!") || !allows(next, "a.example") || next.For("a").Hold(now) != nil {
 			t.Errorf("%v: %v; the last one is not in force", data, err)
 		}
 		p = next
@@ -94,12 +101,12 @@ func TestNothingBeginsWithoutAValidConfiguration(t *testing.T) {
 		`config.yaml: unknown field "limit"; unknown field "target"; stop.yaml: unknown field "stop".`
 	for range 2 { // of the second try it is said as of the first
 		hold := p.For("a").Hold(now)
-		if hold == nil || hold.Cause != policy.Invalid || hold.Why != want {
+		if hold == nil || hold.Cause != policy.Invalid || hold.Ends() || hold.Why != want {
 			t.Errorf("got %+v, want %s", hold, want)
 		}
 		p, _ = policy.Next(p, map[string]string{"config.yaml": "target: {}\nlimit: {}", "stop.yaml": "stop: {}"})
 	}
-	if p, err = policy.Next(p, map[string]string{}); err != nil || p.For("a").Hold(now) != nil {
+	if p, err = policy.Next(p, map[string]string{}); err != nil || p.For("a").Hold(now) != nil || p.For("a").Hold(now).Ends() {
 		t.Errorf("%v: runs are held by a configuration that was corrected", err)
 	}
 	// A configuration that cannot be read makes no run go on in quiet hours.
@@ -107,7 +114,8 @@ func TestNothingBeginsWithoutAValidConfiguration(t *testing.T) {
 	if hold := p.For("a").Hold(now); hold == nil || hold.Cause != policy.Quiet || !hold.Ends() {
 		t.Errorf("quiet hours beside what cannot be read: %+v", hold)
 	}
-	if policy.Unread().For("a").Hold(now) == nil {
+	unread := policy.Unread().For("a")
+	if unread.Hold(now) == nil || unread.Targets.Judge(policy.Place{Host: "a.example"}, policy.Facts{}).Problem == "" {
 		t.Error("runs begin before the configuration was read")
 	}
 }

@@ -14,8 +14,8 @@ import (
 // about all.
 func selects(patterns []string, namespace string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
-		ok, err := path.Match(p, namespace)
-		return err == nil && ok
+		ok, _ := path.Match(p, namespace) // New has checked them
+		return ok
 	})
 }
 

@@ -40,7 +40,7 @@ func (t Targets) Place(u *url.URL) Place {
 	inCluster := strings.TrimSuffix(p.Host, "."+domain)
 	name, ok := strings.CutSuffix(inCluster, ".svc")
 	switch labels := strings.Split(name, "."); {
-	case !ok && servicePattern.MatchString(p.Host) && p.Host != "localhost":
+	case servicePattern.MatchString(p.Host) && p.Host != "localhost":
 		p.Service, p.Namespace = p.Host, t.namespace
 		p.Name = fmt.Sprintf("%s.%s.svc.%s.", p.Service, p.Namespace, domain)
 	case ok && (len(labels) == 2 || len(labels) == 3): // with three, that of a pod

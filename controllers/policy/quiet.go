@@ -140,9 +140,6 @@ func instants(year int, month time.Month, day, minute int, zone *time.Location) 
 // quietAt says until when it is quiet; nil: it is not. Hours that follow without a gap are
 // as one.
 func quietAt(list []quietHours, now time.Time) *Hold {
-	if len(list) == 0 {
-		return nil
-	}
 	all := spans(list, now)
 	slices.SortStableFunc(all, func(a, b span) int { return a.begin.Compare(b.begin) })
 	var of *quietHours

@@ -82,6 +82,13 @@ func TestQuietHours(t *testing.T) {
 	}
 }
 
+func TestQuietHoursThatFollowHaveTheReasonOfTheFirst(t *testing.T) {
+	hold := rulesOf(t, `quietHours: [{from: "08:00", to: "09:00", reason: Maintenance.}, {from: "07:00", to: "08:00", reason: Backup.}]`).Hold(at(t, "2026-03-08T07:30:00Z"))
+	if want := "Quiet hours until Sun 8 Mar 09:00 UTC: Backup (configuration of the operator)."; hold == nil || hold.Why != want {
+		t.Errorf("%+v, want %s", hold, want)
+	}
+}
+
 // Each instant of two years at which a clock of New York shows a time of the hours is quiet,
 // and hours are never over before their end is shown.
 func TestQuietHoursAreThoseThatTheClockShows(t *testing.T) {

@@ -51,6 +51,8 @@ func TestBadResultsAreRefused(t *testing.T) {
 		store("region: 'eu 1'"):                                                      "results.objectStore.region: ",
 		endpoint("s3.example.com"):                                                   "results.objectStore.endpoint: must be a URL of http or https",
 		endpoint("file:///etc"):                                                      "results.objectStore.endpoint: must be a URL of http or https",
+		endpoint("ftp://s3.example.com"):                                             "results.objectStore.endpoint: must be a URL of http or https",
+		endpoint("https:///bucket"):                                                  "results.objectStore.endpoint: must be a URL of http or https",
 		endpoint("https://s3.example.com/bucket"):                                    "results.objectStore.endpoint: must be a scheme, a host and a port",
 		endpoint("https://s3.example.com?a=b"):                                       "results.objectStore.endpoint: must be a scheme, a host and a port",
 		"results: {objectStore: {endpoint: 'https://s3.example.com', bucket: Load}}": `results.objectStore.bucket: "Load" is no name`,
@@ -67,6 +69,8 @@ func TestBadResultsAreRefused(t *testing.T) {
 			t.Errorf("%s: the error has the password: %v", document, err)
 		}
 	}
+	load(t, "results: {volume: {}, wait: 168h}")
+	load(t, "results: {volume: {prefix: "+strings.Repeat("a", 256)+"}, wait: 1ns}")
 }
 
 // A configuration that cannot be read may have results kept.

@@ -37,7 +37,7 @@ func (p *Policy) targets(namespace string) Targets {
 	t := Targets{namespace: namespace, domain: domainOf(p.config.Targets), unread: p.badConfig != nil}
 	t.never, _ = prefixes("", p.config.Targets.Never) // New has checked them
 	for i, r := range p.config.Targets.Rules {
-		if read, err := newRule(i, r); err == nil && selects(r.Namespaces, namespace) {
+		if read, _ := newRule(i, r); selects(r.Namespaces, namespace) {
 			t.rules = append(t.rules, read)
 		}
 	}
@@ -164,7 +164,7 @@ var (
 // IsHost says whether a host, in normal form, is a name or an address.
 func IsHost(host string) bool {
 	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Zone() == "" || err != nil && hostPattern.MatchString(host)
+	return err == nil && addr.Zone() == "" || hostPattern.MatchString(host)
 }
 
 // NormalHost is a host as it is compared: lower case, without the final dot of

@@ -50,7 +50,7 @@ func (w Workers) Images() []string { return w.rule.Images }
 
 // PullPolicy says whether an image may be pulled by a policy.
 func (w Workers) PullPolicy(policy corev1.PullPolicy) bool {
-	return w.all || len(w.rule.PullPolicies) == 0 || slices.Contains(w.rule.PullPolicies, string(policy))
+	return len(w.rule.PullPolicies) == 0 || slices.Contains(w.rule.PullPolicies, string(policy))
 }
 
 // NodeSelectorKey says whether nodes may be selected by a label.
@@ -80,7 +80,7 @@ func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
 
 // Secret says whether a LoadTest may use a Secret of its namespace.
 func (w Workers) Secret(name string) bool {
-	return w.all || w.rule.Secrets == nil || anyOf(*w.rule.Secrets, name)
+	return w.rule.Secrets == nil || anyOf(*w.rule.Secrets, name)
 }
 
 // Most is the most that a worker may ask for of a resource; limited says that there is a

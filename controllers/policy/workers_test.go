@@ -19,7 +19,7 @@ func load(t *testing.T, document string) *policy.Policy {
 }
 
 func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) {
-	w := policy.Default().For("any").Workers
+	w, all := policy.Default().For("any").Workers, policy.Everything().Workers
 	w.Release = "loadtest.dev/worker:v1"
 	for what, allowed := range map[string]bool{
 		"image of the release":   w.Image("loadtest.dev/worker:v1"),
@@ -33,7 +33,7 @@ func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) 
 		"a role":                 !w.NodeSelectorKey("node-role.kubernetes.io/control-plane"),
 		"a taint":                !w.Toleration(corev1.Toleration{Key: "node-role.kubernetes.io/control-plane", Operator: corev1.TolerationOpExists}),
 		"every taint":            !w.Toleration(corev1.Toleration{Operator: corev1.TolerationOpExists}),
-		"everything on a laptop": policy.Everything().Workers.Image("x") && policy.Everything().Workers.Secret("x"),
+		"everything on a laptop": all.Image("x") && all.Secret("x") && all.PullPolicy(corev1.PullNever) && all.NodeSelectorKey("x") && all.Toleration(corev1.Toleration{Key: "x"}) && all.Toleration(corev1.Toleration{}),
 	} {
 		if !allowed {
 			t.Errorf("%s: wrong", what)
@@ -42,6 +42,9 @@ func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) 
 	for name, want := range map[corev1.ResourceName]bool{"cpu": false, "memory": false, "ephemeral-storage": false, "nvidia.com/gpu": true, "hugepages-2Mi": true} {
 		if most, limited := w.Most(name); limited != want || !most.IsZero() {
 			t.Errorf("%s: at most %v, %v; want a limit: %v", name, &most, limited, want)
+		}
+		if _, limited := all.Most(name); limited {
+			t.Errorf("%s is limited on a laptop", name)
 		}
 	}
 }

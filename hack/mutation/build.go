@@ -159,7 +159,7 @@ func (p *program) instrument(all []listed, skip map[string]map[int]bool) (map[st
 		in := &instrument{
 			files: files, info: info, pkg: checked, names: map[*types.Package]string{}, path: name, source: source,
 			roles: map[ast.Expr]role{}, lists: map[ast.Stmt]bool{}, whole: map[ast.Stmt]bool{}, pending: map[ast.Node][]edit{},
-			skip: skip[name], mutants: &p.mutants,
+			skip: skip[name], seen: map[string]int{}, mutants: &p.mutants,
 		}
 		sources[path] = in.instrumented(file)
 	}

@@ -50,7 +50,9 @@ type instrument struct {
 	// leave them out.
 	lists, whole map[ast.Stmt]bool
 	// skip are the lines of mutants that do not compile.
-	skip    map[int]bool
+	skip map[int]bool
+	// seen are the changes by their lines.
+	seen    map[string]int
 	mutants *[]mutant
 	edits   []edit
 	// after are what follows the nodes around the present one, and pending what follows later ones.
@@ -159,13 +161,14 @@ func (in *instrument) function(t *ast.FuncType, body *ast.BlockStmt) {
 	}
 }
 
-// result leaves out zeros that are returned beside an error.
+// result leaves out zeros that are returned beside an error or false.
 func (in *instrument) result(n *ast.ReturnStmt) {
 	if len(n.Results) < 2 {
 		return
 	}
 	last := n.Results[len(n.Results)-1]
-	if t := in.info.TypeOf(last); t != nil && types.Identical(t, types.Universe.Lookup("error").Type()) {
+	t := in.info.TypeOf(last)
+	if t != nil && types.Identical(t, types.Universe.Lookup("error").Type()) || in.short(last) == "false" {
 		for _, r := range n.Results {
 			in.roles[r] = max(in.roles[r], zero(r))
 		}
@@ -390,6 +393,10 @@ func (in *instrument) wrap(n ast.Node, change, before, after string) int {
 	at := in.files.Position(n.Pos())
 	if in.skip[at.Line] {
 		return 0
+	}
+	// Of two that read the same on a line, the later ones are numbered.
+	if in.seen[fmt.Sprint(at.Line, change)]++; in.seen[fmt.Sprint(at.Line, change)] > 1 {
+		change += fmt.Sprintf(" (%d)", in.seen[fmt.Sprint(at.Line, change)])
 	}
 	id := len(*in.mutants) + 1
 	*in.mutants = append(*in.mutants, mutant{id: id, file: in.path, text: in.text(at.Line), line: at.Line, column: at.Column, change: change})
