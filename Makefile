@@ -145,8 +145,8 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
 	@go test -v -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
 
-#? ARGS  folders of the packages to change (default: all pure ones, which takes an hour), after -workers 1 on a busy machine
-mutation: bin/gremlins ## Change an operator at a time in the pure packages, and count the changes that their tests notice.
+#? ARGS  folders of the packages to change (default: all pure ones), after flags: -lived names what no test notices, -sample 200 bounds what is tried of each, -workers 1
+mutation: ## Change the pure packages in one place at a time, and count the changes that their tests notice.
 	@go run ./hack/mutation $(ARGS)
 
 #? FUZZTIME  how long each target runs (10s); FULL=1: a minute each, and on until they had ten million executions together

@@ -69,6 +69,11 @@ func (o options) mutate(patterns []string) error {
 		if r.killed+r.lived == 0 {
 			continue // it decides nothing
 		}
+		for _, m := range r.survivors {
+			if o.lived {
+				fmt.Println(m)
+			}
+		}
 		fmt.Println(r)
 		if r.share() < o.least {
 			below = append(below, folder)
@@ -132,6 +137,7 @@ func folders(patterns []string) (all []string, err error) {
 type result struct {
 	folder                    string
 	killed, lived, equivalent int
+	survivors                 []mutant
 }
 
 func (r result) share() float64 { return float64(r.killed) / float64(r.killed+r.lived) }
@@ -157,7 +163,6 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 		return r, err
 	}
 	var mutex sync.Mutex
-	var survivors []mutant
 	err = inParallel(o.workers, o.choose(p.mutants), func(m mutant) error {
 		killed, err := p.kills(m, tests)
 		mutex.Lock()
@@ -175,16 +180,11 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 			r.killed++
 		default:
 			r.lived++
-			survivors = append(survivors, m)
+			r.survivors = append(r.survivors, m)
 		}
 		return nil
 	})
-	if o.lived {
-		slices.SortFunc(survivors, func(a, b mutant) int { return a.id - b.id })
-		for _, m := range survivors {
-			fmt.Printf("%s:%d:%d: %s | %s\n", m.file, m.line, m.column, m.change, m.text)
-		}
-	}
+	slices.SortFunc(r.survivors, func(a, b mutant) int { return a.id - b.id })
 	return r, errors.Join(err, o.unknown(folder, known))
 }
 

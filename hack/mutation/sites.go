@@ -19,6 +19,10 @@ type mutant struct {
 	change       string
 }
 
+func (m mutant) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s | %s", m.file, m.line, m.column, m.change, m.text)
+}
+
 // role says what becomes of the value of a boolean expression.
 type role int
 
