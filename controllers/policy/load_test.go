@@ -75,7 +75,7 @@ func TestLastValidDocumentStaysInForce(t *testing.T) {
 	for _, data := range []map[string]string{
 		{"config.yaml": "target: {}"}, {"config.yaml": rule("c.example"), "config.yml": rule("b.example")}, {"stop.yaml": "stop: {}", "config.yaml": "x"},
 		{"config.yaml": rule("a.example"), "stop.yaml": "kind: OperatorConfiguration"},
-		{"config.yaml": rule("a.example"), "stop.yaml": "stops: [{namespaces: [Team_A]}]"},
+		{"config.yaml": rule("a.example"), "stop.yaml": "stops: [{}, {namespaces: [Team_A]}]"},
 	} {
 		next, err := policy.Next(p, data)
 		if err == nil || strings.Contains(err.Error(), "%!") || !allows(next, "a.example") || next.For("a").Hold(now) != nil {

@@ -163,6 +163,7 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 		return r, err
 	}
 	var mutex sync.Mutex
+	var wrong error
 	err = inParallel(o.workers, o.choose(p.mutants), func(m mutant) error {
 		killed, err := p.kills(m, tests)
 		mutex.Lock()
@@ -171,11 +172,11 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 		switch {
 		case err != nil:
 			return err
-		case i >= 0 && killed:
-			return fmt.Errorf("%s:%d: a test kills what %s lists: %s", m.file, m.line, o.equivalent, m.change)
 		case i >= 0:
 			known[i].found = true
-			r.equivalent++
+			if r.equivalent++; killed {
+				wrong = errors.Join(wrong, fmt.Errorf("%s lists what a test kills: %s", o.equivalent, m))
+			}
 		case killed:
 			r.killed++
 		default:
@@ -185,7 +186,7 @@ func (o options) try(folder string, known []*equivalent) (r result, err error) {
 		return nil
 	})
 	slices.SortFunc(r.survivors, func(a, b mutant) int { return a.id - b.id })
-	return r, errors.Join(err, o.unknown(folder, known))
+	return r, errors.Join(err, wrong, o.unknown(folder, known))
 }
 
 // choose returns a sample of the mutants, or all.
@@ -204,7 +205,7 @@ func (o options) choose(all []mutant) []mutant {
 func (o options) unknown(folder string, known []*equivalent) (err error) {
 	for _, e := range known {
 		if o.sample == 0 && !e.found && filepath.Dir(e.file) == folder {
-			err = errors.Join(err, fmt.Errorf("%s: there is no mutant that lived: %s | %s | %s", o.equivalent, e.file, e.change, e.text))
+			err = errors.Join(err, fmt.Errorf("%s lists what is no mutant: %s | %s | %s", o.equivalent, e.file, e.change, e.text))
 		}
 	}
 	return err

@@ -55,7 +55,7 @@ type instrument struct {
 	lists, whole map[ast.Stmt]bool
 	// skip are the lines of mutants that do not compile.
 	skip map[int]bool
-	// seen are the changes by their lines.
+	// seen counts the changes by their lines' texts.
 	seen    map[string]int
 	mutants *[]mutant
 	edits   []edit
@@ -398,9 +398,10 @@ func (in *instrument) wrap(n ast.Node, change, before, after string) int {
 	if in.skip[at.Line] {
 		return 0
 	}
-	// Of two that read the same on a line, the later ones are numbered.
-	if in.seen[fmt.Sprint(at.Line, change)]++; in.seen[fmt.Sprint(at.Line, change)] > 1 {
-		change += fmt.Sprintf(" (%d)", in.seen[fmt.Sprint(at.Line, change)])
+	// Of those in a file that read the same, the later ones are numbered.
+	same := change + " | " + in.text(at.Line)
+	if in.seen[same]++; in.seen[same] > 1 {
+		change += fmt.Sprintf(" (%d)", in.seen[same])
 	}
 	id := len(*in.mutants) + 1
 	*in.mutants = append(*in.mutants, mutant{id: id, file: in.path, text: in.text(at.Line), line: at.Line, column: at.Column, change: change})
