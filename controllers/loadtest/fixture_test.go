@@ -2,6 +2,7 @@ package loadtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -144,17 +145,24 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 }
 
 // unhurried reads for as long as it takes: a busy API server may need longer than the
-// seconds that the reconciler gives what it reads of a target.
+// seconds that the reconciler gives what it reads of a target. What was given up is not read.
 type unhurried struct{ client.Reader }
 
+func (unhurried) lengthen(ctx context.Context) (context.Context, context.CancelFunc) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), patience)
+}
+
 func (u unhurried) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := u.lengthen(ctx)
 	defer cancel()
 	return u.Reader.Get(ctx, name, o, options...)
 }
 
 func (u unhurried) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := u.lengthen(ctx)
 	defer cancel()
 	return u.Reader.List(ctx, list, options...)
 }
