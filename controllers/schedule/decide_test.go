@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +108,19 @@ func TestTimesOfASchedule(t *testing.T) {
 		"its LoadTest is there": {
 			now: "03:10:00", seen: schedule.Observed{Created: name("03:00:00")}, want: "missed 2",
 		},
+		"its LoadTest has finished": {
+			now: "03:10:00", seen: schedule.Observed{Runs: []schedule.LoadTest{finished(name("03:00:00"), "03:00:01", "03:05:00", "Passed")}}, want: "missed 2",
+		},
+		"one was created a moment ago": {now: "01:00:00", seen: schedule.Observed{Created: "nightly-x"}},
+		"one was created, and has finished": {
+			now: "01:00:00", want: "start " + name("01:00:00"),
+			seen: schedule.Observed{Created: "nightly-x", Runs: []schedule.LoadTest{finished("nightly-x", "00:30:00", "00:40:00", "Passed")}},
+		},
+		"nothing is due, and nothing is replaced": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			seen:   schedule.Observed{Runs: []schedule.LoadTest{running("nightly-x", "00:30:00")}}, now: "00:59:00",
+		},
+		"a rollout that it is not about": {now: "00:30:00", seen: schedule.Observed{Rollout: &schedule.Rollout{UID: "a", Revision: "1", Complete: true}}},
 		"its LoadTest and an earlier one are there": {
 			now: "03:10:00", want: "missed 1",
 			seen: schedule.Observed{Runs: []schedule.LoadTest{running(name("03:00:00"), "03:00:01"), running(name("02:00:00"), "02:00:01")}},
@@ -130,7 +144,7 @@ func TestTimesOfASchedule(t *testing.T) {
 		},
 		"stopped": {
 			seen: schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
-			now:  "03:10:00",
+			now:  "03:10:00", wakes: 5 * time.Minute,
 		},
 		"stopped past the deadline": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
@@ -226,8 +240,44 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
 	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) })
 	s = settled(s, schedule.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}}, at("01:30:00"))
-	if d := schedule.Decide(s, schedule.Observed{}, at("01:40:00")); done(d) != "missed 1" {
+	if d := schedule.Decide(settled(s, schedule.Observed{}, at("01:40:00")), schedule.Observed{}, at("01:40:01")); done(d) != "missed 1" {
 		t.Errorf("then: %q", done(d))
+	}
+}
+
+func TestEventsOfASchedule(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(60)) })
+	seen := schedule.Observed{Runs: []schedule.LoadTest{running(name("03:00:00"), "03:00:01"), finished("b", "00:03:00", "00:04:00", v1alpha1.VerdictFailed)}}
+	d := schedule.Decide(s, seen, at("03:10:00"))
+	want := []schedule.Event{
+		{true, "Missed", "No LoadTest was started for 2 times of the schedule, the last of them 2026-11-20T02:00:00Z."},
+		{false, "Started", "LoadTest " + name("03:00:00") + " was started: it is 2026-11-20T03:00:00Z by its schedule."},
+		{false, "Finished", "LoadTest b has finished: Failed."},
+	}
+	if diff := cmp.Diff(want, d.Events); diff != "" || d.Status.LastScheduleTime == nil {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if active := schedule.Decide(s, schedule.Observed{Runs: many(101)}, at("00:40:00")).Status.Active; len(active) != 100 {
+		t.Errorf("%d are active", len(active))
+	}
+}
+
+// A rollout and a time are due at once: the rollout's LoadTest is the first.
+func TestOneStartsAtATime(t *testing.T) {
+	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
+		s.Spec.OnRollout = &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	})
+	d := schedule.Decide(s, schedule.Observed{Rollout: &schedule.Rollout{UID: "a", Revision: "1", Complete: true}}, at("01:00:00"))
+	if d.Start == nil || d.Start.Cause != "Deployment shop has rolled out revision 1" {
+		t.Errorf("%q", done(d))
+	}
+}
+
+func TestTheNextTimeFollowsWhatWasConsidered(t *testing.T) {
+	s := settled(nightly(nil), schedule.Observed{}, at("00:30:00"))
+	s.Status.Considered.Until = metav1.NewTime(at("05:00:00")) // the clock was set back since
+	if next := schedule.Decide(s, schedule.Observed{}, at("03:10:00")).Status.NextRunTime; !next.Equal(&metav1.Time{Time: at("06:00:00")}) {
+		t.Errorf("the next time is %v", next)
 	}
 }
 
@@ -235,9 +285,17 @@ func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
 // that it is not started again when it was deleted and the schedule is resumed.
 func TestStartIsNotedWhileSuspended(t *testing.T) {
 	s := settled(nightly(nil), schedule.Observed{}, at("00:30:00"))
-	s.Spec.Suspend = true
-	s = settled(s, schedule.Observed{Runs: []schedule.LoadTest{running(name("01:00:00"), "01:00:00")}}, at("01:00:10"))
+	s.Spec.Suspend, s.Spec.OnRollout = true, &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	seen := schedule.Observed{Runs: []schedule.LoadTest{running(name("01:00:00"), "01:00:00")}}
+	s = settled(s, seen, at("01:00:10"))
+	d := schedule.Decide(s, seen, at("01:00:20"))
+	if d.RequeueAfter != 0 || d.Status.NextRunTime != nil || d.Status.Summary.Next != "" || d.Status.LastRun.Name != name("01:00:00") {
+		t.Errorf("suspended, it wakes in %s: %+v", d.RequeueAfter, d.Status)
+	}
 	s.Spec.Suspend = false
+	if c := meta.FindStatusCondition(settled(s.DeepCopy(), seen, at("01:00:30")).Status.Conditions, "Suspended"); c == nil || c.Status != metav1.ConditionFalse {
+		t.Errorf("resumed, it is suspended: %+v", c)
+	}
 	if d := schedule.Decide(s, schedule.Observed{}, at("01:30:00")); d.Start != nil {
 		t.Errorf("%s is started again", d.Start.Name)
 	}
@@ -271,16 +329,25 @@ func TestChangesOfTheTemplate(t *testing.T) {
 		t.Errorf("%s is started by a new default", d.Start.Name)
 	}
 
-	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/ready", 4
+	s.Generation = 4
+	if d := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now); d.Start != nil || s.Status.Summary.Schedule != "change" {
+		t.Errorf("%v is started by what was the default before, by %s", d.Start, s.Status.Summary.Schedule)
+	}
+
+	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/ready", 5
 	second := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now).Start
 	if second == nil || second.Name == first.Name {
 		t.Fatalf("a change starts %v", second)
 	}
 	s = settled(s, schedule.Observed{Created: second.Name}, now)
-	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/health", 5
+	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/health", 6
 	third := schedule.Decide(settled(s, schedule.Observed{}, now), schedule.Observed{}, now).Start
 	if third == nil || third.Name == first.Name || third.Name == second.Name {
 		t.Errorf("a change back starts %v", third)
+	}
+	s.Spec.OnChange = false
+	if settled(s, schedule.Observed{}, now).Status.Change != nil {
+		t.Error("a change is noted that starts nothing")
 	}
 }
 
@@ -316,7 +383,7 @@ func TestRolloutsStartOneEach(t *testing.T) {
 		return schedule.Observed{Rollout: &schedule.Rollout{UID: uid, Revision: revision, Complete: complete}}
 	}
 	names := map[string]bool{}
-	for _, seen := range []schedule.Observed{under("a", "1", true), under("a", "2", true), under("a", "3", true), under("b", "1", true)} {
+	for _, seen := range []schedule.Observed{under("a", "1", true), under("a", "2", true), under("a", "3", true), under("b", "3", true)} {
 		halfway := under(seen.Rollout.UID, seen.Rollout.Revision, false)
 		if d := schedule.Decide(s, halfway, now); d.Start != nil || d.RequeueAfter != 15*time.Second {
 			t.Errorf("halfway: %q, and again in %s", done(d), d.RequeueAfter)
@@ -326,6 +393,10 @@ func TestRolloutsStartOneEach(t *testing.T) {
 			t.Fatalf("revision %s of %s: %q", seen.Rollout.Revision, seen.Rollout.UID, done(d))
 		}
 		names[d.Start.Name] = true
+		halfway.Created = d.Start.Name
+		if noted := schedule.Decide(s, halfway, now).Status.Rollout; noted == nil || noted.UID != seen.Rollout.UID || noted.Revision != seen.Rollout.Revision {
+			t.Errorf("what was started is not noted while the next is under way: %+v", noted)
+		}
 		seen.Created = d.Start.Name
 		s = settled(s, seen, now)
 		seen.Created = ""
@@ -346,6 +417,7 @@ func TestHistory(t *testing.T) {
 		change func(*v1alpha1.LoadTestSchedule)
 		runs   []schedule.LoadTest
 		want   string
+		wakes  time.Duration
 	}{
 		"as many as are kept": {runs: []schedule.LoadTest{
 			finished("a", "00:01:00", "00:02:00", passed), finished("b", "00:03:00", "00:04:00", passed),
@@ -370,13 +442,33 @@ func TestHistory(t *testing.T) {
 		"the baseline of one that runs is kept": {change: limits(0, 0), runs: []schedule.LoadTest{
 			finished("a", "00:01:00", "00:02:00", passed), running("b", "00:03:00"), finished("c", "00:02:00", "00:04:00", passed),
 		}},
+		"by default three and one": {
+			change: func(s *v1alpha1.LoadTestSchedule) {
+				s.Spec.SuccessfulRunsHistoryLimit, s.Spec.FailedRunsHistoryLimit = nil, nil
+			},
+			want: "expire d, expire a", runs: []schedule.LoadTest{
+				finished("a", "00:01:00", "00:02:00", passed), finished("b", "00:03:00", "00:04:00", passed), finished("c", "00:05:00", "00:06:00", passed),
+				finished("d", "00:07:00", "00:08:00", failed), finished("e", "00:09:00", "00:10:00", passed), finished("f", "00:11:00", "00:12:00", failed),
+			},
+		},
+		"a baseline alone": {change: limits(0, 0), runs: []schedule.LoadTest{finished("a", "00:01:00", "00:02:00", passed)}},
+		"that of one that runs, with a baseline of the template's": {
+			change: func(s *v1alpha1.LoadTestSchedule) {
+				limits(0, 0)(s)
+				s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: "golden"}
+			},
+			runs: []schedule.LoadTest{finished("a", "00:01:00", "00:02:00", passed), running("b", "00:02:00")},
+		},
+		"one that is being deleted": {change: limits(0, 0), runs: []schedule.LoadTest{
+			{Name: "a", Created: at("00:01:00"), Finished: true, Completed: at("00:02:00"), Verdict: failed, Deleting: true},
+		}},
 		"one that runs": {change: limits(0, 0), runs: []schedule.LoadTest{running("a", "00:01:00")}},
 		"one whose results are not kept elsewhere yet": {change: limits(0, 0), want: "expire b", runs: []schedule.LoadTest{
 			waitedFor(finished("a", "00:01:00", "00:02:00", failed), "00:30:01"), waitedFor(finished("b", "00:03:00", "00:04:00", failed), "00:30:00"),
 		}},
 		"one that was created a moment ago": {change: limits(0, 0), runs: []schedule.LoadTest{
 			finished("a", "00:29:10", "00:29:20", failed),
-		}},
+		}, wakes: 10 * time.Second},
 	}
 	for label, tt := range tests {
 		t.Run(label, func(t *testing.T) {
@@ -385,8 +477,13 @@ func TestHistory(t *testing.T) {
 			if len(first.Expired) > 0 {
 				t.Errorf("%q before the status has the verdict", done(first))
 			}
-			if diff := cmp.Diff(tt.want, done(schedule.Decide(settled(s, seen, now), seen, now))); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
+			d := schedule.Decide(settled(s, seen, now), seen, now)
+			if diff := cmp.Diff(tt.want, done(d)); diff != "" || tt.wakes != 0 && d.RequeueAfter != tt.wakes {
+				t.Errorf("again in %s; decision (-want +got):\n%s", d.RequeueAfter, diff)
+			}
+			later := schedule.Observed{Runs: []schedule.LoadTest{finished("z", "00:20:00", "00:29:55", failed), finished("y", "00:18:00", "00:29:50", failed)}}
+			if d := schedule.Decide(s, later, now); len(d.Expired) > 0 {
+				t.Errorf("%q before the status has the verdict of the next", done(d))
 			}
 		})
 	}
@@ -399,15 +496,15 @@ func TestStatusOfASchedule(t *testing.T) {
 	})
 	runs := []schedule.LoadTest{
 		finished("a", "00:01:00", "00:02:00", v1alpha1.VerdictPassed), finished("b", "00:03:00", "00:04:00", v1alpha1.VerdictFailed),
-		running("c", "00:05:00"),
+		running("d", "00:06:00"), running("c", "00:05:00"),
 	}
 	seen := schedule.Observed{Runs: runs, Trend: "p99 9ms, +3%"}
 	got := settled(s, seen, at("00:30:00")).Status
 	time := func(clock string) *metav1.Time { return &metav1.Time{Time: at(clock)} }
 	want := v1alpha1.LoadTestScheduleStatus{
-		ObservedGeneration: 1, Active: []string{"c"},
+		ObservedGeneration: 1, Active: []string{"c", "d"},
 		NextRunTime:  time("01:00:00"),
-		LastRun:      &v1alpha1.RunOfSchedule{Name: "c", StartTime: time("00:05:00")},
+		LastRun:      &v1alpha1.RunOfSchedule{Name: "d", StartTime: time("00:06:00")},
 		LastPassed:   &v1alpha1.RunOfSchedule{Name: "a", StartTime: time("00:01:00"), CompletionTime: time("00:02:00"), Verdict: v1alpha1.VerdictPassed},
 		LastFinished: &v1alpha1.RunOfSchedule{Name: "b", StartTime: time("00:03:00"), CompletionTime: time("00:04:00"), Verdict: v1alpha1.VerdictFailed},
 		Considered:   &v1alpha1.Considered{Schedule: "0 * * * * Europe/Berlin", Until: *time("00:00:00")},
@@ -420,6 +517,17 @@ func TestStatusOfASchedule(t *testing.T) {
 	again := s.DeepCopy()
 	if diff := cmp.Diff(got, schedule.Decide(again, seen, at("00:31:00")).Status); diff != "" {
 		t.Errorf("a minute later the status is written again (-before +after):\n%s", diff)
+	}
+	// What is deleted is no baseline, and an earlier one is not the last.
+	deleted := seen
+	deleted.Runs = slices.Clone(runs[:2])
+	deleted.Runs[0].Deleting = true
+	if got := schedule.Decide(again, deleted, at("00:31:00")).Status; got.LastPassed != nil || got.LastRun.Name != "d" {
+		t.Errorf("the last that passed is %v, and the last %v", got.LastPassed, got.LastRun)
+	}
+	again.Status.LastRun.StartTime = nil
+	if got := schedule.Decide(again, deleted, at("00:31:00")).Status; got.LastRun.Name != "b" {
+		t.Errorf("the last is %v", got.LastRun)
 	}
 	// What was known of LoadTests that are gone stays, but for the baseline.
 	gone := settled(s, schedule.Observed{}, at("00:31:00")).Status
@@ -447,6 +555,14 @@ func TestConditions(t *testing.T) {
 		"a day that never comes": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 0 31 2 *" },
 			ready:  `False InvalidSchedule spec.schedule: "0 0 31 2 *" has no time in the next five years`, stalled: true,
+		},
+		"an interval": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "@every 1h" },
+			ready:  `False InvalidSchedule spec.schedule: "@every 1h" is an interval; give the five fields of cron`, stalled: true,
+		},
+		"a hundred have not finished, and one keeps others waiting": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "*/5 * * * *" },
+			seen:   schedule.Observed{Runs: many(100)}, ready: "True Ready LoadTests start by: */5 * * * *.",
 		},
 		"no such time zone": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },

@@ -57,9 +57,6 @@ func (d *decision) isRecorded(r LoadTest) bool {
 // baselines are the LoadTests with which others are or will be compared: the last that
 // passed, and for each that has not finished the last that had passed when it was created.
 func (d *decision) baselines() []string {
-	if !NeedsBaseline(&d.Spec.Template.Spec) && len(d.active()) == 0 {
-		return nil
-	}
 	passed := newestFirst(slices.DeleteFunc(finished(d.seen.Runs), func(r LoadTest) bool { return r.Verdict != v1alpha1.VerdictPassed }))
 	var names []string
 	if len(passed) > 0 && NeedsBaseline(&d.Spec.Template.Spec) {

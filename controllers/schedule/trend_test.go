@@ -39,7 +39,7 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 	repeated = comparedWith(2, "100ms", repeated)
 	for _, value := range []string{"600ms", "200ms", "no time"} {
 		repeated.Status.Baseline.Steps = append(repeated.Status.Baseline.Steps, v1alpha1.BaselineStep{Rung: 2, Figures: []v1alpha1.Figure{
-			{Metric: "p95", Value: "1h"}, {Metric: "p99", Type: "Read", Value: "1h"}, {Metric: "p99", Value: value},
+			{Metric: "p95", Value: "3600000ms"}, {Metric: "p99", Type: "Read", Value: "3600000ms"}, {Metric: "p99", Value: value},
 		}})
 	}
 	tests := map[string]struct {
@@ -52,7 +52,7 @@ func TestTrendIsOfTheLastStep(t *testing.T) {
 		"slower than the baseline":    {comparedWith(2, "100ms", finishedIn(v1alpha1.Latency{P99: of(113 * time.Millisecond)})), "p99 113ms, +13%"},
 		"faster than the baseline":    {comparedWith(2, "200ms", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms, -50%"},
 		"the median of repetitions":   {repeated, "p99 300ms, +50%"},
-		"a baseline of nothing":       {comparedWith(2, "0s", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
+		"a baseline of nothing":       {comparedWith(2, "0ms", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
 		"a baseline of another step":  {comparedWith(1, "200ms", finishedIn(v1alpha1.Latency{P99: of(100 * time.Millisecond)})), "p99 100ms"},
 		"a last step without results": {lost, "p99 1s"},
 	}
