@@ -23,15 +23,11 @@ import (
 //go:embed switch.go.txt
 var switches string
 
-// program is a package with all its mutants, and the test programs that have it.
+// program is the test program of a package with all its mutants.
 type program struct {
-	folder  string // relative to the module
-	mutants []mutant
-	suites  []suite
+	folder, file string // the folder is relative to the module; without tests there is no file
+	mutants      []mutant
 }
-
-// suite is a test program of a package.
-type suite struct{ folder, file string }
 
 // listed is what is read of a package that the go command lists.
 type listed struct {
@@ -84,7 +80,7 @@ func build(folder, temporary string) (*program, error) {
 }
 
 func buildOnce(folder, temporary string, all []listed, skip map[string]map[int]bool) (*program, error) {
-	p := &program{folder: folder}
+	p := &program{folder: folder, file: filepath.Join(temporary, "tests")}
 	sources, err := p.instrument(all, skip)
 	if err != nil {
 		return nil, err
@@ -104,17 +100,9 @@ func buildOnce(folder, temporary string, all []listed, skip map[string]map[int]b
 	if err := os.WriteFile(overlay, raw, 0o600); err != nil {
 		return nil, err
 	}
-	for i, of := range append([]string{folder}, heldBy[folder]...) {
-		s := suite{of, filepath.Join(temporary, fmt.Sprint("tests", i))}
-		// Vet would complain of what is written for the mutants.
-		if _, err := goCommand("test", "-c", "-vet=off", "-gcflags=-e", "-ldflags=-s -w", "-overlay", overlay, "-o", s.file, "./"+of); err != nil {
-			return nil, err
-		}
-		if _, err := os.Stat(s.file); err == nil { // there is none if it has no tests
-			p.suites = append(p.suites, s)
-		}
-	}
-	return p, nil
+	// Vet would complain of what is written for the mutants.
+	_, err = goCommand("test", "-c", "-vet=off", "-gcflags=-e", "-ldflags=-s -w", "-overlay", overlay, "-o", p.file, "./"+folder)
+	return p, err
 }
 
 var complaint = regexp.MustCompile(`(?m)^([^\s:]+\.go):(\d+):\d+: `)

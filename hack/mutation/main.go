@@ -19,10 +19,6 @@ import (
 // besides are packages that are as pure as those in hack/archtest's list.
 var besides = []string{"controllers/search", "measure/...", "text"}
 
-// heldBy are packages by whose tests a package's behaviour is held as well, for what it finds out
-// is judged there.
-var heldBy = map[string][]string{"controllers/results": {"controllers/verdict"}}
-
 // options are the flags.
 type options struct {
 	workers, sample int

@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// test is one of a suite's tests.
+// test is one of a package's tests.
 type test struct {
-	suite
 	name    string
 	took    time.Duration
 	reaches map[int]bool // mutants by their numbers
@@ -34,14 +33,14 @@ const (
 )
 
 // run runs some tests with one mutant, or none. It returns whether they failed.
-func (s suite) run(mutant int, reached string, limit time.Duration, tests ...string) (failed bool, output []byte, err error) {
+func (p *program) run(mutant int, reached string, limit time.Duration, tests ...string) (failed bool, output []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	for i, name := range tests {
 		tests[i] = regexp.QuoteMeta(name)
 	}
-	cmd := exec.CommandContext(ctx, s.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.run", "^("+strings.Join(tests, "|")+")$")
-	cmd.Dir = s.folder
+	cmd := exec.CommandContext(ctx, p.file, "-test.short", "-test.failfast", "-test.paniconexit0", "-test.run", "^("+strings.Join(tests, "|")+")$")
+	cmd.Dir = p.folder
 	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(mutant), "MUTATION_REACHED="+reached)
 	cmd.WaitDelay = time.Second // a child of a test may hold its output open
 	output, err = cmd.CombinedOutput()
@@ -51,35 +50,27 @@ func (s suite) run(mutant int, reached string, limit time.Duration, tests ...str
 	return false, output, err
 }
 
-// tests runs each test alone and without a mutant, and returns those of the package itself
-// first, and of each suite the quickest first.
+// tests runs each of the package's tests alone and without a mutant, and returns them by for how
+// long they take.
 func (p *program) tests(workers int) (all []*test, err error) {
-	for _, s := range p.suites {
-		tests, err := s.tests(workers)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, tests...)
+	if _, err := os.Stat(p.file); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	return all, nil
-}
-
-func (s suite) tests(workers int) (all []*test, err error) {
-	cmd := exec.Command(s.file, "-test.list", "^(Test|Fuzz|Example)")
-	cmd.Dir = s.folder
+	cmd := exec.Command(p.file, "-test.list", "^(Test|Fuzz|Example)")
+	cmd.Dir = p.folder
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("list the tests of %s: %w\n%s", s.folder, err, out)
+		return nil, fmt.Errorf("list the tests of %s: %w\n%s", p.folder, err, out)
 	}
 	for _, name := range strings.Fields(string(out)) {
-		all = append(all, &test{suite: s, name: name})
+		all = append(all, &test{name: name})
 	}
 	err = inParallel(workers, all, func(t *test) error {
-		reached := s.file + "-reach-" + t.name
+		reached := p.file + "-reach-" + t.name
 		begun := time.Now()
-		failed, out, err := s.run(-1, reached, time.Hour, t.name)
+		failed, out, err := p.run(-1, reached, time.Hour, t.name)
 		if err != nil || failed {
-			return errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, s.folder, out))
+			return errors.Join(err, fmt.Errorf("%s of %s does not pass without a mutant:\n%s", t.name, p.folder, out))
 		}
 		t.took = time.Since(begun)
 		t.reaches, err = numbers(reached)
@@ -106,12 +97,12 @@ func numbers(file string) (map[int]bool, error) {
 	return all, nil
 }
 
-// kills says whether a test fails with the mutant. The quick ones of a suite run in one process.
+// kills says whether a test fails with the mutant. The quick ones run in one process.
 func (p *program) kills(m mutant, tests []*test) (bool, error) {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t *test) bool { return !t.reaches[m.id] })
 	for len(tests) > 0 {
 		n, took := 1, tests[0].took
-		for n < len(tests) && tests[n].suite == tests[0].suite && tests[n].took <= quick {
+		for n < len(tests) && tests[n].took <= quick {
 			took += tests[n].took
 			n++
 		}
@@ -119,7 +110,7 @@ func (p *program) kills(m mutant, tests []*test) (bool, error) {
 		for _, t := range tests[:n] {
 			names = append(names, t.name)
 		}
-		failed, _, err := tests[0].run(m.id, "", longest*took+patience, names...)
+		failed, _, err := p.run(m.id, "", longest*took+patience, names...)
 		if failed || err != nil {
 			return failed, err
 		}
