@@ -18,6 +18,7 @@
 //	controllers/control     the values between lifecycle and coordinator (pure)
 //	controllers/coordinator sessions with the workers, gate, live merge
 //	controllers/replica     makes the process a replica: lease, probes, takeover, metrics
+//	pace                    when requests are due: the plan and the workers ask it
 //	measure                 histograms, outcomes, merge: both sides have it
 //	loadworker              the program that sends the load; independent of Kubernetes
 package main

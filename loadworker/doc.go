@@ -5,7 +5,7 @@
 //	main ── session ─┬─ assemble ─┬─ setup ──┬─ source
 //	                 │            │          └─ transport ── (target)
 //	                 │            └─ attack ─┬─ source, transport
-//	                 │                       ├─ pace, health
+//	                 │                       ├─ timer, health
 //	                 │                       └─ measure (beside this folder: the operator has it too)
 //	                 └─ measure/wire ── (coordinator)
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 const (
@@ -65,23 +66,10 @@ func totalMicros(users int32, ratePerUser int64) int64 {
 	return int64(min(lo, math.MaxInt64))
 }
 
-// hits is how many hits of an even schedule are due before the end d, when the
-// rate goes linearly from a to b. In time t
-//
-//	H(t) = a·t + (b−a)·t²/(2d)
-//
-// requests are due, and hit i is due when H(t) = i. H grows all the time, both
-// rates being positive, so those with H⁻¹(i) < d are those with i < H(d), that
-// is ceil(H(d)) with H(d) = (a+b)/2·d. A constant rate is a ramp with b = a.
-//
-// Micros times nanoseconds are 10^15 parts of a request, half of them 2·10^15. No
-// rate is more than 10^15 micros, so that H(d) is at most d in nanoseconds.
+// hits is how many hits are due before the end d, when the rate goes linearly from a to b.
 func hits(a, b int64, d time.Duration) int64 {
-	const halfParts = 2_000_000_000_000_000
-	hi, lo := bits.Mul64(uint64(a)+uint64(b), uint64(max(d, 0)))
-	quotient, remainder := bits.Div64(hi, lo, halfParts)
-	if remainder > 0 {
-		quotient++
+	if a == b {
+		return pace.Rate(a).Before(d)
 	}
-	return int64(quotient)
+	return pace.Ramp{From: pace.Rate(a), To: pace.Rate(b), Length: d}.Before(d)
 }

@@ -79,15 +79,15 @@ func TestHitsOfRamps(t *testing.T) {
 		duration time.Duration
 		want     int64
 	}{
-		"up":                              {"10", "30", 3 * time.Second, 60},
-		"down is the same":                {"30", "10", 3 * time.Second, 60},
-		"to where it was is constant":     {"5", "5", 3 * time.Second, 15},
-		"a part of a request counts":      {"1", "2", time.Second, 2},
-		"the hit at the end is not due":   {"1", "3", time.Second, 2},
-		"but just before the end":         {"1", "3", time.Second + 1, 3},
-		"an odd sum, halved exactly":      {"0.000001", "0.000002", 2_000_000 * time.Second / 3, 1},
-		"the smallest rates, and no more": {"0.000001", "0.000002", 2_000_000*time.Second/3 + 1, 2},
-		"the largest rates for a day":     {"999999999.999999", "999999999.999999", 24 * time.Hour, 86_400*999_999_999 + 86_400},
+		"up":                            {"10", "30", 3 * time.Second, 60},
+		"down is the same":              {"30", "10", 3 * time.Second, 60},
+		"to where it was is constant":   {"5", "5", 3 * time.Second, 15},
+		"a part of a request counts":    {"1", "2", time.Second, 2},
+		"the hit at the end is not due": {"1", "3", time.Second, 2},
+		"but just before the end":       {"1", "3", time.Second + 1, 3},
+		"an odd sum, halved exactly":    {"0.00001", "0.00002", 200_000 * time.Second / 3, 1},
+		"small rates, and no more":      {"0.00001", "0.00002", 200_000*time.Second/3 + 1, 2},
+		"the largest rates for a day":   {"999999999.999999", "999999999.999999", 24 * time.Hour, 86_400*999_999_999 + 86_400},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

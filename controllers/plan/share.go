@@ -1,9 +1,9 @@
 package plan
 
 import (
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // share gives worker w of W the numbers w, w+W, w+2W, … below total. So the
@@ -43,18 +43,15 @@ func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bo
 	}
 	if load.RampTo != nil {
 		ramp := rampOf(load)
-		if !ramp.isPlanned() {
+		if !isPlanned(ramp) {
 			return 0, false
 		}
-		return ramp.requests(worker, workers), true
+		return rampRequests(ramp, worker, workers), true
 	}
-	before := hits(rate, rate, optional(load.WarmUp))
-	return turns(before+load.Requests, load.Users, worker, workers) - turns(before, load.Users, worker, workers), true
-}
-
-// turns is how many of the first n requests of users who take turns are those of one
-// worker's users: request i is that of user i modulo their number.
-func turns(n int64, users, worker, workers int32) int64 {
-	rounds, rest := n/int64(users), n%int64(users)
-	return rounds*share(int64(users), worker, workers).GetCount() + share(rest, worker, workers).GetCount()
+	s := share(int64(load.Users), worker, workers)
+	users := pace.Users{
+		Rate: pace.Rate(rate), Share: pace.Share{First: s.GetFirst(), Stride: s.GetStride(), Count: s.GetCount()},
+		Total: int64(load.Users), WarmUp: optional(load.WarmUp),
+	}
+	return users.Before(optional(load.Duration)) - users.Before(0), true
 }

@@ -150,8 +150,8 @@ func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
 	switch rate := totalRate(&load); {
 	case rate == 0 || rate > MaxRateMicros:
 	case load.RampTo != nil:
-		if ramp := rampOf(&load); ramp.isPlanned() {
-			load.Requests = ramp.requests(0, 1)
+		if ramp := rampOf(&load); isPlanned(ramp) {
+			load.Requests = rampRequests(ramp, 0, 1)
 		}
 	default:
 		// The schedule begins with the warm-up and goes on in the duration.

@@ -1,87 +1,43 @@
 package plan
 
 import (
-	"math/bits"
 	"strconv"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // maxUsers bounds the users of a step, as the API does.
 const maxUsers = 1_000_000
 
-// userRamp is a number of users that goes linearly from one number to another. User u takes
-// part while the line is above u + 1/2, and sends at a rate each, with an offset of its
-// own. Package pace, which the workers have it from, says why.
-type userRamp struct {
-	from, to       int64
-	each           int64 // in millionths of a request per second
-	warmUp, length time.Duration
-}
-
-func rampOf(l *v1alpha1.StepLoad) userRamp {
-	return userRamp{
-		from: int64(l.Users), to: int64(l.LastUsers()), each: micros(l.RatePerUser),
-		warmUp: optional(l.WarmUp), length: optional(l.Duration),
+func rampOf(l *v1alpha1.StepLoad) pace.RampedUsers {
+	return pace.RampedUsers{
+		Ramp: pace.UserRamp{From: int64(l.Users), To: int64(l.LastUsers()), Length: optional(l.Duration)},
+		Each: pace.Rate(micros(l.RatePerUser)), WarmUp: optional(l.WarmUp),
 	}
 }
 
 // isPlanned says whether the number of requests is known: the users have a rate, and both
 // are within the bounds of the API.
-func (r userRamp) isPlanned() bool {
-	return min(r.from, r.to) >= 1 && max(r.from, r.to) <= maxUsers && r.each >= 1 && r.each <= MaxRateMicros
+func isPlanned(u pace.RampedUsers) bool {
+	return min(u.Ramp.From, u.Ramp.To) >= 1 && u.Ramp.Most() <= maxUsers && u.Each >= 1 && u.Each <= MaxRateMicros
 }
 
-// requests is how many requests of one worker's users are due in the duration.
-func (r userRamp) requests(worker, workers int32) (n int64) {
-	for user := int64(worker); user < max(r.from, r.to); user += int64(workers) {
-		n += r.requestsOf(user)
+// rampRequests is how many requests of one worker's users are due in the duration.
+func rampRequests(u pace.RampedUsers, worker, workers int32) (n int64) {
+	for user := int64(worker); user < u.Ramp.Most(); user += int64(workers) {
+		n += u.InWindow(user)
 	}
 	return n
 }
 
-// requestsOf is how many requests of a user are due in the duration.
-func (r userRamp) requestsOf(user int64) int64 {
-	begin, end := r.span(user)
-	first := r.slots(user, begin)
-	return max(0, r.slots(user, end)-first)
-}
-
-// span is the part of the duration in which a user takes part.
-func (r userRamp) span(user int64) (begin, end time.Duration) {
-	begin, end = 0, r.length
-	switch {
-	case user >= r.from:
-		begin = portion(r.length, 2*(user-r.from)+1, 2*(r.to-r.from))
-	case user >= r.to:
-		end = portion(r.length, 2*(r.from-user)-1, 2*(r.from-r.to))
-	}
-	return begin, end
-}
-
-// slots is how many times at which a user's requests would be due are before t.
-func (r userRamp) slots(user int64, t time.Duration) int64 {
-	const golden = 0x9e3779b97f4a7c15 // 2^64 over the golden ratio
-	const parts = 1_000_000_000_000_000
-	offset, _ := bits.Mul64(uint64(user)*golden, uint64(parts/r.each))
-	return hits(r.each, r.each, t+r.warmUp-time.Duration(offset))
-}
-
-// portion is so many parts of a time, rounded down; n is at most of.
-func portion(d time.Duration, n, of int64) time.Duration {
-	hi, lo := bits.Mul64(uint64(d), uint64(n))
-	quotient, _ := bits.Div64(hi, lo, uint64(of))
-	return time.Duration(quotient)
-}
-
 // rampedUsers is a ramp of users as workers take it.
 func rampedUsers(l *v1alpha1.StepLoad) *workerv1.RampedUsers {
-	r := rampOf(l)
+	u := rampOf(l)
 	return &workerv1.RampedUsers{
-		From: r.from, To: r.to, DurationNanos: int64(r.length),
-		RatePerUserMicros: r.each, Think: think(l.Think),
+		From: u.Ramp.From, To: u.Ramp.To, DurationNanos: int64(u.Ramp.Length),
+		RatePerUserMicros: int64(u.Each), Think: think(l.Think),
 	}
 }
 

@@ -1,9 +1,7 @@
 package plan_test
 
 import (
-	"fmt"
 	"testing"
-	"testing/quick"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,40 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 )
-
-// The plan and the workers compute the requests of a ramp by themselves: they must be the
-// same, for each worker.
-func TestRequestsOfARampAreThoseOfTheWorkers(t *testing.T) {
-	property := func(from, to, workers uint8, rate, millis, warmUp uint16) bool {
-		users, last, each := int32(from)+1, int32(to)+1, pace.Rate(rate)*1000+1
-		load := plan.Steps(withSteps(v1alpha1.Step{
-			Users: &users, RampTo: decimal(fmt.Sprint(last)), RatePerUser: decimal(fmt.Sprintf("%d.%06d", each/1e6, each%1e6)),
-			Duration: duration(time.Duration(millis)*time.Millisecond + time.Second), WarmUp: duration(time.Duration(warmUp) * time.Microsecond),
-		}))[0].Load
-		sent := pace.RampedUsers{
-			Ramp: pace.UserRamp{From: int64(users), To: int64(last), Length: load.Duration.Duration},
-			Each: each, WarmUp: time.Duration(warmUp) * time.Microsecond,
-		}
-		total, n := int64(0), int32(workers%9)+1
-		for w := range n {
-			want := int64(0)
-			for user := int64(w); user < sent.Ramp.Most(); user += int64(n) {
-				want += sent.Before(user, sent.Ramp.Length) - sent.Before(user, 0)
-			}
-			if got, known := plan.Requests(&load, w, n); known && got != want {
-				return false
-			}
-			total += want
-		}
-		return total == load.Requests
-	}
-	if err := quick.Check(property, nil); err != nil {
-		t.Error(err)
-	}
-}
 
 func TestAssignmentOfARampOfUsers(t *testing.T) {
 	step := v1alpha1.Step{Users: ptr(int32(7)), RampTo: decimal("3"), Think: "1s-3s", Duration: duration(20 * time.Second), WarmUp: duration(time.Second)}

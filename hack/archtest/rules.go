@@ -40,7 +40,7 @@ var pure = []string{
 var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 
 // everything of ours but cmd, which wires it together.
-var everything = []string{"api/...", "address", "measure/...", "text", "controllers/...", "loadworker/...", "targets/..."}
+var everything = []string{"api/...", "address", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
 
 // tools are what builds, tests and measures the product.
 var tools = []string{"hack/...", "test/..."}
@@ -133,8 +133,8 @@ var rules = []rule{
 		allow:   []string{"measure/...", "text", "api/worker/v1"},
 	},
 	{
-		because: "text and addresses are for both sides, and depend on neither",
-		of:      []string{"text", "address"},
+		because: "text, addresses and schedules are for both sides, and depend on neither",
+		of:      []string{"text", "address", "pace"},
 		reach:   transitive,
 		forbid:  everything,
 	},

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // A step itself allocates; what grows with the number of hits is theirs. The race

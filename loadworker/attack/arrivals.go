@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // arrivals are hits that come whether or not earlier ones were answered.

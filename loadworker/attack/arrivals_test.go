@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // The target holds the few connections that there may be: all other hits are counted as unsent.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
@@ -21,7 +21,7 @@ import (
 // its own connection, and no other goroutine has to be woken.
 type goroutineDriver struct {
 	sched *scheduler
-	timer pace.Timer
+	timer timer.Timer
 	conns []*goroutineConn
 	// openings count the connections that are being opened.
 	openings *dial.Openings

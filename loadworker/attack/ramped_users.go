@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // RampedUsers are users whose number goes linearly From one To another. A user that ends

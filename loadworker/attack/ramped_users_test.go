@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 func rampStep(l RampedUsers) StepShare { return usersStep(max(l.From, l.To), l) }

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
@@ -42,7 +42,7 @@ type Config struct {
 	Seed int64
 	// Timer makes the timers of goroutines, and Clock the clocks of event loops; nil: those of the
 	// machine.
-	Timer func() pace.Timer
+	Timer func() timer.Timer
 	Clock func() loop.Clock
 	// ExposeResponses permits the messages of errors to quote responses.
 	ExposeResponses bool
@@ -72,7 +72,7 @@ func NewRunner(c Config) (*Runner, error) {
 		return nil, errors.New("runner: needs at least one connection")
 	}
 	if c.Timer == nil {
-		c.Timer = pace.NewTimer
+		c.Timer = timer.New
 	}
 	return &Runner{config: c, client: c.Client, probe: health.NewProbe()}, nil
 }

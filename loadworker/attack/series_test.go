@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // The series of a step says of each second what the step says of the whole, for every

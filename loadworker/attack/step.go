@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // StepShare is one worker's share of a step.

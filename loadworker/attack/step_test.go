@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 func TestCheckRefusesInvalidSteps(t *testing.T) {

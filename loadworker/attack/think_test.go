@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 func fixed(d time.Duration) pace.Think { return pace.Think{Shortest: d, Longest: d} }

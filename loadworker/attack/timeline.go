@@ -3,8 +3,8 @@ package attack
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // fillIdeal fills in what the generator did to the load, and the timeline of a step that has

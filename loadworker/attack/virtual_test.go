@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -104,9 +104,9 @@ type virtualTimer struct {
 	expired chan struct{}
 }
 
-var _ pace.Timer = (*virtualTimer)(nil)
+var _ timer.Timer = (*virtualTimer)(nil)
 
-func newVirtualTimer() pace.Timer {
+func newVirtualTimer() timer.Timer {
 	return &virtualTimer{timer: time.AfterFunc(0, func() {}), expired: make(chan struct{}, 1)}
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/cookie"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 

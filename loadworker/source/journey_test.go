@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 func accounts(t *testing.T, columns []string, rows ...string) *Table {

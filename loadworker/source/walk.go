@@ -6,8 +6,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/cookie"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // Walk is a user's way through the mix, where that has journeys: its next request depends

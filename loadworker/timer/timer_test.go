@@ -1,4 +1,4 @@
-package pace
+package timer
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 // forEachTimer runs a test with each kind of timer that there is.
 func forEachTimer(t *testing.T, test func(t *testing.T, timer Timer)) {
 	t.Helper()
-	for name, timer := range map[string]Timer{"of this system": NewTimer(), "portable": newPortableTimer()} {
+	for name, timer := range map[string]Timer{"of this system": New(), "portable": newPortableTimer()} {
 		t.Run(name, func(t *testing.T) {
 			t.Cleanup(timer.Close)
 			test(t, timer)

@@ -1,4 +1,4 @@
-package pace
+package timer
 
 import (
 	"os"
@@ -21,9 +21,9 @@ type preciseTimer struct {
 
 var _ Timer = preciseTimer{}
 
-// NewTimer returns a precise timer, or a portable one if there is no file
+// New returns a precise timer, or a portable one if there is no file
 // descriptor left for it.
-func NewTimer() Timer {
+func New() Timer {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return newPortableTimer()

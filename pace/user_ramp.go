@@ -83,6 +83,13 @@ func (u RampedUsers) Before(user int64, t time.Duration) int64 {
 	return max(0, u.slots(user, min(t, end))-u.first(user, begin))
 }
 
+// InWindow returns how many requests of a user are due in the window, without those of the
+// warm-up.
+func (u RampedUsers) InWindow(user int64) int64 {
+	begin, end := u.Ramp.Span(user)
+	return max(0, u.slots(user, end)-u.slots(user, max(begin, 0)))
+}
+
 // first is the number of the user's first slot that is not before its begin.
 func (u RampedUsers) first(user int64, begin time.Duration) int64 {
 	return u.slots(user, max(begin, -u.WarmUp))

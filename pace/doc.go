@@ -1,4 +1,5 @@
-// Package pace decides when requests are due, and has the timer to wait until then.
+// Package pace decides when requests are due: for the operator, which plans how many there are,
+// and for the workers, which send them.
 //
 // The schedules are pure functions of numbers: when each request of a step is due,
 // how many are due by an instant, and which of them belong to one worker. All
@@ -13,5 +14,5 @@
 //
 // Time 0 is the beginning of the step's window. A warm-up is before it.
 //
-// Only the timer touches a clock. The package imports nothing of ours.
+// Nothing here reads a clock. The package imports nothing of ours.
 package pace

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package pace
-
-// NewTimer returns the best timer of this system.
-func NewTimer() Timer { return newPortableTimer() }
