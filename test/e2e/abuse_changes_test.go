@@ -23,29 +23,7 @@ import (
 
 // changeAbuses change what must stay as it is.
 var changeAbuses = []abuse{
-	{"another target once a run was accepted", schema, "target cannot change once the run has started", changed(`{"target": {"service": {"name": "other"}}}`)},
-	{"other requests once a run was accepted", schema, "requests cannot change once the run has started", changed(`{"requests": [{"path": "/other"}]}`)},
-	{"more load once a run was accepted", schema, "steps cannot change once the run has started", changed(`{"steps": [{"rate": 100000, "duration": "1h"}]}`)},
-	{"more workers once a run was accepted", schema, "parallelism cannot change once the run has started", changed(`{"parallelism": 1000}`)},
-	{"another image once a run was accepted", schema, "worker cannot change once the run has started", changed(`{"worker": {"image": "evil"}}`)},
-	{"easier thresholds once a run was accepted", schema, "thresholds cannot change once the run has started", changed(`{"thresholds": [{"metric": "p95", "max": "1h"}]}`)},
 	{"a run of the name of a Job that is there", operator, "A Job of the LoadTest's name exists and is not its own", takesJob},
-	{"a status in the LoadTest that is created", schema, "the status is dropped", func(t *testing.T, p *people) attempt {
-		object := p.attacker.loadTest(t, specWith("suspend: true"))
-		object.Object["status"] = map[string]any{"phase": "Complete", "verdict": "Passed"}
-		if err := p.attacker.editor.Create(t.Context(), object); err != nil {
-			return byAPI(t, err)
-		}
-		lt := &v1alpha1.LoadTest{}
-		if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(object), lt); err != nil {
-			t.Fatal(err)
-		}
-		if lt.Status.Verdict != "" {
-			return succeeded("its verdict is %s", lt.Status.Verdict)
-		}
-		return refused(schema, "the status is dropped")
-	}},
-
 	{"the Deployment of the operator", rbac, "cannot delete resource", deletes(&appsv1.Deployment{}, "loadtest-operator")},
 	{"the EndpointSlice of the leader", rbac, "cannot delete resource", deletes(&discoveryv1.EndpointSlice{}, "loadtest-operator-leader")},
 	{"the lease of the leader", rbac, "cannot delete resource", deletes(&coordinationv1.Lease{}, "loadtest-operator.loadtest.dev")},
@@ -99,15 +77,6 @@ var changeAbuses = []abuse{
 		pod.Spec.HostNetwork = true
 		return byAPI(t, p.attacker.editor.Create(t.Context(), pod, client.DryRunAll))
 	}},
-}
-
-// changed changes a field of the spec of a run that was accepted.
-func changed(spec string) func(*testing.T, *people) attempt {
-	return func(t *testing.T, p *people) attempt {
-		t.Helper()
-		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": `+spec+`}`))
-		return byAPI(t, p.attacker.editor.Patch(t.Context(), p.attacker.run(t), patch, client.DryRunAll))
-	}
 }
 
 // run is the tenant's LoadTest that begins with a pause.

@@ -20,15 +20,7 @@ import (
 // a target that answers them.
 func grpcAbuses() []abuse {
 	return []abuse{
-		{"a pseudo-header in metadata", schema, "metadata[0].name", noSpec(calling("metadata: [{name: ':authority', value: victim}]"))},
-		{"a length in metadata", schema, "follow from the call", noSpec(calling("metadata: [{name: Content-Length, value: '0'}]"))},
-		{"a deadline of one's own in metadata", schema, "follow from the call", noSpec(calling("metadata: [{name: grpc-timeout, value: 1H}]"))},
-		{"CR LF in metadata", schema, "metadata[0].value", noSpec(calling(`metadata: [{name: x, value: "1\r\nx-admin: yes"}]`))},
-		{"a method that is a path", schema, "grpc.method", noSpec(calling("method: shop.v1.Cart/../../admin"))},
 		{"a message of a megabyte", operator, "spec.requests[0].grpc.message: must have at most 65536 bytes", applies(calling("message: {a: " + strings.Repeat("x", 1_000_000) + "}"))},
-		{"descriptors of another team's Secret", schema, `unknown field "spec.target.grpc.descriptorsFrom.secretKeyRef.namespace"`, noSpec(describedBy("secretKeyRef: {name: keys, key: k, namespace: victim}"))},
-		{"descriptors of a Secret by a path", schema, "secretKeyRef.name", noSpec(describedBy("secretKeyRef: {name: ../../victim, key: k}"))},
-		{"descriptors that climb", schema, "configMapKeyRef.key", noSpec(describedBy("configMapKeyRef: {name: a, key: ../../../etc/passwd}"))},
 		{"a Secret in the place of descriptors, to have it quoted", operator, "is no descriptor set of protobuf", quotesASecret},
 		{"descriptors that take longer than there is time", operator, "it leads to public imports in more than 32768 ways", importsWithoutEnd},
 		{"a question of gRPC to another team's Service", operator, "does not accept load from others", asksTheVictim},

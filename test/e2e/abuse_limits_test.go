@@ -25,6 +25,7 @@ var limitAbuses = []abuse{
 	{"a node of the control plane, through a label", operator, "label node-role.kubernetes.io/control-plane is not allowed", takes("worker: {nodeSelector: {node-role.kubernetes.io/control-plane: ''}}")},
 	{"every taint", operator, "every taint is not allowed", takes("worker: {tolerations: [{operator: Exists}]}")},
 	{"the taint of the control plane", operator, "taint node-role.kubernetes.io/control-plane is not allowed", takes("worker: {tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists, effect: NoSchedule}]}")},
+	{"a place before others by a priority class of one's own", operator, "priorityClass", takes("queue: {priorityClass: first}")},
 	{"a processor for graphics", operator, "nvidia.com/gpu", takes("worker: {resources: {limits: {nvidia.com/gpu: '1'}}}")},
 }
 

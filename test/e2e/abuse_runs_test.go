@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -74,4 +77,27 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 		return refused(operator, failed.Message), true
 	}
 	return attempt{}, false
+}
+
+// harmless is a spec that the API server takes.
+const harmless = `
+target: {service: {name: api}}
+requests: [{path: /}]
+steps: [{rate: 1, duration: 1s}]
+`
+
+// specWith is the harmless spec with other fields, and without those that are null.
+func specWith(fields string) string {
+	spec := map[string]any{}
+	for _, part := range []string{harmless, fields} {
+		if err := yaml.Unmarshal([]byte(part), &spec); err != nil {
+			panic(fmt.Sprintf("%s: %v", part, err)) // it is a constant
+		}
+	}
+	maps.DeleteFunc(spec, func(_ string, field any) bool { return field == nil })
+	text, err := yaml.Marshal(spec)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }

@@ -13,9 +13,7 @@ import (
 // abuseGroups are the abuses, by what they are about. One group runs alone by
 // -run TestAbuse/NAME.
 var abuseGroups = []abuseGroup{
-	{"schema", schemaAbuses},
 	{"rights", rightsAbuses},
-	{"admission", admissionAbuses},
 	{"targets", targetAbuses},
 	{"places", placeAbuses},
 	{"operator", operatorAbuses},
@@ -30,7 +28,7 @@ var abuseGroups = []abuseGroup{
 	{"wire", wireAbuses()},
 	{"hostile", hostileAbuses()},
 	{"grpc", grpcAbuses()},
-	{"crowd", crowdAbuses},
+	{"crowd", crowdAbuses()},
 	{"schedules", scheduleAbuses},
 }
 

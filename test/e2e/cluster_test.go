@@ -180,6 +180,11 @@ func finish(t *testing.T, lt *v1alpha1.LoadTest, limit time.Duration) {
 	}
 }
 
+// sending says whether a run has sent a request.
+func sending(lt *v1alpha1.LoadTest) bool {
+	return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil && lt.Status.Steps[0].Result.Sent > 0
+}
+
 func total(o v1alpha1.Outcomes) int64 {
 	return o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout +
 		o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
@@ -191,6 +196,17 @@ func condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
 		return *c
 	}
 	return metav1.Condition{}
+}
+
+// isFull says whether everything is asked for, and not only what runs on every change.
+func isFull() bool { return os.Getenv("FULL") != "" }
+
+// onlyFull skips a test that does not run on every change: lower layers hold the most of it.
+func onlyFull(t *testing.T) {
+	t.Helper()
+	if !isFull() {
+		t.Skip("set FULL=1: it does not run on every change")
+	}
 }
 
 // env is an environment variable or what stands in for it.

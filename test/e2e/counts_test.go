@@ -13,12 +13,16 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // every is a run of each kind of step, from three workers.
 const every = `
 target:
   service: {name: ratelimiter, port: 80}
+preflight:
+  - request: {path: /version}
+    expect: {json: [{path: .strategy, equals: lua}]}
 requests:
   - name: first
     type: Read
@@ -48,8 +52,9 @@ var due = map[string]int64{"paced": 1000, "burst": 620, "arrivals": 600}
 // TestCounts is the promise of the project: what the status says was sent is
 // what the target says it was asked, exactly.
 func TestCounts(t *testing.T) {
+	t.Parallel()
 	ns := limiter(t, "ratelimiter.strategy=lua")
-	before := ask(t, ns)
+	before, machine := ask(t, ns), pressure.Start()
 	applied := time.Now()
 	lt := create(t, ns, "counts", every)
 	finish(t, lt, waitTimeout)
@@ -57,6 +62,10 @@ func TestCounts(t *testing.T) {
 
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
+	}
+	isPassed(t, lt, machine)
+	if verified := condition(lt, v1alpha1.ConditionTargetVerified); verified.Reason != v1alpha1.ReasonPreflightPassed || verified.Message != "GET /version has .strategy lua." {
+		t.Errorf("TargetVerified is %s: %q; want %s with what was verified", verified.Reason, verified.Message, v1alpha1.ReasonPreflightPassed)
 	}
 	t.Logf("from apply to the first request: %s", lt.Status.Steps[0].StartTime.Sub(applied).Round(time.Millisecond))
 	var sent, expected, limited int64

@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -44,9 +43,7 @@ func easy(length time.Duration, before ...fault.Step) fault.Load {
 // TestThirtyRunsAtOnce: runs that send in the same 15 s, from two cores, are decided by what
 // their target does, and not by how late they are. Nothing is excused.
 func TestThirtyRunsAtOnce(t *testing.T) {
-	if os.Getenv("FULL") == "" {
-		t.Skip("takes more than a minute; set FULL=1")
-	}
+	onlyFull(t)
 	target := counterOf(t, namespaceNamed(t, "at-once-")) // operator.yaml has a limit of its own for them
 	machine := pressure.Start()
 	pause := fault.Step{Length: 30 * time.Second} // runs are held after it

@@ -15,6 +15,7 @@ import (
 // TestErrors: what cannot work ends within its deadline, as verdict Error, with
 // the reason where a person looks.
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	const tail = `
 requests: [{path: /api}]
 ladder: {users: [1], duration: 1s}
@@ -82,26 +83,6 @@ startDeadlineSeconds: 30
 			t.Errorf("Failed is %s: %q", failed.Reason, failed.Message)
 		}
 	})
-}
-
-// TestRefused: the API server refuses invalid specs with an error that names the
-// field.
-func TestRefused(t *testing.T) {
-	ns := namespace(t)
-	for name, tc := range map[string]struct{ spec, want string }{
-		"no target":      {"{target: {}, requests: [{path: /}], ladder: {users: [1], duration: 1s}}", "exactly one of url and service must be set"},
-		"no users":       {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [0], duration: 1s}}", "spec.ladder.users"},
-		"unknown metric": {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: p42, max: 1s}]}", "spec.thresholds[0].metric"},
-		"two forms":      {"{target: {url: 'http://a:1'}, requests: [{path: /}], ladder: {users: [1], duration: 1s}, steps: [{pause: 1s}]}", "exactly one of ladder, steps and search must be set"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			manifest := "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: wrong, namespace: " + ns + "}\nspec: " + tc.spec + "\n"
-			_, err := command(t.Context(), "sh", "-c", "kubectl apply -f - <<'EOF'\n"+manifest+"EOF")
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("kubectl apply says %v; want it to name %q", err, tc.want)
-			}
-		})
-	}
 }
 
 // makeService makes Service somewhere, which no pod is behind.

@@ -60,11 +60,5 @@ func disturb(d fault.Disturbance) func(context.Context, *subject) (undo, error) 
 	hold := map[fault.Disturbance]func(*corev1.Pod) (undo, error){
 		fault.WorkerStopped: freeze, fault.WorkerFrozen: freezeGroup, fault.WorkerThrottled: throttle,
 	}[d]
-	return func(ctx context.Context, s *subject) (undo, error) {
-		pods, err := s.workers(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return hold(&pods[0])
-	}
+	return intoFirst(func(_ context.Context, pod *corev1.Pod) (undo, error) { return hold(pod) })
 }

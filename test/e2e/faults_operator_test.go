@@ -23,7 +23,7 @@ const operatorLabel = "app.kubernetes.io/name=loadtest-operator"
 // sharedFaults are those of the operator, the API server and nodes. Each is made when
 // its turn comes, since it depends on which replica leads.
 func (c *campaign) sharedFaults() []func(context.Context) (shared, error) {
-	all := []func(context.Context) (shared, error){onLeader("operator killed", 0, c.kill)}
+	all := []func(context.Context) (shared, error){c.operatorKilled}
 	if !c.full {
 		return all
 	}
@@ -45,6 +45,15 @@ func (c *campaign) sharedFaults() []func(context.Context) (shared, error) {
 		all = append(all, apiServerAway(lasts))
 	}
 	return all
+}
+
+// operatorKilled has runs over each protocol beside those at each instant.
+func (c *campaign) operatorKilled(ctx context.Context) (shared, error) {
+	x, err := onLeader("operator killed", 0, c.kill)(ctx)
+	for _, p := range allProtocols {
+		x.instants = append(x.instants, fault.Instant{Name: "arrivals over " + p.name, Load: p.over(twoSteps()), Released: -fault.Lead - twoStepsLength/2})
+	}
+	return x, err
 }
 
 // kill ends the operator's process without a warning.

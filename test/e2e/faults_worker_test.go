@@ -33,8 +33,9 @@ func workerFaults() []single {
 		lasts  time.Duration
 		host   bool
 		ci     bool
+		grace  bool // the worker has the time to report
 	}{
-		{name: "worker deleted", inject: deleteGracefully, ci: true},
+		{name: "worker deleted", inject: deleteGracefully, ci: true, grace: true},
 		{name: "worker killed", inject: func(_ context.Context, pod *corev1.Pod) (undo, error) { return nil, signal(pod, syscall.SIGKILL) }, host: true, ci: true},
 		{name: "worker evicted", inject: evict},
 		{name: "worker out of memory", inject: func(ctx context.Context, pod *corev1.Pod) (undo, error) { return nil, exhaust(ctx, pod) }, host: true},
@@ -49,25 +50,39 @@ func workerFaults() []single {
 			for step, when := range []string{"first step", "last step"} {
 				// Without its only worker a run may have no result at all.
 				want := fault.Expectation{Verdicts: []string{fault.Inconclusive}, WorkerGone: true}
-				if w.count == 1 && k.lasts == 0 {
+				switch {
+				case k.grace:
+					want.HandedOver, want.Reason = true, v1alpha1.ReasonWorkerLost+":"
+				case w.count == 1 && k.lasts == 0:
 					want.Verdicts = append(want.Verdicts, fault.Error)
 				}
 				all = append(all, single{
 					fault: k.name, run: w.name + ", " + when, step: step, lasts: k.lasts, want: want,
 					host: k.host, full: !k.ci || (w.count == 1) == (step == 0),
-					load: fault.Load{Workers: w.count, Steps: []fault.Step{users(6 * time.Second), users(6 * time.Second)}, Change: limitMemory},
-					inject: func(ctx context.Context, s *subject) (undo, error) {
-						pods, err := s.workers(ctx)
-						if err != nil {
-							return nil, err
-						}
-						return k.inject(ctx, &pods[0])
-					},
+					load:   fault.Load{Workers: w.count, Steps: []fault.Step{users(6 * time.Second), users(6 * time.Second)}, Change: limitMemory},
+					inject: intoFirst(k.inject),
 				})
 			}
 		}
 	}
+	for _, p := range allProtocols {
+		all = append(all, single{
+			fault: "worker killed", run: "arrivals over " + p.name, step: 1, load: p.over(twoSteps()), full: true,
+			want: fault.Expectation{Verdicts: []string{fault.Inconclusive}, WorkerGone: true}, inject: intoFirst(deleteAtOnce),
+		})
+	}
 	return all
+}
+
+// intoFirst injects a fault into the first worker of a run.
+func intoFirst(inject func(context.Context, *corev1.Pod) (undo, error)) func(context.Context, *subject) (undo, error) {
+	return func(ctx context.Context, s *subject) (undo, error) {
+		pods, err := s.workers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return inject(ctx, &pods[0])
+	}
 }
 
 // limitMemory gives the workers a limit, so that their memory can be used up.

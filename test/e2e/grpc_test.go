@@ -79,6 +79,7 @@ target:
 // TestCalls: calls of gRPC to replicas behind Nginx are in the status as the replicas
 // counted them, by status. The sample's descriptors are asked for, those of others are given.
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	ns := limiter(t, "ratelimiter.service.grpcPort=9090", "ratelimiter.replicas=2")
 	describe(t, ns, "ratelimiter", "deployment/ratelimiter-app")
 	t.Run("sample", func(t *testing.T) { callsAreCounted(t, ns) })

@@ -95,6 +95,7 @@ func (u typist) get(name string) *v1alpha1.LoadTest {
 // TestPlugin types the command lines of a working day, and compares exit codes with
 // verdicts.
 func TestPlugin(t *testing.T) {
+	t.Parallel()
 	var typed, wrong atomic.Int32
 	ns := limiter(t)
 	t.Cleanup(func() { fmt.Printf("plugin: %d command lines, %d wrong exit codes\n", typed.Load(), wrong.Load()) })

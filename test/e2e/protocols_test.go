@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,9 +46,11 @@ var allProtocols = []spoken{
 // twoSteps have two workers that send 20 requests a second: in the first step of users with a
 // connection each, in the second of arrivals, which share connections over HTTP/2.
 func twoSteps() fault.Load {
-	const length = 6 * time.Second
-	return fault.Load{Workers: 2, Steps: []fault.Step{{Users: 20, Every: time.Second, Length: length}, {Rate: 20, Length: length}}}
+	return fault.Load{Workers: 2, Steps: []fault.Step{{Users: 20, Every: time.Second, Length: twoStepsLength}, {Rate: 20, Length: twoStepsLength}}}
 }
+
+// twoStepsLength is how long each of them takes.
+const twoStepsLength = 6 * time.Second
 
 // over is a load over the protocol.
 func (p spoken) over(load fault.Load) fault.Load {
@@ -106,69 +107,16 @@ func describeHealth(ctx context.Context, namespace string) error {
 	})
 }
 
-// TestProtocols: over each protocol, what the status says was sent is what the target
-// counted, undisturbed, when the operator is killed, when a worker is, and when the target
-// is replaced.
+// TestProtocols replaces the pods to which requests, and calls, share connections of HTTP/2.
+// What else becomes of runs over each protocol, TestFaults has.
 func TestProtocols(t *testing.T) {
-	c := newCampaign(t)
-	c.only = "over"
-	target, err := c.counter(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(fault.Header())
-	kill := sync.OnceValue(func() error { // it hits all runs
-		pod, err := leader(t.Context())
-		if err == nil {
-			_, err = c.kill(t.Context(), pod)
-		}
-		return err
-	})
-	nothing := func(context.Context, *subject) (undo, error) { return nil, nil }
-	passed := fault.Expectation{Verdicts: []string{fault.Passed}, Exact: true}
-	c.overEach(target, single{fault: "operator killed", step: 1, want: passed,
-		inject: func(context.Context, *subject) (undo, error) { return nil, kill() }})
-	if err := awaitOperator(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Run("group", func(t *testing.T) {
-		t.Run("counts", func(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]string{"requests": drainedRequests, "calls": drainedCalls} {
+		t.Run(name+" drained", func(t *testing.T) {
 			t.Parallel()
-			c.overEach(target, single{fault: "nothing", step: 1, want: passed, inject: nothing},
-				single{fault: "worker killed", step: 1, want: fault.Expectation{Verdicts: []string{fault.Inconclusive}, WorkerGone: true},
-					inject: func(ctx context.Context, s *subject) (undo, error) {
-						pods, err := s.workers(ctx)
-						if err != nil {
-							return nil, err
-						}
-						return deleteAtOnce(ctx, &pods[0])
-					}})
+			drained(t, drainedTarget+spec)
 		})
-		for name, spec := range map[string]string{"requests": drainedRequests, "calls": drainedCalls} {
-			t.Run(name+" drained", func(t *testing.T) {
-				t.Parallel()
-				drained(t, drainedTarget+spec)
-			})
-		}
-	})
-}
-
-// overEach injects faults into runs over each protocol, side by side.
-func (c *campaign) overEach(target counter, faults ...single) {
-	slots := make(chan struct{}, singlesAtOnce)
-	var group sync.WaitGroup
-	for _, p := range allProtocols {
-		for _, x := range faults {
-			slots <- struct{}{}
-			group.Go(func() {
-				defer func() { <-slots }()
-				x.load = p.over(twoSteps())
-				s := newSubject(target, x.fault, "over "+p.name, x.load, x.want)
-				s.judge(c.t.Context(), c, c.injectInto(c.t.Context(), s, x))
-			})
-		}
 	}
-	group.Wait()
 }
 
 const (

@@ -160,6 +160,7 @@ func (r *rolled) mustAgree() {
 
 // TestRollingRestart replaces the pods of a headless Service while a run connects to them.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		pods int
@@ -197,6 +198,7 @@ func TestRollingRestart(t *testing.T) {
 // namespace while a run goes on. The operator does not name it: it gets no request, and the
 // run ends.
 func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
+	t.Parallel()
 	other := counterOf(t, namespace(t))
 	var pod corev1.Pod
 	if err := cluster.Get(t.Context(), client.ObjectKey{Namespace: other.namespace, Name: other.name}, &pod); err != nil {

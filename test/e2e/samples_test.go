@@ -19,6 +19,8 @@ const samplesPreset = "seed-000-v4"
 // TestSamples runs the samples with which people begin, as they stand, against the
 // chart of targets as it stands.
 func TestSamples(t *testing.T) {
+	onlyFull(t)
+	t.Parallel()
 	presets, err := audit.Presets(os.DirFS(targetsChart))
 	if err != nil {
 		t.Fatal(err)

@@ -35,10 +35,10 @@ template:
 // TestSchedule has LoadTests started by what a team changes: the schedule itself and a
 // Deployment. The truth is what the target has counted.
 func TestSchedule(t *testing.T) {
+	onlyFull(t)
+	t.Parallel()
 	ns := namespace(t)
 	target := counterOf(t, ns)
-	suspended := createSchedule(t, ns, "suspended", fmt.Sprintf(scheduledSpec, "schedule: '* * * * *'\nonChange: true\nsuspend: true", "suspended"))
-	began := time.Now()
 	t.Run("change", func(t *testing.T) { checkChange(t, ns, target) })
 	t.Run("rollouts", func(t *testing.T) {
 		for name, check := range map[string]func(*testing.T, string, counter){"Deployment": checkRollout, "others": checkWorkloads} {
@@ -46,16 +46,6 @@ func TestSchedule(t *testing.T) {
 				t.Parallel()
 				check(t, ns, target)
 			})
-		}
-	})
-	t.Run("suspended", func(t *testing.T) {
-		if rest := time.Until(began.Add(65 * time.Second)); rest > 0 { // a minute has begun since
-			if err := pausing(t.Context(), time.Now().Add(rest)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n, received := len(runsOf(t, suspended)), received(t, target, "suspended"); n > 0 || received > 0 {
-			t.Errorf("a schedule that is suspended started %d LoadTests, which sent %d requests", n, received)
 		}
 	})
 	t.Log(mustCommand(t, "kubectl", "get", "loadtestschedules,loadtests", "--namespace", ns))
@@ -97,8 +87,7 @@ func checkChange(t *testing.T, ns string, target counter) {
 	t.Log(mustCommand(t, "kubectl", "get", "loadtestschedule", s.Name, "--namespace", ns, "--output", "yaml"))
 }
 
-// checkRollout starts a LoadTest for each of two rollouts, and none for a Deployment that
-// only grows.
+// checkRollout starts a LoadTest for each of two rollouts.
 func checkRollout(t *testing.T, ns string, target counter) {
 	d := deploymentOf(target, "shop")
 	if err := cluster.Create(t.Context(), d); err != nil {
@@ -109,37 +98,9 @@ func checkRollout(t *testing.T, ns string, target counter) {
 		for _, lt := range awaitRuns(t, s, n) {
 			finish(t, &lt, waitTimeout)
 		}
-		key := client.ObjectKeyFromObject(d)
-		if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
-			if err := cluster.Get(ctx, key, d); err != nil {
-				return err
-			}
-			if n == 1 {
-				d.Spec.Template.Annotations = map[string]string{"restarted": "once"}
-			} else {
-				d.Spec.Replicas = new(int32(2))
-			}
-			return cluster.Update(ctx, d)
-		}); err != nil {
-			t.Fatal(err)
+		if n == 1 {
+			retryUpdate(t, d, func() { d.Spec.Template.Annotations = map[string]string{"restarted": "once"} })
 		}
-	}
-	if err := retry(t.Context(), waitTimeout, func(ctx context.Context) error {
-		if err := cluster.Get(ctx, client.ObjectKeyFromObject(d), d); err != nil {
-			return err
-		}
-		if d.Status.AvailableReplicas != 2 {
-			return fmt.Errorf("%d pods are available", d.Status.AvailableReplicas)
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := pausing(t.Context(), time.Now().Add(20*time.Second)); err != nil { // the operator looks every 15 s
-		t.Fatal(err)
-	}
-	if n := len(runsOf(t, s)); n != 2 {
-		t.Errorf("there are %d LoadTests after two rollouts, want 2", n)
 	}
 }
 

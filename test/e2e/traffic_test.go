@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // whole uses what the traffic model has: rows from a ConfigMap, a header from a
@@ -48,6 +49,8 @@ parallelism: 3
 
 // TestTraffic: the whole traffic model in a real cluster, counted by the target.
 func TestTraffic(t *testing.T) {
+	onlyFull(t)
+	t.Parallel()
 	ns := limiter(t, "ratelimiter.capacity=100000")
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
 	rows := "client\n"
@@ -60,13 +63,14 @@ func TestTraffic(t *testing.T) {
 	if err := cluster.Create(t.Context(), &corev1.Secret{ObjectMeta: meta("token"), StringData: map[string]string{"token": "s3cret"}}); err != nil {
 		t.Fatal(err)
 	}
-	before := ask(t, ns)
+	before, machine := ask(t, ns), pressure.Start()
 	lt := create(t, ns, "traffic", whole)
 	finish(t, lt, waitTimeout)
 	after := ask(t, ns)
 	if lt.Status.Phase != v1alpha1.PhaseComplete {
 		t.Fatalf("phase %s: %s", lt.Status.Phase, condition(lt, v1alpha1.ConditionFailed).Message)
 	}
+	isPassed(t, lt, machine)
 	const filled = 30
 	sent := int64(filled)
 	for _, step := range lt.Status.Steps {

@@ -27,6 +27,8 @@ const tutorialTries = 3
 // TestTutorial types the commands of docs/tutorial.md in a folder with the files that the
 // page shows, and compares what they print with the page.
 func TestTutorial(t *testing.T) {
+	onlyFull(t)
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/tutorial.md")
 	if err != nil {
 		t.Fatal(err)

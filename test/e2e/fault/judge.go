@@ -32,6 +32,9 @@ type Expectation struct {
 	// WorkerGone says that the fault ends a worker before its plan has ended, or keeps
 	// it from sending what is due.
 	WorkerGone bool
+	// HandedOver says that the worker that is gone had the time to report all that it sent: the
+	// status declares that nothing is missing.
+	HandedOver bool
 	// Reason is a part that the explanation of the verdict must have.
 	Reason string
 	// Silent is for how long the target answers nothing while it is asked: more than any
@@ -177,6 +180,9 @@ func miscounted(want Expectation, got Outcome, add func(Kind, string, ...any)) {
 	}
 	if got.Received > got.Sent+missing {
 		add(Miscounted, "the target received %d, the status has %d sent and at most %d missing", got.Received, got.Sent, missing)
+	}
+	if want.HandedOver && (got.Missing == nil || missing > 0) {
+		add(Miscounted, "at most %d are missing, where the worker had the time to report all", missing)
 	}
 	if got.Received < got.Completed {
 		add(Miscounted, "the target received %d, the status has %d completed", got.Received, got.Completed)

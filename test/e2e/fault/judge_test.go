@@ -55,6 +55,9 @@ var lost = Outcome{
 // loss is the expectation of such a run.
 var loss = Expectation{Verdicts: []string{Inconclusive}, Within: time.Minute, WorkerGone: true}
 
+// handover is that of one whose worker was deleted, with the time to report.
+var handover = Expectation{Verdicts: []string{Inconclusive}, Within: time.Minute, WorkerGone: true, HandedOver: true, Reason: "WorkerLost"}
+
 func TestJudge(t *testing.T) {
 	tests := map[string]struct {
 		want   Expectation
@@ -71,6 +74,9 @@ func TestJudge(t *testing.T) {
 		"a worker is left":                     {exact, kept, func(o *Outcome) { o.Left = "pod w-0" }, []Kind{Stuck}},
 		"more received than declared":          {loss, lost, func(o *Outcome) { o.Missing = n(11) }, []Kind{Miscounted}},
 		"more received and nothing declared":   {loss, lost, func(o *Outcome) { o.Missing = nil }, []Kind{Miscounted}},
+		"all handed over":                      {handover, lost, func(o *Outcome) { o.Received, o.Missing = 200, n(0) }, nil},
+		"some missing of a handover":           {handover, lost, func(o *Outcome) { o.Received, o.Missing = 200, n(1) }, []Kind{Miscounted}},
+		"a handover that declares nothing":     {handover, lost, func(o *Outcome) { o.Received, o.Missing = 200, nil }, []Kind{Miscounted}},
 		"less received than completed":         {loss, lost, func(o *Outcome) { o.Received = 199 }, []Kind{Miscounted}},
 		"sent and not received":                {loss, lost, func(o *Outcome) { o.Completed, o.Received = 190, 190 }, nil},
 		"passed with less than the plan":       {exact, kept, func(o *Outcome) { o.Due, o.Sent, o.Completed, o.Received = 239, 239, 239, 239 }, []Kind{Miscounted, WronglyPassed}},

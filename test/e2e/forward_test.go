@@ -13,38 +13,13 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
-
-// TestMetrics reads the operator's metrics as a Prometheus does that verifies the
-// certificate, without a token, without the right, and with it.
-func TestMetrics(t *testing.T) {
-	ns := namespace(t)
-	for _, account := range []string{"stranger", "reader"} {
-		sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: account}}
-		if err := cluster.Create(t.Context(), sa); err != nil {
-			t.Fatal(err)
-		}
-	}
-	letReadMetrics(t, ns, "reader")
-	for account, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "reader": http.StatusOK} {
-		token := ""
-		if account != "" {
-			token = strings.TrimSpace(mustCommand(t, "kubectl", "-n", ns, "create", "token", account))
-		}
-		got, page := metricsPage(t, "service/loadtest-operator-metrics", token)
-		if got != want || strings.Contains(page, "loadtest_coordinator_sessions") != (want == http.StatusOK) {
-			t.Errorf("account %q: answered %d, want %d:\n%.200s", account, got, want, page)
-		}
-	}
-}
 
 // scraperOf trusts the CA of the operator's Secret alone, and dials an address whatever
 // the URL says.
