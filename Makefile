@@ -123,7 +123,7 @@ ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^
 # What is not built with the race detector, which would change what it measures.
 APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!race' .)
 # Tests of this many at once wait for what they wait for beside each other. What hangs says so
-# well within the 90 minutes of CI, as does make e2e, which takes 35 of them.
+# well within the 90 minutes of CI, as does make e2e.
 AT_ONCE ?= 8
 # A test that fails runs again alone, three times. What then passes is named in this file, with
 # what became of all tests.
@@ -154,6 +154,9 @@ FUZZTIME ?= $(if $(FULL),1m,10s)
 fuzz: ## Run every fuzz target, one after another, for FUZZTIME.
 	@go run ./hack/fuzz -time $(FUZZTIME) $(if $(FULL),-executions 10000000)
 
+nightly: ## Run all that a night has the time for, and write what became of it to docs/results/nightly.md; as root.
+	@hack/nightly.sh
+
 ##@ Cluster
 #? CLUSTER=local    three nodes on this machine, from source, as root (default)
 #? CLUSTER=kind     the kind cluster that KIND_CLUSTER names; images are loaded into it
@@ -176,16 +179,20 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
-# With -p 1 go test prints each line as it comes, from several packages too.
-e2e: bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1 injects all faults.
-	@$(in_$(CLUSTER)) bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -parallel 4 -timeout $(if $(FULL),120m,55m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- ./test/e2e/... | \
-		awk -v suite="$(SUITE)" -f test/e2e/failures.awk
+# With -p 1 go test prints each line as it comes, from several packages too. What the operator
+# may do is compared with what it did when all tests are over.
+e2e: bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1: all, and with all faults.
+	@export SUITE='$(SUITE)' $(in_$(CLUSTER)); since=$$(go run ./test/e2e/operator install); \
+	in=./test/e2e/...; $(if $(SUITE),in=$$(grep -rliE --include='*_test.go' '^func Test$(firstword $(subst /, ,$(SUITE)))[(]' test/e2e | xargs dirname | sort -u | sed 's|^|./|'); ) \
+	{ code=0; bin/retest -v -results $(RESULTS) -- -tags e2e -p 1 -count=1 -vet=off -parallel 6 -timeout $(if $(FULL),90m,30m) $(if $(SUITE),-run '(?i)^Test$(SUITE)$$') -- $$in || code=1; \
+	go run ./test/e2e/operator rights "$$since" || code=1; exit $$code; } | awk -v suite='$(SUITE)' -f test/e2e/failures.awk
 
 #? DURATION  for how long the soak creates LoadTests; it takes five minutes more
 #? ARGS=-seed=N  the order of actions of an earlier soak
 DURATION ?= 15m
 soak: bin/helm cluster-ready ## Create, change and delete 200 LoadTests in a random order with faults, and look for leaks.
-	@DURATION=$(DURATION) $(in_$(CLUSTER)) go test -tags e2e -count=1 -v -timeout 90m -run '^TestSoak$$' ./test/e2e -args $(ARGS) | \
+	@export DURATION=$(DURATION) $(in_$(CLUSTER)); go run ./test/e2e/operator install; \
+	go test -tags e2e -count=1 -v -timeout 90m -run '^TestSoak$$' ./test/e2e/faults -args $(ARGS) | \
 		tee /dev/stderr | awk '/^soak: runs=/ {last = $$0} END {print last}' # awk may read no line before the last
 
 test-cluster: bin/cluster ## Test the local cluster itself, from up to down; as root, with none running.

@@ -1,19 +1,23 @@
-// Package e2e tests the operator in a real cluster: real nodes, real workers,
-// real targets. It is built with the tag e2e and run by `make e2e`, which brings
-// the cluster up and loads the images.
+// Package e2e is the tests in a real cluster: real nodes, real workers, real targets. `make e2e`
+// brings the cluster up, loads the images, installs the operator once, by command operator, and
+// runs the packages below one after another, of tag e2e:
 //
-// The oracle is the target's own count: what its replicas say they were asked
-// must equal what the status says was sent. The API of the cluster is the only
-// way in; nothing here imports the operator's code but its API types and the
-// measurement package, to read a histogram. What a target must have stored is the
-// arithmetic of package audit.
+//	runs       what one person does: run, stop, schedule, call, roll a target out
+//	judgement  runs whose truth is known beforehand
+//	faults     what disturbs the operator, the cluster or the whole machine; and the soak
+//	abuse      what a tenant could do to others
+//	targets    the presets of the chart of targets
+//	ecosystem  programs of other projects, only if SUITE asks for it
 //
-// TestAbuse tries what a tenant could do to others. It is a table, abuseGroups: a row has
-// the person's rights, what must refuse it and with which words.
+// A suite is a test function, which SUITE=name selects in whichever package it is. Without FULL=1
+// only that is run which no lower layer holds, and each fault once.
 //
-// TestProtocols has faults hit runs over TLS and HTTP/2. The other tests speak HTTP/1.1
-// without TLS.
+// The oracle is the target's own count: what its replicas say they were asked must equal what the
+// status says was sent. The API of the cluster is the only way in; nothing here imports the
+// operator's code but its API types and the measurement package, to read a histogram. What a
+// target must have stored is the arithmetic of package audit, and what must become of a run
+// after a fault that of package fault. Package cluster has what all suites share.
 //
-// TestStop sets the switch of a namespace of its own. No test may set it for the whole
-// cluster, where others run.
+// Each test has namespaces of its own, and those that disturb nobody else run beside each other.
+// No test may stop runs of the whole cluster.
 package e2e

@@ -1,0 +1,61 @@
+//go:build e2e
+
+package judgement
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+)
+
+// baselineSpec has three users wait for a target that takes a known time for each
+// response, five times. They ask again when it has come, so that no schedule is missed.
+const baselineSpec = `
+target: {service: {name: counter}, timeout: 5s}
+requests: [{name: wait, path: "/%s?delay=%s"}]
+steps: [{name: three, users: 3, duration: 10s}]
+repetitions: 5
+`
+
+const comparedSpec = baselineSpec + `
+baseline: {name: before}
+thresholds: [{metric: p50, maxIncrease: 40%%}, {metric: goodput, maxDecrease: 30%%}]
+`
+
+// checkBaseline compares a target with itself, and with one that takes twice as long. All
+// three runs are created at once: those that are compared wait for the first.
+func checkBaseline(t *testing.T) judgement {
+	ns := cluster.Namespace(t)
+	cluster.CounterOf(t, ns)
+	same := cluster.Create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "100ms"))
+	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "200ms"))
+	before := cluster.Create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "100ms"))
+	for _, lt := range []*v1alpha1.LoadTest{before, same, slower} {
+		cluster.Finish(t, lt)
+		t.Logf("%s: %s", lt.Name, cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
+	}
+	return agree(
+		"before Passed, same Passed, slower Failed: p50 above and goodput below, by their repetitions",
+		fmt.Sprintf("before %s, same %s, slower %s: %s", before.Status.Verdict, same.Status.Verdict, slower.Status.Verdict, differences(t, slower)),
+		before, same, slower)
+}
+
+// differences are the directions of the breaches that the repetitions prove. A repetition
+// in which the node was busy is not one of them.
+func differences(t *testing.T, lt *v1alpha1.LoadTest) string {
+	t.Helper()
+	var found []string
+	for _, threshold := range lt.Status.Thresholds {
+		t.Log(threshold.Message)
+		for _, direction := range []string{"above", "below"} {
+			if threshold.State == v1alpha1.ThresholdFailed && strings.Contains(threshold.Message, "% "+direction+" the ") &&
+				strings.Contains(threshold.Message, " of the baseline the change is between ") {
+				found = append(found, fmt.Sprintf("%s %s", threshold.Name, direction))
+			}
+		}
+	}
+	return strings.Join(found, " and ") + ", by their repetitions"
+}

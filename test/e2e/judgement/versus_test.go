@@ -1,0 +1,75 @@
+//go:build e2e
+
+package judgement
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+)
+
+// versusSpec has six users wait for two targets in turn, each of which takes a known time
+// for each response. They ask again when it has come, so that no schedule is missed.
+const versusSpec = `
+target: {service: {name: candidate}, timeout: 5s, headers: [{name: Delay, value: %s}]}
+versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 100ms}]}}
+requests: [{name: wait, path: /%s}]
+steps: [{name: six, users: 6, duration: 5s}]
+repetitions: 5
+thresholds: [{metric: p50, maxIncrease: 60%%}]
+`
+
+// checkVersus compares a target with one that takes 100 ms longer for each response, and
+// with one that takes as long. Each target counts what it received.
+func checkVersus(t *testing.T) judgement {
+	ns := cluster.Namespace(t)
+	targets := map[v1alpha1.Side]cluster.Counter{}
+	for side, name := range map[v1alpha1.Side]string{v1alpha1.SideCandidate: "candidate", v1alpha1.SideControl: "control"} {
+		c, err := cluster.StartCounterNamed(t.Context(), ns, "", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets[side] = c
+	}
+	equal := cluster.Create(t, ns, "equal", fmt.Sprintf(versusSpec, "100ms", "equal"))
+	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(versusSpec, "200ms", "slower"))
+	counts := "each target received what its steps sent"
+	for _, lt := range []*v1alpha1.LoadTest{equal, slower} {
+		cluster.Finish(t, lt)
+		t.Logf("%s: %s", lt.Name, lt.Status.Thresholds[0].Message)
+		for side, target := range targets {
+			if sent, received := sentTo(lt, side), cluster.Received(t, target, lt.Name); sent != received || sent == 0 {
+				counts = fmt.Sprintf("%s sent %d to the %s, which received %d", lt.Name, sent, side, received)
+			}
+		}
+	}
+	return agree(
+		"equal Passed, slower Failed, certain of both sides' figures; each target received what its steps sent",
+		fmt.Sprintf("equal %s, slower %s, %s; %s", equal.Status.Verdict, slower.Status.Verdict, certainty(slower), counts),
+		equal, slower)
+}
+
+// certainty is whether the sentence of a breach names both targets and the bounds.
+func certainty(lt *v1alpha1.LoadTest) string {
+	message := lt.Status.Thresholds[0].Message
+	for _, part := range []string{"p50 of candidate is ", "% above the ", " of control; ", "By 5 repetitions the change is between +"} {
+		if !strings.Contains(message, part) {
+			return message
+		}
+	}
+	return "certain of both sides' figures"
+}
+
+// sentTo is how many requests were sent to a side.
+func sentTo(lt *v1alpha1.LoadTest, side v1alpha1.Side) int64 {
+	sent := int64(0)
+	for _, step := range lt.Status.Steps {
+		if step.Side == side && step.Result != nil {
+			sent += step.Result.Sent
+		}
+	}
+	return sent
+}

@@ -1,0 +1,258 @@
+//go:build e2e
+
+package runs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+)
+
+const (
+	// callsLength is how long the sample calls, instead of half a minute.
+	callsLength = 6 * time.Second
+
+	// looped has workers whose users call again as soon as they have a reply. The loss of one
+	// ends the first step.
+	looped = callsTarget + `
+requests:
+  - name: take
+    grpc:
+      method: loadtest.ratelimiter.v1.RateLimiterService/Take
+      metadata: [{name: x-forwarded-for, value: "10.6.0.${user}"}]
+    expect: {grpcStatus: [OK, RESOURCE_EXHAUSTED]}
+steps: [{users: 8, duration: 20s}, {users: 8, duration: 1s}]
+parallelism: 2
+`
+	// unreflected calls a target that has no reflection.
+	unreflected = `
+target: {service: {name: COUNTER}, protocol: HTTP/2}
+requests: [{grpc: {method: grpc.health.v1.Health/Check}}]
+steps: [{users: 1, duration: 1s}]
+`
+	// absent calls a method that the descriptors do not have.
+	absent = callsTarget + `
+requests: [{grpc: {method: loadtest.ratelimiter.v1.RateLimiterService/Give}}]
+steps: [{rate: "100", duration: 3s}]
+`
+	// streams reads 2500 events in three parts each time, and 1000 in one, of which it
+	// expects two.
+	streams = `
+target:
+  service: {name: eventstore, port: 9090}
+  protocol: HTTP/2
+  grpc: {descriptorsFrom: {configMapKeyRef: {name: descriptors, key: eventstore.binpb}}}
+setup: {fill: {request: append, count: 5}}
+requests:
+  - {name: append, weight: 0, grpc: {method: loadtest.eventstore.v1.EventStoreService/Append, message: {events: [EVENTS]}}}
+  - name: read
+    items: 2500
+    grpc: {method: loadtest.eventstore.v1.EventStoreService/Read, message: {from: 1, to: 2500}}
+    expect: {replies: {min: 3, max: 3}, json: [{path: ".events[0].type", equals: load}]}
+  - name: short
+    grpc: {method: loadtest.eventstore.v1.EventStoreService/Read, message: {to: 1000}}
+    expect: {replies: {min: 2}}
+steps: [{users: 4, requestsPerUser: 20}]
+parallelism: 2
+`
+	callsTarget = `
+target:
+  service: {name: ratelimiter, port: 9090}
+  protocol: HTTP/2
+  grpc: {descriptorsFrom: {configMapKeyRef: {name: descriptors, key: ratelimiter.binpb}}}
+`
+)
+
+// TestCalls: calls of gRPC to replicas behind Nginx are in the status as the replicas
+// counted them, by status. The sample's descriptors are asked for, those of others are given.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	ns := cluster.Limiter(t, "ratelimiter.service.grpcPort=9090", "ratelimiter.replicas=2")
+	describe(t, ns, "ratelimiter", "deployment/ratelimiter-app")
+	t.Run("sample", func(t *testing.T) { callsAreCounted(t, ns) })
+	t.Run("worker lost", func(t *testing.T) { lostCallsAreNotPassed(t, ns) })
+	t.Run("absent method", func(t *testing.T) { absentMethodIsNamed(t, ns) })
+	t.Run("no reflection", missingReflectionIsNamed)
+	t.Run("streams", streamsAreCounted)
+}
+
+// streamsAreCounted: a stream counts once, and the store has sent all events of each. One
+// that has fewer parts than are expected is no success, although its status is OK.
+func streamsAreCounted(t *testing.T) {
+	ns := cluster.EventStore(t, "eventstore.service.grpcPort=9090", "eventstore.auth.enabled=false")
+	describe(t, ns, "eventstore", "statefulset/eventstore-app")
+	lt := cluster.Create(t, ns, "streams", strings.Replace(streams, "EVENTS", strings.Repeat("{type: load}, ", 500), 1))
+	cluster.Finish(t, lt)
+	r := lt.Status.Steps[0].Result
+	if r == nil {
+		t.Fatalf("there is no result: %v", lt.Status.Conditions)
+	}
+	families, err := cluster.MetricsOf(t.Context(), ns, "eventstore-app-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := fmt.Sprintf("%d streams of %d events", countOf(families, "eventstore_requests_total", "stream", "done"), countOf(families, "eventstore_events_read_total"))
+	got := fmt.Sprintf("%d streams of %d events", r.Sent, 2500*r.Outcomes.Success+1000*r.Outcomes.BadResponse)
+	if got != was || r.Outcomes.Success != 40 || r.Outcomes.BadResponse != 40 || r.StatusCodes[0].Code != measure.GRPCOK || r.StatusCodes[0].Count != 40 {
+		t.Errorf("the status counts %s, %+v of statuses %v; the store %s; want 40 of each kind", got, r.Outcomes, r.StatusCodes, was)
+	}
+	if r.ItemsPerSecond == "" {
+		t.Error("the items of the calls are not counted")
+	}
+	t.Logf("%s; %v", was, r.ErrorSamples)
+}
+
+// countOf adds up the counters of a name that have all of some values of labels.
+func countOf(families map[string]*dto.MetricFamily, name string, values ...string) (n int64) {
+	for _, m := range families[name].GetMetric() {
+		var of []string
+		for _, l := range m.GetLabel() {
+			of = append(of, l.GetValue())
+		}
+		if !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(of, v) }) {
+			n += int64(m.GetCounter().GetValue())
+		}
+	}
+	return n
+}
+
+// describe writes the descriptors of a target into a ConfigMap.
+func describe(t *testing.T, ns, target, workload string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), target+".binpb")
+	set := cluster.MustCommand(t, "kubectl", "-n", ns, "exec", workload, "--", "/"+target, "descriptors")
+	if err := os.WriteFile(file, []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cluster.MustCommand(t, "kubectl", "-n", ns, "create", "configmap", "descriptors", "--from-file="+file)
+}
+
+func callsAreCounted(t *testing.T, ns string) {
+	before, machine := cluster.Ask(t, ns), pressure.Start()
+	lt := sampleCalls(t, ns)
+	cluster.Finish(t, lt)
+	cluster.Answered(t, lt)
+	// Only a busy machine leaves a run of which all is counted without a verdict.
+	if lt.Status.Verdict != v1alpha1.VerdictInconclusive {
+		cluster.Excuses.Right()
+	} else if said := machine.Read(); !cluster.Excuses.Takes(t.Name(), cluster.IsUndecided(lt), said) {
+		t.Errorf("verdict Inconclusive (%s): %s", said, cluster.Condition(lt, v1alpha1.ConditionThresholdsMet).Message)
+	}
+	r := lt.Status.Steps[0].Result
+	if due := int64(500 * callsLength / time.Second); r.Due != due {
+		t.Errorf("%d due, want %d: %v", r.Due, due, r.ErrorSamples)
+	}
+	got, was := callsOf(r), servedSince(t, ns, before)
+	if got != was || was.Granted == 0 || was.Denied == 0 || was.Granted != r.Outcomes.Success || was.Denied != r.Outcomes.RateLimited {
+		t.Errorf("the status counts %+v and %+v, the limiter %+v; want the same, and some of both", got, r.Outcomes, was)
+	}
+	report := cluster.MustCommand(t, "kubectl", "loadtest", "report", lt.Name, "-n", ns)
+	if digest := lt.Status.Descriptors; lt.Spec.Target.GRPC != nil || digest == "" || !strings.Contains(report, digest) {
+		t.Errorf("the report does not have the digest %q of the descriptors that were asked for:\n%s", digest, report)
+	}
+	if !strings.Contains(report, "with RESOURCE_EXHAUSTED, as expected\n") {
+		t.Errorf("the report does not name the status of the calls that were limited:\n%s", report)
+	}
+}
+
+// sampleCalls creates the sample, shortened.
+func sampleCalls(t *testing.T, ns string) *v1alpha1.LoadTest {
+	t.Helper()
+	text, err := os.ReadFile("../../../config/samples/calls.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lt := &v1alpha1.LoadTest{}
+	if err := yaml.UnmarshalStrict(text, lt); err != nil {
+		t.Fatal(err)
+	}
+	lt.Namespace, lt.Spec.Steps[0].Duration = ns, &metav1.Duration{Duration: callsLength}
+	if err := cluster.API.Create(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	return lt
+}
+
+// callsOf are the counts of a step by the statuses that the limiter has for its decisions.
+func callsOf(r *v1alpha1.StepResult) (s cluster.Served) {
+	for _, c := range r.StatusCodes {
+		switch c.Code {
+		case measure.GRPCOK:
+			s.Granted += c.Count
+		case measure.GRPCResourceExhausted:
+			s.Denied += c.Count
+		default:
+			s.Failed += c.Count
+		}
+	}
+	return s
+}
+
+// servedSince is what the replicas decided since they were asked before.
+func servedSince(t *testing.T, ns string, before cluster.Served) cluster.Served {
+	t.Helper()
+	return cluster.Ask(t, ns).Less(before)
+}
+
+// lostCallsAreNotPassed kills a worker while users call in a closed loop.
+func lostCallsAreNotPassed(t *testing.T, ns string) {
+	before := cluster.Ask(t, ns)
+	lt := cluster.Create(t, ns, "looped", looped)
+	cluster.Until(t, lt, "sending", cluster.Sending)
+	cluster.MustCommand(t, "kubectl", "-n", ns, "delete", "pod", "-l", "loadtest.dev/run="+string(lt.UID)+","+batchv1.JobCompletionIndexAnnotation+"=0", "--grace-period=0", "--force")
+	cluster.Finish(t, lt)
+	ready, first := cluster.Condition(lt, v1alpha1.ConditionWorkersReady), lt.Status.Steps[0]
+	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || lt.Status.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost || first.State != v1alpha1.StepCut {
+		t.Errorf("verdict %s, %d lost, WorkersReady %s, step %s; want Inconclusive, 1, WorkerLost, Cut", lt.Status.Verdict, lt.Status.Workers.Lost, ready.Reason, first.State)
+	}
+	got, was := callsOf(first.Result), servedSince(t, ns, before)
+	t.Logf("%d sent, %d unfinished: %+v in the status, %+v served", first.Result.Sent, first.Result.Outcomes.Unfinished, got, was)
+	if got.Granted > was.Granted || got.Denied > was.Denied || got.Failed > was.Failed || got.Total() == 0 {
+		t.Errorf("the status counts %+v, the limiter %+v; want some, and no more than that", got, was)
+	}
+}
+
+// missingReflectionIsNamed: the run ends before the first call, and says what helps.
+func missingReflectionIsNamed(t *testing.T) {
+	target := cluster.CounterOf(t, cluster.Namespace(t))
+	lt := cluster.Create(t, target.Namespace, "unreflected", strings.Replace(unreflected, "COUNTER", target.Name, 1))
+	cluster.Finish(t, lt)
+	failed := cluster.Condition(lt, v1alpha1.ConditionFailed)
+	const want = "target.grpc: the target has no reflection (UNIMPLEMENTED): give target.grpc.descriptorsFrom, or register reflection in the server"
+	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {
+		t.Errorf("verdict %s, Failed is %s: %q; want Error, InvalidSpec: %q", lt.Status.Verdict, failed.Reason, failed.Message, want)
+	}
+	if got := target.MustRead(t); len(got) != 0 {
+		t.Errorf("the target was called: %v", got)
+	}
+}
+
+// absentMethodIsNamed: the workers refuse it before the first call.
+func absentMethodIsNamed(t *testing.T, ns string) {
+	before := cluster.Ask(t, ns)
+	lt := cluster.Create(t, ns, "absent", absent)
+	cluster.Finish(t, lt)
+	failed := cluster.Condition(lt, v1alpha1.ConditionFailed)
+	const want = "service loadtest.ratelimiter.v1.RateLimiterService has no method Give, but Take"
+	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {
+		t.Errorf("verdict %s, Failed is %s: %q; want Error, InvalidSpec: %q", lt.Status.Verdict, failed.Reason, failed.Message, want)
+	}
+	t.Logf("%s", failed.Message)
+	if was := servedSince(t, ns, before); was != (cluster.Served{}) {
+		t.Errorf("the limiter was called: %+v", was)
+	}
+}

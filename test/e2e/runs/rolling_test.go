@@ -1,0 +1,229 @@
+//go:build e2e
+
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+)
+
+const (
+	// rolledSends is how many requests a run against a headless Service has, each over a
+	// connection of its own. Its users wait for each response: that two busy cores delay
+	// them leaves none of them out. It takes 50 s at least, in which pods are to be replaced.
+	// Responses take so long that users who begin within 25 ms of each other are a burst.
+	rolledSends = 1600
+	rolledSpec  = `
+target: {service: {name: rolled, port: 8080}, disableKeepAlive: true, timeout: 5s}
+requests: [{path: "/run?delay=250ms"}]
+steps: [{users: 8, requestsPerUser: 200}]
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`
+	// drainsFor is how long a pod that is to go serves on at least: 3 s until the operator
+	// reads it, and 5 s each that the worker and the cluster's name servers keep an answer.
+	drainsFor = 12 * time.Second
+)
+
+// rolled is a headless Service with counters for pods, and a run against it.
+type rolled struct {
+	*testing.T
+	namespace string
+	pods      map[string]cluster.Counter
+	lt        *v1alpha1.LoadTest
+	machine   pressure.Meter
+}
+
+// newRolled has a run of a spec, of requests or of calls, send to that many pods.
+func newRolled(t *testing.T, pods int, spec string) *rolled {
+	t.Helper()
+	r := &rolled{T: t, namespace: cluster.Namespace(t), pods: map[string]cluster.Counter{}, machine: pressure.Start()}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "rolled"}, Spec: corev1.ServiceSpec{
+		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}, {Name: "https", Port: 8443}},
+	}}
+	if err := errors.Join(cluster.API.Create(t.Context(), service), cluster.DescribeHealth(t.Context(), r.namespace)); err != nil {
+		t.Fatal(err)
+	}
+	r.start("old", pods)
+	r.lt = cluster.Create(t, r.namespace, "run", spec)
+	r.await("old", pods)
+	return r
+}
+
+// start adds pods of a version.
+func (r *rolled) start(version string, pods int) {
+	r.Helper()
+	for i := range pods {
+		c := cluster.Counter{Namespace: r.namespace, Name: fmt.Sprintf("%s-%d", version, i)}
+		pod := c.Pod("")
+		pod.Labels = map[string]string{"app": "rolled"}
+		if err := cluster.API.Create(r.Context(), pod); err != nil {
+			r.Fatal(err)
+		}
+		r.pods[c.Name] = c
+	}
+	for i := range pods {
+		name := fmt.Sprintf("%s-%d", version, i)
+		cluster.Soon(r.T, func(ctx context.Context) error {
+			_, err := r.pods[name].Read(ctx)
+			return errors.Join(err, r.leadsTo(ctx, name))
+		})
+	}
+}
+
+// leadsTo is nil once the Service has a pod among its endpoints: a run that begins before
+// that connects to others, and to these alone for as long as its connections last.
+func (r *rolled) leadsTo(ctx context.Context, pod string) error {
+	var slices discoveryv1.EndpointSliceList
+	if err := cluster.API.List(ctx, &slices, client.InNamespace(r.namespace), client.MatchingLabels{discoveryv1.LabelServiceName: "rolled"}); err != nil {
+		return err
+	}
+	for _, slice := range slices.Items {
+		for _, e := range slice.Endpoints {
+			if e.TargetRef != nil && e.TargetRef.Name == pod && ptr.Deref(e.Conditions.Ready, false) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the Service does not lead to %s", pod)
+}
+
+// await waits until each pod of a version was asked.
+func (r *rolled) await(version string, pods int) {
+	r.Helper()
+	cluster.Soon(r.T, func(ctx context.Context) error {
+		for i := range pods {
+			pod := fmt.Sprintf("%s-%d", version, i)
+			if counts, err := r.pods[pod].Read(ctx); err != nil {
+				return err
+			} else if counts["run"].Received == 0 {
+				return fmt.Errorf("%s was not asked", pod)
+			}
+		}
+		return nil
+	})
+}
+
+// asked is how often a pod was asked.
+func (r *rolled) asked(pod string) int64 {
+	r.Helper()
+	return cluster.Received(r.T, r.pods[pod], "run")
+}
+
+// retire takes pods of a version out of the Service. They serve on, as those do that are
+// ended with a grace period.
+func (r *rolled) retire(version string, pods int) {
+	r.Helper()
+	for i := range pods {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: fmt.Sprintf("%s-%d", version, i)}}
+		patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata": {"labels": {"app": "retired"}}}`))
+		if err := cluster.API.Patch(r.Context(), pod, patch); err != nil {
+			r.Fatal(err)
+		}
+	}
+}
+
+// received is how often all pods were asked.
+func (r *rolled) received() (sum int64) {
+	r.Helper()
+	for name := range r.pods {
+		n := r.asked(name)
+		r.Logf("%s was asked %d times", name, n)
+		sum += n
+	}
+	return sum
+}
+
+// mustAgree holds the run to Passed, and to as many requests as all pods have counted, which
+// no busy machine excuses.
+func (r *rolled) mustAgree() {
+	r.Helper()
+	cluster.Finish(r.T, r.lt)
+	cluster.IsPassed(r.T, r.lt, r.machine)
+	received := r.received()
+	s := r.lt.Status.Steps[0].Result
+	if s == nil || s.Sent != rolledSends || s.Expected != rolledSends || received != rolledSends {
+		r.Errorf("%d received, want %d: %+v", received, rolledSends, s)
+	}
+}
+
+// TestRollingRestart replaces the pods of a headless Service while a run connects to them.
+func TestRollingRestart(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		pods int
+		// overlap says that old pods go after the new ones were asked, and not as soon as
+		// these are ready.
+		overlap bool
+	}{
+		{"new pods beside old ones", 2, true},
+		{"one pod for another", 1, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRolled(t, tc.pods, rolledSpec)
+			r.start("new", tc.pods)
+			ready := time.Now()
+			if tc.overlap {
+				r.await("new", tc.pods)
+			}
+			r.retire("old", tc.pods)
+			r.await("new", tc.pods)
+			fmt.Printf("rolling restart, %s: new pods were asked after %.1f s\n", tc.name, time.Since(ready).Seconds())
+			if err := cluster.SleepUntil(t.Context(), time.Now().Add(drainsFor)); err != nil {
+				t.Fatal(err)
+			}
+			old := r.asked("old-0")
+			r.mustAgree()
+			if after := r.asked("old-0"); after != old {
+				t.Errorf("an old pod was asked %d times more, %s after it had left the Service", after-old, drainsFor)
+			}
+		})
+	}
+}
+
+// TestHeadlessServiceLeadsToItsPodsAlone has name servers answer with the pod of another
+// namespace while a run goes on. The operator does not name it: it gets no request, and the
+// run ends.
+func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
+	t.Parallel()
+	other := cluster.CounterOf(t, cluster.Namespace(t))
+	var pod corev1.Pod
+	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: other.Namespace, Name: other.Name}, &pod); err != nil {
+		t.Fatal(err)
+	}
+	r := newRolled(t, 1, rolledSpec)
+	cluster.Until(t, r.lt, "measured", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
+	slice := &discoveryv1.EndpointSlice{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: r.namespace, Name: "forged", Labels: map[string]string{discoveryv1.LabelServiceName: "rolled", corev1.IsHeadlessService: ""},
+		},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{pod.Status.PodIP}}},
+		Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("http"), Port: ptr.To[int32](8080)}},
+	}
+	if err := cluster.API.Create(t.Context(), slice); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Finish(t, r.lt)
+	if n := cluster.Received(t, other, "run"); n > 0 {
+		t.Errorf("a pod that the operator did not name was asked %d times", n)
+	}
+	failed := cluster.Condition(r.lt, v1alpha1.ConditionFailed)
+	if failed.Status != metav1.ConditionTrue || failed.Reason != v1alpha1.ReasonTargetNotAllowed {
+		t.Errorf("%s: %s; want that the run ended, since its target is not allowed any more", failed.Reason, failed.Message)
+	}
+}
