@@ -46,10 +46,12 @@ func LetReadMetrics(t *testing.T, namespace, account string) {
 	awaitClusterRole(t, namespace, account, role)
 }
 
+// ClusterRole is a reference to a ClusterRole.
 func ClusterRole(name string) rbacv1.RoleRef {
 	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
 }
 
+// ServiceAccount is a service account as the subject of a binding.
 func ServiceAccount(namespace, name string) []rbacv1.Subject {
 	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}}
 }

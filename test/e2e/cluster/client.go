@@ -10,21 +10,22 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
+// OperatorNamespace is where the operator is installed.
 const OperatorNamespace = "loadtest-system"
 
+// Image is an image of ours, without its tag.
 func Image(name string) string { return Env("IMAGE_REGISTRY", "loadtest.dev") + "/" + name }
 
+// ImageTag is the tag of all images.
 func ImageTag() string { return Env("IMAGE_TAG", "dev") }
 
 // Enforced says that the cluster is known to enforce NetworkPolicies, and to let
@@ -76,6 +77,7 @@ func Command(ctx context.Context, name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
+// MustCommand runs a program, and ends the test if it fails.
 func MustCommand(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := Command(t.Context(), name, args...)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -45,6 +44,7 @@ func CounterOf(t *testing.T, namespace string) Counter {
 	return c
 }
 
+// StartCounterNamed starts a counter of another name.
 func StartCounterNamed(ctx context.Context, namespace, node, name string) (Counter, error) {
 	c := Counter{namespace, name}
 	service := &corev1.Service{ObjectMeta: c.meta(), Spec: corev1.ServiceSpec{
@@ -69,6 +69,7 @@ func (c Counter) meta() metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, Labels: map[string]string{"app": c.Name}}
 }
 
+// Pod is the counter's pod, on that node if it is named.
 func (c Counter) Pod(node string) *corev1.Pod {
 	spec := corev1.PodSpec{
 		AutomountServiceAccountToken: ptr.To(false),

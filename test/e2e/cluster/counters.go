@@ -16,11 +16,12 @@ import (
 // Served is what the replicas of the rate limiter say they decided.
 type Served struct{ Granted, Denied, Failed int64 }
 
-// Plus and Less are the sum of two, and their difference.
+// Plus is the sum of two.
 func (s Served) Plus(o Served) Served {
 	return Served{s.Granted + o.Granted, s.Denied + o.Denied, s.Failed + o.Failed}
 }
 
+// Less is the difference of two.
 func (s Served) Less(o Served) Served {
 	return Served{s.Granted - o.Granted, s.Denied - o.Denied, s.Failed - o.Failed}
 }
@@ -53,6 +54,7 @@ func Ask(t *testing.T, namespace string) Served {
 	return sum
 }
 
+// Restarts is how often the containers of a pod were started again.
 func Restarts(pod corev1.Pod) (n int32) {
 	for _, c := range pod.Status.ContainerStatuses {
 		n += c.RestartCount
@@ -74,6 +76,7 @@ func MetricsOf(ctx context.Context, namespace, pod string) (map[string]*dto.Metr
 	return families, nil
 }
 
+// AskPod reads the counters of one replica.
 func AskPod(ctx context.Context, namespace, pod string) (Served, error) {
 	families, err := MetricsOf(ctx, namespace, pod)
 	if err != nil {

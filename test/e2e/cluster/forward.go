@@ -19,9 +19,8 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// scraperOf trusts the CA of the operator's Secret alone, and dials an address whatever
-// the URL says.
-func scraperOf(t *testing.T, address string) *http.Client {
+// trustOperator trusts the CA of the operator's Secret alone.
+func trustOperator(t *testing.T) *tls.Config {
 	t.Helper()
 	var secret corev1.Secret
 	if err := API.Get(t.Context(), client.ObjectKey{Namespace: OperatorNamespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
@@ -29,7 +28,13 @@ func scraperOf(t *testing.T, address string) *http.Client {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret.Data["ca.crt"])
-	dialer := &tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13}}
+	return &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13}
+}
+
+// scraperOf trusts the operator alone, and dials an address whatever the URL says.
+func scraperOf(t *testing.T, address string) *http.Client {
+	t.Helper()
+	dialer := &tls.Dialer{Config: trustOperator(t)}
 	transport := &http.Transport{DisableKeepAlives: true}
 	transport.DialTLSContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
@@ -39,14 +44,13 @@ func scraperOf(t *testing.T, address string) *http.Client {
 
 var forwarded = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
 
-// Forward leads an address of this machine to a port of the operator, until the test
-// ends.
+// Forward leads an address of this machine to a port of the operator, until the test ends.
 func Forward(t *testing.T, object, port string) string {
 	t.Helper()
 	return ForwardIn(t, OperatorNamespace, object, port)
 }
 
-// ForwardIn is forward for a pod or Service of another namespace.
+// ForwardIn leads an address to a port of a pod or a Service of a namespace.
 func ForwardIn(t *testing.T, namespace, object, port string) (address string) {
 	t.Helper()
 	Soon(t, func(context.Context) (err error) {

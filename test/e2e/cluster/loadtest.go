@@ -88,6 +88,7 @@ func Condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
+// SentBy is how many requests a run sent by its status.
 func SentBy(lt *v1alpha1.LoadTest) (sent int64) {
 	for _, s := range lt.Status.Steps {
 		if s.Result != nil {

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// OperatorLabel selects the operator's pods.
 const OperatorLabel = "app.kubernetes.io/name=loadtest-operator"
 
 // Lease is the one that the leading replica holds.
@@ -73,6 +73,7 @@ func AwaitOperator(ctx context.Context) error {
 // Theft is the user agent of a client with a token of the operator.
 const Theft = "theft"
 
+// OperatorName is the name of its Deployment, its account and its release.
 const OperatorName = "loadtest-operator"
 
 // RunLabel has the UID of the LoadTest for which an object was made.
@@ -104,13 +105,14 @@ func Leading(ctx context.Context) *corev1.Pod {
 		return nil
 	}
 	name, _, _ := strings.Cut(*lease.Spec.HolderIdentity, "_")
-	if !get(name, &pod) || slice.Endpoints[0].Addresses[0] != pod.Status.PodIP || !podReady(&pod) {
+	if !get(name, &pod) || slice.Endpoints[0].Addresses[0] != pod.Status.PodIP || !PodReady(&pod) {
 		return nil
 	}
 	return &pod
 }
 
-func podReady(pod *corev1.Pod) bool {
+// PodReady says whether a pod is ready.
+func PodReady(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
 			return c.Status == corev1.ConditionTrue

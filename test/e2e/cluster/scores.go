@@ -13,6 +13,7 @@ type Scores struct {
 	by   map[string]int
 }
 
+// Note prints a line, and counts its outcome.
 func (s *Scores) Note(outcome, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,13 +9,10 @@ import (
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
 )
 
@@ -27,6 +22,7 @@ type Scraper struct {
 	token  string
 }
 
+// NewScraper is one with the token of a namespace's default account, which gets the right to read.
 func NewScraper(t *testing.T, namespace string) *Scraper {
 	t.Helper()
 	LetReadMetrics(t, namespace, "default")
@@ -35,15 +31,7 @@ func NewScraper(t *testing.T, namespace string) *Scraper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var secret corev1.Secret
-	if err := API.Get(t.Context(), client.ObjectKey{Namespace: OperatorNamespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(secret.Data["ca.crt"])
-	return &Scraper{token: request.Status.Token, client: &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13},
-	}}}
+	return &Scraper{token: request.Status.Token, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: trustOperator(t)}}}
 }
 
 // Scrape reads the metrics of a replica, by their names, and by name{value} where they

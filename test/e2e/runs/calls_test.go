@@ -12,7 +12,6 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -26,29 +25,6 @@ const (
 	// callsLength is how long the sample calls, instead of half a minute.
 	callsLength = 6 * time.Second
 
-	// looped has workers whose users call again as soon as they have a reply. The loss of one
-	// ends the first step.
-	looped = callsTarget + `
-requests:
-  - name: take
-    grpc:
-      method: loadtest.ratelimiter.v1.RateLimiterService/Take
-      metadata: [{name: x-forwarded-for, value: "10.6.0.${user}"}]
-    expect: {grpcStatus: [OK, RESOURCE_EXHAUSTED]}
-steps: [{users: 8, duration: 20s}, {users: 8, duration: 1s}]
-parallelism: 2
-`
-	// unreflected calls a target that has no reflection.
-	unreflected = `
-target: {service: {name: COUNTER}, protocol: HTTP/2}
-requests: [{grpc: {method: grpc.health.v1.Health/Check}}]
-steps: [{users: 1, duration: 1s}]
-`
-	// absent calls a method that the descriptors do not have.
-	absent = callsTarget + `
-requests: [{grpc: {method: loadtest.ratelimiter.v1.RateLimiterService/Give}}]
-steps: [{rate: "100", duration: 3s}]
-`
 	// streams reads 2500 events in three parts each time, and 1000 in one, of which it
 	// expects two.
 	streams = `
@@ -84,9 +60,6 @@ func TestCalls(t *testing.T) {
 	ns := cluster.Limiter(t, "ratelimiter.service.grpcPort=9090", "ratelimiter.replicas=2")
 	describe(t, ns, "ratelimiter", "deployment/ratelimiter-app")
 	t.Run("sample", func(t *testing.T) { callsAreCounted(t, ns) })
-	t.Run("worker lost", func(t *testing.T) { lostCallsAreNotPassed(t, ns) })
-	t.Run("absent method", func(t *testing.T) { absentMethodIsNamed(t, ns) })
-	t.Run("no reflection", missingReflectionIsNamed)
 	t.Run("streams", streamsAreCounted)
 }
 
@@ -206,53 +179,4 @@ func callsOf(r *v1alpha1.StepResult) (s cluster.Served) {
 func servedSince(t *testing.T, ns string, before cluster.Served) cluster.Served {
 	t.Helper()
 	return cluster.Ask(t, ns).Less(before)
-}
-
-// lostCallsAreNotPassed kills a worker while users call in a closed loop.
-func lostCallsAreNotPassed(t *testing.T, ns string) {
-	before := cluster.Ask(t, ns)
-	lt := cluster.Create(t, ns, "looped", looped)
-	cluster.Until(t, lt, "sending", cluster.Sending)
-	cluster.MustCommand(t, "kubectl", "-n", ns, "delete", "pod", "-l", "loadtest.dev/run="+string(lt.UID)+","+batchv1.JobCompletionIndexAnnotation+"=0", "--grace-period=0", "--force")
-	cluster.Finish(t, lt)
-	ready, first := cluster.Condition(lt, v1alpha1.ConditionWorkersReady), lt.Status.Steps[0]
-	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || lt.Status.Workers.Lost != 1 || ready.Reason != v1alpha1.ReasonWorkerLost || first.State != v1alpha1.StepCut {
-		t.Errorf("verdict %s, %d lost, WorkersReady %s, step %s; want Inconclusive, 1, WorkerLost, Cut", lt.Status.Verdict, lt.Status.Workers.Lost, ready.Reason, first.State)
-	}
-	got, was := callsOf(first.Result), servedSince(t, ns, before)
-	t.Logf("%d sent, %d unfinished: %+v in the status, %+v served", first.Result.Sent, first.Result.Outcomes.Unfinished, got, was)
-	if got.Granted > was.Granted || got.Denied > was.Denied || got.Failed > was.Failed || got.Total() == 0 {
-		t.Errorf("the status counts %+v, the limiter %+v; want some, and no more than that", got, was)
-	}
-}
-
-// missingReflectionIsNamed: the run ends before the first call, and says what helps.
-func missingReflectionIsNamed(t *testing.T) {
-	target := cluster.CounterOf(t, cluster.Namespace(t))
-	lt := cluster.Create(t, target.Namespace, "unreflected", strings.Replace(unreflected, "COUNTER", target.Name, 1))
-	cluster.Finish(t, lt)
-	failed := cluster.Condition(lt, v1alpha1.ConditionFailed)
-	const want = "target.grpc: the target has no reflection (UNIMPLEMENTED): give target.grpc.descriptorsFrom, or register reflection in the server"
-	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {
-		t.Errorf("verdict %s, Failed is %s: %q; want Error, InvalidSpec: %q", lt.Status.Verdict, failed.Reason, failed.Message, want)
-	}
-	if got := target.MustRead(t); len(got) != 0 {
-		t.Errorf("the target was called: %v", got)
-	}
-}
-
-// absentMethodIsNamed: the workers refuse it before the first call.
-func absentMethodIsNamed(t *testing.T, ns string) {
-	before := cluster.Ask(t, ns)
-	lt := cluster.Create(t, ns, "absent", absent)
-	cluster.Finish(t, lt)
-	failed := cluster.Condition(lt, v1alpha1.ConditionFailed)
-	const want = "service loadtest.ratelimiter.v1.RateLimiterService has no method Give, but Take"
-	if lt.Status.Verdict != v1alpha1.VerdictError || failed.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(failed.Message, want) {
-		t.Errorf("verdict %s, Failed is %s: %q; want Error, InvalidSpec: %q", lt.Status.Verdict, failed.Reason, failed.Message, want)
-	}
-	t.Logf("%s", failed.Message)
-	if was := servedSince(t, ns, before); was != (cluster.Served{}) {
-		t.Errorf("the limiter was called: %+v", was)
-	}
 }

@@ -29,21 +29,12 @@ func (x *trial) pods(t *testing.T, component string) (ready []corev1.Pod) {
 		}); err != nil {
 			return err
 		}
-		if ready = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !isReady(pod) }); len(ready) == 0 {
+		if ready = slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil || !cluster.PodReady(&pod) }); len(ready) == 0 {
 			return fmt.Errorf("no pod of component %s is ready", component)
 		}
 		return nil
 	})
 	return ready
-}
-
-func isReady(pod corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
-		}
-	}
-	return false
 }
 
 // get sends a request to a pod of the service through the API server, past the
