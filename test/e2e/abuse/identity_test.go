@@ -143,20 +143,14 @@ func (tn *tenant) worker(t *testing.T) *corev1.Pod {
 func (tn *tenant) podOf(t *testing.T, job string) *corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	for deadline := time.Now().Add(cluster.Patience); ; {
-		if err := cluster.API.List(t.Context(), &pods, client.InNamespace(tn.namespace), client.MatchingLabels{batchv1.JobNameLabel: job}); err != nil {
-			t.Fatal(err)
+	cluster.Soon(t, func(ctx context.Context) error {
+		err := cluster.API.List(ctx, &pods, client.InNamespace(tn.namespace), client.MatchingLabels{batchv1.JobNameLabel: job})
+		if err == nil && len(pods.Items) == 0 {
+			err = fmt.Errorf("Job %s has no pod", job)
 		}
-		if len(pods.Items) > 0 {
-			return &pods.Items[0]
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("Job %s has no pod", job)
-		}
-		if err := cluster.SleepUntil(t.Context(), time.Now().Add(200*time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
-	}
+		return err
+	})
+	return &pods.Items[0]
 }
 
 // token is one of the account of a pod, as an editor of the namespace may ask for it.
