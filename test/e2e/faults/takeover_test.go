@@ -69,7 +69,7 @@ func TestTakeover(t *testing.T) {
 	}{
 		{"killed every ten seconds", true, unharmed, func(t *testing.T, ended func() bool) {
 			kills := 0
-			for every := time.NewTicker(killEvery); !ended() && (kills < maxKills || os.Getenv("FULL") != ""); <-every.C {
+			for every := time.NewTicker(killEvery); !ended() && (kills < maxKills || cluster.IsFull()); <-every.C {
 				if pod := cluster.Leading(t.Context()); pod != nil {
 					kill(t, pod)
 					kills++
@@ -83,8 +83,11 @@ func TestTakeover(t *testing.T) {
 		{"rolled out", true, unharmed, func(t *testing.T, _ func() bool) { rollOutWithoutWait(t) }},
 		// Its nodes may count as not ready for a moment then, which takes the limiter out of its
 		// Service: requests fail on their way to it, and for a second or two all of them.
-		{"rolled out, then the API server stopped for 15 s", false, "{metric: failureRate, max: 5%}, {metric: downtime, max: 10%}", func(t *testing.T, _ func() bool) {
+		{"rolled out, then the API server stopped for 15 s", false, "{metric: failureRate, max: 5%}, {metric: downtime, max: 10%}", func(t *testing.T, ended func() bool) {
 			rollOutWithoutWait(t)
+			if ended() {
+				t.Error("the run ended before the API server was stopped")
+			}
 			pauseAPIServer(t, 15*time.Second)
 		}},
 	} {
