@@ -119,7 +119,7 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 # there, and take five to ten times as long: those that decide (the import rules have the
 # list), what is measured, and tools.
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
-	./controllers/search/... ./measure/... ./text/... ./api/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... ./hack/mutation/...
+	./controllers/loadtest/search/... ./measure/... ./text/... ./api/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/... ./hack/mutation/...
 # What is not built with the race detector, which would change what it measures.
 APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!race' .)
 # Tests of this many at once wait for what they wait for beside each other. What hangs says so
@@ -143,7 +143,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
-	@go test -v -count=1 -timeout 0 ./controllers/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
+	@go test -v -count=1 -timeout 0 ./controllers/loadtest/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
 
 #? ARGS  folders of the packages to change (default: all pure ones), after flags: -lived names what no test notices, -sample 200 bounds what is tried of each, -workers 1
 mutation: ## Change the pure packages in one place at a time, and count the changes that their tests notice.
@@ -219,7 +219,7 @@ bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second
 SIMULATIONS ?= 1000
 bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the wrong judgements.
 	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -json -timeout 90m -run '^TestSimulated' \
-		./loadworker/attack ./controllers/search ./controllers/verdict | awk -f hack/bench/judgement.awk
+		./loadworker/attack ./controllers/loadtest/search ./controllers/judge/verdict | awk -f hack/bench/judgement.awk
 
 bench-search: ## Search for the known limits of five targets on this machine, by real workers.
 	@FULL=1 go test -count=1 -v -parallel 5 -timeout 40m -run '^TestSearchFindsKnownKnees$$' ./cmd/kubectl-loadtest/local

@@ -10,17 +10,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/exposition"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/runmetrics"
 )
 
 // listTimeout bounds how long a page of metrics waits for the cache.
 const listTimeout = 5 * time.Second
 
 // shown is the collector of the metrics of LoadTests, which only the leader has.
-func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *exposition.Collector {
-	return &exposition.Collector{
+func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *runmetrics.Collector {
+	return &runmetrics.Collector{
 		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,
 		List: func() ([]v1alpha1.LoadTest, error) {
 			limited, cancel := context.WithTimeout(ctx, listTimeout)
@@ -29,6 +29,6 @@ func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coord
 			err := mgr.GetCache().List(limited, &list, client.UnsafeDisableDeepCopy)
 			return list.Items, err
 		},
-		Observe: func(uid types.UID) *control.Report { return workers.Observe(coordinator.RunID(uid)).Step },
+		Observe: func(uid types.UID) *exchange.Report { return workers.Observe(coordinator.RunID(uid)).Step },
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
-	"github.com/loadtest-dev/loadtest-operator/controllers/scheduling"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule"
 )
 
 // schedule has the LoadTests of LoadTestSchedules started, and returns the kinds that a
@@ -30,7 +30,7 @@ func schedule(mgr manager.Manager, runs *loadtest.Reconciler, changed *policyCha
 	case err != nil:
 		return nil, fmt.Errorf("look for the CRD of LoadTestSchedules: %w", err)
 	}
-	r := &scheduling.Reconciler{Client: mgr.GetClient(), Recorder: runs.Recorder, Clock: clock.RealClock{}, Policy: runs.Policy}
+	r := &loadtestschedule.Reconciler{Client: mgr.GetClient(), Recorder: runs.Recorder, Clock: clock.RealClock{}, Policy: runs.Policy}
 	if err := r.SetupWithManager(mgr); err != nil {
 		return nil, fmt.Errorf("set up the reconciler of schedules: %w", err)
 	}

@@ -59,7 +59,7 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	operator := account(t, own)
 	awaitPolicies(t, operator, own)
 
-	files, err := filepath.Glob("../../controllers/desired/testdata/job-*.yaml")
+	files, err := filepath.Glob("../../controllers/loadtest/desired/testdata/job-*.yaml")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("there are %d golden Jobs (%v)", len(files), err)
 	}
@@ -174,7 +174,7 @@ func awaitPolicies(t *testing.T, operator client.Client, own string) {
 // foreign Job is beside it.
 func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.Job {
 	t.Helper()
-	job := reviewed(t, "../../controllers/desired/testdata/job-files.yaml", namespace)
+	job := reviewed(t, "../../controllers/loadtest/desired/testdata/job-files.yaml", namespace)
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
 	must.Succeed(t, yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}"), &lt.Spec))
 	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: deviation.Foreign}, Spec: *job.Spec.DeepCopy()}
@@ -186,7 +186,7 @@ func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.
 	return job
 }
 
-// reviewed reads a Job that controllers/desired makes, from one of its golden files.
+// reviewed reads a Job that controllers/loadtest/desired makes, from one of its golden files.
 func reviewed(t *testing.T, file, namespace string) *batchv1.Job {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -15,11 +15,11 @@ import (
 // numbers is what a worker read of the numbers of the audits in a round.
 type numbers struct {
 	round    int32
-	readings []control.Reading
+	readings []exchange.Reading
 }
 
 // of is what was read in a round; nil: nothing.
-func (a *numbers) of(round int32) []control.Reading {
+func (a *numbers) of(round int32) []exchange.Reading {
 	if round == 0 || a.round != round {
 		return nil
 	}
@@ -50,14 +50,14 @@ func (c *Coordinator) auditReadings(s *session, m *workerv1.AuditReadings) error
 	return nil
 }
 
-func readingsOf(m *workerv1.AuditReadings) []control.Reading {
-	list := make([]control.Reading, len(m.GetReadings()))
+func readingsOf(m *workerv1.AuditReadings) []exchange.Reading {
+	list := make([]exchange.Reading, len(m.GetReadings()))
 	for i, r := range m.GetReadings() {
 		if !r.GetRead() {
 			list[i].Problem = text.Clean(r.GetError(), measure.MaxErrorBytes)
 			continue
 		}
-		list[i] = control.Reading{Read: true, Value: r.GetValue(), Unchanged: time.Duration(r.GetUnchangedNanos())}
+		list[i] = exchange.Reading{Read: true, Value: r.GetValue(), Unchanged: time.Duration(r.GetUnchangedNanos())}
 	}
 	return list
 }

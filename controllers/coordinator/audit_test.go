@@ -8,17 +8,17 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // reading directs worker number of two to read a number in a round.
-func reading(round, number int32) control.Directive {
-	d := control.Directive{Assignments: assignments("a", 2)}
+func reading(round, number int32) exchange.Directive {
+	d := exchange.Directive{Assignments: assignments("a", 2)}
 	for _, a := range d.Assignments {
 		a.Audits = []*workerv1.Audit{{Value: ".links"}}
 	}
 	if round > 0 {
-		d.Read = &control.Read{Round: round, Worker: number}
+		d.Read = &exchange.Read{Round: round, Worker: number}
 	}
 	return d
 }
@@ -28,7 +28,7 @@ func (w *scriptedWorker) reads(round int32, readings ...*workerv1.AuditReading) 
 	w.sync()
 }
 
-func (r *fixture) wantReadings(number int, want ...control.Reading) {
+func (r *fixture) wantReadings(number int, want ...exchange.Reading) {
 	r.t.Helper()
 	if diff := cmp.Diff(want, r.Observe("a").Workers[number].Readings); diff != "" {
 		r.t.Errorf("readings of worker %d (-want +got):\n%s", number, diff)
@@ -47,9 +47,9 @@ func TestOnlyTheReaderIsHeard(t *testing.T) {
 	r.wantReadings(0)
 	r.wantReadings(1)
 	second.reads(1, seven)
-	r.wantReadings(1, control.Reading{Read: true, Value: 7, Unchanged: time.Second})
+	r.wantReadings(1, exchange.Reading{Read: true, Value: 7, Unchanged: time.Second})
 	second.reads(1, &workerv1.AuditReading{Value: 7, Error: "status\x1b 404"})
-	r.wantReadings(1, control.Reading{Problem: "status 404"})
+	r.wantReadings(1, exchange.Reading{Problem: "status 404"})
 	r.Direct("a", reading(2, 1))
 	r.wantReadings(1)
 	wantReceived(t, second, "read audits 2")
@@ -68,7 +68,7 @@ func TestReadingsAreOfAPod(t *testing.T) {
 	w.reads(1, &workerv1.AuditReading{Read: true, Value: 7})
 	w = r.connect("a", 1, "p1")
 	wantReceived(t, w, "assignment 1/2", "read audits 1")
-	r.wantReadings(1, control.Reading{Read: true, Value: 7})
+	r.wantReadings(1, exchange.Reading{Read: true, Value: 7})
 	r.connect("a", 1, "p2")
 	r.wantReadings(1)
 }

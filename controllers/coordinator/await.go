@@ -5,7 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // begins notes that the worker has begun a step, and says whether that was not known.
@@ -48,7 +48,7 @@ func (c *Coordinator) await(s *session, m *workerv1.Snapshot) (a *workerv1.Assig
 // and the step is known to have begun: another process directed the worker.
 func (c *Coordinator) reach(s *session, step int32) (a *workerv1.Assignment, redirected <-chan struct{}, err error) {
 	var directed, over, news bool
-	var d control.Directive
+	var d exchange.Directive
 	c.locked(func() {
 		r := s.run
 		directed, over, d, redirected = r.directed(), r.forgotten || r.directive.Finish, r.directive, r.redirected

@@ -15,7 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
@@ -125,7 +125,7 @@ func (l load) receive(b *testing.B, c *Coordinator, messages [][]byte, round int
 	}
 }
 
-func (l load) directive() control.Directive {
+func (l load) directive() exchange.Directive {
 	d := audited(benchWorkers, 0)
 	for _, a := range d.Assignments {
 		for len(a.Requests) < l.requests {

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // A session that was right when it began may not be so any more.
@@ -35,7 +35,7 @@ func TestSessionsOfWorkersThatAreGoneEnd(t *testing.T) {
 	}
 	stays.sync()
 	unknown.sync()
-	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[1].Connected })
+	r.until("disconnected", func(o exchange.Observation) bool { return !o.Workers[1].Connected })
 }
 
 // A worker that sends without end is read more slowly.

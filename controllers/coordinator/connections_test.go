@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc/codes"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // knock opens that many connections from an address of this machine, says nothing, and
@@ -125,7 +125,7 @@ func TestConnectionIsReleasedByItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, w.end(), codes.Unknown, "EOF")
-	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
+	r.until("disconnected", func(o exchange.Observation) bool { return !o.Workers[0].Connected })
 	if open, count := r.connections.counts(); open != 1 || count != 1 {
 		t.Errorf("%d connections, %d without a session; want one without", open, count)
 	}
@@ -139,7 +139,7 @@ func TestSessionThatDoesNotReadIsHungUp(t *testing.T) {
 	r.Direct("a", d)
 	deaf := r.dial("a/0/pod")
 	deaf.send(helloOf("a", 0))
-	r.until("connected", func(o control.Observation) bool { return o.Workers[0].Connected })
+	r.until("connected", func(o exchange.Observation) bool { return o.Workers[0].Connected })
 	young := r.connect("a", 0, "pod")
 	deadline := time.After(timeout)
 	for testutil.ToFloat64(r.metrics.sessions) > 1 {

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
-	"github.com/loadtest-dev/loadtest-operator/controllers/places"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/fairlimit"
 )
 
 // maxWaiting is how many runs of one namespace may have workers here without being
@@ -35,7 +35,7 @@ type Coordinator struct {
 	// connections are those of Serve.
 	connections *connections
 	// sending has the places of large assignments.
-	sending *places.Places
+	sending *fairlimit.Places
 	// receivers are the goroutines that read from a session.
 	receivers sync.WaitGroup
 
@@ -59,7 +59,7 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 		clock:   clk,
 		notify:  notify,
 		metrics: newMetrics(reg),
-		sending: places.New(maxSending, maxSendingOfNamespace),
+		sending: fairlimit.New(maxSending, maxSendingOfNamespace),
 		after: func(d time.Duration, f func()) func() {
 			t := time.AfterFunc(d, f)
 			return func() { t.Stop() }
@@ -71,7 +71,7 @@ func New(auth Authenticator, clk clock.PassiveClock, notify func(RunID), reg pro
 // Direct replaces the directive of a run. It never waits for the workers. If some
 // wait for the first directive, notify is called: what they said until then, such as
 // that they are ready, may stand in no observation.
-func (c *Coordinator) Direct(id RunID, d control.Directive) {
+func (c *Coordinator) Direct(id RunID, d exchange.Directive) {
 	var r *runState
 	var waited bool
 	c.locked(func() {
@@ -89,7 +89,7 @@ func (c *Coordinator) Direct(id RunID, d control.Directive) {
 }
 
 // redirect gives a run its directive. The mutex is held.
-func (c *Coordinator) redirect(r *runState, d control.Directive) {
+func (c *Coordinator) redirect(r *runState, d exchange.Directive) {
 	before := r.kept
 	r.direct(d, c.clock.Now())
 	c.kept -= before - r.kept

@@ -26,8 +26,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
@@ -199,7 +199,7 @@ func (r *fixture) fireIf(want func(time.Duration) bool) {
 }
 
 // until observes run a again at each notification until ok.
-func (r *fixture) until(what string, ok func(control.Observation) bool) {
+func (r *fixture) until(what string, ok func(exchange.Observation) bool) {
 	r.t.Helper()
 	deadline := time.After(timeout)
 	for !ok(r.Observe("a")) {
@@ -373,8 +373,8 @@ func assignments(run string, workers int) []*workerv1.Assignment {
 }
 
 // running directs a run of that many workers in that step.
-func running(run string, workers int, step int32) control.Directive {
-	return control.Directive{Assignments: assignments(run, workers), Start: &control.Start{Step: step, At: noon}, Acknowledged: step}
+func running(run string, workers int, step int32) exchange.Directive {
+	return exchange.Directive{Assignments: assignments(run, workers), Start: &exchange.Start{Step: step, At: noon}, Acknowledged: step}
 }
 
 // measurement is one of n requests; the seed makes it different from others.
@@ -408,14 +408,14 @@ func snapshot(t testing.TB, step int32, sequence int64, final bool, n int) *work
 
 // sent is how many requests all workers sent in the directed step; -1: none
 // reported.
-func sent(o control.Observation) int64 {
+func sent(o exchange.Observation) int64 {
 	if o.Step == nil {
 		return -1
 	}
 	return o.Step.Merged.Requests[0].Sent
 }
 
-func wantSent(t *testing.T, o control.Observation, want int64) {
+func wantSent(t *testing.T, o exchange.Observation, want int64) {
 	t.Helper()
 	if got := sent(o); got != want {
 		t.Errorf("sent: got %d, want %d", got, want)

@@ -17,7 +17,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // maxEvents bounds what is played, in bytes.
@@ -222,7 +222,7 @@ func (f *fuzzed) isPodOf(uid string, worker int32) bool {
 }
 
 // checkCounts: the result is of the workers that reported, and of no other.
-func (f *fuzzed) checkCounts(o control.Observation) {
+func (f *fuzzed) checkCounts(o exchange.Observation) {
 	var sent int64
 	reported := int32(0)
 	for _, w := range o.Workers {

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc/codes"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
@@ -74,7 +74,7 @@ func TestMergeThatFailsIsReported(t *testing.T) {
 	if o := c.Observe("a"); o.Step == nil || o.Step.Merged != nil || o.Step.Err == nil {
 		t.Errorf("%+v, want an error in place of a result", o.Step)
 	}
-	if o := c.merge(&readings{report: &control.Report{Reporting: 1}, of: []*wire.Reading{nil}}); o.Merged != nil || o.Err == nil {
+	if o := c.merge(&readings{report: &exchange.Report{Reporting: 1}, of: []*wire.Reading{nil}}); o.Merged != nil || o.Err == nil {
 		t.Errorf("%+v, want an error in place of a panic", o)
 	}
 }

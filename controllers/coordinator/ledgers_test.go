@@ -9,13 +9,13 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // audited directs run a, whose workers keep ledgers.
-func audited(workers int, step int32) control.Directive {
+func audited(workers int, step int32) exchange.Directive {
 	d := running("a", workers, step)
 	for _, a := range d.Assignments {
 		a.ClientHeader = "X-Client"
@@ -46,7 +46,7 @@ func withLedgers(t testing.TB, step int32, client string, requests int) *workerv
 	return &workerv1.Snapshot{Step: step, Sequence: 99, Final: true, Measurement: encoded}
 }
 
-func wantLedgers(t *testing.T, what string, o control.Observation, requests, unseen int64) {
+func wantLedgers(t *testing.T, what string, o exchange.Observation, requests, unseen int64) {
 	t.Helper()
 	var got int64
 	if o.Step == nil || o.Step.Merged == nil || o.Step.Merged.Clients == nil {

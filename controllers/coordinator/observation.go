@@ -5,18 +5,18 @@ import (
 	"time"
 	"weak"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
 // Observe returns what is known of a run. It merges only if a snapshot came
 // since it last did.
-func (c *Coordinator) Observe(id RunID) control.Observation {
+func (c *Coordinator) Observe(id RunID) exchange.Observation {
 	var r *runState
 	c.locked(func() { r = c.runs[id] })
 	if r == nil {
-		return control.Observation{}
+		return exchange.Observation{}
 	}
 	o, toMerge := c.collect(r)
 	if toMerge == nil {
@@ -38,12 +38,12 @@ func (c *Coordinator) Observe(id RunID) control.Observation {
 // collect returns what is known of a run without the step, and what to merge for it;
 // nil: the step is known. The ledgers and the series are of
 // the same moment as the snapshots.
-func (c *Coordinator) collect(r *runState) (o control.Observation, found *readings) {
+func (c *Coordinator) collect(r *runState) (o exchange.Observation, found *readings) {
 	r.finals.mu.Lock()
 	defer r.finals.mu.Unlock()
 	var pending []*final
 	c.locked(func() {
-		o = control.Observation{Since: r.since, From: r.from, Started: control.NoStep, Workers: r.observeWorkers(), Step: r.merged.Value()}
+		o = exchange.Observation{Since: r.since, From: r.from, Started: exchange.NoStep, Workers: r.observeWorkers(), Step: r.merged.Value()}
 		if r.directive.Start != nil {
 			o.Started = r.directive.Start.Step
 		}
@@ -66,11 +66,11 @@ func (c *Coordinator) collect(r *runState) (o control.Observation, found *readin
 	return o, found
 }
 
-func (r *runState) observeWorkers() []control.Worker {
-	workers := make([]control.Worker, len(r.directive.Assignments))
+func (r *runState) observeWorkers() []exchange.Worker {
+	workers := make([]exchange.Worker, len(r.directive.Assignments))
 	for number := range workers {
 		w := r.worker(int32(number))
-		workers[number] = control.Worker{
+		workers[number] = exchange.Worker{
 			Connected: w.session != nil,
 			Ready:     w.ready,
 			Reason:    w.reason,
@@ -86,7 +86,7 @@ func (r *runState) observeWorkers() []control.Worker {
 			LastSeen: w.lastSeen,
 			Begun:    w.begun,
 		}
-		if r.directive.ActiveStep() != control.NoStep {
+		if r.directive.ActiveStep() != exchange.NoStep {
 			latest, ok := w.snapshots[r.directive.Start.Step]
 			workers[number].Reported, workers[number].Final, workers[number].Cut = ok, latest.final, latest.cut
 			workers[number].Due, workers[number].Sent = latest.due, latest.sent
@@ -99,7 +99,7 @@ func (r *runState) observeWorkers() []control.Worker {
 type readings struct {
 	version int64
 	// report is nil when nothing was reported.
-	report   *control.Report
+	report   *exchange.Report
 	requests int
 	of       []*wire.Reading
 
@@ -115,10 +115,10 @@ type readings struct {
 // observeStep returns what is known of the directed step.
 func (r *runState) observeStep() *readings {
 	found := &readings{version: r.version}
-	if r.directive.ActiveStep() == control.NoStep {
+	if r.directive.ActiveStep() == exchange.NoStep {
 		return found
 	}
-	o := &control.Report{Step: r.directive.Start.Step}
+	o := &exchange.Report{Step: r.directive.Start.Step}
 	var windows time.Duration
 	for number := range r.directive.Assignments {
 		latest, ok := r.worker(int32(number)).snapshots[o.Step]
@@ -155,7 +155,7 @@ func (r *runState) observeStep() *readings {
 // merge adds the readings up. Each was validated against the plan that it is merged
 // for; that it cannot be merged all the same is a fault of ours, which ends the run
 // and not the operator.
-func (c *Coordinator) merge(r *readings) *control.Report {
+func (c *Coordinator) merge(r *readings) *exchange.Report {
 	if r.report == nil {
 		return nil
 	}

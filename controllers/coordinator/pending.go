@@ -3,7 +3,7 @@ package coordinator
 import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // sentState is what was sent to a session of the directive. To a new session
@@ -12,14 +12,14 @@ type sentState struct {
 	assigned     bool
 	steps        int // of the assignment
 	destinations destinations
-	start        control.Start
+	start        exchange.Start
 	stopped      int32
 	acknowledged int32
 	auditRound   int32
 	finished     bool
 }
 
-var nothingSent = sentState{start: control.Start{Step: control.NoStep}, stopped: control.NoStep}
+var nothingSent = sentState{start: exchange.Start{Step: exchange.NoStep}, stopped: exchange.NoStep}
 
 // pending returns the messages that the session lacks of the directive, and
 // whether they end the session.
@@ -35,7 +35,7 @@ func (c *Coordinator) pending(s *session) (messages []*workerv1.SessionResponse,
 
 // update makes it what the directive says, and returns the messages for the
 // difference: acknowledgements before a start, and the end last.
-func (sent *sentState) update(d *control.Directive, worker int32) (messages []*workerv1.SessionResponse) {
+func (sent *sentState) update(d *exchange.Directive, worker int32) (messages []*workerv1.SessionResponse) {
 	if d.Acknowledged > sent.acknowledged {
 		sent.acknowledged = d.Acknowledged
 		messages = append(messages, acknowledge(d.Acknowledged))
@@ -66,7 +66,7 @@ func (sent *sentState) update(d *control.Directive, worker int32) (messages []*w
 		messages = append(messages, addSteps(added))
 	}
 	// A worker that comes back after its step was acknowledged must not run it.
-	if d.ActiveStep() == control.NoStep {
+	if d.ActiveStep() == exchange.NoStep {
 		return messages
 	}
 	if sent.start.Step != d.Start.Step || !sent.start.At.Equal(d.Start.At) {
@@ -86,7 +86,7 @@ type destinations struct {
 	target, control *workerv1.Destinations
 }
 
-func destinationsOf(d *control.Directive, worker int32) destinations {
+func destinationsOf(d *exchange.Directive, worker int32) destinations {
 	if int(worker) >= len(d.Assignments) {
 		return destinations{}
 	}
@@ -108,7 +108,7 @@ func addSteps(steps []*workerv1.Step) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_AddSteps{AddSteps: &workerv1.AddSteps{Steps: steps}}}
 }
 
-func startStep(s control.Start) *workerv1.SessionResponse {
+func startStep(s exchange.Start) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_StartStep{
 		StartStep: &workerv1.StartStep{Step: s.Step, StartUnixNanos: s.At.UnixNano()},
 	}}

@@ -6,28 +6,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
 	plan := assignments("a", 2)
-	start := &control.Start{Step: 2, At: noon}
+	start := &exchange.Start{Step: 2, At: noon}
 	all := sentState{assigned: true, steps: 3, start: *start, stopped: 2, acknowledged: 2}
 	for name, test := range map[string]struct {
 		sent sentState
-		d    control.Directive
+		d    exchange.Directive
 		want []string
 	}{
-		"a new run":                            {nothingSent, control.Directive{Assignments: plan}, []string{"assignment 1/2"}},
-		"a new session in a step":              {nothingSent, control.Directive{Assignments: plan, Start: start, Acknowledged: 2}, []string{"assignment 1/2", "acknowledge before 2", "start 2 at 12:00:00"}},
-		"a new session in a stop":              {nothingSent, control.Directive{Assignments: plan, Start: start, Stop: true}, []string{"assignment 1/2", "start 2 at 12:00:00", "stop 2"}},
-		"a new session after the step":         {nothingSent, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 3}, []string{"assignment 1/2", "acknowledge before 3"}},
-		"a new session of a run that ended":    {nothingSent, control.Directive{Assignments: plan, Start: start, Acknowledged: 3, Finish: true}, []string{"acknowledge before 3", "finish"}},
-		"nothing new":                          {all, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 2}, nil},
-		"no stop without a step":               {sentState{assigned: true, steps: 3}, control.Directive{Assignments: plan, Stop: true}, nil},
-		"the next step":                        {all, control.Directive{Assignments: plan, Start: &control.Start{Step: 3, At: noon}, Acknowledged: 3}, []string{"acknowledge before 3", "start 3 at 12:00:00"}},
-		"steps that a search added":            {sentState{assigned: true, steps: 1}, control.Directive{Assignments: plan, Start: start, Acknowledged: 1}, []string{"acknowledge before 1", "add 2 steps from 2", "start 2 at 12:00:00"}},
-		"an acknowledgement is not taken back": {all, control.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 1}, nil},
+		"a new run":                            {nothingSent, exchange.Directive{Assignments: plan}, []string{"assignment 1/2"}},
+		"a new session in a step":              {nothingSent, exchange.Directive{Assignments: plan, Start: start, Acknowledged: 2}, []string{"assignment 1/2", "acknowledge before 2", "start 2 at 12:00:00"}},
+		"a new session in a stop":              {nothingSent, exchange.Directive{Assignments: plan, Start: start, Stop: true}, []string{"assignment 1/2", "start 2 at 12:00:00", "stop 2"}},
+		"a new session after the step":         {nothingSent, exchange.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 3}, []string{"assignment 1/2", "acknowledge before 3"}},
+		"a new session of a run that ended":    {nothingSent, exchange.Directive{Assignments: plan, Start: start, Acknowledged: 3, Finish: true}, []string{"acknowledge before 3", "finish"}},
+		"nothing new":                          {all, exchange.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 2}, nil},
+		"no stop without a step":               {sentState{assigned: true, steps: 3}, exchange.Directive{Assignments: plan, Stop: true}, nil},
+		"the next step":                        {all, exchange.Directive{Assignments: plan, Start: &exchange.Start{Step: 3, At: noon}, Acknowledged: 3}, []string{"acknowledge before 3", "start 3 at 12:00:00"}},
+		"steps that a search added":            {sentState{assigned: true, steps: 1}, exchange.Directive{Assignments: plan, Start: start, Acknowledged: 1}, []string{"acknowledge before 1", "add 2 steps from 2", "start 2 at 12:00:00"}},
+		"an acknowledgement is not taken back": {all, exchange.Directive{Assignments: plan, Start: start, Stop: true, Acknowledged: 1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := test.sent
@@ -66,8 +66,8 @@ func TestNothingIsPendingWithoutADirectedRun(t *testing.T) {
 
 // A session is sent where connections may go to with its assignment, and of each change.
 func TestChangedDestinationsAreSentOnce(t *testing.T) {
-	directive := func(to ...*workerv1.Destination) *control.Directive {
-		d := &control.Directive{Assignments: assignments("a", 2)}
+	directive := func(to ...*workerv1.Destination) *exchange.Directive {
+		d := &exchange.Directive{Assignments: assignments("a", 2)}
 		target := &workerv1.Target{Destinations: &workerv1.Destinations{Allowed: to}}
 		for _, a := range d.Assignments {
 			a.Target = target
@@ -77,14 +77,14 @@ func TestChangedDestinationsAreSentOnce(t *testing.T) {
 	first, second := directive(&workerv1.Destination{}), directive(&workerv1.Destination{}, &workerv1.Destination{Port: 1})
 	state := nothingSent
 	for _, test := range []struct {
-		d    *control.Directive
+		d    *exchange.Directive
 		want []string
 	}{
 		{first, []string{"assignment 1/2"}},
 		{first, nil},
 		{second, []string{"redirect to 2 destinations"}},
 		{second, nil},
-		{&control.Directive{Assignments: second.Assignments, Finish: true}, []string{"finish"}},
+		{&exchange.Directive{Assignments: second.Assignments, Finish: true}, []string{"finish"}},
 	} {
 		var got []string
 		for _, m := range state.update(test.d, 1) {

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/places"
+	"github.com/loadtest-dev/loadtest-operator/controllers/fairlimit"
 )
 
 const (
@@ -46,14 +46,14 @@ var tiers = []struct {
 // which more has come than a tier permits takes one of its places, or is not read until
 // there is one.
 type reception struct {
-	tiers []*places.Places
+	tiers []*fairlimit.Places
 	after func(time.Duration, func()) (stop func())
 }
 
 func newReception(after func(time.Duration, func()) func()) *reception {
 	r := &reception{after: after}
 	for _, t := range tiers {
-		r.tiers = append(r.tiers, places.New(t.all, t.ofNamespace))
+		r.tiers = append(r.tiers, fairlimit.New(t.all, t.ofNamespace))
 	}
 	return r
 }

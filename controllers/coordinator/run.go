@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
 
@@ -24,7 +24,7 @@ type runState struct {
 	since     time.Time
 	from      int32
 	forgotten bool
-	directive control.Directive
+	directive exchange.Directive
 	// redirected is closed, and replaced, by each directive.
 	redirected chan struct{}
 	workers    map[int32]*workerState
@@ -38,7 +38,7 @@ type runState struct {
 	version int64
 	// merged is the merged step of mergedVersion, while it is in use or not collected
 	// yet: with 32 requests it is 12 MB.
-	merged        weak.Pointer[control.Report]
+	merged        weak.Pointer[exchange.Report]
 	mergedVersion int64
 
 	// finals are those of the active step. pendingFinals came since they were added up,
@@ -122,7 +122,7 @@ func (r *runState) connected() bool {
 	return false
 }
 
-func (r *runState) direct(d control.Directive, now time.Time) {
+func (r *runState) direct(d exchange.Directive, now time.Time) {
 	if !r.directed() {
 		r.since, r.from = now, max(d.Acknowledged, d.ActiveStep()+1)
 	}
@@ -155,7 +155,7 @@ func (r *runState) forget(now time.Time) {
 
 // allFinal says whether all workers are done with the directed step.
 func (r *runState) allFinal() bool {
-	if r.directive.ActiveStep() == control.NoStep {
+	if r.directive.ActiveStep() == exchange.NoStep {
 		return false
 	}
 	for number := range r.directive.Assignments {

@@ -9,14 +9,14 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 func TestRunFromAssignmentToFinish(t *testing.T) {
 	r := newFixture(t)
-	r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
-	if diff := cmp.Diff(control.Observation{Started: control.NoStep, Since: noon, Workers: make([]control.Worker, 2)}, r.Observe("a")); diff != "" {
+	r.Direct("a", exchange.Directive{Assignments: assignments("a", 2)})
+	if diff := cmp.Diff(exchange.Observation{Started: exchange.NoStep, Since: noon, Workers: make([]exchange.Worker, 2)}, r.Observe("a")); diff != "" {
 		t.Errorf("before any worker connected (-want +got):\n%s", diff)
 	}
 
@@ -27,7 +27,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	w1.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{Readiness: &workerv1.Readiness{Ready: true, PreflightAnswers: 2}}})
 	w0.sync()
 	w1.sync()
-	want := control.Observation{Started: control.NoStep, Since: noon, Workers: []control.Worker{
+	want := exchange.Observation{Started: exchange.NoStep, Since: noon, Workers: []exchange.Worker{
 		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", PodUID: "uid of pod-0", Node: "node of pod-0", LastSeen: noon},
 		{Connected: true, Ready: true, Answers: 2, PodUID: "uid of pod-1", Node: "node of pod-1", LastSeen: noon},
 	}}
@@ -86,7 +86,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 	r.Direct("a", d)
 	wantReceived(t, w0, "acknowledge before 3", "finish", "end: ok")
 	wantReceived(t, w1, "acknowledge before 3", "finish", "end: ok")
-	r.until("all workers gone", func(o control.Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
+	r.until("all workers gone", func(o exchange.Observation) bool { return !o.Workers[0].Connected && !o.Workers[1].Connected })
 	if got := testutil.ToFloat64(r.metrics.snapshots); got != 3 {
 		t.Errorf("loadtest_coordinator_snapshots_total: got %v, want 3", got)
 	}
@@ -100,7 +100,7 @@ func TestReconnectCountsSnapshotsOnce(t *testing.T) {
 	w.snapshot(snapshot(t, 0, 3, false, 10))
 	w.sync()
 	w.disconnect()
-	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
+	r.until("disconnected", func(o exchange.Observation) bool { return !o.Workers[0].Connected })
 	wantSent(t, r.Observe("a"), 10)
 
 	w = r.connect("a", 0, "pod")
@@ -269,22 +269,22 @@ func TestSnapshotAheadOfTheDirectiveWaits(t *testing.T) {
 // what the worker measured.
 func TestStepBegunByAnotherProcessIsObserved(t *testing.T) {
 	r := newFixture(t)
-	r.Direct("a", control.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
+	r.Direct("a", exchange.Directive{Assignments: assignments("a", 1), Acknowledged: 2})
 	w := r.connect("a", 0, "pod-0")
 	wantReceived(t, w, "assignment 0/1", "acknowledge before 2")
 	w.snapshot(snapshot(t, 2, 4, false, 10))
 	w.ready(true, "", "")
-	r.until("the worker has begun the step, and is not known to be ready", func(o control.Observation) bool {
+	r.until("the worker has begun the step, and is not known to be ready", func(o exchange.Observation) bool {
 		return o.Workers[0].Begun == 3 && !o.Workers[0].Ready && o.Step == nil
 	})
 	r.Direct("a", running("a", 1, 2))
-	r.until("what it measured is here", func(o control.Observation) bool { return sent(o) == 10 && o.Workers[0].Ready })
+	r.until("what it measured is here", func(o exchange.Observation) bool { return sent(o) == 10 && o.Workers[0].Ready })
 }
 
 // A step that is not in the plan was begun by none, whatever a worker says.
 func TestStepOutsideThePlanIsNotBegun(t *testing.T) {
 	r := newFixture(t)
-	r.Direct("a", control.Directive{Assignments: assignments("a", 1)})
+	r.Direct("a", exchange.Directive{Assignments: assignments("a", 1)})
 	w := r.connect("a", 0, "pod-0")
 	wantReceived(t, w, "assignment 0/1")
 	w.snapshot(snapshot(t, 1, 1, false, 10))

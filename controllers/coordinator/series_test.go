@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 )
@@ -33,7 +33,7 @@ func withSeries(t testing.TB, a *workerv1.Assignment, step int32, requests int64
 }
 
 // minutes directs run a, whose steps last for a minute.
-func minutes(workers int, step int32) control.Directive {
+func minutes(workers int, step int32) exchange.Directive {
 	d := running("a", workers, step)
 	for _, a := range d.Assignments {
 		for _, s := range a.Steps {
@@ -43,7 +43,7 @@ func minutes(workers int, step int32) control.Directive {
 	return d
 }
 
-func wantSeries(t *testing.T, what string, o control.Observation, workers int, due int64) {
+func wantSeries(t *testing.T, what string, o exchange.Observation, workers int, due int64) {
 	t.Helper()
 	if o.Step == nil {
 		t.Fatalf("%s: nothing is known", what)

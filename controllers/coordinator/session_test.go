@@ -17,7 +17,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 func TestUnprovenSessionIsRefused(t *testing.T) {
@@ -42,7 +42,7 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newFixture(t)
-			r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
+			r.Direct("a", exchange.Directive{Assignments: assignments("a", 2)})
 			w := r.dial(test.token)
 			w.send(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
@@ -128,7 +128,7 @@ func TestSlowWorkerDelaysNoOther(t *testing.T) {
 	wantReceived(t, quick, "assignment 1/2", "acknowledge before 0", "start 0 at 12:00:00")
 	r.untilStartIsSent("a", 0, *d.Start)
 	for second := range 100 {
-		d.Start = &control.Start{At: noon.Add(time.Duration(second) * time.Second)}
+		d.Start = &exchange.Start{At: noon.Add(time.Duration(second) * time.Second)}
 		r.Direct("a", d)
 	}
 	d.Stop = true
@@ -182,7 +182,7 @@ func TestUndirectedRunEndsWithItsLastWorker(t *testing.T) {
 
 // untilStartIsSent waits until the sender of a worker's session has taken up a start,
 // which it may be about to send.
-func (r *fixture) untilStartIsSent(id RunID, number int32, start control.Start) {
+func (r *fixture) untilStartIsSent(id RunID, number int32, start exchange.Start) {
 	r.t.Helper()
 	taken := func() bool {
 		r.Coordinator.mu.Lock()

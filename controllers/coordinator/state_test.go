@@ -14,7 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // newIdleCoordinator is a coordinator that does not serve, its clock, and how often
@@ -33,15 +33,15 @@ func sessionOf(run RunID, number int32) *session {
 }
 
 func TestDirectiveCoversStepsThatStarted(t *testing.T) {
-	start := &control.Start{Step: 2}
+	start := &exchange.Start{Step: 2}
 	for name, tc := range map[string]struct {
-		d    control.Directive
+		d    exchange.Directive
 		want []bool // of the steps 0 to 3
 	}{
-		"nothing has begun":      {control.Directive{}, []bool{false, false, false, false}},
-		"a step runs":            {control.Directive{Start: start}, []bool{true, true, true, false}},
-		"steps are acknowledged": {control.Directive{Acknowledged: 1}, []bool{true, false, false, false}},
-		"all is over":            {control.Directive{Finish: true}, []bool{true, true, true, true}},
+		"nothing has begun":      {exchange.Directive{}, []bool{false, false, false, false}},
+		"a step runs":            {exchange.Directive{Start: start}, []bool{true, true, true, false}},
+		"steps are acknowledged": {exchange.Directive{Acknowledged: 1}, []bool{true, false, false, false}},
+		"all is over":            {exchange.Directive{Finish: true}, []bool{true, true, true, true}},
 	} {
 		var got []bool
 		for step := range int32(4) {
@@ -54,7 +54,7 @@ func TestDirectiveCoversStepsThatStarted(t *testing.T) {
 }
 
 func TestWorkerOutsideTheRunHasNoSteps(t *testing.T) {
-	d := control.Directive{Assignments: assignments("a", 2)}
+	d := exchange.Directive{Assignments: assignments("a", 2)}
 	if !d.Includes(1, 3) || d.Includes(1, 1) || d.Includes(2, 3) {
 		t.Errorf("worker 1 has step 3: %t, step 1: %t; worker 2 has step 3: %t; want true, false, false", d.Includes(1, 3), d.Includes(1, 1), d.Includes(2, 3))
 	}
@@ -132,7 +132,7 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
 		t.Fatal(err)
 	}
-	want := control.Worker{Connected: true, Ready: true, PodUID: "uid of pod", LastSeen: noon.Add(time.Second)}
+	want := exchange.Worker{Connected: true, Ready: true, PodUID: "uid of pod", LastSeen: noon.Add(time.Second)}
 	if diff := cmp.Diff(want, c.Observe("a").Workers[0]); diff != "" {
 		t.Errorf("the worker, by its younger session (-want +got):\n%s", diff)
 	}
@@ -227,13 +227,13 @@ func TestRegularEndOfStreamIsNoError(t *testing.T) {
 // What happened before this process directed a run is not known from sessions.
 func TestObservationSaysSinceWhenTheRunIsDirected(t *testing.T) {
 	for name, tc := range map[string]struct {
-		d    control.Directive
+		d    exchange.Directive
 		from int32
 	}{
-		"before the first step":      {control.Directive{Assignments: assignments("a", 1)}, 0},
+		"before the first step":      {exchange.Directive{Assignments: assignments("a", 1)}, 0},
 		"in a step":                  {running("a", 1, 2), 3},
-		"in the pause after a step":  {control.Directive{Assignments: assignments("a", 1), Start: &control.Start{Step: 0}, Acknowledged: 1}, 1},
-		"before it acknowledged one": {control.Directive{Assignments: assignments("a", 1), Start: &control.Start{Step: 2}, Acknowledged: 1}, 3},
+		"in the pause after a step":  {exchange.Directive{Assignments: assignments("a", 1), Start: &exchange.Start{Step: 0}, Acknowledged: 1}, 1},
+		"before it acknowledged one": {exchange.Directive{Assignments: assignments("a", 1), Start: &exchange.Start{Step: 2}, Acknowledged: 1}, 3},
 	} {
 		c, clk, _ := newIdleCoordinator()
 		if err := c.attach(sessionOf("a", 0)); err != nil {

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -208,7 +208,7 @@ type panics struct {
 	run coordinator.RunID
 }
 
-func (p *panics) Observe(run coordinator.RunID) control.Observation {
+func (p *panics) Observe(run coordinator.RunID) exchange.Observation {
 	if run == p.run {
 		panic("merge: slice bounds out of range")
 	}

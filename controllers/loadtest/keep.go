@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/destination"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -60,7 +60,7 @@ func (r *Reconciler) keep(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycl
 		})
 	}
 	if d.Keep.Announce {
-		hook := destination.Webhook{URL: inForce.Destinations().Webhook.URL, Keys: r.Folders.Keys, Clock: r.Clock}
+		hook := sink.Webhook{URL: inForce.Destinations().Webhook.URL, Keys: r.Folders.Keys, Clock: r.Clock}
 		message := announcementOf(lt, &d.Status, "")
 		if store != nil {
 			message = announcementOf(lt, &d.Status, store.Location(key))
@@ -75,21 +75,21 @@ func (r *Reconciler) keep(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycl
 func (r *Reconciler) tried(of kept, logger logr.Logger, err error) error {
 	r.Metrics.tried(of, err == nil)
 	if err != nil {
-		logger.Info("cannot keep what a finished run came to", "of", of, "why", destination.Explain(err))
+		logger.Info("cannot keep what a finished run came to", "of", of, "why", sink.Explain(err))
 	}
 	return err
 }
 
 // placeOf is where the results of a run are kept; nil: nowhere.
-func (r *Reconciler) placeOf(lt *v1alpha1.LoadTest, inForce *policy.Policy) (store destination.Store, key string) {
+func (r *Reconciler) placeOf(lt *v1alpha1.LoadTest, inForce *policy.Policy) (store sink.Store, key string) {
 	of := path.Join(lt.Namespace, lt.Name, string(lt.UID)+".json.gz")
 	where := inForce.Destinations()
 	switch {
 	case where.Volume != nil:
-		return destination.Volume{Folder: r.Folders.Results}, path.Join(where.Volume.Prefix, of)
+		return sink.Volume{Folder: r.Folders.Results}, path.Join(where.Volume.Prefix, of)
 	case where.ObjectStore != nil:
 		s := where.ObjectStore
-		return destination.ObjectStore{
+		return sink.ObjectStore{
 			Endpoint: s.Endpoint, Bucket: s.Bucket, Region: cmp.Or(s.Region, defaultRegion), Keys: r.Folders.Keys, Clock: r.Clock,
 		}, path.Join(s.Prefix, of)
 	}
@@ -101,7 +101,7 @@ const defaultRegion = "us-east-1"
 
 // archive keeps the results of a run. It reads them past the cache, which has no more than
 // that the run has finished.
-func (r *Reconciler) archive(ctx context.Context, name types.NamespacedName, uid types.UID, to destination.Store, key string) (done string, err error) {
+func (r *Reconciler) archive(ctx context.Context, name types.NamespacedName, uid types.UID, to sink.Store, key string) (done string, err error) {
 	lt := &v1alpha1.LoadTest{}
 	if err := r.Uncached.Get(ctx, name, lt); err != nil {
 		return "", fmt.Errorf("%w: %w", errUnread, err)
@@ -109,7 +109,7 @@ func (r *Reconciler) archive(ctx context.Context, name types.NamespacedName, uid
 	if lt.UID != uid {
 		return "", errUnread // another took its place
 	}
-	content, err := destination.Measure(ctx, r.results(lt))
+	content, err := sink.Measure(ctx, r.results(lt))
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func (r *Reconciler) archive(ctx context.Context, name types.NamespacedName, uid
 func keptAs(location string) string { return fmt.Sprintf("The results are kept as %s, ", location) }
 
 // announce sends an announcement.
-func announce(ctx context.Context, to destination.Webhook, a announcement) error {
+func announce(ctx context.Context, to sink.Webhook, a announcement) error {
 	message, err := json.Marshal(a)
 	if err != nil {
 		return err

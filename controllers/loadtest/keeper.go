@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/destination"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 )
 
 const (
@@ -138,6 +138,6 @@ func (k *Keeper) ended(run types.UID, what keep, done string, err error) {
 	e.Attempts++
 	e.At = k.clock.Now()
 	if err != nil {
-		e.Done, e.Failed = "", destination.Explain(err)
+		e.Done, e.Failed = "", sink.Explain(err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/destination"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 )
 
 // Fifty runs that finish at once are archived four at a time, and hold up no pass and no
@@ -51,7 +51,7 @@ func TestAttemptThatPanicsHasFailed(t *testing.T) {
 	k := NewKeeper(t.Context(), clocktesting.NewFakePassiveClock(time.Unix(0, 0)), func([]types.NamespacedName) { ended <- struct{}{} })
 	for want, try := range map[string]attempt{
 		"the connection failed": func(context.Context) (string, error) { panic("hunter2") },
-		"of ours":               func(context.Context) (string, error) { return "kept", errors.Join(destination.Problem("of ours")) },
+		"of ours":               func(context.Context) (string, error) { return "kept", errors.Join(sink.Problem("of ours")) },
 	} {
 		k.begin(types.UID(want), types.NamespacedName{}, keepArchive, time.Minute, try)
 		<-ended

@@ -13,17 +13,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
-	"github.com/loadtest-dev/loadtest-operator/controllers/destination"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // errUnread is that the LoadTest, or the results of a step, could not be read.
-const errUnread = destination.Problem("the API server did not let the results be read")
+const errUnread = sink.Problem("the API server did not let the results be read")
 
 // results writes a List of the LoadTest and of the results of its steps, as kubectl
 // loadtest report reads it, compressed. It has one ConfigMap in memory at a time.
-func (r *Reconciler) results(lt *v1alpha1.LoadTest) destination.Write {
+func (r *Reconciler) results(lt *v1alpha1.LoadTest) sink.Write {
 	return func(ctx context.Context, to io.Writer) error {
 		z := gzip.NewWriter(to)
 		w := json.NewEncoder(z)

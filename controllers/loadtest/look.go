@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -41,7 +41,7 @@ func (r *Reconciler) look(ctx context.Context, lt *v1alpha1.LoadTest, look *life
 	if look == nil {
 		return
 	}
-	seen := &environment.Seen{Look: *look, At: now}
+	seen := &targetstate.Seen{Look: *look, At: now}
 	note.looked = seen
 	if !r.LooksAtTargets {
 		seen.Problem = "The operator is set not to read the pods of targets."
@@ -64,7 +64,7 @@ func problemOf(err error, service string) string {
 
 // readTarget reads the pods that a Service selects, and their autoscaler. They are in no
 // cache: there may be thousands in the cluster, and they are read twice in a step.
-func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *environment.Seen) error {
+func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *targetstate.Seen) error {
 	var service corev1.Service
 	if err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: seen.Service}, &service); err != nil {
 		return fmt.Errorf("get Service: %w", err)
@@ -151,8 +151,8 @@ func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[wo
 
 // targetPod is what is kept of a pod: nothing of its environment or its volumes, for which
 // the hash of its template stands.
-func targetPod(pod *corev1.Pod) environment.Pod {
-	kept := environment.Pod{
+func targetPod(pod *corev1.Pod) targetstate.Pod {
+	kept := targetstate.Pod{
 		UID: string(pod.UID), Node: pod.Spec.NodeName,
 		Template: cmp.Or(pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], pod.Labels[appsv1.ControllerRevisionHashLabelKey]),
 	}
@@ -168,8 +168,8 @@ func targetPod(pod *corev1.Pod) environment.Pod {
 // The bounds that the API puts on what comes from a pod.
 const maxImage, maxDigest, maxLimits, maxEnded = 256, 128, 128, 80
 
-func targetContainer(c *corev1.Container, statuses []corev1.ContainerStatus) environment.Container {
-	kept := environment.Container{TargetContainer: v1alpha1.TargetContainer{
+func targetContainer(c *corev1.Container, statuses []corev1.ContainerStatus) targetstate.Container {
+	kept := targetstate.Container{TargetContainer: v1alpha1.TargetContainer{
 		Name: c.Name, Image: text.Truncate(c.Image, maxImage), Limits: text.Truncate(limitsOf(c.Resources.Limits), maxLimits),
 	}}
 	n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })

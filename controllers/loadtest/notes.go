@@ -11,9 +11,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -43,7 +43,7 @@ type note struct {
 	storedBytes int
 	storedSum   string
 	// looked is the latest reading of a target.
-	looked *environment.Seen
+	looked *targetstate.Seen
 	// access is the latest reading of where the targets lead to.
 	access *access
 	// storing is the step whose archive was not stored, tries how often it was tried,

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -36,7 +36,7 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, rules p
 	seen.Since, seen.From, seen.Step = observation.Since, observation.From, observation.Step
 	seen.Undirected = observation.Started != lt.Status.CurrentStep
 	// Before the run is directed nothing is known of its workers' sessions.
-	seen.Workers = make([]control.Worker, lt.Status.Workers.Desired)
+	seen.Workers = make([]exchange.Worker, lt.Status.Workers.Desired)
 	copy(seen.Workers, observation.Workers)
 	observePods(seen.Workers, job, pods.Items)
 	if target, field := lifecycle.UnknownTarget(lt); target != nil && target.Service != nil {
@@ -117,7 +117,7 @@ func jobState(lt *v1alpha1.LoadTest, job *batchv1.Job, found bool) lifecycle.Job
 // A session of a pod that is left out is of an earlier Job, or of a pod that the cache
 // will have in a moment, which has the run looked at again: neither is connected.
 // What it measured stands: a pod that is deleted takes nothing of it away.
-func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) {
+func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod) {
 	ours := map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
@@ -128,7 +128,7 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 		ours[string(pod.UID)] = true
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
-		if w.PodEnding = !pod.DeletionTimestamp.IsZero(); w.PodEnding && w.Pod == control.PodRunning {
+		if w.PodEnding = !pod.DeletionTimestamp.IsZero(); w.PodEnding && w.Pod == exchange.PodRunning {
 			w.PodReason, w.PodMessage = v1alpha1.ReasonWorkerLost, deletion(pod)
 		}
 	}
@@ -141,16 +141,16 @@ func observePods(workers []control.Worker, job *batchv1.Job, pods []corev1.Pod) 
 }
 
 // podState is where a pod stands and, if something is wrong, what.
-func podState(pod *corev1.Pod) (state control.PodState, reason, message string) {
+func podState(pod *corev1.Pod) (state exchange.PodState, reason, message string) {
 	switch pod.Status.Phase {
 	case corev1.PodRunning:
-		return control.PodRunning, "", ""
+		return exchange.PodRunning, "", ""
 	case corev1.PodSucceeded, corev1.PodFailed:
-		return control.PodEnded, v1alpha1.ReasonWorkerLost, ending(pod)
+		return exchange.PodEnded, v1alpha1.ReasonWorkerLost, ending(pod)
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return control.PodWaiting, v1alpha1.ReasonUnschedulable, "waits for a node: " + c.Message
+			return exchange.PodWaiting, v1alpha1.ReasonUnschedulable, "waits for a node: " + c.Message
 		}
 	}
 	for _, c := range pod.Status.ContainerStatuses {
@@ -159,13 +159,13 @@ func podState(pod *corev1.Pod) (state control.PodState, reason, message string) 
 			case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
 				// The reason alternates and the text carries back-off times; the image
 				// is what the reader needs.
-				return control.PodWaiting, v1alpha1.ReasonImagePull, fmt.Sprintf("the image %q cannot be pulled; correct spec.worker.image, or load the image into the nodes", c.Image)
+				return exchange.PodWaiting, v1alpha1.ReasonImagePull, fmt.Sprintf("the image %q cannot be pulled; correct spec.worker.image, or load the image into the nodes", c.Image)
 			case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-				return control.PodWaiting, v1alpha1.ReasonCreateRefused, "the container cannot be created: " + w.Message
+				return exchange.PodWaiting, v1alpha1.ReasonCreateRefused, "the container cannot be created: " + w.Message
 			}
 		}
 	}
-	return control.PodWaiting, "", ""
+	return exchange.PodWaiting, "", ""
 }
 
 // deletion says why a pod is being deleted, as far as Kubernetes says.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
 
 func TestPodState(t *testing.T) {
@@ -29,55 +29,55 @@ func TestPodState(t *testing.T) {
 	imagePull := `the image "nowhere/worker:v9" cannot be pulled; correct spec.worker.image, or load the image into the nodes`
 	for name, tc := range map[string]struct {
 		status          corev1.PodStatus
-		state           control.PodState
+		state           exchange.PodState
 		reason, message string
 	}{
-		"created": {status: corev1.PodStatus{Phase: corev1.PodPending}, state: control.PodWaiting},
+		"created": {status: corev1.PodStatus{Phase: corev1.PodPending}, state: exchange.PodWaiting},
 		"unschedulable": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available",
 			}}},
-			state: control.PodWaiting, reason: v1alpha1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
+			state: exchange.PodWaiting, reason: v1alpha1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
 		},
 		"scheduled": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
-			state:  control.PodWaiting,
+			state:  exchange.PodWaiting,
 		},
 		"scheduled at last": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, Reason: corev1.PodReasonUnschedulable}}},
-			state:  control.PodWaiting,
+			state:  exchange.PodWaiting,
 		},
 		"held back by a gate": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated}}},
-			state:  control.PodWaiting,
+			state:  exchange.PodWaiting,
 		},
 		"about to run": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
-			state:  control.PodWaiting,
+			state:  exchange.PodWaiting,
 		},
-		"starting":      {status: waiting("ContainerCreating"), state: control.PodWaiting},
-		"image missing": {status: waiting("ErrImagePull"), state: control.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		"starting":      {status: waiting("ContainerCreating"), state: exchange.PodWaiting},
+		"image missing": {status: waiting("ErrImagePull"), state: exchange.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
 		// The kubelet alternates between the two; the message must not.
-		"image back-off": {status: waiting("ImagePullBackOff"), state: control.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
-		"bad config":     {status: waiting("CreateContainerConfigError"), state: control.PodWaiting, reason: v1alpha1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
-		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: control.PodRunning},
+		"image back-off": {status: waiting("ImagePullBackOff"), state: exchange.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		"bad config":     {status: waiting("CreateContainerConfigError"), state: exchange.PodWaiting, reason: v1alpha1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
+		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: exchange.PodRunning},
 		"killed": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
-			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
+			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
 		},
 		"failed with a log": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
-			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
+			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
 		"evicted": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
-			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
 		"evicted, and its container unknown": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
-			state:  control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
-		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: control.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
+		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state, reason, message := podState(&corev1.Pod{Status: tc.status})
@@ -136,14 +136,14 @@ func TestObservePods(t *testing.T) {
 		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(by, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		return p
 	}
-	workers := make([]control.Worker, 3)
+	workers := make([]exchange.Worker, 3)
 	third := pod("third", "2", "ours")
 	third.DeletionTimestamp = ptr.To(metav1.Now())
 	observePods(workers, job, []corev1.Pod{
 		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
 		pod("beyond", "3", "ours"), pod("none", "", "ours"), third,
 	})
-	want := []control.Worker{{}, {Pod: control.PodRunning}, {Pod: control.PodRunning, PodEnding: true, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
+	want := []exchange.Worker{{}, {Pod: exchange.PodRunning}, {Pod: exchange.PodRunning, PodEnding: true, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
@@ -184,8 +184,8 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 		return p
 	}
 	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	refused := control.Worker{Connected: true, PodUID: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
-	workers := []control.Worker{
+	refused := exchange.Worker{Connected: true, PodUID: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
+	workers := []exchange.Worker{
 		{Connected: true, Ready: true, Answers: 2, PodUID: "a", LastSeen: seen, Final: true},
 		refused,
 		{Connected: true, Ready: true, Answers: 2, PodUID: "of a Job before", LastSeen: seen},
@@ -193,9 +193,9 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 		{},
 	}
 	observePods(workers, job, []corev1.Pod{pod("a", "0"), pod("b", "1")})
-	refused.Pod = control.PodRunning
-	want := []control.Worker{
-		{Pod: control.PodRunning, Connected: true, Ready: true, Answers: 2, PodUID: "a", LastSeen: seen, Final: true},
+	refused.Pod = exchange.PodRunning
+	want := []exchange.Worker{
+		{Pod: exchange.PodRunning, Connected: true, Ready: true, Answers: 2, PodUID: "a", LastSeen: seen, Final: true},
 		refused,
 		{PodUID: "of a Job before", LastSeen: seen},
 		{PodUID: "deleted", LastSeen: seen, Final: true},

@@ -23,10 +23,10 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -47,8 +47,8 @@ const FieldManager = "loadtest-operator"
 
 // Workers is what the reconciler needs of the coordinator.
 type Workers interface {
-	Direct(coordinator.RunID, control.Directive)
-	Observe(coordinator.RunID) control.Observation
+	Direct(coordinator.RunID, exchange.Directive)
+	Observe(coordinator.RunID) exchange.Observation
 	Forget(coordinator.RunID)
 }
 
@@ -339,7 +339,7 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 // direct gives the coordinator what the workers of the run are to do. Nothing is
 // wanted before the run has been taken up and it is known where its targets lead to. To end, the workers
 // need no assignment, which a finished run in the cache does not say.
-func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d control.Directive, note *note) {
+func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d exchange.Directive, note *note) {
 	if lt.Status.StartTime == nil || !lt.Status.KnowsTargets() || r.ChecksTargets && !d.Finish && !note.access.send(lt) {
 		return
 	}

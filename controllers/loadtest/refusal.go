@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
 
 // failedCreate is the reason of the Job controller's events that tell why it
@@ -46,7 +46,7 @@ func (r *Reconciler) explainMissingPods(ctx context.Context, lt *v1alpha1.LoadTe
 	}
 	message := refusal(events.Items)
 	for i := range seen.Workers {
-		if w := &seen.Workers[i]; message != "" && w.Pod == control.PodAbsent {
+		if w := &seen.Workers[i]; message != "" && w.Pod == exchange.PodAbsent {
 			w.PodReason, w.PodMessage = v1alpha1.ReasonCreateRefused, "the pod cannot be created: "+message
 		}
 	}

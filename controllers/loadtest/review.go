@@ -16,7 +16,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/places"
+	"github.com/loadtest-dev/loadtest-operator/controllers/fairlimit"
 )
 
 // The API server says in these which pod a projected token is bound to.
@@ -44,7 +44,7 @@ const (
 type reviews struct {
 	client client.Client
 	clock  clock.PassiveClock
-	places *places.Places
+	places *fairlimit.Places
 	// junk has the hashes of refused tokens, and until when they are not asked for
 	// again.
 	junk *lru.Cache[[sha256.Size]byte, time.Time]
@@ -55,7 +55,7 @@ func newReviews(c client.Client, clk clock.PassiveClock) *reviews {
 	if err != nil {
 		panic(fmt.Sprintf("a cache of %d tokens: %v", maxJunk, err)) // its size is a constant
 	}
-	return &reviews{client: c, clock: clk, places: places.New(maxReviews, maxReviewsOfNamespace), junk: junk}
+	return &reviews{client: c, clock: clk, places: fairlimit.New(maxReviews, maxReviewsOfNamespace), junk: junk}
 }
 
 var errJunk = refuse("the token was refused a moment ago")

@@ -265,14 +265,14 @@ func TestRulesAreBounded(t *testing.T) {
 
 func TestRulesThatMeanNothing(t *testing.T) {
 	for document, want := range map[string]string{
-		`{hosts: [10.0.0.1]}`:                 `targets.rules[0].hosts: "10.0.0.1" is an address; put it into cidrs`,
-		`{hosts: ["a.*.com"]}`:                `targets.rules[0].hosts: "a.*.com" must be a host, *.domain or *`,
-		`{cidrs: [example.com]}`:              `targets.rules[0].cidrs: "example.com" must be a range of addresses`,
-		`{hosts: ["*"], ports: ["0"]}`:        `targets.rules[0].ports: "0" must be a port`,
+		`{hosts: [10.0.0.1]}`:                   `targets.rules[0].hosts: "10.0.0.1" is an address; put it into cidrs`,
+		`{hosts: ["a.*.com"]}`:                  `targets.rules[0].hosts: "a.*.com" must be a host, *.domain or *`,
+		`{cidrs: [example.com]}`:                `targets.rules[0].cidrs: "example.com" must be a range of addresses`,
+		`{hosts: ["*"], ports: ["0"]}`:          `targets.rules[0].ports: "0" must be a port`,
 		`{hosts: ["*"], ports: ["1", "70000"]}`: `targets.rules[0].ports: "70000" must be a port`,
-		`{hosts: ["*"], ports: ["1-70000"]}`:  `targets.rules[0].ports: "1-70000" must be a port`,
-		`{hosts: ["*"], ports: ["9-8"]}`:      `targets.rules[0].ports: "9-8" must be a port`,
-		`{namespaces: [a]}`:                   `targets.rules[0]: must have hosts or cidrs`,
+		`{hosts: ["*"], ports: ["1-70000"]}`:    `targets.rules[0].ports: "1-70000" must be a port`,
+		`{hosts: ["*"], ports: ["9-8"]}`:        `targets.rules[0].ports: "9-8" must be a port`,
+		`{namespaces: [a]}`:                     `targets.rules[0]: must have hosts or cidrs`,
 	} {
 		_, err := policy.Load([]byte("targets: {rules: [" + document + "]}"))
 		if err == nil || !strings.Contains(err.Error(), want) {

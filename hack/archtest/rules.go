@@ -31,9 +31,9 @@ type rule struct {
 
 // pure are the packages that decide.
 var pure = []string{
-	"controllers/lifecycle/...", "controllers/plan/...", "controllers/policy/...", "controllers/queue/...", "controllers/desired/...",
-	"controllers/verdict/...", "controllers/results/...", "controllers/control/...", "controllers/format/...",
-	"controllers/baseline/...", "controllers/schedule/...", "controllers/figures/...", "controllers/change/...", "controllers/environment/...",
+	"controllers/loadtest/lifecycle/...", "controllers/loadtest/plan/...", "controllers/policy/...", "controllers/loadtest/queue/...", "controllers/loadtest/desired/...",
+	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/format/...",
+	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/figures/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate/...",
 }
 
 // clients are the ways to the API server.
@@ -58,14 +58,14 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/format", "controllers/figures", "controllers/change", "controllers/schedule", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/format", "controllers/figures", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
 		of:      []string{"cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/lifecycle", "controllers/plan", "controllers/policy"},
+		allow:   []string{"api/v1alpha1", "controllers/loadtest/lifecycle", "controllers/loadtest/plan", "controllers/policy"},
 	},
 	{
 		because: "a server is asked for its services as a worker asks it, with the same bounds, and nothing else of a run is there",
@@ -82,7 +82,7 @@ var rules = []rule{
 	},
 	{
 		because: "statistics are independent of what they are about",
-		of:      []string{"controllers/change/..."},
+		of:      []string{"controllers/judge/statistics/..."},
 		reach:   transitive,
 		forbid:  append([]string{"k8s.io/...", "sigs.k8s.io/..."}, everything...),
 	},

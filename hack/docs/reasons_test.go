@@ -161,7 +161,7 @@ func isReal(message, golden string, formats []*regexp.Regexp) bool {
 func recorded(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, pattern := range []string{"controllers/lifecycle/testdata/stories/*.txt", "cmd/kubectl-loadtest/report/testdata/*.txt"} {
+	for _, pattern := range []string{"controllers/loadtest/lifecycle/testdata/stories/*.txt", "cmd/kubectl-loadtest/report/testdata/*.txt"} {
 		names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

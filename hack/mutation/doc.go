@@ -2,7 +2,7 @@
 // package in one place at a time, which makes a mutant, and runs the package's own tests. A
 // mutant is killed if they fail or do not end; else it lived. It prints a line for each package,
 //
-//	mutation: package=controllers/verdict killed=130 lived=2 equivalent=1 share=0.98
+//	mutation: package=controllers/judge/verdict killed=130 lived=2 equivalent=1 share=0.98
 //
 // and ends with an error if a share is below -least.
 //

@@ -81,7 +81,7 @@ func TestEachListedMutantHasAReason(t *testing.T) {
 func TestPurePackagesAreThoseOfTheRules(t *testing.T) {
 	t.Chdir("../..")
 	all, err := pure()
-	if err != nil || !slices.Contains(all, "controllers/verdict/...") || !slices.Contains(all, "text") {
+	if err != nil || !slices.Contains(all, "controllers/judge/verdict/...") || !slices.Contains(all, "text") {
 		t.Errorf("%v, %v", all, err)
 	}
 	for _, p := range all {

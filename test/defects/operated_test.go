@@ -19,10 +19,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
@@ -44,7 +44,7 @@ type operated struct {
 
 	drain   bool // once the first worker has sent load
 	mu      sync.Mutex
-	workers []control.Worker // only their pods are set
+	workers []exchange.Worker // only their pods are set
 	stop    []context.CancelFunc
 	group   sync.WaitGroup
 }
@@ -156,7 +156,7 @@ func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
 }
 
 // direct passes the directive on to the coordinator.
-func (o *operated) direct(d control.Directive) {
+func (o *operated) direct(d exchange.Directive) {
 	if len(o.lt.Status.Steps) == 0 {
 		return
 	}
@@ -184,9 +184,9 @@ func (o *operated) drainWorker() {
 func (o *operated) employ(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.workers = make([]control.Worker, o.lt.Status.Workers.Desired)
+	o.workers = make([]exchange.Worker, o.lt.Status.Workers.Desired)
 	for i := range o.workers {
-		o.workers[i].Pod = control.PodRunning
+		o.workers[i].Pod = exchange.PodRunning
 		token := filepath.Join(o.t.TempDir(), "token")
 		if err := os.WriteFile(token, fmt.Appendf(nil, "worker %d", i), 0o600); err != nil {
 			o.t.Fatal(err)
@@ -203,7 +203,7 @@ func (o *operated) employ(ctx context.Context) {
 				o.t.Errorf("worker %d: %v", i, err)
 			}
 			o.mu.Lock()
-			o.workers[i].Pod = control.PodEnded
+			o.workers[i].Pod = exchange.PodEnded
 			o.mu.Unlock()
 			o.wake()
 		})
@@ -214,7 +214,7 @@ func (o *operated) gone() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, w := range o.workers {
-		if w.Pod != control.PodEnded {
+		if w.Pod != exchange.PodEnded {
 			return false
 		}
 	}
@@ -225,7 +225,7 @@ func (o *operated) observe() lifecycle.Observed {
 	c := o.coordinator.Observe("defects")
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	seen := lifecycle.Observed{Workers: make([]control.Worker, len(o.workers))}
+	seen := lifecycle.Observed{Workers: make([]exchange.Worker, len(o.workers))}
 	copy(seen.Workers, c.Workers)
 	for i := range seen.Workers {
 		seen.Workers[i].Pod, seen.Workers[i].PodEnding, seen.Workers[i].PodMessage = o.workers[i].Pod, o.workers[i].PodEnding, o.workers[i].PodMessage

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/schedule"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
 // scheduleKind is what --from leads to, and scheduleNames are how it may be called.
@@ -83,7 +83,7 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1alpha1.LoadTest,
 	if err != nil {
 		return nil, err
 	}
-	lt := schedule.Run(s, o.name, "kubectl loadtest run --from "+o.from, passed)
+	lt := decision.Run(s, o.name, "kubectl loadtest run --from "+o.from, passed)
 	if o.name == "" {
 		lt.GenerateName = s.Name + "-"
 	}
@@ -101,7 +101,7 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1alpha1.LoadTest,
 // none.
 func (c *cluster) lastPassed(ctx context.Context, s *v1alpha1.LoadTestSchedule) (*v1alpha1.LoadTest, error) {
 	last := s.Status.LastPassed
-	if last == nil || !schedule.NeedsBaseline(&s.Spec.Template.Spec) {
+	if last == nil || !decision.NeedsBaseline(&s.Spec.Template.Spec) {
 		return nil, nil
 	}
 	lt, err := c.get(ctx, last.Name)
@@ -110,7 +110,7 @@ func (c *cluster) lastPassed(ctx context.Context, s *v1alpha1.LoadTestSchedule) 
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !schedule.IsBaseline(s, lt):
+	case !decision.IsBaseline(s, lt):
 		return nil, nil
 	}
 	return lt, nil

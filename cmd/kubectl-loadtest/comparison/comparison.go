@@ -10,8 +10,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/change"
 	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
 // Comparison is of two finished LoadTests or more.
@@ -110,7 +110,7 @@ func (c *Comparison) best(column int, m metric.Metric) *big.Rat {
 // difference is how far a test differs from the first in a step: "+2.1% (-1% to +5.3%)".
 // Without a range, too few repetitions tell nothing of noise.
 func (c *Comparison) difference(test, column int, m metric.Metric) string {
-	found, ok := change.Of(c.values(0, column, m), c.values(test, column, m))
+	found, ok := statistics.Of(c.values(0, column, m), c.values(test, column, m))
 	switch {
 	case !ok:
 		return ""

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -105,7 +105,7 @@ func (p *processes) wait(w *process) {
 }
 
 // observe adds to the workers what is known of their processes.
-func (p *processes) observe(workers []control.Worker) lifecycle.JobState {
+func (p *processes) observe(workers []exchange.Worker) lifecycle.JobState {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	state := lifecycle.JobFinished
@@ -114,9 +114,9 @@ func (p *processes) observe(workers []control.Worker) lifecycle.JobState {
 			continue
 		}
 		seen := &workers[w.person.Worker]
-		seen.Pod = control.PodRunning
+		seen.Pod = exchange.PodRunning
 		if w.over {
-			seen.Pod, seen.PodReason, seen.PodMessage = control.PodEnded, v1alpha1.ReasonWorkerLost, w.why
+			seen.Pod, seen.PodReason, seen.PodMessage = exchange.PodEnded, v1alpha1.ReasonWorkerLost, w.why
 		} else {
 			state = lifecycle.JobPresent
 		}

@@ -12,12 +12,12 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/lifecycle"
-	"github.com/loadtest-dev/loadtest-operator/controllers/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
-	"github.com/loadtest-dev/loadtest-operator/controllers/results"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
@@ -148,7 +148,7 @@ func (r *run) observe() lifecycle.Observed {
 	seen := lifecycle.Observed{
 		Since: o.Since, From: o.From, Step: o.Step, Written: r.written,
 		Undirected: o.Started != r.test.Status.CurrentStep,
-		Workers:    make([]control.Worker, r.test.Status.Workers.Desired),
+		Workers:    make([]exchange.Worker, r.test.Status.Workers.Desired),
 	}
 	copy(seen.Workers, o.Workers)
 	seen.Job = r.processes.observe(seen.Workers)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/change"
 	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
 // SidesNote says what the table of both sides is of.
@@ -70,7 +70,7 @@ func sorted(values []*big.Rat) []*big.Rat {
 }
 
 func difference(before, after []*big.Rat) string {
-	found, _ := change.OfPairs(before, after)
+	found, _ := statistics.OfPairs(before, after)
 	if !found.Tested || found.Low == nil || found.High == nil || found.Low.Cmp(found.High) == 0 {
 		return metric.Signed(found.Factor)
 	}

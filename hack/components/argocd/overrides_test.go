@@ -83,7 +83,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 // statuses are LoadTests as our operator wrote them, in the stories of its tests.
 func statuses(t *testing.T) []document {
 	t.Helper()
-	all := documents(t, "controllers/lifecycle/testdata/statuses.yaml")
+	all := documents(t, "controllers/loadtest/lifecycle/testdata/statuses.yaml")
 	if len(all) < 30 {
 		t.Fatalf("only %d statuses", len(all))
 	}

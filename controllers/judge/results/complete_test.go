@@ -1,0 +1,57 @@
+package results_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+)
+
+// of is a step with a result, in which so many workers' measurements are.
+func of(state v1alpha1.StepState, reporting int32) v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{State: state, WorkersReporting: reporting, Result: &v1alpha1.StepResult{}}
+}
+
+func TestCompleteSteps(t *testing.T) {
+	full, part := of(v1alpha1.StepComplete, 3), of(v1alpha1.StepComplete, 2)
+	changed := of(v1alpha1.StepComplete, 3)
+	changed.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{}, {Spoils: v1alpha1.SpoiledStep}}}
+	running, cut := of(v1alpha1.StepRunning, 3), of(v1alpha1.StepCut, 3)
+	pause := v1alpha1.StepStatus{State: v1alpha1.StepComplete}
+	pending, skipped := v1alpha1.StepStatus{State: v1alpha1.StepPending}, v1alpha1.StepStatus{State: v1alpha1.StepSkipped}
+	tests := map[string]struct {
+		lost  int32
+		steps []v1alpha1.StepStatus
+		want  []bool
+	}{
+		"nothing":                          {steps: nil, want: nil},
+		"nothing has begun":                {lost: 1, steps: []v1alpha1.StepStatus{pending}, want: []bool{false}},
+		"all":                              {steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, true}},
+		"one that runs":                    {steps: []v1alpha1.StepStatus{full, running, pending}, want: []bool{true, false, false}},
+		"one that was cut":                 {steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
+		"the target was changed in one":    {steps: []v1alpha1.StepStatus{changed, full}, want: []bool{false, true}},
+		"a report is missing":              {steps: []v1alpha1.StepStatus{part, full}, want: []bool{false, true}},
+		"a worker lost in the last":        {lost: 1, steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, false}},
+		"a worker lost in one before":      {lost: 1, steps: []v1alpha1.StepStatus{full, full, skipped, skipped}, want: []bool{true, false, false, false}},
+		"a worker lost in a pause":         {lost: 1, steps: []v1alpha1.StepStatus{full, pause, skipped}, want: []bool{true, false, false}},
+		"a worker lost in one that is cut": {lost: 2, steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			status := &v1alpha1.LoadTestStatus{Steps: tc.steps, Workers: v1alpha1.WorkerCounts{Desired: 3, Lost: tc.lost}}
+			before := status.DeepCopy()
+			var got []bool
+			for _, s := range results.CompleteSteps(status) {
+				got = append(got, s.Result != nil)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("which have a result (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, status); diff != "" {
+				t.Errorf("CompleteSteps changed its argument (-before +after):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package results_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+func TestResultsOfJourneys(t *testing.T) {
+	lt := mix()
+	lt.Spec.Journeys = []v1alpha1.Journey{{Name: "buy"}, {Name: "look"}}
+	lt.Status.Requests = plan.RequestNames(&lt.Spec)
+	merged := measure.NewMeasurement(4)
+	merged.Journeys = measure.NewJourneys(2)
+	j := &merged.Journeys[0]
+	j.Started, j.Failed = 7, 1
+	j.Complete(time.Second, time.Second)
+	j.Complete(time.Second, time.Second)
+	step := loading("10", v1alpha1.StepLoad{Users: 10})
+	result := stepResult(t, lt, step, merged)
+	second := d(1000447 * time.Microsecond)
+	want := []v1alpha1.JourneyResult{
+		{Name: "buy", Started: 7, Completed: 2, Failed: 1, Unfinished: 4, Time: &v1alpha1.Latency{Samples: 2, Mean: result.Journeys[0].Time.Mean, Min: result.Journeys[0].Time.Min, P50: second, Longest: second}},
+		{Name: "look"},
+	}
+	if diff := cmp.Diff(want, result.Journeys); diff != "" {
+		t.Errorf("journeys (-want +got):\n%s", diff)
+	}
+	merged.Journeys = merged.Journeys[:1]
+	if _, err := results.StepResult(lt, step, merged, time.Second); err == nil || !strings.Contains(err.Error(), "measured 1 journeys, the spec has 2") {
+		t.Errorf("a measurement of another spec: %v", err)
+	}
+}

@@ -1,0 +1,260 @@
+package results_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+const ms = time.Millisecond
+
+// told is what one client was told in the slices of a step.
+type told []measure.Slice
+
+func granted(n int64, from, to time.Duration) measure.Slice {
+	return measure.Slice{Granted: n, FirstSent: from, LastReceived: to}
+}
+
+func denied(n int64, from, to time.Duration) measure.Slice {
+	return measure.Slice{Denied: n, FirstSent: from, LastReceived: to}
+}
+
+func both(grants, denials int64, from, to time.Duration) measure.Slice {
+	return measure.Slice{Granted: grants, Denied: denials, FirstSent: from, LastReceived: to}
+}
+
+// contractSpec has one request and a contract.
+func contractSpec(capacity int64, refill v1alpha1.Decimal) *v1alpha1.LoadTestSpec {
+	return &v1alpha1.LoadTestSpec{
+		Requests: []v1alpha1.Request{{}},
+		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: capacity, RefillPerSecond: refill, ClientHeader: "X-Client"}}},
+	}
+}
+
+// measured is a merged step of what each client was told.
+func measured(clients map[string]told) *measure.Measurement {
+	s := measure.NewMeasurement(1)
+	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	for name, list := range clients {
+		ledger := &measure.Ledger{}
+		for i, slice := range list {
+			slice.Index = i
+			ledger.Slices = append(ledger.Slices, slice)
+			s.Requests[0].Outcomes[measure.Success] += slice.Granted
+			s.Requests[0].Outcomes[measure.RateLimited] += slice.Denied
+		}
+		s.Clients.Add(name, ledger)
+	}
+	return s
+}
+
+// accepted is a LoadTest whose run was accepted.
+func accepted(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: *spec}
+	lt.Status.Requests = plan.RequestNames(spec)
+	return lt
+}
+
+func audit(t *testing.T, spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, silence time.Duration) *v1alpha1.RateLimitStatus {
+	t.Helper()
+	result, err := results.StepResult(accepted(spec), loading("burst", v1alpha1.StepLoad{RequestsPerUser: 1, Users: 1}), merged, silence)
+	if err != nil {
+		t.Fatalf("StepResult: %v", err)
+	}
+	return result.RateLimit
+}
+
+func TestAuditOfSeedScenarios(t *testing.T) {
+	tests := map[string]struct {
+		clients    map[string]told
+		clockError time.Duration
+		unseen     int64
+		silence    time.Duration
+		over       int64
+		falsely    int64
+	}{
+		"hash: 150 of 200 are granted in one burst": {
+			clients: map[string]told{"a": {both(150, 50, 0, 50*ms)}}, silence: 5 * time.Second, clockError: ms,
+			over: 100,
+		},
+		"whole-second clock: 60 in 50 ms": {
+			clients: map[string]told{"a": {both(60, 140, 0, 50*ms)}}, silence: 5 * time.Second, clockError: ms,
+			over: 10,
+		},
+		"lua: 50 of 200": {
+			clients: map[string]told{"a": {both(50, 150, 0, 50*ms)}}, silence: 5 * time.Second, clockError: ms,
+		},
+		"transaction: 28 of 30, with tokens left": {
+			clients: map[string]told{"a": {both(28, 2, 0, 90*ms)}}, silence: 5 * time.Second, clockError: ms,
+			falsely: 2,
+		},
+		"the refill of one second explains ten more": {
+			clients: map[string]told{"a": {both(60, 140, 0, time.Second)}}, silence: 5 * time.Second,
+		},
+		"but not eleven": {
+			clients: map[string]told{"a": {both(61, 140, 0, time.Second)}}, silence: 5 * time.Second,
+			over: 1,
+		},
+		"unless the clocks are that uncertain": {
+			clients: map[string]told{"a": {both(61, 140, 0, time.Second)}}, silence: 5 * time.Second, clockError: 50 * ms,
+		},
+		"each client has a bucket of its own": {
+			clients: map[string]told{"a": {granted(52, 0, 20*ms)}, "b": {granted(50, 0, 20*ms)}, "c": {granted(55, 0, 20*ms)}},
+			silence: time.Hour, over: 7,
+		},
+		"a burst is found within a long step": {
+			clients: map[string]told{"a": {granted(1, 0, 10*ms), granted(60, 20*time.Second, 20*time.Second+50*ms), granted(1, 40*time.Second, 40*time.Second+ms)}},
+			silence: time.Hour, over: 10,
+		},
+		"a leak is found over many slices": {
+			clients: map[string]told{"a": {granted(40, 0, 100*ms), denied(3, 150*ms, 160*ms), granted(40, 1000*ms, 1100*ms), granted(40, 2000*ms, 2100*ms)}},
+			silence: 0, over: 49,
+		},
+		"the level at the start is not known": {
+			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: 0,
+		},
+		"a silence refills some of it": {
+			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: 1 * time.Second,
+			falsely: 9,
+		},
+		"with uncertain clocks the silence was shorter": {
+			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: 1 * time.Second, clockError: 50 * ms,
+			falsely: 8,
+		},
+		"a limiter's clock may run a little fast": {
+			clients: map[string]told{"a": {granted(10_060, 0, 1000*time.Second)}}, silence: 1 * time.Second,
+		},
+		"but by no more than 1/1000": {
+			clients: map[string]told{"a": {granted(10_061, 0, 1000*time.Second)}}, silence: 1 * time.Second,
+			over: 1,
+		},
+		"a silence refills no more than the capacity": {
+			clients: map[string]told{"a": {denied(60, 0, 50*ms)}}, silence: time.Hour,
+			falsely: 50,
+		},
+		"without a silence, what refilled since the start": {
+			clients: map[string]told{"a": {denied(30, 1*time.Second, 1*time.Second+50*ms)}}, silence: 0, clockError: 50 * ms,
+			falsely: 9,
+		},
+		"a measurement that is not whole proves no false denial": {
+			clients: map[string]told{"a": {denied(30, 0, 50*ms)}}, silence: -1,
+		},
+		"but proves grants over the limit": {
+			clients: map[string]told{"a": {granted(60, 0, 50*ms)}}, silence: -1,
+			over: 10,
+		},
+		"the refill since the start counts": {
+			clients: map[string]told{"a": {both(50, 5, 0, 50*ms), denied(3, 2*time.Second, 2*time.Second+10*ms)}}, silence: time.Hour,
+			falsely: 3,
+		},
+		"a refilled bucket is not over-full": {
+			clients: map[string]told{"a": {granted(1, 0, ms), both(50, 1, time.Hour, time.Hour+ms)}}, silence: time.Hour,
+		},
+		"a grant that may come before the denial counts": {
+			clients: map[string]told{"a": {both(20, 1, 0, 30*time.Second), granted(29, time.Second, 2*time.Second)}}, silence: time.Hour,
+			falsely: 1,
+		},
+		"so does one that is sent when the denial comes": {
+			clients: map[string]told{"a": {both(20, 1, 0, 50*ms), granted(30, 50*ms, 60*ms)}}, silence: time.Hour,
+		},
+		"all tokens may be gone by then": {
+			clients: map[string]told{"a": {both(20, 1, 0, 900*ms), granted(39, 500*ms, 900*ms)}}, silence: time.Hour,
+		},
+		"an unknown request may have taken a token": {
+			clients: map[string]told{"a": {{Granted: 47, Denied: 2, Unknown: 2, FirstSent: 0, LastReceived: 50 * ms}}}, silence: time.Hour,
+			falsely: 1,
+		},
+		"so may one that was not seen": {
+			clients: map[string]told{"a": {both(47, 2, 0, 50*ms)}}, silence: time.Hour, unseen: 2,
+			falsely: 1,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			merged := measured(tc.clients)
+			merged.ClockError, merged.Clients.Unseen = tc.clockError, tc.unseen
+			got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, tc.silence)
+			if got.OverLimitGrants != tc.over {
+				t.Errorf("%d grants over the limit, want %d", got.OverLimitGrants, tc.over)
+			}
+			if got.FalseDenials != tc.falsely {
+				t.Errorf("%d false denials, want %d", got.FalseDenials, tc.falsely)
+			}
+		})
+	}
+}
+
+func TestAuditCounts(t *testing.T) {
+	merged := measured(map[string]told{"a": {both(3, 1, 0, ms)}, "b": {both(2, 0, 0, ms), both(1, 4, time.Hour, time.Hour)}})
+	merged.Clients.Untracked, merged.Clients.Unseen = 4, 3
+	want := &v1alpha1.RateLimitStatus{Clients: 2, Granted: 6, Denied: 5, Untracked: 7}
+	got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, -1)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("audit (-want +got):\n%s", diff)
+	}
+}
+
+// The largest numbers that the API takes must not overflow. After overflow, stretched by
+// 1/1000 for the clocks, the refill in millionths first takes more than 64 bits.
+func TestAuditOfTheLargestContract(t *testing.T) {
+	const overflow = 18_428_315_757_956 * time.Nanosecond
+	for _, length := range []time.Duration{24 * time.Hour, overflow} {
+		merged := measured(map[string]told{"a": {both(1_000_000_000_000, 5, 0, length)}})
+		got := audit(t, contractSpec(1_000_000_000, v1alpha1.NewDecimal("999999999.999999")), merged, 24*time.Hour)
+		want := &v1alpha1.RateLimitStatus{Clients: 1, Granted: 1_000_000_000_000, Denied: 5}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("a step of %v: audit (-want +got):\n%s", length, diff)
+		}
+	}
+}
+
+func TestNoAuditWithoutAContract(t *testing.T) {
+	spec := contractSpec(50, v1alpha1.NewDecimal("10"))
+	spec.Audits = nil
+	if got := audit(t, spec, measured(map[string]told{"a": {granted(60, 0, ms)}}), 0); got != nil {
+		t.Errorf("audited: %+v", got)
+	}
+}
+
+// The ledgers come with the last snapshots.
+func TestRunningStepIsNotAudited(t *testing.T) {
+	running := measured(map[string]told{"a": {granted(60, 0, ms)}})
+	running.Clients = nil
+	if got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), running, 0); got != nil {
+		t.Errorf("audited: %+v", got)
+	}
+}
+
+func TestMalformedRefillIsAnError(t *testing.T) {
+	_, err := results.StepResult(accepted(contractSpec(1, v1alpha1.NewDecimal("ten"))), closed, measured(nil), 0)
+	if want := `step 1000: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// The most that the audit of a step costs: as many clients as there is room for, each
+// with every slice in use and responses that take half the step.
+func BenchmarkAudit(b *testing.B) {
+	clients := map[string]told{}
+	for i := range 3000 {
+		var list told
+		for slice := range measure.MaxSlices {
+			from := time.Duration(slice) * time.Second
+			list = append(list, both(10, 1, from, from+30*time.Second))
+		}
+		clients[strconv.Itoa(i)] = list
+	}
+	merged, lt := measured(clients), accepted(contractSpec(50, v1alpha1.NewDecimal("10")))
+	for b.Loop() {
+		if _, err := results.StepResult(lt, closed, merged, time.Second); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

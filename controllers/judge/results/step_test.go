@@ -1,0 +1,358 @@
+package results_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+var (
+	closed = loading("1000", v1alpha1.StepLoad{Users: 1000, Duration: d(30 * time.Second)})
+	paced  = loading("1000", v1alpha1.StepLoad{Users: 1000, RatePerUser: decimal("1"), Duration: d(30 * time.Second), Requests: 30_000})
+)
+
+func loading(name string, load v1alpha1.StepLoad) *v1alpha1.StepStatus {
+	return &v1alpha1.StepStatus{Name: name, Load: load}
+}
+
+func decimal(text string) *v1alpha1.Decimal {
+	d := v1alpha1.NewDecimal(text)
+	return &d
+}
+
+func d(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+
+// record counts n requests of an outcome with that latency; unfinished ones are in
+// flight.
+func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duration) {
+	r.Sent += n
+	r.Outcomes[o] += n
+	if o == measure.Success {
+		r.Expected += n
+		r.ExpectedInWindow += n
+	}
+	if o.Responded() {
+		r.CompletedInWindow += n
+	}
+	if o == measure.Unfinished {
+		return
+	}
+	for range n {
+		r.Response.Record(latency)
+		r.Service.Record(latency / 2)
+	}
+}
+
+func stepResult(t *testing.T, lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement) *v1alpha1.StepResult {
+	t.Helper()
+	lt.Status.Requests = plan.RequestNames(&lt.Spec)
+	result, err := results.StepResult(lt, step, merged, 0)
+	if err != nil {
+		t.Fatalf("StepResult: %v", err)
+	}
+	return result
+}
+
+// mix is a run of one worker.
+func mix() *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
+		{Name: "create", Method: "POST"}, {Name: "follow"}, {Name: "delete", Method: "DELETE"}, {Name: "count", Type: "Admin"},
+	}}}
+	lt.Status.Workers.Desired = 1
+	return lt
+}
+
+func TestStepResult(t *testing.T) {
+	merged := measure.NewMeasurement(4)
+	merged.Due, merged.Unsent, merged.ConnectionsOpened, merged.Reused = 20, 3, 5, 12
+	merged.OpenedInWindow, merged.Handshakes = 2, measure.NewHistogram()
+	merged.Handshakes.RecordN(2*ms, 3)
+	merged.Window, merged.Transport, merged.Engine = 3*time.Second, "http1", "event loops"
+	record(&merged.Requests[0], 4, measure.Success, 10*ms)
+	record(&merged.Requests[0], 1, measure.ServerError, 30*ms)
+	merged.Requests[0].StatusCodes = measure.StatusCodes{201: 4, 503: 1}
+	record(&merged.Requests[1], 6, measure.Success, 20*ms)
+	record(&merged.Requests[1], 1, measure.Timeout, 2*time.Second)
+	record(&merged.Requests[1], 2, measure.Unfinished, 0)
+	record(&merged.Requests[2], 2, measure.Success, 1234567*time.Nanosecond)
+	merged.Requests[2].StatusCodes = measure.StatusCodes{204: 2}
+	record(&merged.Requests[3], 1, measure.RateLimited, 40*ms)
+	merged.Requests[3].Expected, merged.Requests[3].ExpectedInWindow = 1, 1
+	merged.Requests[0].Late, merged.Requests[1].Late = 1, 2
+	merged.Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
+
+	got := stepResult(t, mix(), closed, merged)
+	if _, err := measure.DecodeHistogram(got.Histogram, 0); err != nil {
+		t.Errorf("histogram: %v", err)
+	}
+	got.Histogram = ""
+	want := &v1alpha1.StepResult{
+		Counts: v1alpha1.Counts{
+			Sent: 17, Completed: 14, Expected: 13, Failed: 2, InFlight: 2,
+			Outcomes:    v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1},
+			StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
+		},
+		Due: 20, Unsent: 3, Late: 3, Throughput: "4.666667", Goodput: "4.333333",
+		ResponseTime: &v1alpha1.Latency{
+			Samples: 15, Min: d(1235 * time.Microsecond), Mean: d(148863 * time.Microsecond),
+			P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), P90: d(40031 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
+		},
+		ServiceTime: &v1alpha1.Latency{
+			Samples: 15, Min: d(617 * time.Microsecond), Mean: d(74431 * time.Microsecond),
+			P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), P90: d(20015 * time.Microsecond), Longest: d(1000447 * time.Microsecond),
+		},
+		Types: []v1alpha1.TypeResult{
+			{
+				Name: "Write",
+				Counts: v1alpha1.Counts{
+					Sent: 7, Completed: 7, Expected: 6, Failed: 1,
+					Outcomes:    v1alpha1.Outcomes{Success: 6, ServerError: 1},
+					StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
+				},
+				ResponseTime: &v1alpha1.Latency{
+					Samples: 7, Min: d(1235 * time.Microsecond), Mean: d(10356 * time.Microsecond),
+					P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), Longest: d(30015 * time.Microsecond),
+				},
+			},
+			{
+				Name: "Read",
+				Counts: v1alpha1.Counts{
+					Sent: 9, Completed: 6, Expected: 6, Failed: 1, InFlight: 2,
+					Outcomes: v1alpha1.Outcomes{Success: 6, Timeout: 1},
+				},
+				ResponseTime: &v1alpha1.Latency{
+					Samples: 7, Min: d(20000 * time.Microsecond), Mean: d(302919 * time.Microsecond),
+					P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
+				},
+			},
+			{
+				Name: "Admin",
+				Counts: v1alpha1.Counts{
+					Sent: 1, Completed: 1, Expected: 1,
+					Outcomes: v1alpha1.Outcomes{RateLimited: 1},
+				},
+				ResponseTime: &v1alpha1.Latency{
+					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond),
+				},
+			},
+		},
+		Transport: "http1",
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
+		ErrorSamples: []v1alpha1.ErrorSample{
+			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+
+	results.Settle(got)
+	for _, c := range []*v1alpha1.Counts{&want.Counts, &want.Types[1].Counts} {
+		c.Failed, c.InFlight, c.Outcomes.Unfinished = c.Failed+2, 0, 2
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("result of the step once it has ended (-want +got):\n%s", diff)
+	}
+}
+
+// What the generator or the end of the step decides is known of types that a threshold names.
+func TestTypeWithoutTheGenerator(t *testing.T) {
+	lt, merged := mix(), measure.NewMeasurement(4)
+	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p95", Types: []string{"Read", "Admin"}}}
+	for i := range merged.Requests {
+		r := &merged.Requests[i]
+		record(r, 2, measure.Timeout, 40*ms)
+		r.Excused, r.Undecided, r.Ideal = 1, 2, measure.NewHistogram()
+		r.Ideal.RecordN(10*ms, 2)
+	}
+	merged.Requests[3].Ideal = nil // as it was measured
+	got := stepResult(t, lt, closed, merged)
+	ideal := map[string]time.Duration{}
+	for _, of := range got.Types {
+		if of.WithoutGenerator != nil {
+			ideal[of.Name] = of.WithoutGenerator.Min.Duration
+		}
+		if named := of.Name != "Write"; named != (of.Excused == 1) || named != (of.Undecided == 2) {
+			t.Errorf("%s: %d excused, %d undecided", of.Name, of.Excused, of.Undecided)
+		}
+	}
+	if diff := cmp.Diff(map[string]time.Duration{"Read": 10 * ms}, ideal); diff != "" {
+		t.Errorf("least times without the generator (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryOutcomeIsCountedOnce(t *testing.T) {
+	merged := measure.NewMeasurement(1)
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		record(&merged.Requests[0], 1<<o, o, ms)
+	}
+	lt := mix()
+	lt.Spec.Requests = lt.Spec.Requests[:1]
+	got := stepResult(t, lt, closed, merged)
+	results.Settle(got)
+	want := v1alpha1.Outcomes{
+		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
+		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096,
+	}
+	if diff := cmp.Diff(want, got.Outcomes); diff != "" {
+		t.Errorf("outcomes (-want +got):\n%s", diff)
+	}
+	if got.Sent != 1<<measure.NumOutcomes-1 || got.Completed != 31 {
+		t.Errorf("sent %d and completed %d, want %d and 31", got.Sent, got.Completed, 1<<measure.NumOutcomes-1)
+	}
+}
+
+// The most frequent codes are kept, and of those that came as often the lower.
+func TestStatusCodesAreBounded(t *testing.T) {
+	list := func(codes ...int32) (l []v1alpha1.StatusCodeCount) {
+		for _, code := range codes {
+			l = append(l, v1alpha1.StatusCodeCount{Code: code, Count: 1})
+		}
+		return l
+	}
+	tests := map[string]struct {
+		codes measure.StatusCodes
+		want  []v1alpha1.StatusCodeCount
+	}{
+		"none":                    {nil, nil},
+		"one":                     {measure.StatusCodes{302: 1}, list(302)},
+		"eight":                   {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1}, list(200, 201, 202, 203, 204, 205, 206, 507)},
+		"nine that came as often": {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1}, list(200, 201, 202, 203, 204, 205, 206, 207)},
+		"the last came most often": {
+			measure.StatusCodes{507: 2, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1},
+			append(list(200, 201, 202, 203, 204, 205, 206), v1alpha1.StatusCodeCount{Code: 507, Count: 2}),
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewMeasurement(1)
+			merged.Requests[0].StatusCodes = tc.codes
+			lt := mix()
+			lt.Spec.Requests = lt.Spec.Requests[:1]
+			if diff := cmp.Diff(tc.want, stepResult(t, lt, closed, merged).StatusCodes); diff != "" {
+				t.Errorf("status codes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAStepWithoutRequests(t *testing.T) {
+	lt := mix()
+	lt.Spec.Requests = lt.Spec.Requests[:1]
+	want := &v1alpha1.StepResult{
+		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
+	}
+	if diff := cmp.Diff(want, stepResult(t, lt, closed, measure.NewMeasurement(1))); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
+func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
+	_, err := results.StepResult(accepted(&mix().Spec), closed, measure.NewMeasurement(1), 0)
+	if want := "step 1000: measured 1 requests, the spec has 4 and the status 4"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestErrorSamplesFitTheAPI(t *testing.T) {
+	merged := measure.NewMeasurement(4)
+	merged.Errors = map[measure.Outcome]string{
+		measure.Other:       strings.Repeat("ü", 300),
+		measure.BadResponse: "bad \xff byte",
+	}
+	want := []v1alpha1.ErrorSample{
+		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
+		{Outcome: "other", Message: strings.Repeat("ü", 126) + "…"},
+	}
+	if diff := cmp.Diff(want, stepResult(t, mix(), closed, merged).ErrorSamples); diff != "" {
+		t.Errorf("samples (-want +got):\n%s", diff)
+	}
+}
+
+func TestRatesAreExact(t *testing.T) {
+	tests := map[string]struct {
+		n      int64
+		window time.Duration
+		want   string
+	}{
+		"no window":               {5, 0, ""},
+		"whole":                   {30_000, 30 * time.Second, "1000.0"},
+		"a few digits":            {29_991, 30 * time.Second, "999.7"},
+		"rounded":                 {10_000, 30 * time.Second, "333.3333"},
+		"large":                   {10_000_000, 30 * time.Second, "333333.3"},
+		"about one":               {26, 25 * time.Second, "1.04"},
+		"little":                  {1, 30 * time.Second, "0.033333"},
+		"none":                    {0, time.Second, "0.0"},
+		"more than a float holds": {9_007_199_254_740_993, time.Second, "9007199254740993.0"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			merged := measure.NewMeasurement(4)
+			merged.Window = tc.window
+			merged.Requests[1].CompletedInWindow = tc.n
+			merged.Requests[2].ExpectedInWindow = tc.n
+			got := stepResult(t, mix(), closed, merged)
+			if got.Throughput != tc.want || got.Goodput != tc.want {
+				t.Errorf("throughput %q and goodput %q, want %q", got.Throughput, got.Goodput, tc.want)
+			}
+		})
+	}
+}
+
+func TestItemsPerSecond(t *testing.T) {
+	tests := map[string]struct {
+		items  []int32 // of create, follow, delete and count
+		window time.Duration
+		want   string
+	}{
+		"every request carries one":        {[]int32{0, 1, 0, 1}, 10 * time.Second, ""},
+		"each request has its own":         {[]int32{20, 1, 3, 0}, 10 * time.Second, "2.9"}, // 1x20 + 2x1 + 1x3 + 4x1
+		"only those of expected responses": {[]int32{1, 1, 1000, 1}, 10 * time.Second, "100.7"},
+		"no window":                        {[]int32{20, 1, 1, 1}, 0, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, call := range []*v1alpha1.Call{nil, {Method: "shop.v1.Cart/Add"}} {
+				lt := mix()
+				for i, n := range tc.items {
+					lt.Spec.Requests[i].Items, lt.Spec.Requests[i].GRPC = n, call
+				}
+				merged := measure.NewMeasurement(4)
+				merged.Window = tc.window
+				for i, n := range []int64{1, 2, 1, 4} {
+					merged.Requests[i].Sent, merged.Requests[i].CompletedInWindow, merged.Requests[i].ExpectedInWindow = 2*n, 2*n, n
+				}
+				if got := stepResult(t, lt, closed, merged).ItemsPerSecond; got != tc.want {
+					t.Errorf("call %v: %q items per second, want %q", call != nil, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestTheTransportFitsTheAPI(t *testing.T) {
+	merged := measure.NewMeasurement(4)
+	merged.Transport = strings.Repeat("t", 65)
+	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 61)+"…"; got != want {
+		t.Errorf("transport %q, want %q", got, want)
+	}
+}
+
+func TestErrorSamplesTakeTheirJSON(t *testing.T) {
+	sample := v1alpha1.ErrorSample{Outcome: "refused", Message: "connection refused"}
+	if got, want := results.SamplesSize(&v1alpha1.StepResult{ErrorSamples: []v1alpha1.ErrorSample{sample}}), len(`[{"outcome":"refused","message":"connection refused"}]`); got != want {
+		t.Errorf("a sample takes %d bytes, want %d", got, want)
+	}
+	if got := results.SamplesSize(&v1alpha1.StepResult{}); got != 0 {
+		t.Errorf("no samples take %d bytes, want none", got)
+	}
+}

@@ -1,0 +1,77 @@
+package results_test
+
+import (
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// Each way in which a request may end is acknowledged, leaves open whether it was
+// carried out, or is neither.
+func TestOutcomesOfStoredItems(t *testing.T) {
+	acknowledged := map[measure.Outcome]bool{measure.Success: true}
+	open := map[measure.Outcome]bool{
+		measure.ServerError: true, measure.UnexpectedStatus: true, measure.Timeout: true, measure.Reset: true,
+		measure.TLS: true, measure.BadResponse: true, measure.Unfinished: true, measure.Other: true,
+	}
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		m := measure.NewMeasurement(1)
+		m.Requests[0].Outcomes[o] = 3
+		a := v1alpha1.AuditStatus{Unknown: new(int64)}
+		results.CountStored(&a, []int64{10}, m, 0)
+		if (a.Acknowledged == 30) != acknowledged[o] || (*a.Unknown == 30) != open[o] || a.Acknowledged+*a.Unknown > 30 {
+			t.Errorf("3 of outcome %v, of 10 items each: %d acknowledged, %d unknown", o, a.Acknowledged, *a.Unknown)
+		}
+	}
+}
+
+// Of calls that failed by their own fault, those that were cancelled may have been carried
+// out.
+func TestCancelledCallsLeaveOpenWhetherTheyAreStored(t *testing.T) {
+	m := measure.NewMeasurement(1)
+	m.Requests[0].Outcomes[measure.ClientError] = 7
+	m.Requests[0].StatusCodes = measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}
+	a := v1alpha1.AuditStatus{Unknown: new(int64)}
+	results.CountStored(&a, []int64{10}, m, 0)
+	if a.Acknowledged != 0 || *a.Unknown != 30 {
+		t.Errorf("%d acknowledged, %d unknown, want 0 and the 30 of 3 calls", a.Acknowledged, *a.Unknown)
+	}
+}
+
+func TestCountStored(t *testing.T) {
+	m := measure.NewMeasurement(3)
+	m.Requests[0].Outcomes[measure.Success], m.Requests[0].Outcomes[measure.Timeout] = 5, 1
+	m.Requests[1].Outcomes[measure.Success], m.Requests[1].Outcomes[measure.Timeout] = 7, 2 // not audited
+	m.Requests[2].Outcomes[measure.Success], m.Requests[2].Outcomes[measure.Reset] = 2, 1
+	items := []int64{1, 0, 10}
+	for name, tt := range map[string]struct {
+		merged                *measure.Measurement
+		missing               int64
+		acknowledged, unknown int64
+		unbounded             bool
+	}{
+		"all reported":    {merged: m, acknowledged: 25, unknown: 11},
+		"four missing":    {merged: m, missing: 4, acknowledged: 25, unknown: 51},
+		"nothing came":    {missing: 4, unknown: 40},
+		"no bound":        {merged: m, missing: -1, acknowledged: 25, unbounded: true},
+		"nothing is lost": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := v1alpha1.AuditStatus{Acknowledged: 100, Unknown: new(int64)}
+			*a.Unknown = 1
+			results.CountStored(&a, items, tt.merged, tt.missing)
+			if a.Acknowledged != 100+tt.acknowledged || (a.Unknown == nil) != tt.unbounded {
+				t.Fatalf("%d acknowledged, unknown %v; want %d more, without a bound: %t", a.Acknowledged, a.Unknown, tt.acknowledged, tt.unbounded)
+			}
+			if !tt.unbounded && *a.Unknown != 1+tt.unknown {
+				t.Errorf("%d unknown, want %d more", *a.Unknown, tt.unknown)
+			}
+			results.CountStored(&a, items, m, 0)
+			if tt.unbounded && a.Unknown != nil {
+				t.Error("a later step brought the bound back")
+			}
+		})
+	}
+}

@@ -1,0 +1,284 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+)
+
+// Judgement is the judgement of a run that went to its end.
+type Judgement struct {
+	// Verdict is Passed, Failed or Inconclusive.
+	Verdict v1alpha1.Verdict
+	// ThresholdsMet, Reason and Message are the condition ThresholdsMet.
+	ThresholdsMet metav1.ConditionStatus
+	// Reason is a reason of that condition.
+	Reason string
+	// Message is the sentence that explains the verdict.
+	Message string
+	// Generator is nil when no step has a result.
+	Generator *Generator
+	// Sustained is the largest load up to which every threshold was kept.
+	Sustained Sustained
+}
+
+// Generator is the condition GeneratorHealthy.
+type Generator struct {
+	// Healthy is false when the generator's own delay shows in a step.
+	Healthy bool
+	// Reason is a reason of that condition.
+	Reason string
+	// Message is a sentence.
+	Message string
+}
+
+// Final is the judgement of a whole run, from its status alone.
+func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
+	run := run{
+		spec: spec, status: status,
+		whole: results.CompleteSteps(status), thresholds: status.Thresholds,
+	}
+	j := run.judgement()
+	j.Generator = run.generator()
+	j.Sustained = run.sustained()
+	return j
+}
+
+type run struct {
+	spec   *v1alpha1.LoadTestSpec
+	status *v1alpha1.LoadTestStatus
+	// whole are the steps of the status, without the results that are in doubt.
+	whole      []v1alpha1.StepStatus
+	thresholds []v1alpha1.ThresholdStatus
+}
+
+func (r run) judgement() Judgement {
+	if message := r.failedAudits(); message != "" {
+		return Judgement{
+			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
+			Reason: v1alpha1.ReasonAuditFailed, Message: message,
+		}
+	}
+	if message := r.breach(); message != "" {
+		if r.wentOn() != "" {
+			message += " " + r.lostWorkers()
+		}
+		return Judgement{
+			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
+			Reason: r.breachReason(), Message: message,
+		}
+	}
+	// From what explains most to what is explained by it.
+	for _, doubt := range []func() (reason, message string){
+		func() (string, string) { return v1alpha1.ReasonWorkerLost, r.lostWorkers() },
+		func() (string, string) { return v1alpha1.ReasonStepCut, r.cutSteps() },
+		func() (string, string) { return v1alpha1.ReasonTargetChanged, r.targetChanged() },
+		r.undecided,
+		func() (string, string) { return v1alpha1.ReasonInconclusive, r.undecidedAudits() },
+	} {
+		if reason, message := doubt(); message != "" {
+			return Judgement{
+				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
+				Reason: reason, Message: message,
+			}
+		}
+	}
+	return Judgement{
+		Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonThresholdsKept, Message: r.kept(),
+	}
+}
+
+// kept says which thresholds were kept.
+func (r run) kept() string {
+	if s := r.status.Search; s != nil {
+		return s.Message
+	}
+	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
+	switch n := len(r.thresholds); {
+	case n == 1:
+		return joined("The threshold was kept.", r.exceptions(), r.growing())
+	case byDefault:
+		return joined(fmt.Sprintf("All %d thresholds were kept, default ones included.", n), r.exceptions(), r.growing())
+	default:
+		return joined(fmt.Sprintf("All %d thresholds were kept.", n), r.exceptions(), r.growing())
+	}
+}
+
+// breach is why the target has failed.
+func (r run) breach() string {
+	if r.status.Search != nil {
+		return r.failedSearch()
+	}
+	return r.firstBreach()
+}
+
+// firstBreach is the sentence of the first breached threshold, in the spec's order.
+func (r run) firstBreach() string {
+	message, more := "", 0
+	for _, t := range r.thresholds {
+		switch {
+		case t.State != v1alpha1.ThresholdFailed:
+		case message == "":
+			message = t.Message
+		default:
+			more++
+		}
+	}
+	switch more {
+	case 0:
+	case 1:
+		message += " One more threshold was breached."
+	default:
+		message += fmt.Sprintf(" %d more thresholds were breached.", more)
+	}
+	return message
+}
+
+func (r run) lostWorkers() string {
+	w := r.status.Workers
+	if w.Lost == 0 {
+		return ""
+	}
+	were := "was"
+	if w.Lost > 1 {
+		were = "were"
+	}
+	message := fmt.Sprintf("%d of %d workers %s lost%s; %s.", w.Lost, w.Desired, were, r.wentOn(), r.missing())
+	if cut := r.cutSteps(); cut != "" {
+		message += " " + cut
+	}
+	return message
+}
+
+// missing says how much of what was sent the result leaves out, of the steps that were
+// cut: one that was complete lacks nothing.
+func (r run) missing() string {
+	most := new(int64)
+	for _, step := range r.ran() {
+		switch {
+		case step.Load.IsPause(), step.State == v1alpha1.StepComplete, most == nil:
+		case step.MissingAtMost == nil:
+			most = nil
+		default:
+			*most += *step.MissingAtMost
+		}
+	}
+	switch {
+	case most == nil:
+		return "the result may leave out requests that were sent, and no bound on their number is known"
+	case *most == 0:
+		return "no request that was sent is missing from the result"
+	case *most == 1:
+		return "at most 1 request is missing from the result"
+	default:
+		return fmt.Sprintf("at most %d requests are missing from the result", *most)
+	}
+}
+
+// cutSteps is about the first step that was not carried out as it was planned.
+func (r run) cutSteps() string {
+	for _, s := range r.ran() {
+		switch {
+		case s.Load.IsPause():
+		case s.State == v1alpha1.StepCut && s.Message != "":
+			return fmt.Sprintf("Step %s was not carried out as it was planned: %s", s.Name, s.Message)
+		case s.State == v1alpha1.StepCut:
+			return fmt.Sprintf("Step %s was cut before its end.", s.Name)
+		case s.WorkersReporting < r.status.Workers.Desired:
+			return fmt.Sprintf("Step %s has the measurements of %d of %d workers.", s.Name, s.WorkersReporting, r.status.Workers.Desired)
+		}
+	}
+	return ""
+}
+
+// breachReason is that of the first threshold that was breached. A search has no threshold that
+// decides it.
+func (r run) breachReason() string {
+	for _, t := range r.thresholds {
+		if t.State == v1alpha1.ThresholdFailed && r.status.Search == nil {
+			return cmp.Or(t.Reason, v1alpha1.ReasonThresholdBreached)
+		}
+	}
+	return v1alpha1.ReasonThresholdBreached
+}
+
+// undecided is why a threshold could not be judged.
+func (r run) undecided() (reason, message string) {
+	reason = v1alpha1.ReasonInconclusive
+	if s := r.status.Search; s != nil {
+		if s.State == v1alpha1.SearchBelowMin {
+			reason = v1alpha1.ReasonLoadNotKept
+		}
+		return reason, r.undecidedSearch()
+	}
+	judged := false
+	for i, t := range r.thresholds {
+		switch t.State {
+		case v1alpha1.ThresholdInconclusive:
+			return cmp.Or(t.Reason, reason), t.Message
+		case v1alpha1.ThresholdPending:
+			if t.Default || i >= len(r.spec.Thresholds) {
+				continue // what it would be about was not sent
+			}
+			return reason, notJudged(&t, &r.spec.Thresholds[i])
+		}
+		judged = true
+	}
+	if !judged {
+		return reason, "No threshold was judged: no step ran."
+	}
+	return "", ""
+}
+
+// notJudged is why a threshold of the spec has no result.
+func notJudged(t *v1alpha1.ThresholdStatus, threshold *v1alpha1.Threshold) string {
+	switch {
+	case t.Message != "":
+		return t.Message + " The others were not carried out."
+	case threshold.IsRelative():
+		return fmt.Sprintf("Threshold %s was not judged: no step that it is about ran in all its repetitions.", t.Name)
+	case threshold.UpToUsers != nil:
+		return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *threshold.UpToUsers)
+	}
+	return fmt.Sprintf("Threshold %s was not judged: no step ran.", t.Name)
+}
+
+// ran are the steps that were not skipped, pauses included, by their index:
+// skipped steps are at the end.
+func (r run) ran() []v1alpha1.StepStatus {
+	for i, s := range r.status.Steps {
+		if s.State != v1alpha1.StepComplete && s.State != v1alpha1.StepCut {
+			return r.status.Steps[:i]
+		}
+	}
+	return r.status.Steps
+}
+
+func (r run) generator() *Generator {
+	var g *Generator
+	steps := r.ran()
+	if r.status.Search != nil && len(steps) > 0 {
+		steps = steps[len(steps)-1:] // it relies on no probe before in which the generator was the limit
+	}
+	for _, s := range steps {
+		if s.Result == nil || s.Result.Generator == nil {
+			continue
+		}
+		if !s.Result.Generator.Healthy {
+			return &Generator{Reason: s.Result.Generator.Reason, Message: s.Result.Generator.Message}
+		}
+		g = &Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
+	}
+	for _, t := range r.thresholds {
+		if g != nil && t.Reason == v1alpha1.ReasonGeneratorUncertain { // of a delay whose cause is not known
+			return &Generator{Reason: v1alpha1.ReasonScheduleLag, Message: t.Message}
+		}
+	}
+	return g
+}

@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+)
+
+// grows says that the outstanding requests of a step became more and more: it kept its
+// thresholds for its own time, if it did, and does not for longer.
+func grows(step *v1alpha1.StepStatus) bool {
+	return step.Result != nil && step.Result.Outstanding.Grows()
+}
+
+// isUncertain says that the outstanding requests of a step may have become more and more by
+// the generator's fault alone: the load is neither kept nor breached.
+func isUncertain(step *v1alpha1.StepStatus) bool {
+	return step.Result != nil && step.Result.Outstanding.IsUncertain()
+}
+
+// drift is by how many requests a second what was outstanding grew in a step.
+func (s sample) drift() observation {
+	perSecond, ideally, unknownFor := results.Drift(&s.step.Load, s.merged)
+	if unknownFor != "" {
+		return unknown("%s cannot be judged. %s", s.place(), unknownFor)
+	}
+	return between(new(big.Rat).SetFloat64(perSecond), new(big.Rat).SetFloat64(ideally))
+}
+
+// growth is that of a step, and what comes of it, in a sentence; empty: it does not grow.
+func (r run) growth(step *v1alpha1.StepStatus) string {
+	switch {
+	case grows(step):
+		return format.Grew(step.Result.Outstanding.Growth, step.Name) + r.prospect(step) + "."
+	case isUncertain(step):
+		o := step.Result.Outstanding
+		return fmt.Sprintf("%s, and by %s/s without the generator's own delay.", format.Grew(o.Growth, step.Name), format.Decimal(o.WithoutGenerator))
+	}
+	return ""
+}
+
+// prospect is which limit on times a growing step passes first, and when; empty: none
+// that can be told.
+func (r run) prospect(step *v1alpha1.StepStatus) string {
+	first, text := time.Duration(0), ""
+	for i := range r.spec.Thresholds {
+		limit, what := timeLimit(&r.spec.Thresholds[i])
+		if limit == 0 || !applies(&r.spec.Thresholds[i], step) {
+			continue
+		}
+		after, ok := results.TimeUntil(step, limit)
+		if !ok || text != "" && after >= first {
+			continue
+		}
+		first = after
+		text = fmt.Sprintf("; at that rate %s after %s of this load", what, format.Short(after.Round(time.Second)))
+	}
+	return text
+}
+
+// timeLimit is the limit that a threshold puts on the response times of all requests, and
+// what it is for these to pass it; 0: it puts none.
+func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
+	if len(t.Requests)+len(t.Types)+len(t.Journeys) > 0 {
+		return 0, ""
+	}
+	if t.Metric == v1alpha1.MetricOnTimeRate && t.Within != nil {
+		return t.Within.Duration, "response times pass " + format.Short(t.Within.Duration)
+	}
+	if t.Max == nil || unitOf(t.Metric) != latency {
+		return 0, ""
+	}
+	limit, err := time.ParseDuration(t.Max.String())
+	if err != nil {
+		return 0, ""
+	}
+	return limit, fmt.Sprintf("%s passes %s", t.Metric, t.Max.String())
+}
+
+// growing is about the first step that kept its thresholds and cannot for longer, or may not;
+// empty: there is none.
+func (r run) growing() string {
+	for _, step := range r.ran() {
+		if growth := r.growth(&step); growth != "" && step.Side != v1alpha1.SideControl {
+			return growth + " Step " + step.Name + " does not count as kept."
+		}
+	}
+	return ""
+}

@@ -1,0 +1,247 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// paced is a step whose users have a rate.
+func paced(n int32) v1alpha1.StepStatus {
+	step := users(n)
+	step.Load.RatePerUser = ptr(v1alpha1.NewDecimal("1"))
+	return step
+}
+
+// accepted is the status of a run of these steps before the first of them.
+func accepted(s *v1alpha1.LoadTestSpec, steps ...v1alpha1.StepStatus) *v1alpha1.LoadTestStatus {
+	status := &v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Desired: 1}, Requests: plan.RequestNames(s), Steps: steps}
+	status.Thresholds = verdict.Thresholds(s, status.Requests, steps)
+	return status
+}
+
+// judged is that status after its steps had these outcomes, and were complete.
+func judged(status *v1alpha1.LoadTestStatus, s *v1alpha1.LoadTestSpec, outcomes ...outcome) *v1alpha1.LoadTestStatus {
+	for i, o := range outcomes {
+		step := &status.Steps[i]
+		step.State, step.Result, step.WorkersReporting = v1alpha1.StepComplete, o.result, 1
+		step.Rung = int32(i) + 1
+		j := verdict.Judge(s, status, i, o.merged)
+		status.Thresholds, step.ThresholdState = j.Thresholds, j.Step
+	}
+	return status
+}
+
+func filtered(t v1alpha1.Threshold, requests, types []string, upToUsers *int32) v1alpha1.Threshold {
+	t.Name, t.Requests, t.Types, t.UpToUsers = "mine", requests, types, upToUsers
+	return t
+}
+
+func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
+	const failureRate, unsentRate, downtime = "failureRate at most 1%", "unsentRate at most 1%", "downtime at most 0.5%"
+	mine := atMost("failureRate", "5%")
+	burst := v1alpha1.StepStatus{Name: "burst", Load: v1alpha1.StepLoad{Users: 10, RequestsPerUser: 3, Requests: 30}}
+	for name, tc := range map[string]struct {
+		thresholds []v1alpha1.Threshold
+		steps      []v1alpha1.StepStatus
+		want       []string
+	}{
+		"no threshold":                      {nil, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"arrivals":                          {nil, []v1alpha1.StepStatus{arrivals}, []string{failureRate, unsentRate, downtime}},
+		"a burst":                           {nil, []v1alpha1.StepStatus{burst}, []string{failureRate, unsentRate, downtime}},
+		"users without a rate":              {nil, []v1alpha1.StepStatus{users(10)}, []string{failureRate, downtime}},
+		"users who think":                   {nil, []v1alpha1.StepStatus{{Name: "users", Load: v1alpha1.StepLoad{Users: 10, Think: "1s-3s"}}}, []string{failureRate, unsentRate, downtime}},
+		"one step with a rate":              {nil, []v1alpha1.StepStatus{users(10), pause, paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"downtime":                          {[]v1alpha1.Threshold{atMost("downtime", "10%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},
+		"only a pause":                      {nil, []v1alpha1.StepStatus{pause}, nil},
+		"another metric":                    {[]v1alpha1.Threshold{atMost("p95", "1s")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"the metric":                        {[]v1alpha1.Threshold{mine}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate, downtime}},
+		"the metric, by a minimum":          {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, unsentRate, downtime}},
+		"the metric, by both":               {[]v1alpha1.Threshold{atLeast("failureRate", "5%"), mine}, []v1alpha1.StepStatus{paced(10)}, []string{unsentRate, downtime}},
+		"the metric, beside a baseline's":   {[]v1alpha1.Threshold{{Name: "mine", Metric: "failureRate", MaxIncrease: "5%"}}, []v1alpha1.StepStatus{users(10)}, []string{failureRate, downtime}},
+		"the other metric":                  {[]v1alpha1.Threshold{atMost("unsentRate", "9%")}, []v1alpha1.StepStatus{paced(10)}, []string{failureRate, downtime}},
+		"one of two requests":               {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, []string{failureRate, downtime}},
+		"both requests":                     {[]v1alpha1.Threshold{filtered(mine, []string{"follow"}, nil, nil), filtered(mine, []string{"create"}, nil, nil)}, []v1alpha1.StepStatus{users(10)}, []string{downtime}},
+		"both types":                        {[]v1alpha1.Threshold{filtered(mine, nil, []string{"Read", "Write"}, nil)}, []v1alpha1.StepStatus{users(10)}, []string{downtime}},
+		"steps of as many users":            {[]v1alpha1.Threshold{filtered(mine, nil, nil, ptr(int32(10)))}, []v1alpha1.StepStatus{users(10)}, []string{downtime}},
+		"steps of fewer users, and of more": {[]v1alpha1.Threshold{filtered(mine, nil, nil, ptr(int32(10)))}, []v1alpha1.StepStatus{users(10), users(11)}, []string{failureRate, downtime}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(tc.thresholds...)
+			list := verdict.Thresholds(s, plan.RequestNames(s), tc.steps)
+			var got []string
+			for i, th := range list {
+				if th.State != v1alpha1.ThresholdPending || th.Default != (i >= len(tc.thresholds)) {
+					t.Errorf("threshold %d is %+v", i, th)
+				}
+				if th.Default {
+					got = append(got, string(th.Metric)+" at most "+th.Limit)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("defaults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// answered404 turns all responses into ones that were not expected, as fast as before.
+func answered404(o *outcome) {
+	for i := range o.merged.Requests {
+		r := &o.merged.Requests[i]
+		r.Outcomes[measure.ClientError], r.Outcomes[measure.Success] = r.Sent, 0
+		r.Expected, r.ExpectedInWindow = 0, 0
+	}
+}
+
+// redirected turns all responses to create into redirects, of which n have another status.
+func redirected(n int64) func(*outcome) {
+	return func(o *outcome) {
+		r := &o.merged.Requests[0]
+		r.Outcomes[measure.UnexpectedStatus], r.Outcomes[measure.Success] = r.Sent, 0
+		r.Expected, r.ExpectedInWindow = 0, 0
+		r.CountStatus(308, r.Sent-n)
+		if n > 0 {
+			r.CountStatus(200, n)
+		}
+	}
+}
+
+// unsent adds requests that were due and not sent.
+func unsent(n int64) func(*outcome) {
+	return func(o *outcome) {
+		o.merged.Due += n
+		o.merged.Unsent += n
+	}
+}
+
+func TestVerdictByDefault(t *testing.T) {
+	limited := atMost("failureRate", "5%")
+	limited.Types = []string{"Write"}
+	for name, tc := range map[string]struct {
+		thresholds []v1alpha1.Threshold
+		step       v1alpha1.StepStatus
+		outcome    outcome
+		want       v1alpha1.Verdict
+		message    string
+	}{
+		"all is well":             {nil, paced(10), sent(50, 50), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"every response is a 404": {[]v1alpha1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"every response is a redirect": {
+			nil, users(10), sent(100, 100, redirected(0)), v1alpha1.VerdictFailed,
+			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which is not followed: name it in expect.status, or send to where it leads.",
+		},
+		"every response but one": {nil, users(10), sent(100, 100, redirected(1)), v1alpha1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default."},
+		"redirects of others": {[]v1alpha1.Threshold{filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil)}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
+			o.merged.Requests[0], o.merged.Requests[1] = o.merged.Requests[1], o.merged.Requests[0]
+		}), v1alpha1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which is not followed: name it in expect.status, or send to where it leads."},
+		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"a threshold that allows them":      {[]v1alpha1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"404s, and a minimum":               {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"writes may fail, and reads do not": {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"writes may fail, and reads do":     {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, answered404), v1alpha1.VerdictFailed, "failureRate of Write is 100% in step burst; at most 5% is allowed. One more threshold was breached."},
+		"only writes are sent":              {[]v1alpha1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"a fiftieth remains unsent":         {nil, paced(10), sent(490, 490, unsent(20)), v1alpha1.VerdictFailed, "unsentRate is 2% in step burst; at most 1% is allowed by default."},
+		"by the generator's fault":          {nil, paced(10), sent(490, 490, unsent(20), displaced), v1alpha1.VerdictInconclusive, "The load was displaced."},
+		"nothing is sent":                   {nil, paced(10), sent(0, 0, unsent(20)), v1alpha1.VerdictInconclusive, "failureRate of step burst cannot be judged: no request was sent."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(tc.thresholds...)
+			got := verdict.Final(s, judged(accepted(s, tc.step), s, tc.outcome))
+			if got.Verdict != tc.want || tc.want != v1alpha1.VerdictInconclusive && got.Message != tc.message {
+				t.Errorf("%s: %s; want %s: %s", got.Verdict, got.Message, tc.want, tc.message)
+			}
+		})
+	}
+}
+
+// Of 300,000 requests that 10,000 users owed, a slow target took 166,850.
+func TestUsersWhoseRequestsWereNotSentAreNotSustained(t *testing.T) {
+	s := spec(atMost("failureRate", "50%"))
+	few := sent(100, 0)
+	many := sent(0, 0, func(o *outcome) {
+		r := &o.merged.Requests[1]
+		r.Sent, r.Expected, r.Outcomes[measure.Success] = 166_850, 166_850, 166_850
+		r.Response.Record(8 * time.Second)
+		o.merged.Due, o.merged.Unsent = 300_000, 133_150
+	})
+	got := verdict.Final(s, judged(accepted(s, paced(1000), paced(10_000)), s, few, many))
+	want := verdict.Judgement{
+		Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1alpha1.ReasonThresholdBreached,
+		Message:   "unsentRate is 44.39% in step burst; at most 1% is allowed by default.",
+		Generator: &verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."},
+		Sustained: verdict.Sustained{Users: ptr(int32(1000))},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("judgement (-want +got):\n%s", diff)
+	}
+}
+
+// What stands in the status is judged by, whatever the defaults are by now.
+func TestDefaultsAreThoseOfTheStatus(t *testing.T) {
+	s := spec()
+	status := accepted(s, users(10))
+	status.Thresholds[0].Limit = "30%"
+	if got := verdict.Final(s, judged(status, s, sent(10, 0, failed(3)))); got.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("verdict %s: %s; want Passed by the 30%% that were accepted", got.Verdict, got.Message)
+	}
+	status = accepted(s, users(10))
+	status.Thresholds = nil
+	if got := verdict.Final(s, judged(status, s, sent(10, 0))); got.Verdict != v1alpha1.VerdictInconclusive {
+		t.Errorf("verdict %s: %s; want Inconclusive where nothing was to be judged", got.Verdict, got.Message)
+	}
+}
+
+// A step that was cut says nothing of rates, and nothing of what was in flight then.
+func TestCutStepAccusesTheTargetOfNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		threshold v1alpha1.Threshold
+		outcome   outcome
+		cut, full v1alpha1.ThresholdState
+	}{
+		"goodput":                   {atLeast("goodput", "100"), sent(10, 0), v1alpha1.ThresholdInconclusive, v1alpha1.ThresholdFailed},
+		"what was not sent":         {atMost("unsentRate", "1%"), sent(10, 0, unsent(5)), v1alpha1.ThresholdInconclusive, v1alpha1.ThresholdFailed},
+		"what was in flight":        {atMost("failureRate", "1%"), sent(10, 0, unfinished(5)), v1alpha1.ThresholdInconclusive, v1alpha1.ThresholdFailed},
+		"what failed":               {atMost("failureRate", "1%"), sent(10, 0, failed(5), unfinished(5)), v1alpha1.ThresholdFailed, v1alpha1.ThresholdFailed},
+		"what took long":            {atMost("p50", "1ms"), sent(10, 0), v1alpha1.ThresholdFailed, v1alpha1.ThresholdFailed},
+		"nothing, if all was right": {atMost("failureRate", "1%"), sent(10, 0), v1alpha1.ThresholdPassed, v1alpha1.ThresholdPassed},
+	} {
+		for state, want := range map[v1alpha1.StepState]v1alpha1.ThresholdState{v1alpha1.StepCut: tc.cut, v1alpha1.StepComplete: tc.full} {
+			step := paced(10)
+			step.State = state
+			if got := judge(spec(tc.threshold), nil, step, tc.outcome).Step; got != want {
+				t.Errorf("%s, in a step that is %s: %s, want %s", name, state, got, want)
+			}
+		}
+	}
+}
+
+// A measurement of fewer requests than the spec has: the default is about those that
+// were measured.
+func TestRequestsThatWereNotMeasuredHaveNoDefault(t *testing.T) {
+	s := spec(filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil))
+	o := sent(10, 0)
+	o.merged.Requests = o.merged.Requests[:1]
+	for _, got := range judged(accepted(s, users(10)), s, o).Thresholds {
+		if want := map[bool]v1alpha1.ThresholdState{false: passed, true: v1alpha1.ThresholdPending}[got.Default && got.Metric == "failureRate"]; got.State != want {
+			t.Errorf("%s, default %v: %s, want %s", got.Name, got.Default, got.State, want)
+		}
+	}
+}
+
+// The results of thresholds that the spec does not have stay as they are.
+func TestThresholdsThatTheSpecDoesNotHaveAreNotJudged(t *testing.T) {
+	before := []v1alpha1.ThresholdStatus{{Name: "failureRate", State: v1alpha1.ThresholdPending}, {Name: "other", State: v1alpha1.ThresholdPending}}
+	got := judge(spec(atMost("failureRate", "1%")), before, users(10), sent(10, 0)).Thresholds
+	if got[0].State != passed || got[1].State != v1alpha1.ThresholdPending {
+		t.Errorf("the threshold of the spec is %s and the other %s, want Passed and Pending", got[0].State, got[1].State)
+	}
+}

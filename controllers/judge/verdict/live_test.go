@@ -1,0 +1,249 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// planned is a step of 1000 requests in 100 s.
+func planned() v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{Name: "burst", State: v1alpha1.StepRunning, Load: v1alpha1.StepLoad{
+		Rate: ptr(v1alpha1.NewDecimal("10")), Requests: 1000, Duration: &metav1.Duration{Duration: 100 * time.Second},
+	}}
+}
+
+// look judges thresholds that abort, 10 s after the beginning of a step.
+func look(t v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome, edits ...func(*v1alpha1.LoadTestSpec)) *v1alpha1.ThresholdStatus {
+	t.OnBreach = v1alpha1.BreachAbort
+	s := spec(t)
+	for _, edit := range edits {
+		edit(s)
+	}
+	step.Result = o.result
+	_, breach, _ := verdict.Abort(s, &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}, verdict.Live{
+		Step: &step, Merged: o.merged, Shortest: o.merged.Window, All: true, Now: time.Date(2026, 11, 20, 10, 15, 42, 0, time.UTC),
+	}, verdict.Seconds{})
+	return breach
+}
+
+// dueAsSent sets due of create and follow to what was sent.
+func dueAsSent(o *outcome) {
+	for i := range o.merged.Requests {
+		r := &o.merged.Requests[i]
+		r.Due = r.Sent
+	}
+	o.merged.Due = o.merged.Requests[0].Sent + o.merged.Requests[1].Sent
+}
+
+// withoutOverdue are workers that do not report what is overdue.
+func withoutOverdue(o *outcome) {
+	for i := range o.merged.Requests {
+		o.merged.Requests[i].Overdue = nil
+	}
+}
+
+func noMoreOnTime(rate string) v1alpha1.Threshold {
+	t := onTime("0%")
+	t.Min, t.Max = nil, atMost("onTimeRate", rate).Max
+	return t
+}
+
+// A step is aborted once all that is left of its requests could not mend a breach, and
+// not one request earlier.
+func TestAbortsWhatCannotBeMended(t *testing.T) {
+	graced := func(t v1alpha1.Threshold, grace time.Duration) v1alpha1.Threshold {
+		t.Grace = &metav1.Duration{Duration: grace}
+		return t
+	}
+	closed := users(10)
+	for name, tc := range map[string]struct {
+		threshold v1alpha1.Threshold
+		step      v1alpha1.StepStatus
+		measured  outcome
+		message   string
+	}{
+		"as many failures as are allowed": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10)), ""},
+		"one failure more": {
+			atMost("failureRate", "1%"), planned(), sent(90, 10, failed(11)),
+			"failureRate cannot be less than 1.1% any more in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"of one request, all that is left may be of it": {onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(9), dueAsSent), ""},
+		"of one request, what is left cannot all mend it": {
+			onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(10), dueAsSent),
+			"failureRate of create cannot be less than 1.06% any more in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"slow, but few":        {atMost("p95", "100ms"), planned(), sent(40, 10, slow(50, 200*ms)), ""},
+		"slow, and one more":   {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms)), "p95 cannot be less than 200.063ms any more in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
+		"requests missed":      {onTime("99%"), planned(), sent(90, 10, punctual(90, 80, 90)), ""},
+		"one more was missed":  {onTime("99%"), planned(), sent(90, 10, punctual(90, 79, 90)), "onTimeRate within 200ms cannot be more than 98.9% any more in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
+		"no answer for long":   {onTime("99%"), planned(), sent(10, 10, unfinished(70), punctual(80, 10, 21)), "onTimeRate within 200ms cannot be more than 98.9% any more in step burst; at least 99% is required. Aborted at 10:15:42 UTC."},
+		"no answer yet":        {onTime("99%"), planned(), sent(10, 10, unfinished(70), punctual(80, 10, 20)), ""},
+		"goodput out of reach": {atLeast("goodput", "9.9"), planned(), sent(90, 10, failed(11)), "goodput cannot be more than 9.8 any more in step burst; at least 9.9 is required. Aborted at 10:15:42 UTC."},
+		"goodput in reach":     {atLeast("goodput", "9.9"), planned(), sent(90, 10, failed(10)), ""},
+		"goodput above a maximum": {
+			atMost("goodput", "0.9"), planned(), sent(90, 10),
+			"goodput cannot be less than 1 any more in step burst; at most 0.9 is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"the longest time of users without a rate": {
+			atMost("longest", "100ms"), closed, sent(90, 10, slow(1, 200*ms)),
+			"longest cannot be less than 200.063ms any more in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"all failed, of users without a rate":    {atMost("failureRate", "1%"), closed, sent(90, 10, failed(90)), ""},
+		"too few requests":                       {atMost("failureRate", "0%"), planned(), sent(10, 9, failed(9)), ""},
+		"within the grace":                       {graced(atMost("failureRate", "1%"), 10*time.Second+1), planned(), sent(90, 10, failed(90)), ""},
+		"at the end of the grace":                {graced(atMost("failureRate", "99%"), 10*time.Second), planned(), sent(500, 490, failed(500)), ""},
+		"slow by the generator's delay":          {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(10*ms)), ""},
+		"slow without the generator's delay":     {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), ideally(150*ms)), "p95 cannot be less than 200.063ms any more in step burst; at most 100ms is allowed. Aborted at 10:15:42 UTC."},
+		"a load that was displaced":              {atMost("p95", "100ms"), planned(), sent(40, 10, slow(51, 200*ms), displaced), ""},
+		"a step that the threshold is not about": {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
+		"all were due, and none is left": {
+			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
+			"failureRate cannot be less than 1.1% any more in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"all ended, and none is left": {
+			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11)),
+			"failureRate cannot be less than 1.1% any more in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"as many failures as are allowed, and some in flight": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
+		"too few failures, and all that is left may fail":     {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},
+		"too few failures, even if all that is left fails": {
+			atLeast("failureRate", "91%"), planned(), sent(90, 10),
+			"failureRate cannot be more than 90% any more in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
+		},
+		"too few are rate limited, and all that is left may be": {atLeast("rateLimitedRate", "90%"), planned(), sent(90, 10), ""},
+		"too few are rate limited, even if all that is left is": {
+			atLeast("rateLimitedRate", "91%"), planned(), sent(90, 10),
+			"rateLimitedRate cannot be more than 90% any more in step burst; at least 91% is required. Aborted at 10:15:42 UTC.",
+		},
+		"too fast, and all that is left may be slow": {atLeast("p95", "1s"), planned(), sent(90, 10), ""},
+		"too fast, even if all that is left is slow": {
+			atLeast("p50", "1s"), planned(), sent(590, 10),
+			"p50 cannot be more than 10.007ms any more in step burst; at least 1s is required. Aborted at 10:15:42 UTC.",
+		},
+		"too many on time, and all that is left may be missed": {noMoreOnTime("10%"), planned(), sent(90, 10, punctual(90, 90, 90)), ""},
+		"too many on time, even if all that is left is missed": {
+			noMoreOnTime("9%"), planned(), sent(90, 10, punctual(90, 90, 90)),
+			"onTimeRate within 200ms cannot be less than 10% any more in step burst; at most 9% is allowed. Aborted at 10:15:42 UTC.",
+		},
+		"what is on time was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50)), ""},
+		"what is overdue was not counted": {onTime("99%"), planned(), sent(90, 10, failed(50), punctual(90, 0, 90), withoutOverdue), ""},
+		"more were due than are planned":  {atMost("failureRate", "1%"), planned(), sent(900, 101, failed(900), dueAsSent), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			message := ""
+			if breach := look(tc.threshold, tc.step, tc.measured); breach != nil {
+				message = breach.Message
+				if breach.State != broken || breach.AbortTime == nil || breach.Step != "burst" || !strings.Contains(message, breach.Observed) {
+					t.Errorf("breach %+v", breach)
+				}
+			}
+			if message != tc.message {
+				t.Errorf("message %q, want %q", message, tc.message)
+			}
+		})
+	}
+}
+
+// What is left may be of the request with the most items.
+func TestAbortsItemsOutOfReach(t *testing.T) {
+	items := func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Items = 25 }
+	for limit, aborts := range map[string]bool{"247": false, "248": true} {
+		if breach := look(atLeast("itemsPerSecond", limit), planned(), sent(90, 10), items); (breach != nil) != aborts {
+			t.Errorf("at least %s/s is required, of at most 247.6/s: %+v", limit, breach)
+		}
+	}
+}
+
+func onRequest(t v1alpha1.Threshold, name string) v1alpha1.Threshold {
+	t.Requests = []string{name}
+	return t
+}
+
+func upTo(n int32, t v1alpha1.Threshold) v1alpha1.Threshold {
+	t.UpToUsers = &n
+	return t
+}
+
+// Users without a rate: a breach must last for ten seconds, one after another, the first
+// of which ends the grace of five, and in all of which every worker reports. What comes
+// at once after a silence is worth two of them.
+func TestAbortsABreachThatLasts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		// failures are those of the 100 requests that end in a second, silent whether a worker is.
+		failures func(second int) int64
+		silent   func(second int) bool
+		// absent says that one has never reported: the others' windows go on.
+		absent bool
+		// inFlight is how many requests are in flight all the time.
+		inFlight int64
+		want     int
+	}{
+		"from the beginning":            {func(int) int64 { return 50 }, nil, false, 0, 14},
+		"one good second in between":    {func(s int) int64 { return map[bool]int64{true: 0, false: 50}[s == 8] }, nil, false, 0, 18},
+		"a single bad second":           {func(s int) int64 { return map[bool]int64{true: 100, false: 0}[s == 8] }, nil, false, 0, 0},
+		"a breach that others outweigh": {func(s int) int64 { return map[bool]int64{true: 0, false: 11}[s < 20] }, nil, false, 0, 0},
+		"a worker is silent":            {func(int) int64 { return 50 }, func(s int) bool { return s > 5 }, false, 0, 0},
+		"a worker is silent for a while": {
+			func(int) int64 { return 50 }, func(s int) bool { return s > 5 && s < 20 }, false, 0, 27,
+		},
+		"a worker has not reported": {func(int) int64 { return 50 }, func(int) bool { return true }, true, 0, 0},
+		"a breach of those in flight, if they failed": {
+			func(s int) int64 { return map[bool]int64{true: 12, false: 0}[s > 10] }, nil, false, 100, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			limit := atMost("failureRate", "10%")
+			limit.OnBreach = v1alpha1.BreachAbort
+			s := spec(limit)
+			step := users(10)
+			step.Result = &v1alpha1.StepResult{}
+			status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}
+			var seconds verdict.Seconds
+			merged, got := measure.NewMeasurement(2), 0
+			shortest := time.Duration(0)
+			for second := 1; second <= 28 && got == 0; second++ {
+				more, n := measure.NewMeasurement(2), tc.failures(second)
+				r := &more.Requests[0]
+				r.Sent, r.Expected, r.Outcomes[measure.Success], r.Outcomes[measure.ServerError] = 100, 100-n, 100-n, n
+				if second == 1 {
+					r.Sent, r.Outcomes[measure.Unfinished] = r.Sent+tc.inFlight, tc.inFlight
+				}
+				for range 100 - n {
+					r.Response.Record(ms)
+				}
+				for range n {
+					r.Response.Record(ms)
+					r.Failed.Record(ms, ms, ms)
+				}
+				more.Window = time.Duration(second) * time.Second
+				next := measure.NewMeasurement(2)
+				for _, m := range []*measure.Measurement{merged, more} {
+					if err := next.Merge(m); err != nil {
+						t.Fatal(err)
+					}
+				}
+				merged = next
+				silent := tc.silent != nil && tc.silent(second)
+				if !silent || tc.absent {
+					shortest = merged.Window
+				}
+				var breach *v1alpha1.ThresholdStatus
+				_, breach, seconds = verdict.Abort(s, status, verdict.Live{Step: &step, Merged: merged, Shortest: shortest, All: !silent}, seconds)
+				if breach != nil {
+					got = second
+				}
+			}
+			if got != tc.want {
+				t.Errorf("aborted in second %d, want %d", got, tc.want)
+			}
+		})
+	}
+}

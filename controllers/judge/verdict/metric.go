@@ -1,0 +1,277 @@
+package verdict
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// parts is what quantiles are counted in: p99.9 is 9990 of them.
+const parts = 10_000
+
+var quantiles = map[v1alpha1.Metric]int64{
+	"p50": 5000, "p75": 7500, "p90": 9000, "p95": 9500, "p99": 9900, "p99.9": 9990, "p99.99": 9999,
+}
+
+// observation is the value of a metric in a step.
+type observation struct {
+	// value is as it was measured; nil when it is not known.
+	value *big.Rat
+	// ideal is the value that a perfect generator would have measured for the same
+	// requests; nil: the same value. What the target did lies between the two.
+	ideal *big.Rat
+	// apart is the ideal value if what was sent late had not come to the target together;
+	// nil: the same value. A breach that it keeps is not certain.
+	apart *big.Rat
+	// worst is the value that a maximum must also keep, nil when there is no
+	// telling: it counts what the value leaves out at its worst.
+	worst *big.Rat
+	// best is the value if what is undecided had done well, as with a perfect generator: a
+	// breach must breach with it, too. nil: nothing is undecided.
+	best *big.Rat
+	// caveat is the sentence that says why the value is not known, or what it
+	// leaves out.
+	caveat string
+	// fact is what happened, which a breach of a maximum is told by; empty: the value says it.
+	fact string
+	// counted is a sentence on what the value counts that was not measured; empty: nothing.
+	counted string
+}
+
+// certain is a value that leaves nothing out.
+func certain(value *big.Rat) observation { return observation{value: value, worst: value} }
+
+// between is a value that leaves nothing out, and the one of a perfect generator.
+func between(value, ideal *big.Rat) observation {
+	return observation{value: value, ideal: ideal, worst: value}
+}
+
+// ideally is the value without the generator's own delay.
+func (o observation) ideally() *big.Rat {
+	if o.ideal == nil {
+		return o.value
+	}
+	return o.ideal
+}
+
+func unknown(format string, args ...any) observation {
+	return observation{caveat: fmt.Sprintf(format, args...)}
+}
+
+// sample is the part of a step that a threshold looks at.
+type sample struct {
+	threshold *v1alpha1.Threshold
+	step      *v1alpha1.StepStatus
+	merged    *measure.Measurement
+	request   measure.Request // of all requests that the threshold names
+	items     int64           // that those expected in the window carried
+	within    int             // of the times of the plan, the threshold's
+	journey   measure.Journey // of all journeys that it names
+	timeout   time.Duration   // of a request
+}
+
+func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
+	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), timeout: plan.Timeout(spec)}
+	if merged == nil || step.Result == nil {
+		return s, nil
+	}
+	if err := s.addJourneys(spec); err != nil {
+		return s, err
+	}
+	items := plan.RequestItems(spec)
+	for i := range merged.Requests {
+		if !about(t, requests, i) {
+			continue
+		}
+		if err := s.request.Merge(&merged.Requests[i]); err != nil {
+			return s, err
+		}
+		if i < len(items) {
+			s.items += items[i] * merged.Requests[i].ExpectedInWindow
+		}
+	}
+	return s, nil
+}
+
+// about says whether a threshold is about the request of that index.
+func about(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool {
+	if len(t.Journeys)+len(t.Requests)+len(t.Types) == 0 {
+		return true
+	}
+	return len(t.Journeys) == 0 && i < len(requests) &&
+		(len(t.Requests) == 0 || slices.Contains(t.Requests, requests[i].Name)) &&
+		(len(t.Types) == 0 || slices.Contains(t.Types, requests[i].Type))
+}
+
+// subject is what a sentence about the threshold is about.
+func subject(t *v1alpha1.Threshold) string {
+	text := label(t)
+	for _, filter := range []struct {
+		names []string
+		what  string
+	}{{t.Types, "types"}, {t.Requests, "requests"}, {t.Journeys, "journeys"}} {
+		switch n := len(filter.names); {
+		case n == 0:
+		case n > 3:
+			text += fmt.Sprintf(" of %d %s", n, filter.what)
+		default:
+			text += " of " + strings.Join(filter.names, ", ")
+		}
+	}
+	return text
+}
+
+// place is the subject and where it was observed.
+func (s sample) place() string {
+	if len(s.threshold.Requests)+len(s.threshold.Types)+len(s.threshold.Journeys) == 0 {
+		return fmt.Sprintf("%s of step %s", label(s.threshold), s.step.Name)
+	}
+	return fmt.Sprintf("%s in step %s", subject(s.threshold), s.step.Name)
+}
+
+// observe is the value of the threshold's metric.
+func (s sample) observe() observation {
+	if len(s.threshold.Journeys) > 0 {
+		return s.observeJourneys()
+	}
+	if s.request.Sent == 0 {
+		return unknown("%s cannot be judged: no request was sent.", s.place())
+	}
+	switch s.threshold.Metric {
+	case v1alpha1.MetricOnTimeRate:
+		return s.onTimeRate()
+	case v1alpha1.MetricFailureRate:
+		failed := s.request.Sent - s.request.Expected - s.open()
+		return s.share(failed, failed-s.generatorsFailures())
+	case v1alpha1.MetricRateLimitedRate:
+		limited := s.request.Outcomes[measure.RateLimited]
+		return s.share(limited, limited+s.generatorsFailures())
+	case v1alpha1.MetricUnsentRate:
+		if s.merged.Due == 0 {
+			return unknown("%s cannot be judged: no request was due.", s.place())
+		}
+		return between(percent(s.merged.Unsent, s.merged.Due), percent(s.merged.Unsent-s.merged.UnsentByGenerator, s.merged.Due))
+	case v1alpha1.MetricDowntime:
+		return s.downtime()
+	case v1alpha1.MetricDrift:
+		return s.drift()
+	case v1alpha1.MetricGoodput:
+		return s.perSecond(s.request.ExpectedInWindow, s.request.ExpectedInWindow, s.request.Successes())
+	case v1alpha1.MetricThroughput:
+		return s.perSecond(s.request.CompletedInWindow, s.request.CompletedInWindow, s.request.Completed())
+	case v1alpha1.MetricItemsPerSecond:
+		return s.perSecond(s.items, s.request.ExpectedInWindow, s.request.Successes())
+	case v1alpha1.MetricOverLimitGrants:
+		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.OverLimitGrants })
+	case v1alpha1.MetricFalseDenials:
+		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.FalseDenials })
+	}
+	return s.latency()
+}
+
+// share is the share of n of the requests that were sent, with a perfect generator of ideally
+// so many. What is open may be among them, or not.
+func (s sample) share(n, ideally int64) observation {
+	sent, open := s.request.Sent, s.open()
+	o := between(percent(n, sent), percent(ideally, sent))
+	if open > 0 {
+		o.worst, o.caveat = percent(n+open, sent), fmt.Sprintf("%s leaves out %s.", s.place(), s.undecided(open))
+		if s.threshold.Max == nil {
+			o.best = o.worst // a minimum is kept by more of them
+		}
+	}
+	return o
+}
+
+func percent(part, whole int64) *big.Rat {
+	return new(big.Rat).Mul(big.NewRat(part, whole), big.NewRat(100, 1))
+}
+
+// perSecond is the rate of n, which came with so many responses in the window, of all that
+// came. It is 0 without a window if nothing was answered: the window of a burst ends with
+// its last response, and there was none.
+func (s sample) perSecond(n, inWindow, all int64) observation {
+	switch {
+	case s.merged.Window > 0:
+		value := new(big.Rat).Mul(big.NewRat(n, int64(s.merged.Window)), big.NewRat(int64(time.Second), 1))
+		return between(value, new(big.Rat).Mul(value, s.idealFactor(inWindow, all)))
+	case s.request.CompletedInWindow == 0:
+		return certain(new(big.Rat))
+	}
+	return unknown("%s cannot be judged: the step has no window.", s.place())
+}
+
+// audit is a lower bound; requests that were not audited may hide more.
+func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
+	if s.step.Result.RateLimit == nil {
+		return unknown("%s cannot be judged: spec.audits has no rateLimit.", s.place())
+	}
+	o := certain(new(big.Rat).SetInt64(value(s.step.Result.RateLimit)))
+	if n := s.step.Result.RateLimit.Untracked; n > 0 {
+		o.worst = nil
+		o.caveat = fmt.Sprintf("%s leaves out %d requests of clients that were not tracked.", s.place(), n)
+	}
+	return o
+}
+
+// latency is a quantile, mean or maximum of a time. What was not sent, or had no answer, has
+// none, but would have had a long one: leaving it out must not make a slow target look fast.
+// The value counts what it took at least, and the worst that it took for ever.
+func (s sample) latency() observation {
+	q := quantiles[s.threshold.Metric] // 0 of a mean or maximum, of which one sample is enough
+	needed := parts / (parts - q)
+	h, ok := s.times()
+	if !ok {
+		return unknown("%s cannot be judged: a worker did not report which times are of expected responses.", s.place())
+	}
+	n := h.Count()
+	if n < needed {
+		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
+	}
+	u := s.unmeasured()
+	value := s.pick(s.withUnmeasured(h, u.endless, u.unsent+u.withheld, 0), q)
+	o := between(micros(value), s.idealTime(q, u))
+	o.apart = s.timeApart(o.ideally())
+	if u.all() > 0 {
+		o.worst, o.caveat, o.counted = withUnfinished(h, q, u.all()), s.leftOut(u), u.counted()
+	}
+	if u.open > 0 {
+		o.best = s.bestTime(q, u)
+	}
+	return o
+}
+
+func (s sample) pick(h *measure.Histogram, q int64) time.Duration {
+	switch s.threshold.Metric {
+	case v1alpha1.MetricLongest:
+		return h.Max()
+	case v1alpha1.MetricMean:
+		return h.Mean().Round(measure.Lowest)
+	}
+	d, _ := h.Quantile(float64(q) / parts)
+	return d
+}
+
+// withUnfinished is the nearest-rank quantile with every unfinished request counted
+// as infinitely long; nil when the quantile is one of these. Maximum and mean always
+// are.
+func withUnfinished(h *measure.Histogram, q, unfinished int64) *big.Rat {
+	n := h.Count()
+	rank := (q*(n+unfinished) + parts - 1) / parts
+	switch {
+	case q == 0 || rank > n:
+		return nil
+	case rank == n:
+		return micros(h.Max())
+	}
+	d, _ := h.Quantile(float64(rank) / float64(n))
+	return micros(d)
+}
+
+func micros(d time.Duration) *big.Rat { return big.NewRat(int64(d), int64(time.Microsecond)) }

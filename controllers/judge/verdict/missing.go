@@ -1,0 +1,54 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// missing is a sentence on a journey of the plan that was not completed in a step that went to
+// its end, or on a request that was never sent, if the threshold is about it; empty: there is
+// none. What was never tried may be what is slow. Audits are not about requests of the plan, but
+// about clients.
+func (s sample) missing(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
+	t := s.threshold
+	switch {
+	case s.step.State != v1alpha1.StepComplete, s.merged == nil, unitOf(t.Metric) == count:
+		return ""
+	case len(t.Requests)+len(t.Types) > 0:
+		return s.missingRequest(spec, requests)
+	}
+	if message := s.missingJourney(spec); message != "" || len(t.Journeys) > 0 {
+		return message
+	}
+	return s.missingRequest(spec, requests)
+}
+
+func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
+	for i := range min(len(spec.Journeys), len(s.merged.Journeys)) {
+		j, name := &s.merged.Journeys[i], spec.Journeys[i].Name
+		if j.Completed > 0 || len(s.threshold.Journeys) > 0 && !slices.Contains(s.threshold.Journeys, name) {
+			continue
+		}
+		if j.Started == 0 {
+			return fmt.Sprintf("Journey %s was never begun in step %s: make the step longer, or the weight of the journey larger.", name, s.step.Name)
+		}
+		message := fmt.Sprintf("Of journey %s, 0 of %d were completed in step %s, and %d failed", name, j.Started, s.step.Name, j.Failed)
+		if j.Failed == 0 {
+			return message + ": make the step longer than a journey takes."
+		}
+		return message + ": each ended with a request that got no expected response, or with its time limit. The errors of the step say why."
+	}
+	return ""
+}
+
+func (s sample) missingRequest(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
+	for i := range min(len(spec.Requests), len(s.merged.Requests), len(requests)) {
+		if s.merged.Requests[i].Sent == 0 && about(s.threshold, requests, i) && plan.IsSent(spec, &spec.Requests[i]) {
+			return fmt.Sprintf("Request %s was never sent in step %s: make the step longer, or its weight larger.", requests[i].Name, s.step.Name)
+		}
+	}
+	return ""
+}

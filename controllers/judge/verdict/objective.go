@@ -1,0 +1,96 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// label is a threshold's metric, as far as it needs no filter to be named.
+func label(t *v1alpha1.Threshold) string {
+	text := string(t.Metric)
+	if t.Within != nil {
+		text += " within " + t.Within.Duration.String()
+	}
+	if t.Time == v1alpha1.ServiceTime {
+		text += " service time"
+	}
+	if t.Of == v1alpha1.LatencyOfExpected {
+		text += " of expected responses"
+	}
+	return text
+}
+
+// timeOf is the place of a threshold's time among those of the plan.
+func timeOf(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) int {
+	if t.Within == nil {
+		return 0
+	}
+	return slices.Index(plan.OnTime(spec), t.Within.Duration)
+}
+
+// onTimeRate is the share of due requests that were on time, those left out that were denied
+// as expected: they are neither on time nor late. What was due shortly before a step was cut,
+// and had no answer yet, might have been on time: the value leaves it out, and the worst does
+// not. Of a step that was carried out there is none.
+func (s sample) onTimeRate() observation {
+	missed, ok := s.request.Missed(s.within)
+	due := s.request.Due - s.request.Denied()
+	switch {
+	case !ok || !s.merged.KnowsDue():
+		return unknown("%s cannot be judged: a worker did not count the requests that are on time.", s.place())
+	case s.request.Due > 0 && due <= 0:
+		return unknown("%s cannot be judged: every request was denied, as expected.", s.place())
+	case due <= 0:
+		return unknown("%s cannot be judged: no request was due.", s.place())
+	}
+	onTime := s.request.OnTime[s.within]
+	gained := s.onTimeIdeally() - onTime
+	o := observation{value: percent(due-missed, due), ideal: percent(due-missed+gained, due), worst: percent(onTime, due)}
+	if more := s.onTimeApart(); more > 0 && s.threshold.Min != nil {
+		o.apart = percent(min(due-missed+gained+more, due), due)
+	}
+	if s.threshold.Max != nil {
+		o.value, o.ideal, o.worst = o.worst, percent(onTime+gained, due), o.value
+	}
+	o.openUndecided(s, onTime, due)
+	if open := due - missed - onTime; open > 0 {
+		o.caveat = fmt.Sprintf("%s leaves out %d requests that had no answer when the step was cut.", s.place(), open)
+	}
+	return o
+}
+
+// openUndecided counts the requests that had waited for less than their timeout as on time, and
+// as not on time: both may be.
+func (o *observation) openUndecided(s sample, onTime, due int64) {
+	n := s.request.Undecided
+	if n == 0 || s.waited() >= s.threshold.Within.Duration {
+		return
+	}
+	o.caveat = fmt.Sprintf("%s leaves open %s.", s.place(), s.undecided(n))
+	most := percent(min(onTime+n, due), due)
+	if s.threshold.Max != nil {
+		if most.Cmp(o.worst) > 0 {
+			o.worst = most
+		}
+		return
+	}
+	o.best = most
+}
+
+// times are what a latency is of. ok is false if it is not known.
+func (s sample) times() (h *measure.Histogram, ok bool) {
+	response, service := s.request.Response, s.request.Service
+	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+		if response, service, ok = s.request.ExpectedTimes(); !ok {
+			return nil, false
+		}
+	}
+	if s.threshold.Time == v1alpha1.ServiceTime {
+		return service, true
+	}
+	return response, true
+}

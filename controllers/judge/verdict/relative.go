@@ -1,0 +1,302 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// repeats says whether a later repetition of step i is planned: what is judged from all
+// of them waits for the last.
+func repeats(steps []v1alpha1.StepStatus, i int) bool {
+	return slices.ContainsFunc(steps[i+1:], func(s v1alpha1.StepStatus) bool {
+		return s.Rung == steps[i].Rung && !s.Load.IsPause()
+	})
+}
+
+// relative is the result of a threshold on the difference to the baseline, or to the
+// control, in a step of which this is the last repetition.
+//
+// With at least three repetitions on both sides (or two against five), or five pairs, a
+// change is beyond the bound, or within it, if package change is certain of that at the level of
+// 5 %; else the result is Inconclusive. With fewer, the noise is not known: the change is
+// judged if all pairs of repetitions agree, and the sentence says what is missing.
+func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {
+	result := pending(t)
+	result.Step, result.State = step.Name, v1alpha1.ThresholdInconclusive
+	b, err := newBound(t)
+	if err != nil {
+		result.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
+		return result
+	}
+	s, err := newSides(spec, status, t, step)
+	if err != nil {
+		result.Message = text.Truncate(fmt.Sprintf("%s of step %s cannot be compared: %v.", subject(t), step.Name, err), maxMessage)
+		return result
+	}
+	c, ideal := s.change(), s.ideally().change()
+	result.Observed = b.signed(c.Factor)
+	if without := b.signed(ideal.Factor); without != result.Observed {
+		result.WithoutGenerator = without
+	}
+	answer := b.allows(c)
+	if ideally := b.allows(ideal); ideally != answer {
+		reason, without := s.between(t)
+		result.Reason = reason
+		result.Message = text.Truncate(fmt.Sprintf("%s Without %s the change is %s, so that it decides.",
+			s.sentence(t, b, c, answer), without, b.signed(ideal.Factor)), maxMessage)
+		return result
+	}
+	if apart, sentence := s.apart(b); answer != statistics.Unsure && b.allows(apart) != answer {
+		result.Reason = v1alpha1.ReasonGeneratorUncertain
+		result.Message = text.Truncate(s.sentence(t, b, c, answer)+sentence, maxMessage)
+		return result
+	}
+	switch answer {
+	case statistics.Yes:
+		result.State = v1alpha1.ThresholdPassed
+	case statistics.No:
+		result.State = v1alpha1.ThresholdFailed
+	}
+	result.Message = text.Truncate(s.sentence(t, b, c, answer), maxMessage)
+	return result
+}
+
+// sides are the values of a metric in all repetitions of a step, and in those of the
+// baseline's or the control's.
+type sides struct {
+	// step is the judged step, of the target that is called so, if there are two; and other
+	// is what it is compared with.
+	step, of, other string
+	before, after   []*big.Rat
+	// idealBefore and idealAfter are the same without the generator's own delay, and without
+	// what is undecided.
+	idealBefore, idealAfter []*big.Rat
+	// lateBefore and lateAfter are by how much longer times may be since late requests came to
+	// the target together.
+	lateBefore, lateAfter []*big.Rat
+	// undecided is how many requests of this run were.
+	undecided int64
+	// paired says that the values of both sides are those of the same repetitions.
+	paired bool
+}
+
+// ideally are the sides without the generator's own delay.
+func (s sides) ideally() sides {
+	s.before, s.after = s.idealBefore, s.idealAfter
+	return s
+}
+
+// apart is the change if the requests of the side that were sent later had come to the target
+// no more together than those of the other, and the sentence that says so. What both sides have
+// alike is no difference between them.
+func (s sides) apart(b bound) (statistics.Change, string) {
+	more := new(big.Rat).Sub(middle(s.lateAfter), middle(s.lateBefore))
+	apart, whose, others := s.ideally(), cmp.Or(s.of, "this run"), s.other
+	if more.Sign() >= 0 {
+		apart.after = shorter(apart.after, more)
+	} else {
+		apart.before, whose, others = shorter(apart.before, more.Neg(more)), others, whose
+	}
+	c := apart.change()
+	return c, fmt.Sprintf(" Requests of %s were late by up to %s more than those of %s, came to the target together, and may have waited for one another: without that the change is %s.",
+		whose, bound{unit: latency, isMax: true}.format(more), others, b.signed(c.Factor))
+}
+
+// shorter are the values less a time, and none below 0.
+func shorter(values []*big.Rat, by *big.Rat) []*big.Rat {
+	var list []*big.Rat
+	for _, v := range values {
+		less := new(big.Rat).Sub(v, by)
+		if less.Sign() < 0 {
+			less.SetInt64(0)
+		}
+		list = append(list, less)
+	}
+	return list
+}
+
+// between is what the ends of the bracket differ by.
+func (s sides) between(t *v1alpha1.Threshold) (reason, what string) {
+	if t.Metric == v1alpha1.MetricFailureRate && s.undecided > 0 {
+		return "", "what failed by the generator's doing or is undecided"
+	}
+	return v1alpha1.ReasonGeneratorUncertain, "the generator's own delay"
+}
+
+func (s sides) change() statistics.Change {
+	compare := statistics.Of
+	if s.paired {
+		compare = statistics.OfPairs
+	}
+	c, _ := compare(s.before, s.after)
+	return c
+}
+
+func newSides(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+	if status.Versus != nil {
+		return newPairs(spec, status, t, step)
+	}
+	return newRepetitions(status, t, step)
+}
+
+func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+	if status.Baseline == nil {
+		return sides{}, fmt.Errorf("the status has no figures of the baseline")
+	}
+	s, q := sides{step: step.Name, other: "LoadTest " + status.Baseline.Name}, baseline.Of(t)
+	for i := range status.Baseline.Steps {
+		earlier := &status.Baseline.Steps[i]
+		if earlier.Rung != step.Rung {
+			continue
+		}
+		f := figureIn(earlier.Figures, q)
+		if f == nil {
+			return s, fmt.Errorf("%s has no such figure of it in its step %s: it had too few samples", s.other, earlier.Name)
+		}
+		s.before = append(s.before, valueOf(f.Metric, f.Value))
+		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
+		s.lateBefore = append(s.lateBefore, valueOf(f.Metric, f.LateTogether))
+	}
+	for i := range status.Steps {
+		ours := &status.Steps[i]
+		if ours.Rung != step.Rung || !figures.IsWhole(ours, status.Workers.Desired) || !figures.IsSound(ours.Result) {
+			continue
+		}
+		if figures.Value(q, ours.Result) == nil {
+			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
+		}
+		s.addAfter(q, ours.Result)
+	}
+	switch {
+	case len(s.before) == 0:
+		return s, fmt.Errorf("%s carried no step of that name and load out with all workers, the planned load and a target that did what it was asked", s.other)
+	case len(s.after) == 0:
+		return s, fmt.Errorf("it was not carried out with all workers and the planned load")
+	}
+	return s, nil
+}
+
+// addAfter adds the values of a step of the judged target.
+func (s *sides) addAfter(q figures.Quantity, r *v1alpha1.StepResult) {
+	s.after, s.idealAfter = append(s.after, figures.Value(q, r)), append(s.idealAfter, figures.Ideal(q, r))
+	s.lateAfter, s.undecided = append(s.lateAfter, figures.LateTogether(q, r)), s.undecided+r.Undecided
+}
+
+// addBefore adds the values of a step of the control.
+func (s *sides) addBefore(q figures.Quantity, r *v1alpha1.StepResult) {
+	s.before, s.idealBefore = append(s.before, figures.Value(q, r)), append(s.idealBefore, figures.Ideal(q, r))
+	s.lateBefore, s.undecided = append(s.lateBefore, figures.LateTogether(q, r)), s.undecided+r.Undecided
+}
+
+// figureIn is the figure of a quantity; nil: there is none.
+func figureIn(list []v1alpha1.Figure, q figures.Quantity) *v1alpha1.Figure {
+	i := slices.IndexFunc(list, func(f v1alpha1.Figure) bool { return f.Metric == q.Metric && f.Type == q.Type })
+	if i < 0 || valueOf(q.Metric, list[i].Value) == nil {
+		return nil
+	}
+	return &list[i]
+}
+
+// valueOf is a value as a status has it; 0: there is none.
+func valueOf(metric v1alpha1.Metric, text string) *big.Rat {
+	if text == "" {
+		return new(big.Rat)
+	}
+	value, _ := figures.Parse(metric, text)
+	return value
+}
+
+// sentence says what was found, what is allowed, and how certain that is.
+func (s sides) sentence(t *v1alpha1.Threshold, b bound, c statistics.Change, answer statistics.Answer) string {
+	values := bound{unit: unitOf(t.Metric), isMax: true}
+	of := subject(t)
+	if s.of != "" {
+		of += " of " + s.of
+	}
+	found := fmt.Sprintf("%s is %s in step %s, %s the %s of %s; %s.",
+		of, values.format(middle(s.after)), s.step, b.words(c.Factor), values.format(middle(s.before)), s.other, b.demand())
+	scope, needed := fmt.Sprintf("%s and %d of the baseline", repetitions(len(s.after)), len(s.before)), "3 repetitions of both"
+	if s.paired {
+		scope, needed = repetitions(len(s.after)), "5 repetitions"
+	}
+	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
+	switch {
+	case answer == statistics.Unsure && c.Tested:
+		return fmt.Sprintf("%s By %s the change may be anything %s: have more repetitions.", found, scope, between)
+	case c.Tested:
+		return fmt.Sprintf("%s By %s the change is %s.", found, scope, between)
+	case answer == statistics.Unsure:
+		return fmt.Sprintf("%s By the pairs of %s the change is %s: have at least %s.", found, scope, between, needed)
+	}
+	return fmt.Sprintf("%s How much of it is noise is not known from %s: have at least %s.", found, scope, needed)
+}
+
+func repetitions(n int) string {
+	if n == 1 {
+		return "1 repetition"
+	}
+	return fmt.Sprintf("%d repetitions", n)
+}
+
+// middle is the median; of an even number the lower of the two in the middle, as the
+// spread has it.
+func middle(values []*big.Rat) *big.Rat {
+	sorted := slices.Clone(values)
+	slices.SortFunc(sorted, func(a, b *big.Rat) int { return a.Cmp(b) })
+	return sorted[(len(sorted)-1)/2]
+}
+
+// allows says whether a change keeps the bound, whose limit is in percent.
+func (b bound) allows(c statistics.Change) statistics.Answer {
+	factor := new(big.Rat).Quo(b.limit, big.NewRat(100, 1))
+	factor.Add(factor, big.NewRat(1, 1))
+	if b.isMax {
+		return c.AtMost(factor)
+	}
+	return c.AtLeast(factor)
+}
+
+// noPercentage is a change from 0 to something.
+const noPercentage = "beyond any percentage"
+
+// inPercent is by how much a factor is above 1.
+func inPercent(factor *big.Rat) *big.Rat {
+	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
+	return above.Mul(above, big.NewRat(100, 1))
+}
+
+// signed is a change as a value: "+20.63%".
+func (b bound) signed(factor *big.Rat) string {
+	if factor == nil {
+		return noPercentage
+	}
+	value := b.format(inPercent(factor))
+	if factor.Cmp(big.NewRat(1, 1)) > 0 {
+		return "+" + value
+	}
+	return value
+}
+
+// words is a change as a part of a sentence.
+func (b bound) words(factor *big.Rat) string {
+	if factor == nil {
+		return noPercentage + " above"
+	}
+	value := strings.TrimPrefix(b.format(inPercent(factor)), "-")
+	switch factor.Cmp(big.NewRat(1, 1)) {
+	case 1:
+		return value + " above"
+	case -1:
+		return value + " below"
+	}
+	return "as much as"
+}

@@ -1,0 +1,254 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// Searched is where a search stands after its latest probe, the last step in status, and
+// what comes next while it is Searching.
+func Searched(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (s v1alpha1.SearchStatus, found search.Result) {
+	run := run{spec: spec, status: status, whole: results.CompleteSteps(status), thresholds: status.Thresholds}
+	probes := run.probes()
+	found = plan.SearchRange(spec, status.Search).Next(probes)
+	s = *status.Search
+	s.State, s.Low, s.High = searchStates[found.State], "", ""
+	if found.Low > 0 {
+		s.Low = plan.LoadText(spec, found.Low)
+	}
+	if found.High > 0 {
+		s.High = plan.LoadText(spec, found.High)
+	}
+	if len(probes) > 0 && probes[len(probes)-1].Outcome == search.Breached {
+		s.Breach = joined(run.firstBreach(), run.growth(&status.Steps[len(status.Steps)-1]))
+	}
+	s.Message = text.Truncate(run.searchMessage(&s, found, probes), maxMessage)
+	return s, found
+}
+
+var searchStates = map[search.State]v1alpha1.SearchState{
+	search.Searching:    v1alpha1.SearchSearching,
+	search.Found:        v1alpha1.SearchFound,
+	search.BeyondMax:    v1alpha1.SearchBeyondMax,
+	search.BelowMin:     v1alpha1.SearchBelowMin,
+	search.StillUnclear: v1alpha1.SearchGivenUp,
+	search.Unsteady:     v1alpha1.SearchGivenUp,
+	search.Exhausted:    v1alpha1.SearchGivenUp,
+}
+
+// probes are the steps of a search that are over, in their order. A load is kept by the
+// same rule by which a step counts as sustained: what grows is breached, as it is only a
+// matter of time, and what may be the generator's growth is neither.
+func (r run) probes() []search.Probe {
+	var list []search.Probe
+	for i, step := range r.ran() {
+		if step.Load.IsPause() {
+			continue
+		}
+		p := search.Probe{Load: plan.SearchLoad(&step.Load), Hold: step.Hold}
+		switch {
+		case step.ThresholdState == v1alpha1.ThresholdFailed && step.State == v1alpha1.StepComplete:
+			p.Outcome = search.Breached
+		case step.ThresholdState != v1alpha1.ThresholdPassed || !r.isWhole(i) || isUncertain(&step):
+			p.Outcome = search.Unclear
+		case grows(&step):
+			p.Outcome = search.Breached
+		default:
+			p.Outcome = search.Kept
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// searchMessage is the result of a search in a sentence or two; empty while it goes on.
+func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes []search.Probe) string {
+	breached := r.breached(s, "")
+	switch found.State {
+	case search.Found:
+		return joined(fmt.Sprintf("Kept up to %s: %s", r.load(s.Low), r.held(s)), breached)
+	case search.BeyondMax:
+		return fmt.Sprintf("Kept up to %s, the max of the search: %s The limit is beyond it.", r.load(s.Low), r.held(s))
+	case search.BelowMin:
+		return joined(r.breached(s, ", the min of the search"), r.grewAtMin())
+	case search.StillUnclear:
+		return joined(fmt.Sprintf("The search was given up at %s without a result.", r.tried(probes)), r.doubt(), r.probed(s, probes))
+	case search.Unsteady:
+		return joined("The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time.", r.probed(s, probes))
+	case search.Exhausted:
+		if n := breachedHolds(probes); n > 0 {
+			return joined(fmt.Sprintf("The search was given up: %d loads, each lower than the one before by the precision of %s, were not kept for %s.",
+				n, s.Precision, format.Whole(s.Hold.Duration)), r.keptFor(s), breached)
+		}
+		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), r.probed(s, probes))
+	}
+	return ""
+}
+
+// breachedHolds is how many loads were held, and not kept.
+func breachedHolds(probes []search.Probe) (n int) {
+	for _, p := range probes {
+		if p.Hold && p.Outcome == search.Breached {
+			n++
+		}
+	}
+	return n
+}
+
+// tried is the load that was tried last, and whether it was tried before.
+func (r run) tried(probes []search.Probe) string {
+	last, tried := probes[len(probes)-1], "tried"
+	if last.Hold {
+		tried = "held"
+	}
+	if len(probes) > 1 && probes[len(probes)-2] == last {
+		tried += " again"
+	}
+	return fmt.Sprintf("%s, which was %s", r.load(plan.LoadText(r.spec, last.Load)), tried)
+}
+
+// breached is at what load the search met its limit, and what limits it.
+func (r run) breached(s *v1alpha1.SearchStatus, which string) string {
+	switch {
+	case s.High == "":
+		return ""
+	case s.Breach == "":
+		return fmt.Sprintf("Not kept at %s%s.", r.load(s.High), which)
+	}
+	return fmt.Sprintf("Not kept at %s%s: %s", r.load(s.High), which, s.Breach)
+}
+
+// probed is what is known after a search that was given up.
+func (r run) probed(s *v1alpha1.SearchStatus, probes []search.Probe) string {
+	switch kept := r.keptFor(s); {
+	case s.High != "" && breachedHolds(probes) > 0:
+		return joined(kept, fmt.Sprintf("Not kept for %s at %s.", format.Whole(s.Hold.Duration), r.load(s.High)))
+	case kept != "" && s.High != "":
+		return fmt.Sprintf("%s, and not kept at %s.", strings.TrimSuffix(kept, "."), r.load(s.High))
+	case kept != "":
+		return kept
+	}
+	return "The limit is not known."
+}
+
+// keptFor is which load the probes kept, below all that was breached, and for how long; empty:
+// none. A hold that is kept ends the search, and finds the limit.
+func (r run) keptFor(s *v1alpha1.SearchStatus) string {
+	if s.Low == "" {
+		return ""
+	}
+	return fmt.Sprintf("Kept for %s at %s.", format.Whole(r.spec.Search.Duration.Duration), r.load(s.Low))
+}
+
+// held is for how long the load that was found was kept, and what was outstanding then.
+func (r run) held(s *v1alpha1.SearchStatus) string {
+	last := &r.status.Steps[len(r.status.Steps)-1]
+	if !last.Hold {
+		return fmt.Sprintf("for %s, the time of a probe, and not held for longer (spec.search.hold is 0s).", format.Whole(r.spec.Search.Duration.Duration))
+	}
+	text := "held for " + format.Whole(s.Hold.Duration)
+	switch o := last.Result.Outstanding; {
+	case last.Load.Rate == nil && last.Load.RatePerUser == nil:
+		return text + ". These users wait for each response, so that nothing piles up: more of them get slower responses."
+	case o == nil || o.Trend != v1alpha1.OutstandingSteady:
+		return text + "."
+	default:
+		return fmt.Sprintf("%s, outstanding requests steady at %s.", text, format.Decimal(o.Mean))
+	}
+}
+
+// load is a load as a sentence has it.
+func (r run) load(text string) string {
+	if r.spec.Search.Users != nil {
+		return text + " users"
+	}
+	return text + "/s"
+}
+
+// doubt is why the latest probe has no result.
+func (r run) doubt() string {
+	uncertain := ""
+	if last := &r.status.Steps[len(r.status.Steps)-1]; isUncertain(last) {
+		uncertain = r.growth(last)
+	}
+	if g := r.generator(); g != nil && !g.Healthy {
+		return joined(uncertain, g.Message)
+	}
+	for _, t := range r.thresholds {
+		if t.State == v1alpha1.ThresholdInconclusive {
+			return t.Message
+		}
+	}
+	return uncertain
+}
+
+// joined are sentences, without those that are empty.
+func joined(sentences ...string) string {
+	all := ""
+	for _, s := range sentences {
+		switch {
+		case s == "":
+		case all == "":
+			all = s
+		default:
+			all += " " + s
+		}
+	}
+	return all
+}
+
+// grewAtMin says that min breached no threshold the second time, and was not kept since outstanding
+// requests grew; empty: it did. That alone fails no run.
+func (r run) grewAtMin() string {
+	if r.firstBreach() != "" {
+		return ""
+	}
+	return "Every threshold was kept meanwhile; with one on drift, growth is a breach."
+}
+
+// failedSearch is the sentence of a search whose least load breached a threshold. That
+// any other probe does is the point of a search, and no failure.
+func (r run) failedSearch() string {
+	if r.status.Search.State == v1alpha1.SearchBelowMin && r.grewAtMin() == "" {
+		return r.status.Search.Message
+	}
+	return ""
+}
+
+// undecidedSearch is why a search has not found the limit.
+func (r run) undecidedSearch() string {
+	switch r.status.Search.State {
+	case v1alpha1.SearchFound, v1alpha1.SearchBeyondMax:
+		return ""
+	case v1alpha1.SearchGivenUp, v1alpha1.SearchBelowMin:
+		return r.status.Search.Message
+	}
+	return "The search ended before it had found the limit."
+}
+
+// searched is the largest load that a search found to be kept, and held if it holds. A load
+// that was kept by the probes of a search that found nothing is not certain.
+func (r run) searched() Sustained {
+	s := r.status.Search
+	if s.State != v1alpha1.SearchFound && s.State != v1alpha1.SearchBeyondMax {
+		return Sustained{}
+	}
+	low := s.Low
+	if r.spec.Search.Rate != nil {
+		return Sustained{Rate: low}
+	}
+	if users, err := strconv.ParseInt(low, 10, 32); err == nil {
+		return Sustained{Users: ptr.To(int32(users))}
+	}
+	return Sustained{}
+}

@@ -1,0 +1,85 @@
+package verdict_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// abortedAfter looks at a step of users without a rate as often as every says. Of the
+// requests that end from one look to the next, half fail in each look for which bad is
+// true. It returns after which look the step was aborted; 0: it was not.
+func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live)) int {
+	t.Helper()
+	limit := atMost("failureRate", "10%")
+	limit.OnBreach = v1alpha1.BreachAbort
+	s, step := spec(limit), users(10)
+	step.Result = &v1alpha1.StepResult{}
+	status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}
+	var seconds verdict.Seconds
+	merged := measure.NewMeasurement(2)
+	for look := 1; look <= 60; look++ {
+		next := measure.NewMeasurement(2)
+		if err := next.Merge(merged); err != nil {
+			t.Fatal(err)
+		}
+		r := &next.Requests[0]
+		for n := range requests {
+			r.Sent++
+			r.Response.Record(ms)
+			if bad(look) && n%2 == 0 {
+				r.Outcomes[measure.ServerError]++
+				r.Failed.Record(ms, ms, ms)
+				continue
+			}
+			r.Outcomes[measure.Success]++
+			r.Expected++
+		}
+		next.Window = time.Duration(look) * every
+		live := verdict.Live{Step: &step, Merged: next, Shortest: next.Window, All: true}
+		if edit != nil {
+			edit(look, &live)
+		}
+		var breach *v1alpha1.ThresholdStatus
+		if _, breach, seconds = verdict.Abort(s, status, live, seconds); breach != nil {
+			return look
+		}
+		merged = next
+	}
+	return 0
+}
+
+func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
+	always := func(int) bool { return true }
+	second := func(look int) bool { return look%2 == 0 }
+	// In the tenth look a worker is counted anew: the mean of the windows stands still.
+	standstill := func(look int, live *verdict.Live) {
+		if look == 10 {
+			live.Merged.Window -= time.Second
+		}
+	}
+	for name, tc := range map[string]struct {
+		every    time.Duration
+		requests int64
+		bad      func(int) bool
+		edit     func(int, *verdict.Live)
+		want     int
+	}{
+		"bad seconds": {time.Second, 100, always, nil, 14},
+		"bad halves, in seconds of which each is bad": {500 * time.Millisecond, 100, second, nil, 29},
+		"every other look, as far apart as needed":    {900 * time.Millisecond, 100, second, nil, 0},
+		"every other look, of as many as needed":      {time.Second, 20, second, nil, 0},
+		"every other look, of fewer than needed":      {time.Second, 19, second, nil, 13},
+		"a look after which no time has passed":       {time.Second, 100, always, standstill, 19},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := abortedAfter(t, tc.every, tc.requests, tc.bad, tc.edit); got != tc.want {
+				t.Errorf("aborted after look %d, want %d", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+)
+
+// candidate is the index of the step whose result a step is part of: its own, or of a
+// control's that of the candidate in the same pair.
+func candidate(steps []v1alpha1.StepStatus, i int) int {
+	if steps[i].Side != v1alpha1.SideControl {
+		return i
+	}
+	if at := slices.IndexFunc(steps, func(s v1alpha1.StepStatus) bool {
+		return s.Side == v1alpha1.SideCandidate && s.Rung == steps[i].Rung && s.Repetition == steps[i].Repetition
+	}); at >= 0 {
+		return at
+	}
+	return i // not reached: both were planned
+}
+
+// stopAfterPair has a run stop after a pair, for a breach in either of its steps, and never
+// within it: so it is known what the other target did at that load.
+func (j *Judged) stopAfterPair(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int) {
+	isHalf := slices.ContainsFunc(status.Steps[i+1:], func(s v1alpha1.StepStatus) bool {
+		return s.Side != "" && s.Rung == status.Steps[i].Rung && s.Repetition == status.Steps[i].Repetition
+	})
+	if j.Stop = false; isHalf {
+		return
+	}
+	for n := range j.Thresholds {
+		t := v1alpha1.Threshold{} // a default one
+		if n < len(spec.Thresholds) {
+			t = spec.Thresholds[n]
+		}
+		j.Stop = j.Stop || j.Thresholds[n].State == v1alpha1.ThresholdFailed && stops(spec, &t)
+	}
+}
+
+// newPairs are the values of a metric in the steps of both sides of a rung, pair by pair.
+// There are none if one of the steps says nothing of its target: to leave its pair out
+// would be to choose the others by what was measured.
+func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+	s, q := sides{step: step.Name, of: status.Versus.Candidate, other: status.Versus.Control, paired: true}, baseline.Of(t)
+	for _, pair := range figures.Pairs(status.Steps, step.Rung) {
+		if pair.Candidate == nil || pair.Control == nil {
+			return s, fmt.Errorf("a step of the pair is missing") // not reached: both were planned
+		}
+		for _, of := range []*v1alpha1.StepStatus{pair.Candidate, pair.Control} {
+			switch {
+			case of.TargetChanged():
+				return s, fmt.Errorf("the target changed in step %s", of.Name)
+			case !figures.IsWhole(of, status.Workers.Desired):
+				return s, fmt.Errorf("step %s was not carried out with all workers", of.Name)
+			case !figures.IsSound(of.Result):
+				return s, fmt.Errorf("the generator displaced the load of step %s", of.Name)
+			case figures.Value(q, of.Result) == nil:
+				return s, fmt.Errorf("step %s has no such figure: it had too few samples", of.Name)
+			}
+		}
+		if err := figures.Broken(spec, pair.Control, q.Type, "a control"); err != nil {
+			return s, err
+		}
+		s.addAfter(q, pair.Candidate.Result)
+		s.addBefore(q, pair.Control.Result)
+	}
+	return s, nil
+}

@@ -1,0 +1,146 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// Copy is what a run of these steps keeps of a finished one, to compare itself with.
+func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (*v1alpha1.BaselineStatus, *plan.Refusal) {
+	s := &finished.Status
+	if s.Verdict != v1alpha1.VerdictPassed && s.Verdict != v1alpha1.VerdictFailed {
+		return nil, refuse("the verdict of LoadTest %s is %s, so that its figures say nothing about its target; name one that is Passed or Failed.", finished.Name, s.Verdict)
+	}
+	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
+		return nil, refuse("LoadTest %s sends other requests, or the same in other proportions: %s; name one whose requests have the same names, types and weights.", finished.Name, what)
+	}
+	if what := difference(spec, finished); what != "" {
+		return nil, refuse("LoadTest %s sends other traffic, which differs in %s; name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
+	}
+	matched, counterparts, broken := match(spec, steps, finished)
+	switch {
+	case len(matched) > 0:
+	case broken != nil:
+		return nil, refuse("no step of LoadTest %s can be compared with: %s; name one whose target did what it was asked.", finished.Name, broken)
+	case counterparts == 0:
+		return nil, refuse("no step of LoadTest %s has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.", finished.Name)
+	default:
+		return nil, refuse("no step of LoadTest %s that has the name and the load of one of this run was carried out with all workers and the planned load; name another one, or run it again.", finished.Name)
+	}
+	return &v1alpha1.BaselineStatus{
+		Name: finished.Name, UID: string(finished.UID), Verdict: s.Verdict, CompletionTime: s.CompletionTime, Steps: matched,
+	}, nil
+}
+
+func refuse(format string, args ...any) *plan.Refusal {
+	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: "spec.baseline.name: " + fmt.Sprintf(format, args...)}
+}
+
+// match are the figures of those steps that have a counterpart among the planned ones, how
+// many planned ones have one at all, and why a counterpart is nothing to compare with. Then
+// none of its repetitions is: which of them are good was not decided before they were
+// measured.
+func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (matched []v1alpha1.BaselineStep, counterparts int, broken error) {
+	theirs, byType := figures.Rungs(results.CompleteSteps(&finished.Status)), types(spec)
+	for _, rung := range figures.Rungs(steps) {
+		counterpart := figures.Find(theirs, &rung)
+		if counterpart == nil {
+			continue
+		}
+		counterparts++
+		if err := brokenIn(spec, counterpart, byType); err != nil {
+			broken = cmp.Or(broken, err)
+			continue
+		}
+		for _, step := range counterpart.Steps {
+			if step.Result == nil || !figures.IsSound(step.Result) {
+				continue
+			}
+			matched = append(matched, v1alpha1.BaselineStep{
+				Name: step.Name, Rung: rung.Number, Repetition: step.Repetition,
+				Sent: step.Result.Sent, Figures: figures.Figures(step.Result, byType),
+			})
+		}
+	}
+	return matched, counterparts, broken
+}
+
+// brokenIn is why the steps of a rung are nothing to compare with; nil: they are.
+func brokenIn(spec *v1alpha1.LoadTestSpec, rung *figures.Rung, byType []figures.Quantity) error {
+	for _, step := range rung.Steps {
+		if step.Result == nil {
+			continue
+		}
+		for _, q := range append([]figures.Quantity{{}}, byType...) {
+			if err := figures.Broken(spec, step, q.Type, "a baseline"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// types are the quantities by type that the thresholds bound.
+func types(spec *v1alpha1.LoadTestSpec) []figures.Quantity {
+	var list []figures.Quantity
+	for i := range spec.Thresholds {
+		t := &spec.Thresholds[i]
+		if q := Of(t); t.IsRelative() && q.Type != "" && !slices.Contains(list, q) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// Of is the quantity that a threshold on a difference is about.
+func Of(t *v1alpha1.Threshold) figures.Quantity {
+	q := figures.Quantity{Metric: t.Metric}
+	if len(t.Types) > 0 {
+		q.Type = t.Types[0]
+	}
+	return q
+}
+
+// part is a request's part of the traffic.
+type part struct {
+	name, kind string
+	weight     int32
+}
+
+// mix is what a spec sends, by the names that the user gave it: the path of a request
+// with a name may differ from one version of the target to the next.
+func mix(spec *v1alpha1.LoadTestSpec) []part {
+	var list []part
+	for i, request := range plan.RequestNames(spec) {
+		weight := int32(1)
+		if w := spec.Requests[i].Weight; w != nil {
+			weight = *w
+		}
+		list = append(list, part{request.Name, request.Type, weight})
+	}
+	return list
+}
+
+// otherMix is the first in which two mixes differ; empty: they are the same.
+func otherMix(ours, theirs []part) string {
+	for i := range min(len(ours), len(theirs)) {
+		switch a, b := ours[i], theirs[i]; {
+		case a.name != b.name:
+			return fmt.Sprintf("request %d is %s here, and %s there", i+1, a.name, b.name)
+		case a.kind != b.kind:
+			return fmt.Sprintf("the type of request %s is %s here, and %s there", a.name, a.kind, b.kind)
+		case a.weight != b.weight:
+			return fmt.Sprintf("the weight of request %s is %d here, and %d there", a.name, a.weight, b.weight)
+		}
+	}
+	if len(ours) != len(theirs) {
+		return fmt.Sprintf("%d here, and %d there", len(ours), len(theirs))
+	}
+	return ""
+}

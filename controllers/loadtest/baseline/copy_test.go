@@ -1,0 +1,320 @@
+package baseline_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// ladder is a run of two rungs.
+func ladder() *v1alpha1.LoadTestSpec {
+	return &v1alpha1.LoadTestSpec{
+		Requests:    []v1alpha1.Request{{Name: "create", Method: "POST", Weight: ptr(int32(20))}, {Path: "/health"}},
+		Ladder:      &v1alpha1.Ladder{Users: []int32{10, 100}, Duration: metav1.Duration{Duration: time.Second}, Rest: &metav1.Duration{Duration: time.Second}},
+		Repetitions: 2,
+	}
+}
+
+// before is a finished run of it.
+func before() *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before", UID: "u"}, Spec: *ladder()}
+	lt.Status = v1alpha1.LoadTestStatus{
+		Verdict: v1alpha1.VerdictPassed, CompletionTime: &metav1.Time{Time: time.Unix(1, 0)},
+		Workers: v1alpha1.WorkerCounts{Desired: 1}, Steps: plan.Steps(&lt.Spec),
+	}
+	for i := range lt.Status.Steps {
+		step := &lt.Status.Steps[i]
+		step.State = v1alpha1.StepComplete
+		if !step.Load.IsPause() {
+			step.WorkersReporting, step.Result = 1, &v1alpha1.StepResult{Goodput: step.Name[:2]}
+			step.Result.Sent = int64(i)
+		}
+	}
+	return lt
+}
+
+func goodput(name string, rung, repetition int32, sent int64) v1alpha1.BaselineStep {
+	figures := []v1alpha1.Figure{{Metric: "goodput", Value: "10"}, {Metric: "itemsPerSecond", Value: "10"}}
+	if sent > 0 {
+		figures = append([]v1alpha1.Figure{{Metric: "failureRate", Value: "0%"}, {Metric: "rateLimitedRate", Value: "0%"}}, figures...)
+	}
+	return v1alpha1.BaselineStep{Name: name, Rung: rung, Repetition: repetition, Sent: sent, Figures: figures}
+}
+
+func TestWhatIsCopied(t *testing.T) {
+	all := []v1alpha1.BaselineStep{goodput("10", 1, 1, 0), goodput("10 (2)", 1, 2, 4), goodput("100", 3, 1, 2), goodput("100 (2)", 3, 2, 6)}
+	for name, tc := range map[string]struct {
+		spec   func(*v1alpha1.LoadTestSpec)
+		before func(*v1alpha1.LoadTest)
+		want   []v1alpha1.BaselineStep
+	}{
+		"all":                  {nil, nil, all},
+		"of a run that failed": {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Verdict = v1alpha1.VerdictFailed }, all},
+		"another rung":         {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users[0] = 20 }, nil, all[2:]},
+		"at another place":     {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{100} }, nil, []v1alpha1.BaselineStep{goodput("100", 1, 1, 2), goodput("100 (2)", 1, 2, 6)}},
+		"one repetition":       {func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 1 }, nil, all},
+		"a cut step":           {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[6].State = v1alpha1.StepCut }, all[:3]},
+		"a displaced load": {nil, func(lt *v1alpha1.LoadTest) {
+			lt.Status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true}
+		}, all[1:]},
+		"a missing worker":            {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].WorkersReporting = 0 }, all[1:]},
+		"a worker lost in the last":   {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Lost = 1 }, all[:3]},
+		"the path of a named request": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Path = "/v2/urls" }, nil, all},
+		"another rest":                {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest.Duration = time.Minute }, nil, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec, finished := ladder(), before()
+			if tc.spec != nil {
+				tc.spec(spec)
+			}
+			if tc.before != nil {
+				tc.before(finished)
+			}
+			got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
+			if refusal != nil {
+				t.Fatal(refusal)
+			}
+			want := &v1alpha1.BaselineStatus{Name: "before", UID: "u", Verdict: finished.Status.Verdict, CompletionTime: finished.Status.CompletionTime, Steps: tc.want}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("copied (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Figures by type are copied only for thresholds that bound a difference.
+func TestFiguresByTypeThatAreCopied(t *testing.T) {
+	spec, finished := ladder(), before()
+	spec.Thresholds = []v1alpha1.Threshold{
+		{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "10%"}, {Name: "again", Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
+		{Metric: "p99", Types: []string{"Read"}}, {Metric: "p50", MaxIncrease: "5%"},
+	}
+	time50 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: time.Millisecond}, P99: &metav1.Duration{Duration: time.Millisecond}}
+	finished.Status.Steps[0].Result = &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{{Name: "Read", ResponseTime: time50}}}
+	got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	want := []v1alpha1.Figure{{Metric: "p95", Type: "Read", Value: "1ms"}}
+	if diff := cmp.Diff(want, got.Steps[0].Figures); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+}
+
+// What a run sends, and how it waits, is what the baseline did: else the figures are not of
+// the target alone.
+func TestOtherTrafficIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.LoadTestSpec)
+		want string
+	}{
+		"journeys": {func(s *v1alpha1.LoadTestSpec) {
+			s.Journeys = []v1alpha1.Journey{{Name: "buy", Steps: []v1alpha1.JourneyStep{{Request: "create"}}}}
+		}, "spec.journeys"},
+		"data": {func(s *v1alpha1.LoadTestSpec) { s.Data = []v1alpha1.Data{{Name: "words"}} }, "spec.data"},
+		"a setup": {func(s *v1alpha1.LoadTestSpec) {
+			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}}
+		}, "spec.setup"},
+		"an expectation": {func(s *v1alpha1.LoadTestSpec) {
+			s.Requests[0].Expect = &v1alpha1.Expectation{Status: []int32{200, 500}}
+		}, "expect of request create"},
+		"a body":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Body = "hunter2" }, "body of request create"},
+		"a method": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Method = "PUT" }, "method of request create"},
+		"a header": {func(s *v1alpha1.LoadTestSpec) {
+			s.Requests[1].Headers = []v1alpha1.Header{{Name: "A", Value: ptr("b")}}
+		}, "headers of request GET /health"},
+		"items":             {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Items = 2 }, "items of request GET /health"},
+		"a shared header":   {func(s *v1alpha1.LoadTestSpec) { s.Target.Headers = []v1alpha1.Header{{Name: "A", Value: ptr("b")}} }, "spec.target.headers"},
+		"a timeout":         {func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Second} }, "spec.target.timeout: 1s here, and 30s there"},
+		"a protocol":        {func(s *v1alpha1.LoadTestSpec) { s.Target.Protocol = "HTTP/2" }, "spec.target.protocol: HTTP/2 here, and HTTP/1.1 there"},
+		"connections":       {func(s *v1alpha1.LoadTestSpec) { s.Target.HTTP2 = &v1alpha1.HTTP2{Connections: ptr(int32(2))} }, "spec.target.http2"},
+		"without keepalive": {func(s *v1alpha1.LoadTestSpec) { s.Target.DisableKeepAlive = true }, "spec.target.disableKeepAlive: true here, and false there"},
+		"resumption":        {func(s *v1alpha1.LoadTestSpec) { s.Target.TLS = &v1alpha1.TLS{Resume: true} }, "spec.target.tls.resume: true here, and false there"},
+		"a client's certificate": {func(s *v1alpha1.LoadTestSpec) {
+			s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "mine"}}
+		}, "spec.target.tls.clientCertificate: one here, and none there"},
+		"a Service by https": {func(s *v1alpha1.LoadTestSpec) {
+			s.Target.Service = &v1alpha1.ServiceReference{Name: "v4", Scheme: v1alpha1.SchemeHTTPS}
+		}, "the scheme of spec.target: https here, and http there"},
+		"an address by https": {func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://v4" }, "the scheme of spec.target: https here, and http there"},
+		"a proxy":             {func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy:3128/"} }, "spec.target.proxy: http://proxy:3128 here, and none there"},
+		"traces":              {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, "spec.target.trace: 100% here, and none there"},
+		"a driver":            {func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Vegeta"} }, "spec.worker.driver: Vegeta here, and Auto there"},
+		"workers":             {func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(50)) }, "the number of workers: 50 here, and 1 there"},
+	} {
+		spec, finished := ladder(), before()
+		tc.edit(spec)
+		want := "spec.baseline.name: LoadTest before sends other traffic, which differs in " + tc.want + "; name one that sends the same, or run the earlier version with this spec."
+		if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || refusal.Message != want {
+			t.Errorf("%s: refusal %+v, want %q", name, refusal, want)
+		}
+		// The run before may as well be the one that has it.
+		if name != "workers" {
+			tc.edit(&finished.Spec)
+		} else {
+			finished.Status.Workers.Desired = 50
+			for i := range finished.Status.Steps {
+				finished.Status.Steps[i].WorkersReporting = 50
+			}
+		}
+		if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal != nil {
+			t.Errorf("%s, in both: %s", name, refusal.Message)
+		}
+	}
+}
+
+// A baseline may be of another address, another version of a path, and what is no traffic
+// may differ, too. A default is no other value.
+func TestSameTrafficIsCompared(t *testing.T) {
+	for name, edit := range map[string]func(*v1alpha1.LoadTestSpec){
+		"another Service":    func(s *v1alpha1.LoadTestSpec) { s.Target.Service = &v1alpha1.ServiceReference{Name: "v4"} },
+		"the default scheme": func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://v4" },
+		"another server name": func(s *v1alpha1.LoadTestSpec) {
+			s.Target.TLS = &v1alpha1.TLS{ServerName: "v4", InsecureSkipVerify: true}
+		},
+		"another host":         func(s *v1alpha1.LoadTestSpec) { s.Target.Headers = []v1alpha1.Header{{Name: "host", Value: ptr("v4")}} },
+		"the default timeout":  func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: 30 * time.Second} },
+		"the default protocol": func(s *v1alpha1.LoadTestSpec) { s.Target.Protocol = "HTTP/1.1" },
+		"the default method":   func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Method = "GET" },
+		"the default items":    func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Items = 1 },
+		"the default driver":   func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Auto", Image: "mirror/worker"} },
+		"the default workers":  func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(1)) },
+		"a preflight":          func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}} },
+	} {
+		spec := ladder()
+		edit(spec)
+		if _, refusal := baseline.Copy(spec, plan.Steps(spec), before()); refusal != nil {
+			t.Errorf("%s: %s", name, refusal.Message)
+		}
+	}
+}
+
+// A rung whose target failed in one repetition is no baseline in any of them: the others
+// would have been chosen by what was measured.
+func TestBrokenStepsAreNoBaseline(t *testing.T) {
+	breaks := func(steps ...int) func(*v1alpha1.LoadTest) {
+		return func(lt *v1alpha1.LoadTest) {
+			for _, i := range steps {
+				lt.Status.Steps[i].Result.Sent, lt.Status.Steps[i].Result.Failed = 1000, 11
+			}
+		}
+	}
+	const nothing = "spec.baseline.name: no step of LoadTest before can be compared with: failureRate is 1.1% in step 10, and above 1% a baseline is nothing to compare with; name one whose target did what it was asked."
+	for name, tc := range map[string]struct {
+		threshold v1alpha1.Threshold
+		before    func(*v1alpha1.LoadTest)
+		want      []string
+		refusal   string
+	}{
+		"the larger rung":        {before: breaks(6), want: []string{"10", "10 (2)"}},
+		"all steps":              {before: breaks(0, 2, 4, 6), refusal: nothing},
+		"one repetition of each": {before: breaks(0, 6), refusal: nothing},
+		"so much is unsent": {
+			before: func(lt *v1alpha1.LoadTest) {
+				lt.Status.Steps[2].Result.Due, lt.Status.Steps[2].Result.Unsent = 1000, 11
+			},
+			want: []string{"10", "10 (2)"},
+		},
+		"it was down for so long": {
+			before: func(lt *v1alpha1.LoadTest) { lt.Status.Steps[6].Result.Downtime = "94%" },
+			want:   []string{"10", "10 (2)"},
+		},
+		"so many journeys fail": {
+			before: func(lt *v1alpha1.LoadTest) {
+				lt.Status.Steps[2].Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}
+			},
+			want: []string{"10", "10 (2)"},
+		},
+		"as much may fail": {
+			threshold: v1alpha1.Threshold{Metric: "failureRate", Max: ptr(intstr.FromString("2%"))},
+			before:    breaks(0, 2, 4, 6), want: []string{"10", "10 (2)", "100", "100 (2)"},
+		},
+		"the type that is compared": {
+			threshold: v1alpha1.Threshold{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
+			before: func(lt *v1alpha1.LoadTest) {
+				lt.Status.Steps[6].Result.Types = []v1alpha1.TypeResult{{Name: "Read", Counts: v1alpha1.Counts{Sent: 100, Failed: 2}}}
+			},
+			want: []string{"10", "10 (2)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec, finished := ladder(), before()
+			spec.Thresholds = []v1alpha1.Threshold{tc.threshold}
+			tc.before(finished)
+			got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
+			if refusal != nil {
+				if refusal.Message != tc.refusal {
+					t.Errorf("refusal %q, want %q", refusal.Message, tc.refusal)
+				}
+				return
+			}
+			var names []string
+			for _, step := range got.Steps {
+				names = append(names, step.Name)
+			}
+			if diff := cmp.Diff(tc.want, names); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec   func(*v1alpha1.LoadTestSpec)
+		before func(*v1alpha1.LoadTest)
+		want   string
+	}{
+		"inconclusive": {
+			nil, func(lt *v1alpha1.LoadTest) { lt.Status.Verdict = v1alpha1.VerdictInconclusive },
+			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so that its figures say nothing about its target; name one that is Passed or Failed.",
+		},
+		"another ladder": {
+			func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{11, 110} }, nil,
+			"spec.baseline.name: no step of LoadTest before has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.",
+		},
+		"the same users for longer": {
+			func(s *v1alpha1.LoadTestSpec) { s.Ladder.Duration.Duration = time.Minute }, nil,
+			"spec.baseline.name: no step of LoadTest before has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.",
+		},
+		"nothing sound": {
+			nil, func(lt *v1alpha1.LoadTest) {
+				for i := range lt.Status.Steps {
+					lt.Status.Steps[i].State = v1alpha1.StepCut
+				}
+			},
+			"spec.baseline.name: no step of LoadTest before that has the name and the load of one of this run was carried out with all workers and the planned load; name another one, or run it again.",
+		},
+		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Path = "/" }, nil, otherRequests("request 2 is GET / here, and GET /health there")},
+		"another weight":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Weight = nil }, nil, otherRequests("the weight of request create is 1 here, and 20 there")},
+		"another type":     {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Type = "Login" }, nil, otherRequests("the type of request create is Login here, and Write there")},
+		"one request more": {func(s *v1alpha1.LoadTestSpec) { s.Requests = append(s.Requests, s.Requests[0]) }, nil, otherRequests("3 here, and 2 there")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec, finished := ladder(), before()
+			if tc.spec != nil {
+				tc.spec(spec)
+			}
+			if tc.before != nil {
+				tc.before(finished)
+			}
+			_, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
+			if refusal == nil || refusal.Reason != v1alpha1.ReasonBaselineRefused || refusal.Message != tc.want {
+				t.Errorf("refusal %+v, want %q", refusal, tc.want)
+			}
+		})
+	}
+}
+
+func otherRequests(difference string) string {
+	return "spec.baseline.name: LoadTest before sends other requests, or the same in other proportions: " + difference + "; name one whose requests have the same names, types and weights."
+}

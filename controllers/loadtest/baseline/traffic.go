@@ -1,0 +1,139 @@
+package baseline
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// difference is in what the traffic of a run is not that of a finished one whose requests
+// have the same names; empty: in nothing that the specs tell. Another timeout, protocol or
+// number of workers makes other figures of the same target, and so does a request that is
+// another one. What a ConfigMap or a Secret holds is not looked at, and which client's
+// certificate it is: that there is one costs the target its part of each handshake.
+func difference(spec *v1alpha1.LoadTestSpec, finished *v1alpha1.LoadTest) string {
+	ours, theirs := traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired)
+	all := maps.Clone(ours)
+	maps.Copy(all, theirs)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		a, b := ours[name], theirs[name]
+		switch {
+		case a == b:
+		case isShown(a) && isShown(b):
+			return fmt.Sprintf("%s: %s here, and %s there", name, a, b)
+		default:
+			return name
+		}
+	}
+	return ""
+}
+
+// isShown says whether a value goes into a sentence: a number, a time or a word, and nothing
+// of a request.
+func isShown(value string) bool {
+	return value != "" && !strings.ContainsAny(value, `[{"`) && value != "null"
+}
+
+// none is a value that is not set.
+const none = "none"
+
+// traffic is what a run sends, and how it waits for the responses, by the names of the
+// fields.
+func traffic(spec *v1alpha1.LoadTestSpec, workers int32) map[string]string {
+	t := &spec.Target
+	tls := ptr.Deref(t.TLS, v1alpha1.TLS{})
+	fields := map[string]string{
+		"spec.data":                         spelled(spec.Data),
+		"spec.journeys":                     spelled(spec.Journeys),
+		"spec.setup":                        spelled(spec.Setup),
+		"spec.target.disableKeepAlive":      fmt.Sprint(t.DisableKeepAlive),
+		"spec.target.headers":               spelled(own(t.Headers)),
+		"spec.target.http2":                 spelled(t.HTTP2),
+		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1alpha1.ProtocolHTTP1)),
+		"spec.target.proxy":                 none,
+		"spec.target.timeout":               plan.Timeout(spec).String(),
+		"spec.target.tls.clientCertificate": none,
+		"spec.target.tls.resume":            fmt.Sprint(tls.Resume),
+		"spec.target.trace":                 none,
+		"spec.worker.driver":                string(v1alpha1.DriverAuto),
+		"the number of workers":             fmt.Sprint(workers),
+		"the scheme of spec.target":         string(scheme(t)),
+	}
+	if t.Proxy != nil {
+		fields["spec.target.proxy"] = strings.TrimSuffix(t.Proxy.URL, "/")
+	}
+	if tls.ClientCertificate != nil {
+		fields["spec.target.tls.clientCertificate"] = "one"
+	}
+	if t.Trace != nil {
+		fields["spec.target.trace"] = t.Trace.Sampled
+	}
+	if spec.Worker != nil && spec.Worker.Driver != "" {
+		fields["spec.worker.driver"] = string(spec.Worker.Driver)
+	}
+	for i, named := range plan.RequestNames(spec) {
+		for field, value := range request(spec.Requests[i]) {
+			fields[field+" of request "+named.Name] = value
+		}
+	}
+	return fields
+}
+
+// scheme is that of the target's URL.
+func scheme(t *v1alpha1.Target) v1alpha1.Scheme {
+	switch {
+	case t.Service != nil:
+		return cmp.Or(t.Service.Scheme, v1alpha1.SchemeHTTP)
+	case strings.HasPrefix(t.URL, "https:"):
+		return v1alpha1.SchemeHTTPS
+	}
+	return v1alpha1.SchemeHTTP
+}
+
+// request are the fields of a request as texts, without those of the mix. The path of a
+// request with a name is left out, as it may differ from one version of the target to the
+// next.
+func request(r v1alpha1.Request) map[string]string {
+	if r.Name != "" {
+		r.Path = ""
+	}
+	r.Name, r.Type, r.Weight, r.Items, r.Headers = "", "", nil, max(r.Items, 1), own(r.Headers)
+	if r.Method == "GET" {
+		r.Method = "" // the default
+	}
+	raw, fields, texts := spelled(r), map[string]json.RawMessage{}, map[string]string{}
+	if json.Unmarshal([]byte(raw), &fields) != nil {
+		return nil // not reached: it was written as JSON
+	}
+	for name, value := range fields {
+		texts[name] = fmt.Sprintf("%q", value)
+	}
+	return texts
+}
+
+// own are the headers without Host, which names the target as its address does.
+func own(headers []v1alpha1.Header) []v1alpha1.Header {
+	var list []v1alpha1.Header
+	for _, h := range headers {
+		if !strings.EqualFold(h.Name, "Host") {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+func spelled(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "" // not reached: it came as JSON
+	}
+	return string(raw)
+}

@@ -1,0 +1,64 @@
+package desired
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+const (
+	tokenDir = "/var/run/secrets/loadtest.dev"
+	// tokenLifetime is the least that the API server grants; the kubelet renews it.
+	tokenLifetime = 600
+	// groupReadable lets the worker read a file through its group; the file cannot
+	// be written.
+	groupReadable = 0o440
+)
+
+// volumes are what a worker reads: its token for the coordinator and, if the
+// spec names any, the files of the LoadTest's ConfigMaps and Secrets. The kubelet
+// fetches them; the operator never reads what is in them.
+func volumes(spec *v1alpha1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount) {
+	token := corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
+		Audience: workerv1.Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",
+	}}
+	list := []corev1.Volume{projected("token", token)}
+	mounts := []corev1.VolumeMount{{Name: "token", MountPath: tokenDir, ReadOnly: true}}
+	if files := fileSources(plan.Files(spec)); len(files) > 0 {
+		list = append(list, projected("files", files...))
+		mounts = append(mounts, corev1.VolumeMount{Name: "files", MountPath: plan.FileDir, ReadOnly: true})
+	}
+	return list, mounts
+}
+
+func projected(name string, sources ...corev1.VolumeProjection) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		DefaultMode: ptr.To[int32](groupReadable), Sources: sources,
+	}}}
+}
+
+// fileSources has one source for each object, with the keys that are named and
+// no other. None is optional: a worker without a file that it needs must not
+// start. The files of one object follow each other.
+func fileSources(files []plan.File) []corev1.VolumeProjection {
+	var list []corev1.VolumeProjection
+	for len(files) > 0 {
+		object, n := files[0], 0
+		var items []corev1.KeyToPath
+		for n < len(files) && files[n].Secret == object.Secret && files[n].Name == object.Name {
+			items = append(items, corev1.KeyToPath{Key: files[n].Key, Path: files[n].Path()})
+			n++
+		}
+		files = files[n:]
+		name := corev1.LocalObjectReference{Name: object.Name}
+		if object.Secret {
+			list = append(list, corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: name, Items: items}})
+		} else {
+			list = append(list, corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: name, Items: items}})
+		}
+	}
+	return list
+}

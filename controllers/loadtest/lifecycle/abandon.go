@@ -1,0 +1,90 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+)
+
+// Cause is why a run cannot be carried on by Decide.
+type Cause struct {
+	// Reason and Message are those of condition Failed.
+	Reason, Message string
+	// Refused is how often the status of Abandon was refused: each time it is smaller.
+	Refused int
+}
+
+// StatusRefused is the cause of a run whose status the API server does not take.
+func StatusRefused(message string, refused int) *Cause {
+	return &Cause{v1alpha1.ReasonStatusRefused, fmt.Sprintf("The status of the run is refused: %s What was measured since it was last written is lost.", sentence(message)), refused}
+}
+
+// PassFailed is the cause of a run for which Decide, or what it needs, panics.
+func PassFailed(message string, refused int) *Cause {
+	return &Cause{v1alpha1.ReasonInternalError, fmt.Sprintf("The operator failed on this run, time after time: %s Its log has more; please report it.", sentence(message)), refused}
+}
+
+// Abandon ends a run that cannot be carried on: with the status as it was read, which
+// could be written once, and why the run ended. It does as little as possible, so that
+// it does not fail for the same cause. Of a finished run it looks after what is left.
+func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) Decision {
+	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now}
+	r.out.Status = *lt.Status.DeepCopy()
+	if finished(r.read.Conditions) {
+		r.reconcileFinished()
+		r.out.RequeueAfter = r.untilWake()
+		return r.out
+	}
+	s := &r.out.Status
+	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1alpha1.VerdictError, v1alpha1.PhaseEnded
+	s.Steps = r.abandonedSteps(cause.Refused)
+	s.Auditing = nil
+	if cause.Refused >= withoutResults {
+		s.Baseline, s.Environment = nil, nil
+	}
+	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
+	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, cause.Reason, cause.Message)
+	r.conclude()
+	done := metav1.NewTime(now)
+	s.CompletionTime = &done
+	r.wake(now.Add(cleanupGrace))
+	r.warn(cause.Reason, cause.Message)
+	r.out.RequeueAfter = r.untilWake()
+	return r.out
+}
+
+// What is left out of a status that is refused, from that many refusals on.
+const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
+
+// abandonedSteps are the steps of a run that is abandoned. What takes room is left out
+// of them little by little: the histograms, the samples and the traces, the results, all.
+func (r *run) abandonedSteps(refused int) []v1alpha1.StepStatus {
+	if refused >= withoutSteps {
+		return nil
+	}
+	now := metav1.NewMicroTime(r.now)
+	steps := r.out.Status.Steps
+	for i := range steps {
+		s := &steps[i]
+		switch s.State {
+		case v1alpha1.StepPending:
+			s.State = v1alpha1.StepSkipped
+		case v1alpha1.StepRunning:
+			s.State, s.CompletionTime = v1alpha1.StepCut, &now
+			if s.Result != nil {
+				results.Settle(s.Result)
+			}
+		}
+		switch {
+		case refused >= withoutResults:
+			s.Result = nil
+		case refused >= withoutHistograms && s.Result != nil:
+			s.Result.Histogram, s.Result.ErrorSamples, s.Result.Traces = "", nil, nil
+		}
+	}
+	return steps
+}

@@ -1,0 +1,89 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// A run is abandoned with less each time that its status is refused.
+func TestAbandonedStatusShrinks(t *testing.T) {
+	for refused, want := range []struct {
+		steps, results, histograms, samples int
+	}{{2, 2, 2, 4}, {2, 2, 0, 0}, {2, 0, 0, 0}, {}, {}} {
+		lt := limited(1)
+		for i := range lt.Status.Steps {
+			lt.Status.Steps[i].Result = &v1alpha1.StepResult{Histogram: "H", ErrorSamples: []v1alpha1.ErrorSample{{}}, Traces: &v1alpha1.TraceResult{}, Counts: v1alpha1.Counts{Sent: 5, InFlight: 2}}
+		}
+		d := lifecycle.Abandon(lt, lifecycle.StatusRefused("too large", refused), lifecycle.Observed{Job: lifecycle.JobPresent}, began.Add(time.Hour))
+		got := struct{ steps, results, histograms, samples int }{steps: len(d.Status.Steps)}
+		for _, s := range d.Status.Steps {
+			if s.Result != nil {
+				got.results++
+				got.histograms += len(s.Result.Histogram)
+				got.samples += len(s.Result.ErrorSamples)
+				if s.Result.Traces != nil {
+					got.samples++
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("refused %d times: %+v, want %+v", refused, got, want)
+		}
+		if want.steps > 0 && (d.Status.Steps[0].State != v1alpha1.StepComplete || d.Status.Steps[1].State != v1alpha1.StepCut) {
+			t.Errorf("refused %d times: steps are %s and %s, want Complete and Cut", refused, d.Status.Steps[0].State, d.Status.Steps[1].State)
+		}
+		if want.results > 0 && (d.Status.Steps[1].Result.InFlight != 0 || d.Status.Steps[1].Result.Failed != 2) {
+			t.Errorf("refused %d times: the cut step has %+v, want what was in flight as failed", refused, d.Status.Steps[1].Result.Counts)
+		}
+		if lt.Status.Steps[1].Result.Histogram != "H" || d.Directive.Finish || d.RequeueAfter != 30*time.Second || len(d.Events) != 1 {
+			t.Errorf("refused %d times: directive %+v, again after %v, events %v", refused, d.Directive, d.RequeueAfter, d.Events)
+		}
+		for kind, want := range map[string]string{
+			v1alpha1.ConditionFailed:   "True StatusRefused: The status of the run is refused: too large. What was measured since it was last written is lost.",
+			v1alpha1.ConditionFinished: "True Error: The status of the run is refused: too large. What was measured since it was last written is lost.",
+			v1alpha1.ConditionStalled:  "True Error: The status of the run is refused: too large. What was measured since it was last written is lost.",
+		} {
+			if diff := cmp.Diff(want, said(d.Status, kind)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", kind, diff)
+			}
+		}
+	}
+}
+
+// Steps that had not begun never do.
+func TestAbandonedStepsAreSkipped(t *testing.T) {
+	d := lifecycle.Abandon(limited(0), lifecycle.PassFailed("no", 0), lifecycle.Observed{}, began.Add(time.Hour))
+	if d.Status.Steps[1].State != v1alpha1.StepSkipped || d.Status.Verdict != v1alpha1.VerdictError {
+		t.Errorf("the step is %s, the verdict %s; want Skipped, Error", d.Status.Steps[1].State, d.Status.Verdict)
+	}
+	if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, "True InternalError: The operator failed on this run, time after time: no. ") {
+		t.Errorf("Failed is %s", got)
+	}
+}
+
+// A run that is over when it is abandoned keeps its status, and its Job goes; so it does
+// if the status was restored from a copy that lacks the time.
+func TestAbandonedAfterItsEnd(t *testing.T) {
+	spec := ladder()
+	spec.Terminate = true
+	for _, restored := range []bool{false, true} {
+		lt := accepted(spec)
+		if restored {
+			lt.Status.CompletionTime = nil
+		}
+		d := lifecycle.Abandon(lt, lifecycle.StatusRefused("no", 0), lifecycle.Observed{Job: lifecycle.JobPresent}, began.Add(time.Minute))
+		if diff := cmp.Diff(lt.Status, d.Status); diff != "" || d.Job != lifecycle.JobDelete || len(d.Events) > 0 {
+			t.Errorf("restored: %t: Job %v, events %v, status (-want +got):\n%s", restored, d.Job, d.Events, diff)
+		}
+		if d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began.Add(2*time.Hour)); !d.Delete {
+			t.Errorf("restored: %t: the LoadTest outlives its time to live", restored)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// auditRounds are the rounds in which a worker reads numbers: what it read before the
+// steps is not taken for what it reads after them.
+var auditRounds = map[v1alpha1.AuditPoint]int32{v1alpha1.AuditBefore: 1, v1alpha1.AuditAfter: 2}
+
+// audited says whether all is known that audits need of a point of the run: each number
+// was read, or is given up. Until then a worker reads, once the status says so. reason
+// is that of the end of the steps.
+func (r *run) audited(point v1alpha1.AuditPoint, reason string) bool {
+	s := &r.out.Status
+	switch {
+	case !slices.ContainsFunc(s.Audits, isPending):
+	case r.read.Auditing == nil || r.read.Auditing.Point != point:
+		s.Auditing = &v1alpha1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
+		r.auditsPending(point)
+		return false
+	case !r.readNumbers(point):
+		r.auditsPending(point)
+		return false
+	}
+	s.Auditing = nil
+	r.auditsCondition()
+	return true
+}
+
+func isPending(a v1alpha1.AuditStatus) bool { return a.State == v1alpha1.AuditPending }
+
+// auditAfter goes on with a run whose steps have ended, for that reason. What becomes of
+// a worker now is of no matter to the result, and is not counted any more.
+func (r *run) auditAfter(reason string) {
+	r.cutIfAsked()
+	if r.out.Status.StopTime != nil && r.abortedBy() == nil {
+		r.finishCut()
+		return
+	}
+	if r.held.Ends() {
+		r.giveUpAudits() // of a run that a threshold aborted
+	}
+	r.finish(len(r.out.Status.Steps), reason)
+}
+
+// readNumbers takes the numbers once each can be taken or is given up: all at the same
+// time, since what changes one may yet change another.
+func (r *run) readNumbers(point v1alpha1.AuditPoint) bool {
+	audits := r.out.Status.Audits
+	readings, left := r.directReader(point), r.isReaderLeft()
+	for n := range audits {
+		limit := later(r.read.Auditing.Since.Time, r.since()).Add(audits[n].MaxWait.Duration)
+		if isPending(audits[n]) && !isSettled(&audits[n], readings, n) && r.now.Before(limit) && left {
+			r.wake(limit)
+			return false
+		}
+	}
+	specs := r.spec.StoredAudits()
+	for n := range audits {
+		if isPending(audits[n]) {
+			audits[n] = take(audits[n], specs[n].Stored.Value, point, readings, n, left)
+		}
+	}
+	return true
+}
+
+// isReaderLeft says whether a worker is left that could read the numbers, now or later.
+func (r *run) isReaderLeft() bool {
+	return slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return !r.isLost(w) })
+}
+
+// reader is the worker that reads the numbers: the first that can. ok is false if there
+// is none for the moment.
+func (r *run) reader() (number int32, ok bool) {
+	i := slices.IndexFunc(r.seen.Workers, func(w exchange.Worker) bool { return w.Connected && !w.PodEnding && !r.isLost(w) })
+	return int32(i), i >= 0
+}
+
+// directReader has the reader read, and returns what it read so far.
+func (r *run) directReader(point v1alpha1.AuditPoint) []exchange.Reading {
+	number, ok := r.reader()
+	if !ok {
+		return nil
+	}
+	r.out.Directive.Read = &exchange.Read{Round: auditRounds[point], Worker: number}
+	return r.seen.Workers[number].Readings
+}
+
+// isSettled says whether a number stands still and, after the steps, has all in it that
+// was acknowledged: a queue that stands still may move again.
+func isSettled(a *v1alpha1.AuditStatus, readings []exchange.Reading, n int) bool {
+	if n >= len(readings) || !isStable(a, readings[n]) {
+		return false
+	}
+	return a.Before == nil || readings[n].Value-*a.Before >= a.Acknowledged
+}
+
+func isStable(a *v1alpha1.AuditStatus, reading exchange.Reading) bool {
+	return reading.Read && reading.Unchanged >= a.StableFor.Duration
+}
+
+// take takes the number of audit n, or says why it cannot be taken.
+func take(a v1alpha1.AuditStatus, value v1alpha1.JSONPath, point v1alpha1.AuditPoint, readings []exchange.Reading, n int, readerLeft bool) v1alpha1.AuditStatus {
+	switch {
+	case n >= len(readings) && !readerLeft:
+		return verdict.Unread(value, a, point, "no worker is left that could read it")
+	case n >= len(readings):
+		return verdict.Unread(value, a, point, fmt.Sprintf("no worker has read it within %s", format.Short(a.MaxWait.Duration)))
+	case !readings[n].Read:
+		return verdict.Unread(value, a, point, readings[n].Problem)
+	case !isStable(&a, readings[n]):
+		return verdict.Unread(value, a, point, fmt.Sprintf("it never stood still for %s within %s, and was %d at last", format.Short(a.StableFor.Duration), format.Short(a.MaxWait.Duration), readings[n].Value))
+	case point == v1alpha1.AuditBefore:
+		a.Before = &readings[n].Value
+		return a
+	}
+	a.After = &readings[n].Value
+	return verdict.Audit(value, a)
+}
+
+// countStored adds to the audits what step i, which has ended, makes of their numbers.
+func (r *run) countStored(i int, report *exchange.Report) {
+	bound, certain, known := r.sentAtMost(i, report)
+	var merged *measure.Measurement
+	if report != nil {
+		merged = report.Merged
+	}
+	missing := int64(0)
+	switch {
+	case !known:
+		missing = -1
+	case !certain:
+		if missing = bound; merged != nil {
+			for q := range merged.Requests {
+				missing -= merged.Requests[q].Sent
+			}
+		}
+		missing = max(0, missing)
+	}
+	for n, spec := range r.spec.StoredAudits() {
+		if n < len(r.out.Status.Audits) {
+			results.CountStored(&r.out.Status.Audits[n], plan.AuditedItems(r.spec, spec.Stored), merged, missing)
+		}
+	}
+}
+
+// giveUpAudits ends the audits of a run that does not go to its end.
+func (r *run) giveUpAudits() {
+	s := &r.out.Status
+	s.Auditing = nil
+	for n, spec := range r.spec.StoredAudits() {
+		if n < len(s.Audits) && isPending(s.Audits[n]) {
+			s.Audits[n] = verdict.Unread(spec.Stored.Value, s.Audits[n], v1alpha1.AuditAfter, "the run ended before")
+		}
+	}
+	if len(s.Audits) > 0 {
+		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before the audits could be made.")
+	}
+}
+
+// auditsPending says what the audits wait for.
+func (r *run) auditsPending(point v1alpha1.AuditPoint) {
+	if len(r.out.Status.Audits) == 0 {
+		return
+	}
+	message := "The numbers of the audits are read before the first step and after the last."
+	if number, ok := r.reader(); point != "" && ok {
+		message = fmt.Sprintf("Worker %d reads the numbers of the audits %s.", number, verdict.When(point))
+	}
+	r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonAuditsPending, message)
+}
+
+// auditsCondition says how the audits went so far.
+func (r *run) auditsCondition() {
+	audits := r.out.Status.Audits
+	first := func(state v1alpha1.AuditState) int {
+		return slices.IndexFunc(audits, func(a v1alpha1.AuditStatus) bool { return a.State == state })
+	}
+	failed, undecided := first(v1alpha1.AuditFailed), first(v1alpha1.AuditInconclusive)
+	switch {
+	case len(audits) == 0:
+	case failed >= 0:
+		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionFalse, v1alpha1.ReasonAuditFailed, audits[failed].Message)
+	case undecided >= 0:
+		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonAuditInconclusive, audits[undecided].Message)
+	case first(v1alpha1.AuditPending) >= 0:
+		r.auditsPending("")
+	case len(audits) == 1:
+		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionTrue, v1alpha1.ReasonAuditsPassed, audits[0].Message)
+	default:
+		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionTrue, v1alpha1.ReasonAuditsPassed, fmt.Sprintf("All %d audits passed.", len(audits)))
+	}
+}

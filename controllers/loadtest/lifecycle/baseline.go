@@ -1,0 +1,64 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// NeedsBaseline says whether a run cannot begin before its baseline has finished and was
+// copied.
+func NeedsBaseline(lt *v1alpha1.LoadTest) bool {
+	r := &run{spec: &lt.Spec, read: lt.Status}
+	return !finished(r.read.Conditions) && !r.hasStarted() && r.lacksBaseline(&r.read)
+}
+
+func (r *run) lacksBaseline(s *v1alpha1.LoadTestStatus) bool {
+	return r.spec.Baseline != nil && s.Baseline == nil
+}
+
+// copyBaseline notes what this run compares itself with, once that has finished. It is
+// waited for as the Service of the target is.
+func (r *run) copyBaseline(steps []v1alpha1.StepStatus) *plan.Refusal {
+	s := &r.out.Status
+	if !r.lacksBaseline(s) || r.seen.Baseline == nil || !Finished(r.seen.Baseline) {
+		return nil
+	}
+	copied, refusal := baseline.Copy(r.spec, steps, r.seen.Baseline)
+	if refusal != nil {
+		return refusal
+	}
+	s.Baseline = copied
+	return checkBaselineRoom(r.test, steps, copied)
+}
+
+// checkBaselineRoom refuses a baseline beside which the results would not fit.
+func checkBaselineRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, copied *v1alpha1.BaselineStatus) *plan.Refusal {
+	free := room(lt, steps)
+	if size(copied) <= free {
+		return nil
+	}
+	const unit = 1 << 10
+	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: fmt.Sprintf("spec.baseline: its figures take %d KiB, and the LoadTest has %d KiB left; have fewer steps or repetitions.",
+		size(copied)/unit, free/unit)}
+}
+
+// refuse ends a run that cannot be carried out.
+func (r *run) refuse(refusal *plan.Refusal) {
+	r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
+	r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)
+}
+
+// baselineWait is why the run waits for its baseline.
+func (r *run) baselineWait() wait {
+	w := wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonBaselinePending, until: r.until()}
+	w.message = fmt.Sprintf("LoadTest %s of spec.baseline has not finished.", r.spec.Baseline.Name)
+	if r.seen.Baseline == nil {
+		w.message = fmt.Sprintf("LoadTest %s of spec.baseline is not there.", r.spec.Baseline.Name)
+	}
+	return w
+}

@@ -1,0 +1,159 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// against is the ladder, compared with an earlier run.
+func against() v1alpha1.LoadTestSpec {
+	spec := ladder()
+	spec.Baseline = &v1alpha1.Baseline{Name: "before"}
+	spec.Thresholds = []v1alpha1.Threshold{{Metric: "goodput", MaxDecrease: "10%"}}
+	return spec
+}
+
+// earlier is a run of the same ladder; "": it has not finished.
+func earlier(verdict v1alpha1.Verdict) *v1alpha1.LoadTest {
+	lt := accepted(ladder())
+	lt.Name = "before"
+	for i := range lt.Status.Steps {
+		if step := &lt.Status.Steps[i]; !step.Load.IsPause() {
+			step.State, step.WorkersReporting = v1alpha1.StepComplete, 3
+			step.Result = &v1alpha1.StepResult{Goodput: "100.0"}
+		}
+	}
+	if lt.Status.Verdict = verdict; verdict != "" {
+		lt.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	}
+	return lt
+}
+
+func decide(lt *v1alpha1.LoadTest, seen lifecycle.Observed, after time.Duration) lifecycle.Decision {
+	return lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(after))
+}
+
+func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
+	for _, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed} {
+		lt := &v1alpha1.LoadTest{Spec: against()}
+		if !lifecycle.NeedsBaseline(lt) {
+			t.Error("the baseline is not looked up")
+		}
+		d := decide(lt, lifecycle.Observed{Baseline: earlier(verdict)}, 0)
+		copied := d.Status.Baseline
+		if d.Status.Verdict != "" || copied == nil || copied.Verdict != verdict || len(copied.Steps) != 2 || copied.Steps[1].Figures[0].Value != "100" {
+			t.Fatalf("verdict %q, copied %+v", d.Status.Verdict, copied)
+		}
+		lt.Status = d.Status
+		if lifecycle.NeedsBaseline(lt) {
+			t.Error("the baseline is looked up again")
+		}
+		if d := decide(lt, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, time.Second); d.Job != lifecycle.JobCreate {
+			t.Errorf("with the baseline deleted the Job is %v, want created", d.Job)
+		}
+	}
+}
+
+func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
+	other := earlier(v1alpha1.VerdictPassed)
+	other.Status.Steps[0].Load.Users, other.Status.Steps[2].Load.Users = 1, 2
+	for name, tc := range map[string]struct {
+		seen *v1alpha1.LoadTest
+		want string
+	}{
+		"inconclusive": {earlier(v1alpha1.VerdictInconclusive), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Inconclusive"},
+		"canceled":     {earlier(v1alpha1.VerdictCanceled), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Canceled"},
+		"another load": {other, "BaselineRefused: spec.baseline.name: no step of LoadTest before has the name and the load"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			waiting := accepted(against())
+			for when, lt := range map[string]*v1alpha1.LoadTest{"at once": {Spec: against()}, "after a wait": waiting} {
+				d := decide(lt, lifecycle.Observed{Baseline: tc.seen, Workers: make([]exchange.Worker, 3)}, time.Second)
+				if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False "+tc.want) {
+					t.Errorf("%s: Accepted is %s", when, got)
+				}
+				if got := said(d.Status, v1alpha1.ConditionFailed); d.Status.Verdict != v1alpha1.VerdictError || !strings.HasPrefix(got, "True "+tc.want) || d.Status.Baseline != nil {
+					t.Errorf("%s: verdict %s, Failed is %s", when, d.Status.Verdict, got)
+				}
+				if d.Job == lifecycle.JobCreate {
+					t.Errorf("%s: workers are created", when)
+				}
+			}
+		})
+	}
+}
+
+func TestBaselineIsWaitedFor(t *testing.T) {
+	const until = " The run is given up at 10:01:00 UTC (startDeadlineSeconds)."
+	for name, tc := range map[string]struct {
+		seen *v1alpha1.LoadTest
+		want string
+	}{
+		"not there": {nil, "BaselinePending: LoadTest before of spec.baseline is not there." + until},
+		"running":   {earlier(""), "BaselinePending: LoadTest before of spec.baseline has not finished." + until},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := accepted(against())
+			// Workers that are there already do not open the gate.
+			for _, seen := range []lifecycle.Observed{{Workers: make([]exchange.Worker, 3)}, awaited(ready, ready, ready)} {
+				seen.Baseline = tc.seen
+				d := decide(lt, seen, time.Second)
+				if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != "False "+tc.want {
+					t.Errorf("WorkersReady is %s, want %s", got, tc.want)
+				}
+				if d.Job != lifecycle.JobKeep || d.RequeueAfter != 2*time.Second || d.Status.Steps[0].State != v1alpha1.StepPending {
+					t.Errorf("Job %v, again after %v, step %s", d.Job, d.RequeueAfter, d.Status.Steps[0].State)
+				}
+			}
+			d := decide(lt, lifecycle.Observed{Baseline: tc.seen, Workers: make([]exchange.Worker, 3)}, time.Minute)
+			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, "True StartDeadlineExceeded: ") || !strings.Contains(got, "LoadTest before of spec.baseline") {
+				t.Errorf("after the deadline Failed is %s", got)
+			}
+			d = decide(lt, lifecycle.Observed{Baseline: earlier(v1alpha1.VerdictPassed), Workers: make([]exchange.Worker, 3)}, 2*time.Second)
+			if d.Status.Baseline == nil || d.Job != lifecycle.JobCreate {
+				t.Errorf("when it has finished, %+v is copied and the Job is %v", d.Status.Baseline, d.Job)
+			}
+		})
+	}
+}
+
+// A run that is held before its first step may be resumed with another plan: what was
+// copied for the first is not kept.
+func TestHeldRunForgetsItsBaseline(t *testing.T) {
+	lt := accepted(against())
+	lt.Status.Baseline = &v1alpha1.BaselineStatus{Name: "before"}
+	lt.Spec.Suspend = true
+	lt.Status = decide(lt, awaited(coming), time.Second).Status
+	if lt.Status.Baseline != nil || !lifecycle.NeedsBaseline(lt) {
+		t.Errorf("%+v is kept", lt.Status.Baseline)
+	}
+	lt.Spec.Suspend, lt.Spec.Ladder.Users = false, []int32{1000}
+	if d := decide(lt, lifecycle.Observed{Baseline: earlier(v1alpha1.VerdictPassed)}, time.Minute); len(d.Status.Baseline.Steps) != 1 || d.Status.Baseline.Steps[0].Rung != 1 {
+		t.Errorf("copied %+v", d.Status.Baseline)
+	}
+}
+
+// Figures that leave no room for the results of the run are refused: its status could
+// not be written.
+func TestBaselineLeavesRoomForResults(t *testing.T) {
+	spec := against()
+	spec.Requests[0].Body = strings.Repeat("x", 1_163<<10)
+	lt := &v1alpha1.LoadTest{Spec: spec}
+	if d := decide(lt, lifecycle.Observed{}, 0); d.Status.Verdict != "" {
+		t.Fatalf("without figures: %s", said(d.Status, v1alpha1.ConditionAccepted))
+	}
+	before := earlier(v1alpha1.VerdictPassed)
+	before.Name, before.UID, before.Spec.Requests = strings.Repeat("n", 9<<10), "u", spec.Requests
+	d := decide(lt, lifecycle.Observed{Baseline: before}, 0)
+	if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, and the LoadTest has ") {
+		t.Errorf("Accepted is %s", got)
+	}
+}

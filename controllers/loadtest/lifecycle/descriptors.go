@@ -1,0 +1,59 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// compareDescriptors has workers be not ready that encode calls by other descriptors than
+// the first one that is ready: what they send would be a mix of two tests. They differ if
+// the target's replicas do, as in the middle of a rollout, or if what is given is changed
+// while pods start.
+func (r *run) compareDescriptors(workers []exchange.Worker) {
+	toTarget, toControl := plan.HasCalls(r.spec)
+	first := -1
+	for i := range workers {
+		w := &workers[i]
+		switch {
+		case !w.Ready:
+		case toTarget && w.Descriptors == "" || toControl && w.ControlDescriptors == "":
+			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
+			w.Message = "grpc: the worker does not say by which descriptors it encodes calls; use a worker image of the operator's version"
+		case first < 0:
+			first = i
+		case toTarget && w.Descriptors != workers[first].Descriptors:
+			w.Ready, w.Reason = false, v1alpha1.ReasonDescriptorsDiffer
+			w.Message = differ("target", &r.spec.Target, first, i, workers[first].Descriptors, w.Descriptors)
+		case toControl && w.ControlDescriptors != workers[first].ControlDescriptors:
+			w.Ready, w.Reason = false, v1alpha1.ReasonDescriptorsDiffer
+			w.Message = differ("versus.target", &r.spec.Versus.Target, first, i, workers[first].ControlDescriptors, w.ControlDescriptors)
+		}
+	}
+}
+
+// shortDigest is how much of a digest a message shows.
+const shortDigest = len("sha256:") + 12
+
+func differ(field string, t *v1alpha1.Target, first, other int, a, b string) string {
+	why := "replicas of the target differ; wait for its rollout to end, or give descriptorsFrom"
+	if t.GRPC != nil && t.GRPC.DescriptorsFrom != nil {
+		why = "what descriptorsFrom names was changed while the workers started; create the LoadTest again"
+	}
+	return fmt.Sprintf("%s.grpc: worker %d encodes calls by other descriptors (%s) than worker %d (%s): %s",
+		field, other, b[:shortDigest], first, a[:shortDigest], why)
+}
+
+// recordDescriptors notes by which descriptors all workers encode, as the first step begins.
+func (r *run) recordDescriptors() {
+	s, first := &r.out.Status, r.seen.Workers[0]
+	toTarget, toControl := plan.HasCalls(r.spec)
+	if toTarget {
+		s.Descriptors = first.Descriptors
+	}
+	if toControl && s.Versus != nil {
+		s.Versus.Descriptors = first.ControlDescriptors
+	}
+}

@@ -1,0 +1,141 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+)
+
+// finish ends a run that went as far as it was meant to; steps from i on are
+// skipped.
+func (r *run) finish(i int, reason string) {
+	r.skipFrom(i)
+	if !r.audited(v1alpha1.AuditAfter, reason) {
+		return
+	}
+	s := &r.out.Status
+	j := verdict.Final(r.spec, s)
+	s.Verdict = j.Verdict
+	s.MaxSustainedUsers, s.MaxSustainedRate = j.Sustained.Users, j.Sustained.Rate
+	s.Phase = v1alpha1.PhaseComplete
+	r.judged(j)
+	message := map[string]string{
+		v1alpha1.ReasonAllStepsRan:         "All steps ran.",
+		v1alpha1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
+		v1alpha1.ReasonAborted:             "A threshold was breached while a step ran, which was cut; the steps after it were skipped.",
+		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
+		v1alpha1.ReasonStoppedOnCutStep:    "A step was not carried out as it was planned; the steps after it were skipped.",
+	}[reason]
+	r.set(v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, message)
+	r.complete()
+	text := fmt.Sprintf("Verdict %s: %s", j.Verdict, j.Message)
+	if j.Verdict == v1alpha1.VerdictPassed {
+		r.event(string(j.Verdict), text)
+	} else {
+		r.warn(string(j.Verdict), text)
+	}
+}
+
+func (r *run) judged(j verdict.Judgement) {
+	r.set(v1alpha1.ConditionThresholdsMet, j.ThresholdsMet, j.Reason, j.Message)
+	if j.Generator == nil {
+		return
+	}
+	status := metav1.ConditionTrue
+	if !j.Generator.Healthy {
+		status = metav1.ConditionFalse
+	}
+	r.set(v1alpha1.ConditionGeneratorHealthy, status, j.Generator.Reason, j.Generator.Message)
+}
+
+// finishCut ends a run that was cut short: canceled, or out of time.
+func (r *run) finishCut() {
+	if c := r.out.Status.StopCause; c != nil {
+		r.fail(v1alpha1.VerdictCanceled, c.Reason, c.Message+" What was measured is kept.")
+		return
+	}
+	if r.spec.Terminate {
+		r.cancel()
+		return
+	}
+	limit := "activeDeadlineSeconds"
+	if seconds := r.spec.ActiveDeadlineSeconds; seconds != nil { // it may have been taken back since
+		limit = fmt.Sprintf("%s (%ds)", limit, *seconds)
+	}
+	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("The run was not done within %s; what was measured is kept.", limit))
+}
+
+func (r *run) cancel() {
+	r.fail(v1alpha1.VerdictCanceled, v1alpha1.ReasonTerminated, "The run was ended by spec.terminate; what was measured is kept.")
+}
+
+// fail ends a run that could not go to its end.
+func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
+	s := &r.out.Status
+	s.Verdict = v
+	s.Phase = v1alpha1.PhaseEnded
+	r.giveUpAudits()
+	for i := range s.Steps {
+		switch s.Steps[i].State {
+		case v1alpha1.StepPending:
+			s.Steps[i].State = v1alpha1.StepSkipped
+		case v1alpha1.StepRunning:
+			r.done(i, v1alpha1.StepCut)
+		}
+	}
+	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
+	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+	r.complete()
+	r.warn(reason, message)
+}
+
+func (r *run) complete() {
+	if c := &r.out.Status.Workers; c.Silent > 0 { // and not needed any more
+		c.Silent = 0
+		r.workersCondition()
+	}
+	now := metav1.NewTime(r.now)
+	r.out.Status.CompletionTime = &now
+	r.wakeAt = time.Time{}
+	r.wake(r.now.Add(cleanupGrace))
+}
+
+// reconcileFinished looks after a finished run: its workers end, and one day it goes.
+func (r *run) reconcileFinished() {
+	r.out.Forget = r.seen.Job != JobPresent && r.seen.Job != JobDeleting
+	r.keep()
+	if ttl := r.spec.TTLSecondsAfterFinished; ttl != nil {
+		r.expire(time.Duration(*ttl) * time.Second)
+	}
+	switch {
+	case r.seen.Job == JobPresent:
+		r.out.Job = r.deleteAfter(cleanupGrace)
+	case r.seen.Job == JobFinished && !r.out.Delete:
+		r.out.Job = r.deleteAfter(podsKept)
+	}
+}
+
+// deleteAfter deletes what is kept for so long after the end of the run, and until then
+// wakes at that instant.
+func (r *run) deleteAfter(kept time.Duration) JobAction {
+	end := r.endedAt().Add(kept)
+	if r.now.Before(end) {
+		r.wake(end)
+		return JobKeep
+	}
+	return JobDelete
+}
+
+// endedAt is when a finished run ended. A status that was restored from a copy may lack
+// the time; its condition has one.
+func (r *run) endedAt() time.Time {
+	if r.read.CompletionTime != nil {
+		return r.read.CompletionTime.Time
+	}
+	return meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionFinished).LastTransitionTime.Time
+}

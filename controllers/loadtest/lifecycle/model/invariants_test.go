@@ -1,0 +1,398 @@
+package model
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// The invariants.
+const (
+	terminalOnce    = "a run ends once"
+	alwaysWoken     = "every state that is not terminal has a wake-up"
+	neverLate       = "what can be decided is decided within seconds"
+	wholePlan       = "a step is complete only when its plan was carried out"
+	nothingLost     = "nothing is lost while a worker holds it"
+	countsNeverFall = "counts never fall within a step"
+	trulyPassed     = "a run passes only if it truly did"
+	inTime          = "every run ends within its deadlines"
+	trulyMissing    = "no more is missing than the status says"
+	honestAudit     = "an audit finds what is true of a target that loses nothing"
+	abortedOnce     = "an abort is neither forgotten nor repeated"
+	// The archive of a step is what is too large for a status.
+	archiveIsOfStatus = "the archive that a status names is stored, and is of its result"
+	// What the administrator stops ends, and does not begin.
+	stopHolds = "nothing begins or passes while the operator has read that runs are stopped"
+	// The queue.
+	inTurn         = "no run begins, or has a Job, before its turn"
+	queuedOnce     = "a run that has begun is not queued again"
+	terminates     = "a run that is to end does not begin"
+	archiveIsNamed = "a step that is complete names its archive, or says why there is none"
+)
+
+// tolerablyLate is how long after its instant a worker may begin a step: users could
+// not tell it from the noise of a node.
+const tolerablyLate = 100 * time.Millisecond
+
+// promptly is within what time a pass must come: the longest back-off and a little.
+const promptly = 10 * time.Second
+
+// checkWrite holds a status that was written to what must be true of any.
+func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
+	w.sayChange(o, &before.Status, &after.Status)
+	b, a := &before.Status, &after.Status
+	if lifecycle.Finished(before) && (!lifecycle.Finished(after) || a.Verdict != b.Verdict || !equality.Semantic.DeepEqual(a.Steps, b.Steps)) {
+		w.violated(terminalOnce, "verdict %s became %s", b.Verdict, a.Verdict)
+	}
+	complete := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionComplete)
+	failed := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionFailed)
+	if complete && failed || lifecycle.Finished(after) != (complete || failed) || lifecycle.Finished(after) != (a.Verdict != "") {
+		w.violated(terminalOnce, "Complete=%t, Failed=%t, verdict %q", complete, failed, a.Verdict)
+	}
+	for _, audit := range a.Audits {
+		w.checkAudit(&audit, a.Verdict)
+	}
+	for i := range a.Steps {
+		if i < len(b.Steps) && b.Steps[i].Result != nil && a.StartTime != nil {
+			w.checkCounts(&b.Steps[i], &a.Steps[i])
+		}
+		if a.Steps[i].State == v1alpha1.StepComplete && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepComplete) {
+			w.checkComplete(int32(i), a)
+		}
+	}
+	w.noteHold(b, a)
+	w.checkAbort(b, a)
+	w.checkStop(o, b, a)
+	w.checkTurn(o, b, a)
+	w.checkArchives(a)
+	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
+		w.checkPassed(a)
+	}
+}
+
+// checkAudit compares an audit with the target, which stores what it is sent, once.
+func (w *world) checkAudit(a *v1alpha1.AuditStatus, verdict v1alpha1.Verdict) {
+	if a.State == v1alpha1.AuditFailed {
+		w.violated(honestAudit, "%s", a.Message)
+	}
+	if verdict == v1alpha1.VerdictPassed && (a.State != v1alpha1.AuditPassed || *a.Before != 60 || *a.After != w.stored()) {
+		w.violated(honestAudit, "%s, of a target that has %d; the verdict is Passed", a.Message, w.stored())
+	}
+}
+
+// checkAbort holds a threshold that has ended a run to it.
+func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
+	for n, t := range b.Thresholds {
+		if t.AbortTime == nil {
+			continue
+		}
+		if now := a.Thresholds[n]; !now.AbortTime.Equal(t.AbortTime) || now.State != t.State || now.Step != t.Step || !a.StopTime.Equal(b.StopTime) {
+			w.violated(abortedOnce, "aborted at %v in step %s, then %v in step %s, stopped at %v", t.AbortTime, t.Step, now.AbortTime, now.Step, a.StopTime)
+		}
+		if a.Verdict != "" && a.Verdict != v1alpha1.VerdictFailed {
+			w.violated(abortedOnce, "it was aborted, and the verdict is %s", a.Verdict)
+		}
+	}
+}
+
+// checkStop holds an operator that has read a stop to it.
+func (w *world) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
+	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1alpha1.VerdictCanceled {
+		w.violated(stopHolds, "it was stopped, and the verdict is %s", a.Verdict)
+	}
+	if !o.rules().Hold(o.now()).Ends() {
+		return
+	}
+	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict == "" || b.StartTime == nil && a.StartTime != nil {
+		w.violated(stopHolds, "verdict %q, taken up at %v", a.Verdict, a.StartTime)
+	}
+	for i := range a.Steps {
+		if a.Steps[i].State == v1alpha1.StepRunning && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepRunning) {
+			w.violated(stopHolds, "step %s begins", a.Steps[i].Name)
+		}
+	}
+}
+
+// checkTurn holds a run to the queue. Two operators at once, which the lease excludes, could
+// exceed a limit by what both let begin.
+func (w *world) checkTurn(o *operator, b, a *v1alpha1.LoadTestStatus) {
+	if a.Phase == v1alpha1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil) {
+		w.violated(queuedOnce, "it has begun at %v, and is queued", b.StartTime)
+	}
+	if b.StartTime != nil || a.StartTime == nil {
+		return
+	}
+	if w.api.lt.Spec.Terminate {
+		w.violated(terminates, "it begins at %v", a.StartTime)
+	}
+	isAlone := func() bool { return !slices.ContainsFunc(w.all, func(p *operator) bool { return p != o && p.alive }) }
+	for _, r := range w.api.others {
+		if r.State == queue.Begun && isAlone() {
+			w.violated(inTurn, "it begins while %s has the place", r.UID)
+		}
+	}
+}
+
+// checkJob holds the Job to the queue: it is for a run that has begun by what the operator
+// read.
+func (w *world) checkJob(o *operator) {
+	if o.cache.lt.Status.StartTime == nil {
+		w.violated(inTurn, "%s creates the Job of a run that has not begun", o.name)
+	}
+}
+
+// checkQueued holds a pass over a run that waits to it.
+func (w *world) checkQueued(o *operator, d lifecycle.Decision) {
+	if d.Status.Phase == v1alpha1.PhaseQueued && d.Job != lifecycle.JobDelete && (o.cache.job == lifecycle.JobPresent || o.cache.job == lifecycle.JobFinished) {
+		w.violated(inTurn, "%s leaves the Job of a run that waits", o.name)
+	}
+}
+
+// checkArchives compares the archives that a status names with its results.
+func (w *world) checkArchives(s *v1alpha1.LoadTestStatus) {
+	named := map[string]v1alpha1.ResultsRef{}
+	for _, ref := range s.ResultsRef {
+		named[ref.Step] = ref
+	}
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		ref, ok := named[step.Name]
+		if step.State == v1alpha1.StepComplete && !step.Load.IsPause() && (!ok || (ref.ConfigMap == "") == (ref.Message == "")) {
+			w.violated(archiveIsNamed, "step %s: %+v", step.Name, ref)
+		}
+		if ref.ConfigMap == "" {
+			continue
+		}
+		want := archive{int32(i), step.WorkersReporting, step.Result.Due, step.Result.Sent}
+		if got, ok := w.api.archives[ref.ConfigMap]; !ok || got != want {
+			w.violated(archiveIsOfStatus, "step %s names %s, which is %+v (stored: %t), want %+v", step.Name, ref.ConfigMap, got, ok, want)
+		}
+	}
+}
+
+func (w *world) checkCounts(before, after *v1alpha1.StepStatus) {
+	switch {
+	case after.Result == nil:
+		w.violated(countsNeverFall, "the result of step %s is gone", after.Name)
+	case after.Result.Sent < before.Result.Sent || after.Result.Due < before.Result.Due:
+		w.violated(countsNeverFall, "step %s: %d sent of %d due, after %d of %d", after.Name, after.Result.Sent, after.Result.Due, before.Result.Sent, before.Result.Due)
+	}
+}
+
+// checkComplete compares a step that is called complete with its plan and the target.
+func (w *world) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
+	step := &s.Steps[i]
+	if step.Load.IsPause() {
+		return
+	}
+	r := step.Result
+	if r == nil || r.Due != step.Load.Requests || r.Sent != w.served[i] || step.WorkersReporting != s.Workers.Desired {
+		w.violated(wholePlan, "step %s of %d requests, of which the target had %d: %d workers report %+v", step.Name, step.Load.Requests, w.served[i], step.WorkersReporting, r)
+	}
+}
+
+// checkPassed compares a verdict with what the target had.
+func (w *world) checkPassed(s *v1alpha1.LoadTestStatus) {
+	if w.story.latency > limit {
+		w.violated(trulyPassed, "responses took %v, the threshold is %v", w.story.latency, limit)
+	}
+	if w.latest > tolerablyLate {
+		w.violated(trulyPassed, "a worker began a step %v late", w.latest)
+	}
+	if s.Environment != nil && len(s.Environment.Configurations) > 1 {
+		w.violated(trulyPassed, "the target was changed: %+v", s.Environment.Configurations)
+	}
+	for i, step := range s.Steps {
+		if step.State != v1alpha1.StepComplete || !step.Load.IsPause() && w.served[int32(i)] != step.Load.Requests {
+			w.violated(trulyPassed, "step %s is %s; the target had %d requests of %d", step.Name, step.State, w.served[int32(i)], step.Load.Requests)
+		}
+	}
+}
+
+// checkWake holds a pass that was carried out to what must wake the run after it.
+func (w *world) checkWake(o *operator, d lifecycle.Decision, written bool) {
+	over := lifecycle.Finished(&v1alpha1.LoadTest{Status: d.Status})
+	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionSuspended)
+	if !over && !held && !written && d.RequeueAfter == 0 {
+		w.violated(alwaysWoken, "%s: phase %s", o.name, d.Status.Phase)
+	}
+	o.passed, o.behind = w.now, time.Time{}
+}
+
+// checkPrompt looks for a run that would go on, if only a pass came.
+func (w *world) checkPrompt() {
+	o := w.leader
+	if o == nil || o.queued || w.noticeLost || w.now.Before(w.apiAway.Add(promptly)) || w.now.Sub(o.passed) < promptly || o.cache.lt == nil || w.api.deleted {
+		return
+	}
+	o.passed = w.now // to look again after as long
+	if o.cache.revision != w.api.revision {
+		return // the watch will bring it
+	}
+	lt := w.api.lt.DeepCopy()
+	seen := o.observe()
+	seen.Place = o.wouldBegin()
+	d := lifecycle.Decide(lt, o.rules(), seen, o.now())
+	if !progress(&lt.Status, d) {
+		o.behind = time.Time{}
+		return
+	}
+	if !o.behind.IsZero() && !w.now.Before(o.behind.Add(promptly)) {
+		w.violated(neverLate, "a pass would have something to do since %.3fs, and none is due before %.3fs", o.behind.Sub(began).Seconds(), o.wake.Sub(began).Seconds())
+	}
+	if o.behind.IsZero() {
+		o.behind = w.now
+	}
+}
+
+// progress says whether a decision does more than find other words.
+func progress(s *v1alpha1.LoadTestStatus, d lifecycle.Decision) bool {
+	if d.Job != lifecycle.JobKeep || d.Delete || d.Status.Phase != s.Phase || d.Status.Verdict != s.Verdict || len(d.Status.Steps) != len(s.Steps) {
+		return true
+	}
+	for i := range s.Steps {
+		if s.Steps[i].State != d.Status.Steps[i].State {
+			return true
+		}
+	}
+	return false
+}
+
+// checkEnd holds the end of a run to what must be true of it.
+func (w *world) checkEnd() {
+	if len(w.violations) > 0 {
+		return
+	}
+	s := &w.api.lt.Status
+	if w.mayBeHeld(s) {
+		return
+	}
+	if !lifecycle.Finished(w.api.lt) {
+		w.violated(inTime, "it has not ended at %.0fs, after %d events", w.now.Sub(began).Seconds(), w.events)
+		return
+	}
+	w.checkMissing(s)
+	want := w.story.ending
+	if want == nil {
+		return // this is the run that says how the story ends
+	}
+	if took, allowed := s.CompletionTime.Sub(began)-w.held, want.took+w.allowance(); took > allowed {
+		w.violated(inTime, "it ended after %v and %v in which it was held, %v are allowed", took, w.held, allowed)
+	}
+	if w.harmed || w.jumped && w.isolated || w.story.timely {
+		return
+	}
+	if w.latest > tolerablyLate && s.Verdict == v1alpha1.VerdictInconclusive {
+		return // as no worker can be directed that cannot be reached
+	}
+	if got := endingOf(w); got.verdict != want.verdict || want.whole && !equality.Semantic.DeepEqual(got.sent, want.sent) {
+		w.violated(nothingLost, "verdict %s with %v sent, %s with %v without a fault; %s", got.verdict, got.sent, want.verdict, want.sent, explanation(s))
+	}
+}
+
+// noteHold counts the time in which the run is held: a fault may delay its start until
+// runs are stopped, or until quiet hours.
+func (w *world) noteHold(before, after *v1alpha1.LoadTestStatus) {
+	was, is := before.Phase == v1alpha1.PhaseSuspended, after.Phase == v1alpha1.PhaseSuspended
+	switch {
+	case is && !was:
+		w.heldSince = w.now
+	case was && !is:
+		w.held += w.now.Sub(w.heldSince)
+	}
+}
+
+// mayBeHeld reports whether the run has not begun, and says that the administrator
+// stopped runs, for good.
+func (w *world) mayBeHeld(s *v1alpha1.LoadTestStatus) bool {
+	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionSuspended)
+	hold := w.policy.For(w.api.lt.Namespace).Hold(w.now)
+	return s.Phase == v1alpha1.PhaseSuspended && c != nil && c.Reason == v1alpha1.ReasonStopped && hold != nil && hold.Cause == policy.Stopped
+}
+
+// checkMissing compares what steps lack with what the target had of them.
+func (w *world) checkMissing(s *v1alpha1.LoadTestStatus) {
+	for i, step := range s.Steps {
+		if step.MissingAtMost == nil || step.Result == nil {
+			continue
+		}
+		if missing := w.served[int32(i)] - step.Result.Sent; missing > *step.MissingAtMost {
+			w.violated(trulyMissing, "the target had %d requests of step %s, %d are counted and at most %d missing", w.served[int32(i)], step.Name, step.Result.Sent, *step.MissingAtMost)
+		}
+	}
+}
+
+// allowance is how much longer a run may take than without a fault.
+func (w *world) allowance() time.Duration {
+	d := time.Minute + w.slack
+	for _, step := range w.api.lt.Status.Steps {
+		if (w.harmed || w.noticeLost) && step.TimeLimit != nil {
+			d += step.TimeLimit.Duration
+		}
+	}
+	if (w.harmed || w.noticeLost) && w.api.lt.Spec.StartDeadlineSeconds != nil {
+		d += time.Duration(*w.api.lt.Spec.StartDeadlineSeconds) * time.Second
+	}
+	return d
+}
+
+// ending is how a run ended.
+type ending struct {
+	verdict v1alpha1.Verdict
+	whole   bool
+	sent    []int64
+	events  int
+	took    time.Duration
+}
+
+func endingOf(w *world) *ending {
+	s := &w.api.lt.Status
+	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(began) - w.held}
+	for _, step := range s.Steps {
+		if step.State != v1alpha1.StepComplete {
+			e.whole = false
+		}
+		if step.Result != nil {
+			e.sent = append(e.sent, step.Result.Sent)
+		}
+	}
+	return e
+}
+
+func explanation(s *v1alpha1.LoadTestStatus) string {
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+// sayChange puts into the trace what changed in a status.
+func (w *world) sayChange(o *operator, b, a *v1alpha1.LoadTestStatus) {
+	w.say("%s writes: phase %s, workers %d ready, %d silent, %d lost", o.name, a.Phase, a.Workers.Ready, a.Workers.Silent, a.Workers.Lost)
+	for i := range a.Steps {
+		var old v1alpha1.StepStatus
+		if i < len(b.Steps) {
+			old = b.Steps[i]
+		}
+		step := &a.Steps[i]
+		switch {
+		case step.StartTime != nil && !step.StartTime.Equal(old.StartTime):
+			w.say("    step %s is %s, from %.3fs", step.Name, step.State, step.StartTime.Sub(began).Seconds())
+		case step.State != old.State && step.State != v1alpha1.StepPending:
+			w.say("    step %s is %s", step.Name, step.State)
+		}
+		if r := step.Result; r != nil && (old.Result == nil || old.Result.Sent != r.Sent) {
+			w.say("    step %s: %d sent of %d due, %d workers report", step.Name, r.Sent, r.Due, step.WorkersReporting)
+		}
+	}
+	if a.Verdict != b.Verdict {
+		w.say("    verdict %s: %s", a.Verdict, explanation(a))
+	}
+}

@@ -1,0 +1,314 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Second
+	// conflictRetry is when a pass whose cache was behind is tried again.
+	conflictRetry = 100 * time.Millisecond
+	// storeRetry is when an archive that was refused is tried again, maxStoreTries how
+	// often.
+	storeRetry    = time.Second
+	maxStoreTries = 3
+)
+
+// operator is a process of the operator that reconciles and serves workers.
+type operator struct {
+	world *world
+	name  string
+	alive bool
+	// skew is how far its clock is ahead.
+	skew time.Duration
+	// lag is how far its watch is behind.
+	lag   time.Duration
+	cache state
+	// podsBehind is until when its watches of the Job and the pods bring nothing.
+	podsBehind time.Time
+	// policy is the administrator's, as this process has read it.
+	policy *policy.Policy
+
+	queued   bool      // a pass is due
+	wake     time.Time // by the world's clock; zero: none is asked for
+	wakes    int
+	failures int
+	// storing is the step whose archive was refused, unstored the archive that was given
+	// up.
+	storing, storeTries int
+	unstored            *lifecycle.Unstored
+	// looked is the latest reading of the target.
+	looked *targetstate.Seen
+	// passed is when the run was last looked at, behind since when a pass would have
+	// something to do.
+	passed, behind time.Time
+	// written is the latest write of the status.
+	written lifecycle.Written
+	ledger  queue.Ledger
+	coordinator
+}
+
+// startOperator starts a process, which reads everything and serves workers from now on.
+func (w *world) startOperator(skew time.Duration) {
+	w.agents++
+	o := &operator{world: w, name: fmt.Sprintf("operator %d", w.agents), alive: true, skew: skew}
+	o.coordinator = coordinator{seats: make([]seat, len(w.workers)), latency: w.latencyOf}
+	w.all = append(w.all, o)
+	w.leader = o
+	if w.agents > 1 {
+		w.say("%s starts, its clock ahead by %v", o.name, skew)
+	}
+	o.list()
+}
+
+// list fills the cache, once the API server answers.
+func (o *operator) list() {
+	if away := o.world.apiAway.Sub(o.world.now); away > 0 {
+		o.world.after(away, o.list)
+		return
+	}
+	o.cache, o.policy = o.world.api.copy(), o.world.policy
+	o.enqueue()
+	o.settle(o.cache.lt.UID)
+}
+
+// rules are those of the run's namespace.
+func (o *operator) rules() policy.Rules { return o.policy.For(o.world.api.lt.Namespace) }
+
+// configures has every operator read another configuration, when the watch has brought it.
+func (w *world) configures(what, document string) {
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		panic(err)
+	}
+	w.say("the configuration: %s", what)
+	w.policy = p
+	for _, o := range w.all {
+		w.after(max(o.lag, w.apiAway.Sub(w.now)), func() {
+			if o.alive && o.cache.lt != nil && w.policy == p {
+				o.policy = p
+				o.enqueue()
+			}
+		})
+	}
+}
+
+// dies ends the process with all that it had in memory. Workers notice after a while.
+func (o *operator) dies(noticed time.Duration) {
+	w := o.world
+	w.say("%s dies", o.name)
+	o.alive = false
+	if w.leader == o {
+		w.leader = nil
+	}
+	for _, x := range w.workers {
+		if x.session == o {
+			x.loseSession(noticed)
+		}
+	}
+}
+
+func (o *operator) now() time.Time { return o.world.now.Add(o.skew) }
+
+// watch has the cache be of that state, when the watch has brought it.
+func (o *operator) watch(s state) {
+	if !o.alive {
+		return
+	}
+	lag := o.lag
+	if away := o.world.apiAway.Sub(o.world.now); away > lag {
+		lag = away
+	}
+	o.world.after(lag, func() {
+		if !o.alive || s.revision <= o.cache.revision {
+			return
+		}
+		before := o.cache
+		o.cache = s
+		if o.world.now.Before(o.podsBehind) {
+			o.cache.job, o.cache.jobs, o.cache.pods = before.job, before.jobs, before.pods
+		}
+		if before.own != s.own {
+			o.enqueue()
+		}
+		if !slices.Equal(before.others, s.others) {
+			o.settle("")
+		}
+	})
+}
+
+// enqueue has a pass come at once, together with whatever else asks for one.
+func (o *operator) enqueue() {
+	if o.queued || !o.alive {
+		return
+	}
+	o.queued = true
+	o.world.after(0, o.pass)
+}
+
+// sleep has a pass come after d, in place of the one that was asked for before; 0: none.
+func (o *operator) sleep(d time.Duration) {
+	o.wakes++
+	o.wake = time.Time{}
+	if d == 0 {
+		return
+	}
+	o.wake = o.world.now.Add(d)
+	mine := o.wakes
+	o.world.after(d, func() {
+		if o.wakes == mine {
+			o.wake = time.Time{}
+			o.enqueue()
+		}
+	})
+}
+
+// pass is one pass of the reconciler.
+func (o *operator) pass() {
+	o.queued = false
+	if !o.alive || o.cache.lt == nil {
+		return
+	}
+	lt, version := o.cache.lt.DeepCopy(), o.cache.version
+	seen := o.observe()
+	seen.Place = o.place()
+	d := lifecycle.Decide(lt, o.rules(), seen, o.now())
+	o.leaves(seen, d)
+	o.world.checkQueued(o, d)
+	applied := o.apply(d)
+	if d.Look != nil {
+		o.looked = o.world.look(*d.Look, o.now())
+	}
+	if d.Delete && applied == nil {
+		return
+	}
+	if d.Store != nil && !o.stores(d) {
+		return
+	}
+	var reported error
+	written := !unchanged(lt.Status, d.Status)
+	if written {
+		if reported = o.world.api.patchStatus(o, version, d.Status); reported == nil {
+			o.written = lifecycle.Written{At: o.now()}
+		}
+	}
+	o.world.states++
+	switch err := errors.Join(applied, reported); {
+	case err == nil:
+		o.failures = 0
+		if d.Look != nil {
+			d.RequeueAfter = time.Millisecond // the next pass reads what was found
+		}
+		o.sleep(d.RequeueAfter)
+		o.world.checkWake(o, d, written)
+	case errors.Is(reported, errConflict) && applied == nil:
+		o.sleep(conflictRetry)
+	default:
+		o.sleep(o.retry(d.RequeueAfter))
+	}
+}
+
+// retry is when a pass that failed is tried again: the back-off grows, and the instant
+// that the decision asked for is kept.
+func (o *operator) retry(wake time.Duration) time.Duration {
+	backoff := min(firstRetry<<min(o.failures, 20), lastRetry)
+	o.failures++
+	if wake > firstRetry {
+		return min(backoff, wake)
+	}
+	return backoff
+}
+
+// stores stores the archive of a step, before the status that names it. If it is not, the
+// pass ends, and comes again.
+func (o *operator) stores(d lifecycle.Decision) bool {
+	switch err := o.world.api.createResults(d.Store); {
+	case errors.Is(err, errQuota):
+		if o.storing != d.Store.Step {
+			o.storing, o.storeTries = d.Store.Step, 0
+		}
+		if o.storeTries++; o.storeTries >= maxStoreTries {
+			o.unstored = &lifecycle.Unstored{Step: d.Store.Step, Message: err.Error()}
+		}
+		o.sleep(storeRetry)
+	case err != nil:
+		o.sleep(o.retry(d.RequeueAfter))
+	default:
+		return true
+	}
+	return false
+}
+
+// apply carries a decision out.
+func (o *operator) apply(d lifecycle.Decision) error {
+	if d.Delete {
+		if err := o.world.api.reachable(); err != nil {
+			return err
+		}
+		o.world.say("the LoadTest is deleted")
+		o.world.api.deleted = true
+		return nil
+	}
+	switch d.Job {
+	case lifecycle.JobCreate:
+		if err := o.world.api.createJob(o); err != nil {
+			return err
+		}
+	case lifecycle.JobDelete:
+		if err := o.world.api.deleteJob(o.cache.jobs); err != nil {
+			return err
+		}
+	case lifecycle.JobKeep:
+	}
+	if d.Forget {
+		o.forget()
+		return nil
+	}
+	if s := &o.cache.lt.Status; s.StartTime != nil && len(s.Steps) > 0 && s.TargetURL != "" && !d.Undirected {
+		o.direct(d.Directive)
+	}
+	return nil
+}
+
+// observe is what a pass reads: the cache, and the sessions.
+func (o *operator) observe() lifecycle.Observed {
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored, LooksAtTargets: o.world.story.looks, Looked: o.looked, Written: o.written}
+	start := o.directive.Start
+	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
+	for n := range o.cache.lt.Status.Workers.Desired {
+		var x exchange.Worker
+		if !o.since.IsZero() {
+			x = o.coordinator.observe(int(n))
+		}
+		p := o.cache.pods[n]
+		x.Pod, x.PodEnding, x.PodMessage = p.state, p.ending, p.message
+		if p.state == exchange.PodAbsent || p.job != o.seats[n].job {
+			x.Connected, x.Ready, x.Reason, x.Message, x.Answers = false, false, "", "", 0
+		}
+		seen.Workers = append(seen.Workers, x)
+	}
+	return seen
+}
+
+// look reads the pod of the target, unless the API server is away.
+func (w *world) look(l targetstate.Look, now time.Time) *targetstate.Seen {
+	seen := &targetstate.Seen{Look: l, Service: "shortener", At: now}
+	if w.now.Before(w.apiAway) {
+		seen.Problem = "The API server does not answer."
+		return seen
+	}
+	container := v1alpha1.TargetContainer{Name: "app", Digest: w.digest}
+	seen.Pods = []targetstate.Pod{{UID: w.digest, Containers: []targetstate.Container{{TargetContainer: container}}}}
+	return seen
+}

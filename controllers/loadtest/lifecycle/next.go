@@ -1,0 +1,123 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+)
+
+// next starts step i, holds before it, or ends the run.
+func (r *run) next(i int) {
+	s := &r.out.Status
+	if i >= len(s.Steps) && !r.appendProbe() {
+		r.finish(i, v1alpha1.ReasonAllStepsRan)
+		return
+	}
+	s.CurrentStep = int32(i)
+	switch {
+	case r.out.Status.StopTime != nil:
+		r.finishCut()
+	case r.lossStops():
+		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
+	case r.spec.Suspend:
+		s.Phase = v1alpha1.PhaseSuspended
+		r.suspended(v1alpha1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
+	case !s.Steps[i].Load.IsPause() && !r.gathered(i, isConnected):
+	default:
+		s.GoneWorkers = r.gone()
+		r.startStep(i, r.startAfter(i))
+	}
+}
+
+// isTooLate says whether step i would begin late: its instant has passed, and no worker
+// may have been directed to begin it. That is so if the instant passed before this
+// process directed the run, as the process that chose it may have ended before it
+// directed workers; and if this process has not directed any, since what it wrote was
+// read back late.
+func (r *run) isTooLate(i int) bool {
+	s := &r.read.Steps[i]
+	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > 0
+	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
+	return late && !begun && r.read.StopTime == nil
+}
+
+// lateness is how long ago the instant of step i was.
+func (r *run) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }
+
+// startAnew chooses another start instant for step i, once every worker is connected
+// and ready, so that it would have said that it began the step by the first instant.
+// Until then no worker is directed to begin it.
+//
+// The instant is farther ahead than twice what the last one was missed by: an API server
+// that is slow to bring back what was written does not put the step off for ever.
+func (r *run) startAnew(i int) {
+	r.out.Directive.Start = nil
+	if !r.gathered(i, hasReported) {
+		return
+	}
+	ahead := r.lead()
+	if r.seen.Undirected && !r.read.Steps[i].StartTime.Time.Before(r.since()) {
+		ahead = max(ahead, minLead+2*r.lateness(i))
+	}
+	r.startStep(i, r.now.Add(ahead))
+}
+
+// startAfter is when step i begins: exactly at the end of a pause before it,
+// else as soon as all workers can have received it, and the store can take its end.
+func (r *run) startAfter(i int) time.Time {
+	steps, soonest := r.out.Status.Steps, r.now
+	if !steps[i].Load.IsPause() {
+		soonest = r.now.Add(r.lead())
+	}
+	if i == 0 {
+		return soonest
+	}
+	if !steps[i].Load.IsPause() {
+		soonest = later(soonest, r.affordable(&steps[i]))
+	}
+	before := &steps[i-1]
+	if !before.Load.IsPause() || before.StartTime == nil {
+		return soonest
+	}
+	return later(endOf(before), soonest)
+}
+
+// endOf is when a step that has begun is over at the latest, a pause exactly then.
+func endOf(s *v1alpha1.StepStatus) time.Time {
+	return s.StartTime.Add(lengthOf(s))
+}
+
+// lengthOf is how long a step takes at most, a pause exactly.
+func lengthOf(s *v1alpha1.StepStatus) time.Duration {
+	length := s.TimeLimit
+	if s.Load.IsPause() {
+		length = s.Load.Pause
+	}
+	if length == nil {
+		return 0
+	}
+	return length.Duration
+}
+
+func (r *run) done(i int, state v1alpha1.StepState) {
+	now := metav1.NewMicroTime(r.now)
+	step := &r.out.Status.Steps[i]
+	step.State = state
+	step.CompletionTime = &now
+	if step.Result != nil {
+		results.Settle(step.Result)
+	}
+	r.out.Status.Spread = results.Spread(results.CompleteSteps(&r.out.Status))
+}
+
+func (r *run) skipFrom(i int) {
+	for ; i < len(r.out.Status.Steps); i++ {
+		r.out.Status.Steps[i].State = v1alpha1.StepSkipped
+	}
+}

@@ -1,0 +1,156 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// verifyTarget says whether the target is the one that was meant. The
+// condition is not changed after the first step began.
+func (r *run) verifyTarget() {
+	s := &r.out.Status
+	if finished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
+		return
+	}
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		r.set(v1alpha1.ConditionTargetVerified, status, reason, message)
+	}
+	wrong, failed := r.wrongAnswer()
+	switch {
+	case len(r.spec.Preflight)+len(plan.ControlPreflight(r.spec)) == 0:
+		set(metav1.ConditionUnknown, v1alpha1.ReasonNoPreflight,
+			"spec.preflight is empty: nothing says which version of the target was tested.")
+	case s.StartTime != nil && failed:
+		set(metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed, sentence(wrong))
+	case len(s.Steps) > 0 && s.Steps[0].State == v1alpha1.StepRunning:
+		// All workers are ready, which none is without its answers.
+		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, r.verified())
+	default: // also of a run that is held: its next workers ask again
+		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker is ready yet, which none is without its answers.")
+	}
+}
+
+// eligibleWorkers are the workers that count before the run has begun. A session of a worker
+// that has no pod of the present Job is one that has not ended yet, from before the
+// run was held: what it says is of another plan. And one that did not ask is not
+// ready. An image of another version may not know how to; that it says nothing
+// against the target must not count for it.
+func (r *run) eligibleWorkers() []exchange.Worker {
+	workers := slices.Clone(r.seen.Workers)
+	questions := len(r.spec.Preflight) + len(plan.ControlPreflight(r.spec))
+	for i := range workers {
+		switch w := &workers[i]; {
+		case r.seen.Job != JobPresent || w.Pod == exchange.PodAbsent || w.PodEnding:
+			w.Connected, w.Ready = false, false
+		case w.Ready && int(w.Answers) < questions:
+			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed
+			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, questions)
+		case w.Ready && w.Targets < 2 && r.spec.Versus != nil: // it would send all load to the first
+			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
+			w.Message = "spec.versus: the worker has one target only; use a worker image of the operator's version"
+		}
+	}
+	r.compareDescriptors(workers)
+	return workers
+}
+
+// wrongAnswer is what the first worker says that had another answer than it
+// expects.
+func (r *run) wrongAnswer() (message string, ok bool) {
+	i := slices.IndexFunc(r.seen.Workers, func(w exchange.Worker) bool {
+		return w.Connected && !w.Ready && w.Reason == v1alpha1.ReasonPreflightFailed
+	})
+	if i < 0 {
+		return "", false
+	}
+	return r.seen.Workers[i].Message, true
+}
+
+// verified says what the answers were, as they were the expected ones.
+func (r *run) verified() string {
+	if v := r.read.Versus; v != nil {
+		return fmt.Sprintf("%s: %s; %s: %s.", v.Candidate, facts(r.spec.Preflight), v.Control, facts(plan.ControlPreflight(r.spec)))
+	}
+	return facts(r.spec.Preflight) + "."
+}
+
+func facts(questions []v1alpha1.Preflight) string {
+	if len(questions) == 0 {
+		return "nothing was verified"
+	}
+	list := make([]string, len(questions))
+	for i, name := range plan.PreflightNames(questions) {
+		list[i] = name + " " + fact(&questions[i])
+	}
+	return strings.Join(list, "; ")
+}
+
+func fact(p *v1alpha1.Preflight) string {
+	e := p.Expect
+	if e == nil {
+		e = &v1alpha1.Expectation{}
+	}
+	switch {
+	case p.GRPCHealth != nil:
+		return "is SERVING"
+	case len(e.JSON) > 0:
+		break
+	case len(e.GRPCStatus) > 0:
+		return "has status " + statuses(e.GRPCStatus)
+	case p.GRPC != nil:
+		return "has status OK"
+	case len(e.Status) > 0:
+		return "has status " + statuses(e.Status)
+	default:
+		return "has a status from 200 to 299"
+	}
+	values := make([]string, len(e.JSON))
+	for i, v := range e.JSON {
+		values[i] = fmt.Sprintf("%s %s", v.Path, brief(v.Text()))
+	}
+	return "has " + strings.Join(values, ", ")
+}
+
+func statuses[S int32 | v1alpha1.GRPCStatus](list []S) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), " or "), "[]")
+}
+
+// maxValue is how many bytes of a value a message shows: a version or a
+// strategy whole, of more enough to know it again.
+const maxValue = 60
+
+// brief is a value as a message has it: in a line, quoted if it is not a word.
+func brief(value string) string {
+	value = text.Truncate(value, maxValue)
+	if value == "" || strings.ContainsFunc(value, notOfAWord) {
+		return fmt.Sprintf("%q", value)
+	}
+	return value
+}
+
+// notOfAWord is for characters by which a reader could not see where the value
+// ends.
+func notOfAWord(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`",;`, c) }
+
+// asksAsClient says whether a question names the client of the rate-limit audit,
+// and so may take of what a limiter grants it.
+func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
+	contract := spec.RateLimit()
+	if contract == nil || len(spec.Preflight) == 0 {
+		return false
+	}
+	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
+	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
+		slices.ContainsFunc(spec.Preflight, func(p v1alpha1.Preflight) bool {
+			return slices.ContainsFunc(plan.QuestionHeaders(&p), isClient)
+		})
+}

@@ -1,0 +1,55 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+)
+
+const (
+	// placeRefresh is how long the place in a status stands at least. The places of all
+	// that wait change with each run that begins.
+	placeRefresh = 10 * time.Second
+	// placeRefreshEach is how much longer it stands for each run that waits, so that all
+	// of them together write ten statuses a second at most.
+	placeRefreshEach = 100 * time.Millisecond
+)
+
+// queue keeps a run that may not begin yet waiting. It is looked at again when another run
+// ends; what it wakes for by itself is its place, which is for people.
+func (r *run) queue(place queue.Place) {
+	s := &r.out.Status
+	s.Phase = v1alpha1.PhaseQueued
+	s.Baseline = nil // read again when it begins
+	r.withoutJob()
+	r.resumed()
+	refresh := max(placeRefresh, time.Duration(place.Of)*placeRefreshEach)
+	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionQueued)
+	if at := earlier(r.seen.Written.At, r.now).Add(refresh); queued && r.now.Before(at) {
+		r.wake(at)
+		return
+	}
+	r.wake(r.now.Add(refresh))
+	message := fmt.Sprintf("Place %d of %d: %s", place.Number, place.Of, place.Message)
+	if !queued {
+		r.event(string(v1alpha1.PhaseQueued), message)
+	}
+	r.set(v1alpha1.ConditionQueued, metav1.ConditionTrue, string(place.Reason), message)
+	s.Summary = v1alpha1.Summary{Step: place.String()}
+}
+
+// leaveQueue says how long a run waited that begins; empty: it did not.
+func (r *run) leaveQueue() string {
+	c := meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionQueued)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return ""
+	}
+	waited := fmt.Sprintf("It waited %v in the queue.", r.now.Sub(c.LastTransitionTime.Time).Round(time.Second))
+	r.set(v1alpha1.ConditionQueued, metav1.ConditionFalse, v1alpha1.ReasonBegun, waited)
+	return waited + " "
+}

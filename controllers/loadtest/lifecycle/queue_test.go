@@ -1,0 +1,196 @@
+package lifecycle_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+func place(number, of int) *queue.Place {
+	return &queue.Place{Number: number, Of: of, Reason: queue.ClusterRuns, Message: "4 of 4 runs of the cluster are under way."}
+}
+
+// waiting is a run that has that place from began on.
+func waiting(t *testing.T, number, of int) *v1alpha1.LoadTest {
+	t.Helper()
+	lt := &v1alpha1.LoadTest{Spec: ladder()}
+	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(number, of)}, began).Status
+	if lt.Status.Phase != v1alpha1.PhaseQueued || lt.Status.StartTime != nil {
+		t.Fatalf("phase %s, started %v", lt.Status.Phase, lt.Status.StartTime)
+	}
+	return lt
+}
+
+func reasons(events []lifecycle.Event) []string {
+	var list []string
+	for _, e := range events {
+		list = append(list, e.Reason)
+	}
+	return list
+}
+
+func TestARunThatMayNotBeginYetIsQueued(t *testing.T) {
+	lt := &v1alpha1.LoadTest{Spec: ladder()}
+	lt.Status.Baseline = &v1alpha1.BaselineStatus{}
+	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(3, 7)}, began)
+	if got, want := said(d.Status, v1alpha1.ConditionQueued), "True ClusterRuns: Place 3 of 7: 4 of 4 runs of the cluster are under way."; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if d.Status.Summary.Step != "place 3 of 7" || d.Status.Baseline != nil || d.Job != lifecycle.JobKeep {
+		t.Errorf("summary %+v, baseline %v, Job %v", d.Status.Summary, d.Status.Baseline, d.Job)
+	}
+	if got := reasons(d.Events); !slices.Equal(got, []string{"Queued"}) {
+		t.Errorf("events %v, want Queued", got)
+	}
+}
+
+// The place in a status stands for 10 s, and longer if more than a hundred wait: all of them
+// together write ten statuses a second at most.
+func TestHowLongAPlaceStands(t *testing.T) {
+	for name, tc := range map[string]struct {
+		of      int
+		written time.Duration // before the pass
+		stands  time.Duration // from the pass on; 0: it is written
+		wake    time.Duration
+	}{
+		"just written":                {7, 0, 10 * time.Second, 10 * time.Second},
+		"soon":                        {7, 10*time.Second - 1, 1, time.Millisecond},
+		"then":                        {7, 10 * time.Second, 0, 10 * time.Second},
+		"a hundred":                   {100, 9 * time.Second, time.Second, time.Second},
+		"a hundred, then":             {100, 10 * time.Second, 0, 10 * time.Second},
+		"two hundred":                 {200, 19 * time.Second, time.Second, time.Second},
+		"two hundred, then":           {200, 20 * time.Second, 0, 20 * time.Second},
+		"a clock that was set back":   {7, -time.Hour, 10 * time.Second, 10 * time.Second},
+		"by another process, unknown": {7, 0, 0, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, now := waiting(t, 3, tc.of), began.Add(time.Minute)
+			seen := lifecycle.Observed{Place: place(2, tc.of), Written: lifecycle.Written{At: now.Add(-tc.written)}}
+			if name == "by another process, unknown" {
+				seen.Written.At = time.Time{}
+			}
+			d := lifecycle.Decide(lt, policy.Rules{}, seen, now)
+			want := "place 2 of"
+			if tc.stands > 0 {
+				want = "place 3 of"
+			}
+			if got := d.Status.Summary.Step[:len(want)]; got != want || d.RequeueAfter != tc.wake {
+				t.Errorf("%q, and again after %v; want %q, %v", got, d.RequeueAfter, want, tc.wake)
+			}
+			if len(d.Events) > 0 {
+				t.Errorf("events %v, want none", reasons(d.Events))
+			}
+		})
+	}
+}
+
+func TestARunThatWaitedBegins(t *testing.T) {
+	lt := waiting(t, 1, 1)
+	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began.Add(42*time.Second+time.Millisecond))
+	if d.Status.StartTime == nil || d.Status.Phase != v1alpha1.PhaseStarting {
+		t.Fatalf("phase %s, started %v", d.Status.Phase, d.Status.StartTime)
+	}
+	if len(d.Events) != 1 || d.Events[0].Message != "It waited 42s in the queue. The run begins; its workers are created." {
+		t.Errorf("events %+v", d.Events)
+	}
+	if got := said(d.Status, v1alpha1.ConditionQueued); got != "False Begun: It waited 42s in the queue." {
+		t.Errorf("condition Queued is %s", got)
+	}
+	at := lifecycle.Decide(&v1alpha1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began)
+	if len(at.Events) != 1 || at.Events[0].Message != "The run begins; its workers are created." {
+		t.Errorf("of a run that did not wait: events %+v", at.Events)
+	}
+}
+
+// Workers that a run had before it was held, and that are seen only now, are of no use to
+// one that waits.
+func TestARunThatWaitsHasNoJob(t *testing.T) {
+	for job, want := range map[lifecycle.JobState]lifecycle.JobAction{
+		lifecycle.JobAbsent: lifecycle.JobKeep, lifecycle.JobPresent: lifecycle.JobDelete, lifecycle.JobFinished: lifecycle.JobDelete,
+		lifecycle.JobDeleting: lifecycle.JobKeep, lifecycle.JobForeign: lifecycle.JobKeep,
+	} {
+		if d := lifecycle.Decide(waiting(t, 1, 1), policy.Rules{}, lifecycle.Observed{Place: place(1, 1), Job: job}, began); d.Job != want {
+			t.Errorf("Job %v: to do %v, want %v", job, d.Job, want)
+		}
+	}
+}
+
+func TestWhatEndsAWaitInTheQueue(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit  func(*v1alpha1.LoadTestSpec)
+		rules string
+		phase v1alpha1.Phase
+		event string
+	}{
+		"it is terminated":   {func(s *v1alpha1.LoadTestSpec) { s.Terminate = true }, "", v1alpha1.PhaseEnded, v1alpha1.ReasonTerminated},
+		"it is held":         {func(s *v1alpha1.LoadTestSpec) { s.Suspend = true }, "", v1alpha1.PhaseSuspended, v1alpha1.ReasonSuspended},
+		"runs are stopped":   {nil, "stop: {}", v1alpha1.PhaseSuspended, v1alpha1.ReasonStopped},
+		"quiet hours come":   {nil, `quietHours: [{from: "09:00", to: "11:00"}]`, v1alpha1.PhaseSuspended, v1alpha1.ReasonQuietHours},
+		"nothing does, then": {nil, "", v1alpha1.PhaseQueued, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, seen := waiting(t, 1, 1), lifecycle.Observed{}
+			if tc.phase == v1alpha1.PhaseQueued {
+				seen.Place = place(1, 1)
+			}
+			if tc.edit != nil {
+				tc.edit(&lt.Spec)
+			}
+			d := lifecycle.Decide(lt, rules(t, tc.rules), seen, began.Add(time.Second))
+			if d.Status.Phase != tc.phase || d.Status.StartTime != nil || (said(d.Status, v1alpha1.ConditionQueued) != "") != (tc.phase == v1alpha1.PhaseQueued) {
+				t.Errorf("phase %s, started %v, queued: %s", d.Status.Phase, d.Status.StartTime, said(d.Status, v1alpha1.ConditionQueued))
+			}
+			if tc.event != "" && !slices.Contains(reasons(d.Events), tc.event) {
+				t.Errorf("events %v, want %s", reasons(d.Events), tc.event)
+			}
+		})
+	}
+}
+
+// A run that is resumed says so when it is queued.
+func TestAResumedRunIsQueued(t *testing.T) {
+	lt := &v1alpha1.LoadTest{Spec: ladder()}
+	lt.Spec.Suspend = true
+	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
+	lt.Spec.Suspend = false
+	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(1, 1)}, began.Add(time.Second))
+	if got := reasons(d.Events); !slices.Equal(got, []string{v1alpha1.ReasonResumed, "Queued"}) {
+		t.Errorf("events %v", got)
+	}
+	if got := said(d.Status, v1alpha1.ConditionSuspended); got != "False Resumed: The run is resumed." {
+		t.Errorf("Suspended is %s", got)
+	}
+}
+
+// A step that no process of this operator began is not begun in the pass that stops the run.
+func TestAStopDoesNotBeginAStep(t *testing.T) {
+	for name, tc := range map[string]struct {
+		since      time.Time
+		undirected bool
+	}{
+		"directed by this process":  {began, false},
+		"another step was directed": {began, true},
+		"not directed yet":          {time.Time{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(1)
+			lt.Status.StartTime = &metav1.Time{Time: began}
+			seen := awaited(ready)
+			seen.Since, seen.Undirected = tc.since, tc.undirected
+			d := lifecycle.Decide(lt, rules(t, "stop: {by: jane}"), seen, began.Add(21*time.Second))
+			if d.Status.StopTime == nil || d.Status.StopCause == nil || d.Status.StopCause.Reason != v1alpha1.ReasonStopped {
+				t.Fatalf("stopped at %v for %+v", d.Status.StopTime, d.Status.StopCause)
+			}
+			if d.Undirected != tc.since.IsZero() || (d.Directive.Start == nil) != tc.undirected {
+				t.Errorf("undirected: %v, start %+v", d.Undirected, d.Directive.Start)
+			}
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+)
+
+// maxObject is how much of a LoadTest is planned with. The store of a cluster takes
+// 1.5 MiB for a request; a fifth of that is for what is not known here: who manages
+// which field, and what the store adds.
+const maxObject = 1_200 << 10
+
+// What a status takes at most without its histograms, error samples and traces, in bytes of
+// JSON, with counts of ten digits and times of an hour to the microsecond. The names
+// and the plan of each step, whose length is known, come on top.
+const (
+	sizeLoad      = 6_180 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultsRef
+	sizeType      = 980   // the counts and the response times of a type of request in a step
+	sizeIdeal     = 320   // the same without the generator's own delay, of a type that a threshold names
+	sizeOnTime    = 105   // how many requests were on time, in a step or of a type of request in it
+	sizeRepeated  = 210   // the result of a threshold with inRepetitions in a step
+	sizePause     = 400
+	sizeSpread    = 600
+	sizeThreshold = 1 << 10 // a sentence of 512 characters, and the values
+	sizeAudit     = 1 << 10 // likewise
+	sizeRest      = 16 << 10
+)
+
+// maxDefaults is how many default thresholds there may be: on failureRate, unsentRate and
+// downtime, and on failureRate of journeys.
+const maxDefaults = 4
+
+// room is how many bytes a LoadTest has left for what is good to have of its
+// results, the histograms, the error samples and the traces, once there is room for all else: the
+// spec, the metadata, and what a status must say of every step that is planned. Less
+// than none: it could not say that.
+func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)
+	if lt.Status.Baseline != nil {
+		left -= size(lt.Status.Baseline)
+	}
+	if lt.Status.Access != nil {
+		left -= size(lt.Status.Access)
+	}
+	if v := lt.Status.Versus; v != nil && v.Access != nil {
+		left -= size(v.Access)
+	}
+	return left
+}
+
+// sizeOfEnvironment is what is said of the target, if it is read.
+func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+	if lt.Status.Environment == nil {
+		return 0
+	}
+	return targetstate.MaxSize + loads(steps)*targetstate.MaxStepSize
+}
+
+// sizeOfGiven is what the user's part of a LoadTest takes.
+func sizeOfGiven(lt *v1alpha1.LoadTest) int {
+	given := v1alpha1.LoadTest{ObjectMeta: lt.ObjectMeta, Spec: lt.Spec}
+	given.ManagedFields = nil // the operator's cache has none
+	return size(given)
+}
+
+func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
+	onTime := sizeOnTime * len(plan.OnTime(spec))
+	load := sizeLoad + onTime
+	for _, t := range spec.Thresholds {
+		if t.InRepetitions != nil {
+			load += sizeRepeated
+		}
+	}
+	for _, name := range requestTypes(spec) {
+		load += sizeType + onTime + size(name)
+		if plan.NamesType(spec, name) {
+			load += sizeIdeal
+		}
+	}
+	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
+	for _, s := range steps {
+		sum += sizeOfPlan(&s)
+		switch {
+		case s.Load.IsPause():
+			sum += sizePause
+		case s.Repetition == 1:
+			sum += load + sizeSpread + size(s.Name)
+		default:
+			sum += load
+		}
+	}
+	return sum
+}
+
+// sizeOfPlan is what a step takes before it has begun.
+func sizeOfPlan(s *v1alpha1.StepStatus) int {
+	return size(v1alpha1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
+}
+
+// requestTypes are the types of the requests, each once.
+func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
+	var list []string
+	for _, r := range plan.RequestNames(spec) {
+		list = append(list, r.Type)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// size is how many bytes of JSON a value takes.
+func size(v any) int {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		// It came as JSON. What cannot be counted must not count as nothing.
+		return maxObject
+	}
+	return len(raw)
+}
+
+// checkRoom refuses a run whose status would not fit: it could not be written any
+// more, and the run would never end.
+func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
+	if room(lt, steps) >= 0 {
+		return nil
+	}
+	const unit = 1 << 10
+	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
+		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
+		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
+}
+
+// loads is how many of the steps send load.
+func loads(steps []v1alpha1.StepStatus) (n int) {
+	for _, s := range steps {
+		if !s.Load.IsPause() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,152 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+)
+
+const (
+	longTime  = 59*time.Minute + 59*time.Second + 999999*time.Microsecond
+	manyItems = int64(1_234_567_890)
+)
+
+// Room is left for each part of a status at its largest, and not for much more.
+func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
+	long := metav1.Duration{Duration: longTime}
+	onTime := []v1alpha1.Threshold{{Metric: "onTimeRate"}}
+	stored := v1alpha1.Audit{Name: strings.Repeat("a", 63), Stored: &v1alpha1.Stored{Value: ".n", Requests: []string{"append"}}}
+	figures := &v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Name: strings.Repeat("s", 63)}}}
+	for name, tc := range map[string]struct {
+		steps, types int
+		thresholds   []v1alpha1.Threshold
+		add          func(*v1alpha1.LoadTest)
+		least        int
+	}{
+		"what a baseline measured": {
+			1, 1, nil,
+			func(lt *v1alpha1.LoadTest) { lt.Status.Baseline = figures },
+			jsonSize(t, figures),
+		},
+		"the target of a step": {
+			1, 1, nil,
+			func(lt *v1alpha1.LoadTest) { lt.Status.Environment = &v1alpha1.EnvironmentStatus{} },
+			targetstate.MaxSize + targetstate.MaxStepSize,
+		},
+		"the target of many steps": {
+			9, 1, nil,
+			func(lt *v1alpha1.LoadTest) { lt.Status.Environment = &v1alpha1.EnvironmentStatus{} },
+			targetstate.MaxSize + 9*targetstate.MaxStepSize,
+		},
+		"requests on time, of all and of each of two types": {
+			4, 2, onTime,
+			func(lt *v1alpha1.LoadTest) {
+				lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", Within: &long}}
+			},
+			4 * 3 * jsonSize(t, map[string]any{"onTime": []v1alpha1.OnTimeCount{{Within: long, Requests: manyItems}}}),
+		},
+		"a type that a threshold names": {
+			4, 2, []v1alpha1.Threshold{{Metric: "p95"}},
+			func(lt *v1alpha1.LoadTest) { lt.Spec.Thresholds[0].Types = []string{"type1", "gone"} },
+			4 * (jsonSize(t, v1alpha1.TypeResult{Undecided: manyItems, Excused: manyItems, WithoutGenerator: &v1alpha1.Latency{
+				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
+			}}) - jsonSize(t, v1alpha1.TypeResult{})),
+		},
+		"a threshold in repetitions": {
+			4, 1, onTime,
+			func(lt *v1alpha1.LoadTest) {
+				lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", InRepetitions: ptr.To(int32(2))}}
+			},
+			4 * jsonSize(t, v1alpha1.RepeatedThreshold{
+				Threshold: 31, State: v1alpha1.ThresholdInconclusive, Observed: strings.Repeat("1", 32), WithoutGenerator: strings.Repeat("1", 32), Reason: strings.Repeat("x", 32),
+			}),
+		},
+		"an audit": {
+			1, 1, nil,
+			func(lt *v1alpha1.LoadTest) { lt.Spec.Audits = []v1alpha1.Audit{stored} },
+			jsonSize(t, v1alpha1.AuditStatus{
+				Name: stored.Name, State: v1alpha1.AuditInconclusive, StableFor: long, MaxWait: long, Message: strings.Repeat("x", 512),
+				Before: ptr.To(manyItems), After: ptr.To(manyItems), Change: ptr.To(manyItems), Acknowledged: manyItems, Unknown: ptr.To(manyItems),
+			}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := crowded(tc.steps, tc.types, 0)
+			lt.Spec.Thresholds = tc.thresholds
+			steps := plan.Steps(&lt.Spec)
+			before := lifecycle.Room(lt, steps)
+			tc.add(lt)
+			if got := before - lifecycle.Room(lt, steps); got < tc.least || got > 2*tc.least {
+				t.Errorf("room for %d bytes is left, want at least %d and at most twice that", got, tc.least)
+			}
+		})
+	}
+}
+
+// A step of users with a rate and journeys has each default threshold.
+func TestRoomCountsEachDefaultThreshold(t *testing.T) {
+	lt := crowded(1, 1, 0)
+	perUser := v1alpha1.NewDecimal("1")
+	lt.Spec.Journeys = []v1alpha1.Journey{{Name: "a"}}
+	step := v1alpha1.StepStatus{Load: v1alpha1.StepLoad{Users: 1, RatePerUser: &perUser}}
+	if got := len(verdict.Thresholds(&lt.Spec, plan.RequestNames(&lt.Spec), []v1alpha1.StepStatus{step})); got != lifecycle.MaxDefaults {
+		t.Errorf("%d default thresholds, and room for %d", got, lifecycle.MaxDefaults)
+	}
+}
+
+func jsonSize(t *testing.T, v any) int {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(raw)
+}
+
+// padded leaves that much room: annotations take the rest.
+func padded(lt *v1alpha1.LoadTest, left int) *v1alpha1.LoadTest {
+	annotate := func(n int) { lt.Annotations = map[string]string{"a": strings.Repeat("x", n)} }
+	annotate(1)
+	annotate(1 + lifecycle.Room(lt, plan.Steps(&lt.Spec)) - left)
+	return lt
+}
+
+// A run whose target is read needs room for what is read; one that is refused for it says
+// so in figures.
+func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
+	lt := padded(crowded(2, 2, 0), 0)
+	if refused(lt) {
+		t.Error("a run that just fits is refused, though its target is not read")
+	}
+	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest has 1200 KiB: "
+	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, want) {
+		t.Errorf("Accepted is %s, want %s", got, want)
+	}
+}
+
+// A baseline that just fits beside the results is copied.
+func TestBaselineThatFitsExactly(t *testing.T) {
+	before := earlier(v1alpha1.VerdictPassed)
+	before.UID = "u"
+	lt := &v1alpha1.LoadTest{Spec: against()}
+	copied := decide(lt, lifecycle.Observed{Baseline: before}, 0).Status.Baseline
+	needs := jsonSize(t, copied)
+	if got := decide(padded(lt, needs), lifecycle.Observed{Baseline: before}, 0).Status; got.Verdict != "" || got.Baseline == nil {
+		t.Errorf("a baseline that fits exactly: verdict %q, %s", got.Verdict, said(got, v1alpha1.ConditionAccepted))
+	}
+	before.Name = strings.Repeat("n", 9<<10)
+	want := "False BaselineRefused: spec.baseline: its figures take 9 KiB, and the LoadTest has 3 KiB left; have fewer steps or repetitions."
+	if got := said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1alpha1.ConditionAccepted); got != want {
+		t.Errorf("Accepted is %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,160 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// crowded has that many steps and types of requests, and bodies of that length.
+func crowded(steps, types, body int) *v1alpha1.LoadTest {
+	second := &metav1.Duration{Duration: time.Second}
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}}}
+	for i := range types {
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Type: fmt.Sprint("type", i), Body: strings.Repeat("x", body)})
+	}
+	for range steps {
+		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Users: ptr.To[int32](1), Duration: second})
+	}
+	return lt
+}
+
+func TestMoreThanTheStoreTakes(t *testing.T) {
+	const way = "have fewer steps, repetitions or types, or bodyFrom for long bodies."
+	tests := map[string]struct {
+		lt   *v1alpha1.LoadTest
+		want string
+	}{
+		"a small one":                {crowded(6, 2, 1_000), ""},
+		"the most steps of one type": {crowded(128, 1, 0), ""},
+		"the most types":             {crowded(30, 32, 0), ""},
+		"the most steps and many types": {
+			crowded(128, 32, 0),
+			"spec: the results of load steps x types of request (128 x 32) take up to 4757 KiB, " +
+				"and the spec and the metadata 4 KiB; a LoadTest has 1200 KiB: " + way,
+		},
+		"long bodies": {
+			crowded(1, 19, 65_536),
+			"spec: the results of load steps x types of request (1 x 19) take up to 45 KiB, " +
+				"and the spec and the metadata 1216 KiB; a LoadTest has 1200 KiB: " + way,
+		},
+		"long annotations": {
+			but(crowded(30, 32, 0), func(lt *v1alpha1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
+			"spec: the results of load steps x types of request (30 x 32) take up to 1131 KiB, " +
+				"and the spec and the metadata 245 KiB; a LoadTest has 1200 KiB: " + way,
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if c := meta.FindStatusCondition(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions, v1alpha1.ConditionFailed); c != nil {
+				got = c.Message
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("refusal (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTest {
+	edit(lt)
+	return lt
+}
+
+// Requests of one type are one result; what the API server notes of who manages
+// what is not counted, as the operator does not see it; neither is the status, of
+// which the same room is left from the beginning to the end.
+func TestRoomIgnoresManagedFieldsAndStatus(t *testing.T) {
+	lt := crowded(3, 1, 0)
+	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Pause: &metav1.Duration{Duration: time.Second}})
+	steps := plan.Steps(&lt.Spec)
+	room := lifecycle.Room(lt, steps)
+	lt.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	lt.Status = v1alpha1.LoadTestStatus{Steps: make([]v1alpha1.StepStatus, 4), Verdict: v1alpha1.VerdictPassed}
+	if got := lifecycle.Room(lt, steps); got != room {
+		t.Errorf("room for %d bytes, want %d as before", got, room)
+	}
+	lt.Spec.Requests = append(lt.Spec.Requests, lt.Spec.Requests[0])
+	if got := room - lifecycle.Room(lt, steps); got > 100 {
+		t.Errorf("a second request of the type takes %d bytes, want those of the spec only", got)
+	}
+	lt.Spec.Requests[1].Type = "another"
+	if got := room - lifecycle.Room(lt, steps); got < 3*900 {
+		t.Errorf("a second type takes %d bytes, want what it takes in 3 steps", got)
+	}
+}
+
+// What is planned of a step stands in the status as well.
+func TestRoomCountsThePlan(t *testing.T) {
+	lt := crowded(1, 1, 0)
+	short := plan.Steps(&lt.Spec)
+	long := plan.Steps(&lt.Spec)
+	long[0].Load.RatePerUser, long[0].Load.Requests = ptr.To(v1alpha1.NewDecimal("0.123456789")), 1_234_567_890
+	want := len(`"ratePerUser":"0.123456789","requests":1234567890,`)
+	if got := lifecycle.Room(lt, short) - lifecycle.Room(lt, long); got != want {
+		t.Errorf("a longer plan takes %d bytes more, want %d", got, want)
+	}
+}
+
+// How far the repetitions of a step differ is said once, by the name that it has in the
+// first.
+func TestRoomCountsTheSpreadOfRepetitions(t *testing.T) {
+	lt := crowded(1, 1, 0)
+	lt.Spec.Repetitions, lt.Spec.Steps[0].Name = 2, strings.Repeat("x", 63)
+	steps := plan.Steps(&lt.Spec)
+	for i := range steps {
+		steps[i].Name = lt.Spec.Steps[0].Name
+	}
+	long := metav1.Duration{Duration: 59*time.Minute + 59*time.Second + 999999*time.Microsecond}
+	times := &v1alpha1.DurationSpread{Min: long, Median: long, Max: long}
+	figures := &v1alpha1.NumberSpread{Min: "1234567890.1", Median: "1234567890.1", Max: "1234567890.1"}
+	spread, err := json.Marshal(v1alpha1.SpreadStatus{
+		Name: steps[0].Name, Repetitions: 2, Throughput: figures, Goodput: figures, FailureRate: figures, P50: times, P95: times, P99: times,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lifecycle.Room(lt, steps[1:]) - lifecycle.Room(lt, steps[:1]); got < len(spread) {
+		t.Errorf("a step of the first repetition takes %d bytes more than one of the second, want the %d of its spread", got, len(spread))
+	}
+}
+
+// A run is accepted if what its status must say just fits.
+func TestNoRoomForHistogramsIsRoomEnough(t *testing.T) {
+	lt := crowded(2, 2, 0)
+	annotated := func(n int) *v1alpha1.LoadTest {
+		lt.Annotations = map[string]string{"a": strings.Repeat("x", n)}
+		return lt
+	}
+	most := lifecycle.Room(annotated(1), plan.Steps(&lt.Spec)) + 1
+	if refused(annotated(most)) {
+		t.Error("a run that just fits is refused")
+	}
+	if !refused(annotated(most + 1)) {
+		t.Error("a run that is too large by a byte is accepted")
+	}
+}
+
+func BenchmarkRoom(b *testing.B) {
+	for name, lt := range map[string]*v1alpha1.LoadTest{"small": crowded(6, 2, 1_000), "most": crowded(128, 4, 65_536), "large": crowded(2, 15, 65_536)} {
+		b.Run(name, func(b *testing.B) {
+			steps := plan.Steps(&lt.Spec)
+			for b.Loop() {
+				lifecycle.Room(lt, steps)
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package lifecycle
+
+import (
+	"fmt"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+)
+
+// appendProbe goes on with a search after its last probe: it appends the next one to the
+// plan, or the hold at the end, with the rest before it. It is false if there is nothing to
+// append: no search, or one that is over. Workers have the probe from the pass on that reads it
+// back.
+func (r *run) appendProbe() bool {
+	s := &r.out.Status
+	if s.Search == nil || r.spec.Search == nil || len(s.Steps) == 0 {
+		return false
+	}
+	searched, next := verdict.Searched(r.spec, s)
+	s.Search = &searched
+	r.tellProbe(&s.Steps[len(s.Steps)-1])
+	switch {
+	case next.State != search.Searching:
+		return false
+	case next.Hold:
+		s.Steps = append(s.Steps, plan.Hold(r.spec, s, next.Next)...)
+	default:
+		s.Steps = append(s.Steps, plan.Probe(r.spec, s, next.Next)...)
+	}
+	return true
+}
+
+// tellProbe says what came of a probe.
+func (r *run) tellProbe(step *v1alpha1.StepStatus) {
+	const kept = "every threshold was kept"
+	outcome := map[v1alpha1.ThresholdState]string{
+		v1alpha1.ThresholdPassed: kept,
+		v1alpha1.ThresholdFailed: "a threshold was breached",
+	}[step.ThresholdState]
+	if outcome == "" || step.Result != nil && !figures.IsSound(step.Result) {
+		outcome = "nothing can be said of the target"
+	}
+	if outcome == kept && step.Result != nil {
+		switch o := step.Result.Outstanding; {
+		case o.Grows():
+			outcome += ", and outstanding requests grew"
+		case o.IsUncertain():
+			outcome += ", and outstanding requests may have grown by the generator's fault alone"
+		}
+	}
+	r.event("Probed", fmt.Sprintf("Step %s: %s.", step.Name, outcome))
+}

@@ -1,0 +1,106 @@
+package lifecycle_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
+)
+
+// searching is a search of three workers for the most users.
+func searching() v1alpha1.LoadTestSpec {
+	spec := ladder()
+	spec.Search = &v1alpha1.Search{
+		Users: &v1alpha1.UsersRange{Min: 100, Max: 2000}, RatePerUser: spec.Ladder.RatePerUser,
+		Duration: spec.Ladder.Duration, Rest: spec.Ladder.Rest, Hold: &metav1.Duration{},
+	}
+	spec.Ladder = nil
+	return spec
+}
+
+func TestSearchStories(t *testing.T) {
+	for name, script := range map[string]func(*simulation){
+		"search-finds": func(w *simulation) { w.users = 777 },
+		"search-holds": func(w *simulation) {
+			w.users = 150
+			w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+		},
+		"search-takes-back": func(w *simulation) {
+			w.users = 150
+			w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+			w.in(67500*time.Millisecond, func() { w.users = 142 })
+		},
+		"search-beyond-max": func(*simulation) {},
+		"search-below-min":  func(w *simulation) { w.users = 99 },
+		"search-in-doubt": func(w *simulation) {
+			w.users = 777
+			w.in(9*time.Second, func() { w.lateness = 500 * time.Millisecond })
+		},
+		"search-in-doubt-for-a-while": func(w *simulation) {
+			w.users = 150
+			w.in(9*time.Second, func() { w.lateness = 500 * time.Millisecond })
+			w.in(13*time.Second, func() { w.lateness = 0 })
+		},
+		"search-loses-a-worker": func(w *simulation) {
+			w.in(14*time.Second, func() { w.end(w.workers[1], "OOMKilled, exit code 137") })
+		},
+		"search-is-held": func(w *simulation) {
+			w.users = 150
+			w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
+			w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+		},
+		"search-is-terminated": func(w *simulation) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newSimulation(t, searching())
+			script(w)
+			w.run()
+			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+		})
+	}
+}
+
+func TestSearchFindsTheLimit(t *testing.T) {
+	w := newSimulation(t, searching())
+	w.users = 777
+	w.run()
+	s := &w.lt.Status
+	want := &v1alpha1.SearchStatus{
+		Rest: &metav1.Duration{Duration: 2 * time.Second}, Precision: "5%", MaxProbes: 24,
+		State: v1alpha1.SearchFound, Low: s.Search.Low, High: s.Search.High, Breach: s.Search.Breach, Message: s.Search.Message,
+	}
+	if diff := cmp.Diff(want, s.Search); diff != "" {
+		t.Errorf("search (-want +got):\n%s", diff)
+	}
+	if s.Verdict != v1alpha1.VerdictPassed || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers > 777 || *s.MaxSustainedUsers < 730 {
+		t.Errorf("verdict %s with %d users sustained; the target holds 777\n%s", s.Verdict, ptr.Deref(s.MaxSustainedUsers, 0), w.story.String())
+	}
+	for i, step := range s.Steps {
+		if step.State != v1alpha1.StepComplete || step.Rung != int32(i)+1 {
+			t.Errorf("step %d, %s, is %s at rung %d", i, step.Name, step.State, step.Rung)
+		}
+	}
+}
+
+// The run has room, and its workers time, for all probes and holds that may yet come.
+func TestSearchIsForeseen(t *testing.T) {
+	w := newSimulation(t, searching())
+	w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+	w.in(5*time.Second, func() {
+		s := &w.lt.Status
+		if len(s.Steps) > 3 {
+			t.Fatalf("%d steps are planned after 5s", len(s.Steps))
+		}
+		if all := plan.Foreseen(&w.lt.Spec, s); len(all) != 24+23+5+5 || all[56].Load.Users != 2000 || all[56].Rung != 57 || !all[56].Hold {
+			t.Errorf("%d steps are foreseen, the last is %+v", len(all), all[len(all)-1])
+		}
+	})
+	w.run()
+}

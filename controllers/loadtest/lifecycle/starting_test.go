@@ -1,0 +1,214 @@
+package lifecycle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+var (
+	ready  = exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true}
+	coming = exchange.Worker{Pod: exchange.PodWaiting}
+)
+
+// awaited are three workers of a run whose Job is there.
+func awaited(workers ...exchange.Worker) lifecycle.Observed {
+	return lifecycle.Observed{Job: lifecycle.JobPresent, Since: began.Add(-time.Hour), Workers: workers}
+}
+
+// What a wait for workers says, of the hindrance that matters most.
+func TestWhyWorkersAreNotReady(t *testing.T) {
+	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "waits for a node: full\n"}
+	pull := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonImagePull, PodMessage: "no such image."}
+	ended := exchange.Worker{Pod: exchange.PodEnded, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "Error, exit code 1"}
+	refuses := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too many users"}
+	away := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable}
+	busy := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Message: "setup: 5 of 9 requests sent"}
+	const until = " The run is given up at 10:01:00 UTC (startDeadlineSeconds)."
+	for name, tc := range map[string]struct {
+		seen   lifecycle.Observed
+		want   string
+		failed bool
+	}{
+		"nothing is known":             {awaited(coming, coming, ready), "Waiting: 2 of 3 workers not ready yet." + until, false},
+		"a session that broke":         {awaited(exchange.Worker{Pod: exchange.PodRunning, Ready: true}, ready, ready), "Waiting: 1 of 3 workers not ready yet." + until, false},
+		"one is busy":                  {awaited(coming, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
+		"one was busy when it left":    {awaited(exchange.Worker{Pod: exchange.PodRunning, Message: busy.Message}, coming, ready), "Waiting: 2 of 3 workers not ready yet." + until, false},
+		"one says nothing":             {awaited(exchange.Worker{Pod: exchange.PodRunning, Connected: true}, busy, ready), "Waiting: 2 of 3 workers not ready yet. Worker 1: setup: 5 of 9 requests sent." + until, false},
+		"two of one reason":            {awaited(full, pull, full), "Unschedulable: 2 of 3 workers: waits for a node: full." + until, false},
+		"the first of two reasons":     {awaited(pull, full, coming), "ImagePull: 1 of 3 workers: no such image." + until, false},
+		"a reason without a word":      {awaited(away, ready, ready), "TargetUnreachable: 1 of 3 workers: " + until, false},
+		"what is hopeless comes first": {awaited(full, refuses, full), "WorkerRefused: 1 of 3 workers: too many users.", true},
+		"the first that is hopeless":   {awaited(ready, ended, refuses), "WorkerLost: 1 of 3 workers: ended before the run began: Error, exit code 1.", true},
+		"a Job that is not ours": {
+			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]exchange.Worker, 3)},
+			"CreateRefused: A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job.", true,
+		},
+		"a Job that is refused": {
+			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: make([]exchange.Worker, 3)},
+			"CreateRefused: The Job of the workers is refused: exceeded quota: tests." + until, false,
+		},
+		"a Job that is always refused": {
+			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "spec.worker.image: Required value", Permanent: true}, Workers: make([]exchange.Worker, 3)},
+			"CreateRefused: The Job of the workers is refused: spec.worker.image: Required value.", true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := lifecycle.Decide(accepted(ladder()), policy.Rules{}, tc.seen, began.Add(time.Second))
+			if diff := cmp.Diff("False "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
+				t.Errorf("condition (-want +got):\n%s", diff)
+			}
+			want := ""
+			if tc.failed {
+				want = "True " + tc.want
+			}
+			if diff := cmp.Diff(want, said(d.Status, v1alpha1.ConditionFailed)); diff != "" {
+				t.Errorf("Failed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A Job that is refused is tried again every five seconds, and at no other moment.
+func TestWhenARefusedJobIsTriedAgain(t *testing.T) {
+	refused := lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "no", At: began.Add(10 * time.Second)}, Workers: make([]exchange.Worker, 3)}
+	for after, want := range map[time.Duration]struct {
+		job   lifecycle.JobAction
+		again time.Duration
+	}{
+		10 * time.Second: {lifecycle.JobKeep, 5 * time.Second},
+		14 * time.Second: {lifecycle.JobKeep, time.Second},
+		15 * time.Second: {lifecycle.JobCreate, 45 * time.Second},
+	} {
+		d := lifecycle.Decide(accepted(ladder()), policy.Rules{}, refused, began.Add(after))
+		if d.Job != want.job || d.RequeueAfter != want.again {
+			t.Errorf("after %v: Job %v, again after %v; want %+v", after, d.Job, d.RequeueAfter, want)
+		}
+	}
+}
+
+// A wait has its ends, and is looked at again at the next of them.
+func TestHowLongWorkersAreWaitedFor(t *testing.T) {
+	for name, tc := range map[string]struct {
+		start, active *int64 // seconds
+		seen          lifecycle.Observed
+		after         time.Duration
+		again         time.Duration
+		failed        string // with that reason
+	}{
+		"the start deadline":                {ptr.To[int64](60), nil, awaited(coming), 59 * time.Second, time.Second, ""},
+		"the start deadline has passed":     {ptr.To[int64](60), nil, awaited(coming), time.Minute, 30 * time.Second, v1alpha1.ReasonStartDeadlineExceeded},
+		"no look at what is past":           {ptr.To[int64](60), ptr.To[int64](65), awaited(coming), time.Minute, 30 * time.Second, v1alpha1.ReasonStartDeadlineExceeded},
+		"no deadline":                       {nil, nil, awaited(coming), time.Hour, 0, ""},
+		"the end of the run comes first":    {ptr.To[int64](60), ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
+		"the start deadline comes first":    {ptr.To[int64](60), ptr.To[int64](90), awaited(coming), 5 * time.Second, 55 * time.Second, ""},
+		"the end of the run, and no other":  {nil, ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
+		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]exchange.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
+		"no pod yet":                        {ptr.To[int64](60), nil, awaited(exchange.Worker{}), time.Second, 5 * time.Second, ""},
+		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]exchange.Worker, 1)}, time.Second, 59 * time.Second, ""},
+		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 93*time.Second, ""}, // the step's limit
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := ladder()
+			spec.Parallelism, spec.StartDeadlineSeconds, spec.ActiveDeadlineSeconds = ptr.To[int32](1), tc.start, tc.active
+			d := lifecycle.Decide(accepted(spec), policy.Rules{}, tc.seen, began.Add(tc.after))
+			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, strings.TrimSuffix("True "+tc.failed, "True ")) || (got == "") != (tc.failed == "") {
+				t.Errorf("Failed is %q, want reason %q", got, tc.failed)
+			}
+			if got := said(d.Status, v1alpha1.ConditionWorkersReady); strings.Contains(got, "given up at") && (tc.start == nil || !strings.Contains(got, "10:01:00")) {
+				t.Errorf("WorkersReady is %s, of a start deadline of %v", got, tc.start)
+			}
+			if d.RequeueAfter != tc.again || d.Job != lifecycle.JobKeep {
+				t.Errorf("again after %v, Job %v; want %v, kept", d.RequeueAfter, d.Job, tc.again)
+			}
+			if tc.failed == "" && len(d.Events) > 0 || tc.failed != "" && len(d.Events) != 1 {
+				t.Errorf("events %v", d.Events)
+			}
+		})
+	}
+}
+
+// A run that is ended while it waits creates nothing more.
+func TestTerminatedWhileItWaits(t *testing.T) {
+	lt := accepted(ladder())
+	lt.Spec.Terminate = true
+	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, began.Add(time.Second))
+	if d.Job != lifecycle.JobKeep || len(d.Events) != 1 || d.Status.Verdict != v1alpha1.VerdictCanceled {
+		t.Errorf("Job %v, events %v, verdict %s; want it kept, one, Canceled", d.Job, d.Events, d.Status.Verdict)
+	}
+}
+
+// A run that was given up names the files that its pods may have waited for, if
+// that is what they waited for.
+func TestMissingFiles(t *testing.T) {
+	header := func(s *v1alpha1.LoadTestSpec) {
+		s.Target.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
+	}
+	tables := func(keys ...string) func(*v1alpha1.LoadTestSpec) {
+		return func(s *v1alpha1.LoadTestSpec) {
+			for _, key := range keys {
+				s.Data = append(s.Data, v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV})
+			}
+		}
+	}
+	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "full"}
+	const may = " Their pods may wait for a file that is missing; see that these exist: "
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.LoadTestSpec)
+		seen lifecycle.Observed
+		want string
+	}{
+		"a Secret":            {header, awaited(coming, ready, ready), may + "key token of Secret api."},
+		"a ConfigMap":         {tables("a"), awaited(coming, ready, ready), may + "key a of ConfigMap rows."},
+		"as many as are read": {tables("a", "b", "c", "d", "e"), awaited(coming, coming, coming), may + "key a of ConfigMap rows, key b of ConfigMap rows, key c of ConfigMap rows, key d of ConfigMap rows, key e of ConfigMap rows."},
+		"no file":             {func(*v1alpha1.LoadTestSpec) {}, awaited(coming, ready, ready), ""},
+		"another reason":      {header, awaited(full, ready, ready), ""},
+		"pods that run":       {header, awaited(exchange.Worker{Pod: exchange.PodRunning}, ready, ready), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := ladder()
+			tc.edit(&spec)
+			s := lifecycle.Decide(accepted(spec), policy.Rules{}, tc.seen, began.Add(time.Minute)).Status
+			got := said(s, v1alpha1.ConditionFailed)
+			_, files, _ := strings.Cut(got, may)
+			if files != "" {
+				files = may + files
+			}
+			if diff := cmp.Diff(tc.want, files); diff != "" || !strings.Contains(got, "startDeadlineSeconds (60s)") {
+				t.Errorf("%s; files (-want +got):\n%s", got, diff)
+			}
+		})
+	}
+}
+
+func TestMissesPods(t *testing.T) {
+	begun, over, untaken := limited(0), accepted(ladder()), &v1alpha1.LoadTest{Spec: ladder()}
+	over.Spec.Terminate = true
+	over.Status = lifecycle.Decide(over, policy.Rules{}, lifecycle.Observed{}, began).Status
+	over.Status.Steps[0].State = v1alpha1.StepPending // whatever a status says of its steps
+	none := exchange.Worker{}
+	for name, tc := range map[string]struct {
+		lt   *v1alpha1.LoadTest
+		seen lifecycle.Observed
+		want bool
+	}{
+		"one of them":        {accepted(ladder()), awaited(coming, none, ready), true},
+		"none":               {accepted(ladder()), awaited(coming, coming, ready), false},
+		"no Job":             {accepted(ladder()), lifecycle.Observed{Workers: []exchange.Worker{none}}, false},
+		"a run that began":   {begun, awaited(none), false},
+		"a run that is over": {over, awaited(none), false},
+		"a run not taken up": {untaken, awaited(none), false},
+	} {
+		if got := lifecycle.MissesPods(tc.lt, tc.seen); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}

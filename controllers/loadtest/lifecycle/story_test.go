@@ -1,0 +1,331 @@
+package lifecycle_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
+)
+
+// ladder is a small test of three workers: two rungs with a rest between them.
+func ladder() v1alpha1.LoadTestSpec {
+	return v1alpha1.LoadTestSpec{
+		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP}},
+		Requests:    []v1alpha1.Request{{Path: "/health"}},
+		Parallelism: ptr.To[int32](3),
+		Ladder: &v1alpha1.Ladder{
+			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
+			Duration: metav1.Duration{Duration: 3 * time.Second}, Rest: &metav1.Duration{Duration: 2 * time.Second},
+		},
+		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
+		StartDeadlineSeconds:    ptr.To[int64](60),
+		TTLSecondsAfterFinished: ptr.To[int32](3600),
+	}
+}
+
+// questions are asked of a target that is to be of one strategy.
+func questions() []v1alpha1.Preflight {
+	return []v1alpha1.Preflight{
+		{
+			Request: &v1alpha1.Query{Path: "/version"},
+			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
+		},
+		{Name: "healthy", Request: &v1alpha1.Query{Path: "/health"}},
+	}
+}
+
+// aborts has the threshold abort a ladder of longer rungs.
+func aborts(w *simulation) {
+	w.lt.Spec.Ladder.Duration = metav1.Duration{Duration: 20 * time.Second}
+	w.lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort
+}
+
+// rules are those of a configuration.
+func rules(t *testing.T, document string) policy.Rules {
+	t.Helper()
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.For("default")
+}
+
+// stories are the courses that a run can take. Each is written down in a golden file, to
+// be read and reviewed as a text.
+var stories = map[string]func(*simulation){
+	"passes": func(*simulation) {},
+	"breaches": func(w *simulation) {
+		w.lt.Spec.Ladder.StopOnBreach = true
+		w.latency = 300 * time.Millisecond
+	},
+	"aborts": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		aborts(w)
+	},
+	"aborts-users-without-a-rate": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		w.lt.Spec.Ladder.RatePerUser = nil
+		aborts(w)
+	},
+	"aborts-nothing": aborts,
+	"aborts-once-though-terminated-then": func(w *simulation) {
+		w.latency = 300 * time.Millisecond
+		aborts(w)
+		w.in(8*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"waits-in-the-queue": func(w *simulation) {
+		w.place = &queue.Place{Number: 2, Of: 3, Reason: v1alpha1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
+		w.in(20*time.Second, func() { w.place = &queue.Place{Begins: true} })
+	},
+	"stopped": func(w *simulation) {
+		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}") })
+	},
+	"stopped-before-it-begins": func(w *simulation) {
+		w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}")
+		w.in(30*time.Second, func() { w.policy = rules(w.t, "") })
+	},
+	"stopped-while-workers-start": func(w *simulation) {
+		w.in(time.Second, func() { w.policy = rules(w.t, "stop: {}") })
+	},
+	"stopped-for-a-moment": func(w *simulation) {
+		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane}") })
+		w.in(4*time.Second+time.Millisecond, func() { w.policy = rules(w.t, "") })
+	},
+	"quiet-hours-come": func(w *simulation) {
+		w.lt.Spec.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
+		w.policy = rules(w.t, `quietHours: [{from: "11:01", to: "13:00", timeZone: Europe/Berlin, reason: The nightly batch runs.}]`)
+	},
+	"quiet-hours-go": func(w *simulation) {
+		w.policy = rules(w.t, `quietHours: [{from: "09:00", to: "10:01"}]`)
+	},
+	"requests-are-in-flight": func(w *simulation) { w.inFlight = 5 },
+	"in-flight-when-terminated": func(w *simulation) {
+		w.inFlight = 5
+		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"generator-lags": func(w *simulation) { w.lateness = 50 * time.Millisecond },
+	"worker-never-came": func(w *simulation) {
+		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
+	},
+	"quota-is-exhausted": func(w *simulation) {
+		w.workers[2].refused = true
+	},
+	"quota-is-raised": func(w *simulation) {
+		for _, x := range w.workers {
+			x.refused = true
+		}
+		w.in(20*time.Second, func() {
+			for i, x := range w.workers {
+				x.refused = false
+				w.boot(i)
+			}
+		})
+	},
+	"a-secret-is-missing": func(w *simulation) {
+		w.lt.Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
+		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {
+			table := v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV}
+			w.lt.Spec.Data = append(w.lt.Spec.Data, table)
+		}
+		for _, x := range w.workers {
+			x.stuck = true
+		}
+	},
+	"cpu-is-throttled": func(w *simulation) { w.throttled = 50 * time.Millisecond },
+	"worker-refused": func(w *simulation) {
+		w.workers[1].refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
+	},
+	"target-unreachable": func(w *simulation) {
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
+		}
+	},
+	"service-comes-late": func(w *simulation) {
+		w.lt.Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.noPort = "Service shortener of spec.target.service is not there."
+		w.in(20*time.Second, func() { w.port, w.noPort = 8081, "" })
+	},
+	"service-has-no-such-port": func(w *simulation) {
+		w.lt.Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.noPort = "Service shortener has no port named http; its ports: 80 web. Correct spec.target.service.port."
+	},
+	"target-comes-late": func(w *simulation) {
+		w.workers[0].refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
+		w.in(20*time.Second, func() {
+			x := w.workers[0]
+			x.Ready, x.Reason, x.Message = true, "", ""
+		})
+	},
+	"setup-takes-time": func(w *simulation) {
+		w.workers[0].refuses = [2]string{"", "setup: 1200 of 5000 requests sent"}
+		w.workers[0].busy = true
+		w.in(20*time.Second, func() {
+			x := w.workers[0]
+			x.Ready, x.Message = true, ""
+		})
+	},
+	"preflight-passes": func(w *simulation) { w.lt.Spec.Preflight = questions() },
+	"preflight-fails": func(w *simulation) {
+		w.lt.Spec.Preflight = questions()
+		for _, x := range w.workers[1:] {
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
+		}
+	},
+	"preflight-by-a-call-fails": func(w *simulation) {
+		w.lt.Spec.Preflight = []v1alpha1.Preflight{{Name: "cart", GRPC: &v1alpha1.Call{Method: "shop.v1.Cart/Find"}}}
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND is not expected, but OK"}
+		}
+	},
+	"preflight-without-a-health-service": func(w *simulation) {
+		w.lt.Spec.Preflight = []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}}
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
+		}
+	},
+	"preflight-waits-then-suspended": func(w *simulation) {
+		w.lt.Spec.Preflight = questions()
+		for _, x := range w.workers {
+			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready"}
+		}
+		w.in(10*time.Second, func() { w.lt.Spec.Suspend = true })
+		w.in(20*time.Second, func() {
+			w.lt.Spec.Suspend = false
+			for _, x := range w.workers {
+				x.refuses = [2]string{}
+			}
+		})
+	},
+	"preflight-is-changed-while-held": func(w *simulation) {
+		w.lt.Spec.Preflight = questions()
+		for _, x := range w.workers {
+			x.lingers = true // and says, once the run is held, that it is ready
+		}
+		w.in(1500*time.Millisecond, func() { w.lt.Spec.Suspend = true })
+		w.in(2500*time.Millisecond, func() {
+			w.lt.Spec.Suspend = false
+			w.lt.Spec.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
+		})
+	},
+	"worker-dies": func(w *simulation) { w.workers[1].diesIn = 1500 * time.Millisecond },
+	"every-one-dies": func(w *simulation) {
+		for _, x := range w.workers {
+			x.diesIn = 1500 * time.Millisecond
+		}
+	},
+	"workers-exceed-the-plan": func(w *simulation) { w.excess = 1 },
+	"worker-is-drained": func(w *simulation) {
+		w.in(4*time.Second, func() { w.drain() })
+	},
+	"only-worker-is-drained-in-the-last-step": func(w *simulation) {
+		w.lt.Spec.Parallelism = ptr.To[int32](1)
+		w.workers = w.workers[:1]
+		w.in(9*time.Second, func() { w.drain() })
+	},
+	"worker-is-drained-in-a-rest": func(w *simulation) {
+		w.in(6*time.Second, func() { w.drain() })
+	},
+	"worker-falls-silent": func(w *simulation) {
+		// Its node is cut off during the first step: no pod status, no session.
+		w.in(4*time.Second, func() {
+			x := w.workers[1]
+			x.Connected, x.LastSeen = false, w.now
+			x.step = 99
+		})
+	},
+	"terminated": func(w *simulation) {
+		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"terminated-before-start": func(w *simulation) {
+		w.in(time.Second, func() { w.lt.Spec.Terminate = true })
+	},
+	"deadline": func(w *simulation) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
+	"suspended-then-resumed": func(w *simulation) {
+		w.lt.Spec.Suspend = true
+		w.in(10*time.Second, func() { w.lt.Spec.Suspend = false })
+		w.in(11*time.Second, func() { w.lt.Spec.Suspend = true })
+		w.in(20*time.Second, func() { w.lt.Spec.Suspend = false })
+	},
+	"suspended-between-steps": func(w *simulation) {
+		w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
+		w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+	},
+	"target-not-allowed": func(w *simulation) { w.lt.Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
+}
+
+func TestStories(t *testing.T) {
+	for name, script := range allStories() {
+		t.Run(name, func(t *testing.T) {
+			w := newSimulation(t, ladder())
+			script(w)
+			w.run()
+			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+		})
+	}
+}
+
+// TestStoriesInAnyOrder lets what is due at the same instant happen in random
+// order: how the run ends must not depend on it. -short has one such order.
+func TestStoriesInAnyOrder(t *testing.T) {
+	orders := uint64(2)
+	if testing.Short() {
+		orders = 1
+	}
+	for name, script := range allStories() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var want *ending
+			for seed := range orders + 1 {
+				w := newSimulation(t, ladder())
+				if seed > 0 {
+					w.shuffle = rand.New(rand.NewPCG(seed, seed))
+				}
+				script(w)
+				w.run()
+				got := endingOf(w.lt.Status)
+				if want == nil {
+					want = got
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("seed %d ends otherwise (-default +got):\n%s\n%s", seed, diff, w.story.String())
+				}
+			}
+		})
+	}
+}
+
+// ending is what must not depend on the order; how many workers were ready, or
+// which of them is named in a message, may.
+type ending struct {
+	Phase      v1alpha1.Phase
+	Verdict    v1alpha1.Verdict
+	Conditions map[string]string
+	Steps      []v1alpha1.StepState
+	Sent       []int64
+	Thresholds []v1alpha1.ThresholdStatus
+}
+
+func endingOf(s v1alpha1.LoadTestStatus) *ending {
+	e := &ending{Phase: s.Phase, Verdict: s.Verdict, Conditions: map[string]string{}, Thresholds: s.Thresholds}
+	for _, c := range s.Conditions {
+		e.Conditions[c.Type] = string(c.Status) + " " + c.Reason
+	}
+	for _, step := range s.Steps {
+		e.Steps = append(e.Steps, step.State)
+		if step.Result != nil {
+			e.Sent = append(e.Sent, step.Result.Sent)
+		}
+	}
+	return e
+}

@@ -1,0 +1,144 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// plannedElsewhere is a ladder without parallelism whose status was written by an
+// operator with other constants: fewer users for each worker, other names of steps and
+// other time limits. This one would plan one worker, and a pause in between.
+func plannedElsewhere(t *testing.T) *simulation {
+	t.Helper()
+	spec := ladder()
+	spec.Parallelism = nil
+	w := newSimulation(t, spec)
+	w.write(lifecycle.Decide(w.lt, w.policy, lifecycle.Observed{}, w.now))
+	if n := w.lt.Status.Workers.Desired; n != 1 {
+		t.Fatalf("this operator plans %d workers, want 1", n)
+	}
+	rate := v1alpha1.NewDecimal("2")
+	load := func(users int32) v1alpha1.StepLoad {
+		return v1alpha1.StepLoad{Users: users, RatePerUser: &rate, Duration: &metav1.Duration{Duration: 2 * time.Second}, Requests: 4 * int64(users)}
+	}
+	limit := &metav1.Duration{Duration: 5 * time.Second}
+	w.lt.Status.Workers.Desired = 3
+	w.lt.Status.Steps = []v1alpha1.StepStatus{
+		{Name: "few", Rung: 1, State: v1alpha1.StepPending, Load: load(50), TimeLimit: limit},
+		{Name: "many", Rung: 2, State: v1alpha1.StepPending, Load: load(500), TimeLimit: limit},
+	}
+	w.workers = []*worker{{step: -1}, {step: -1}, {step: -1}}
+	return w
+}
+
+func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
+	w := plannedElsewhere(t)
+	planned := w.lt.Status.DeepCopy()
+	w.run()
+	s := w.lt.Status
+	if s.Verdict != v1alpha1.VerdictPassed || len(s.Steps) != 2 || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers != 500 {
+		t.Fatalf("verdict %s after %d steps, want Passed after 2 and 500 users sustained; its story:\n%s", s.Verdict, len(s.Steps), w.story.String())
+	}
+	for i, step := range s.Steps {
+		if step.WorkersReporting != 3 || step.Result == nil || step.Result.Sent != step.Load.Requests {
+			t.Errorf("step %s has %d workers and result %+v, want 3 workers and the %d requests of the plan", step.Name, step.WorkersReporting, step.Result, step.Load.Requests)
+		}
+		if diff := cmp.Diff(planned.Steps[i].Load, step.Load); diff != "" {
+			t.Errorf("step %s was planned anew (-want +got):\n%s", step.Name, diff)
+		}
+	}
+	if pause := s.Steps[1].StartTime.Sub(s.Steps[0].CompletionTime.Time); pause != 500*time.Millisecond {
+		t.Errorf("the second step began %v after the first, want the lead of 500ms and no pause", pause)
+	}
+}
+
+func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
+	w := plannedElsewhere(t)
+	start := metav1.NewMicroTime(began.Add(10 * time.Second))
+	w.lt.Status.Steps[0].State, w.lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, &start
+	there := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true}
+	final := there
+	final.Final = true
+	seen := awaited(final, final, there)
+	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: start.Time}
+	decide := func(after time.Duration) lifecycle.Decision {
+		return lifecycle.Decide(w.lt, policy.Rules{}, seen, start.Add(after))
+	}
+	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1alpha1.StepRunning || d.RequeueAfter != time.Second {
+		t.Errorf("after 4 s the step is %s, again after %v; want Running, and 1s", d.Status.Steps[0].State, d.RequeueAfter)
+	}
+	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1alpha1.StepCut || s.Workers.Lost != 1 {
+		t.Errorf("after 5 s the step is %s with %d workers lost; want Cut with 1", s.Steps[0].State, s.Workers.Lost)
+	}
+}
+
+// Assignments are of the plan in status, for as many workers as the Job has.
+func TestAssignmentsAreOfThePlanInStatus(t *testing.T) {
+	w := plannedElsewhere(t)
+	list := plan.Assignments(w.lt)
+	if len(list) != 3 {
+		t.Fatalf("%d assignments, want one for each of 3 workers", len(list))
+	}
+	for n, a := range list {
+		steps := a.GetSteps()
+		if len(steps) != 2 || steps[0].GetTotal() != 50 || steps[1].GetTotal() != 500 || a.GetWorkers() != 3 {
+			t.Errorf("worker %d of %d has steps %v, want shares of 50 and 500 users", n, a.GetWorkers(), steps)
+		}
+	}
+}
+
+// A status whose current step is out of range is carried on by the steps' states.
+func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
+	for _, current := range []int32{-1, 2, 127} {
+		lt := limited(1)
+		lt.Status.CurrentStep = current
+		s := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status
+		if s.Steps[1].State != v1alpha1.StepRunning || s.Verdict != "" {
+			t.Errorf("current step %d: the second step is %s with verdict %q, want Running", current, s.Steps[1].State, s.Verdict)
+		}
+	}
+	over := limited(1)
+	over.Status.Steps[1].State = v1alpha1.StepComplete
+	if s := lifecycle.Decide(over, policy.Rules{}, one(ready), began.Add(41*time.Second)).Status; s.Verdict == "" {
+		t.Error("a run whose steps are all over does not end")
+	}
+}
+
+// A status that contradicts itself ends the run, with a sentence that says where.
+func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
+	for want, edit := range map[string]func(*v1alpha1.LoadTestStatus){
+		"steps is empty, and startTime is set":                     func(s *v1alpha1.LoadTestStatus) { s.Steps = nil },
+		"workers.desired is less than 1":                           func(s *v1alpha1.LoadTestStatus) { s.Workers.Desired = 0 },
+		"verdict is set, and condition Finished is not True":       func(s *v1alpha1.LoadTestStatus) { s.Verdict = v1alpha1.VerdictPassed },
+		"steps[1] is Running without a startTime":                  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].StartTime = nil },
+		"steps[0] is Complete without a completionTime":            func(s *v1alpha1.LoadTestStatus) { s.Steps[0].CompletionTime = nil },
+		"steps[1] is Running, and the step before it is Pending":   func(s *v1alpha1.LoadTestStatus) { s.Steps[0].State = v1alpha1.StepPending },
+		"targetURL is empty, and a step has begun":                 func(s *v1alpha1.LoadTestStatus) { s.TargetURL = "" },
+		`steps[1] is in state "Cut", and the run is not finished`:  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].State = v1alpha1.StepCut },
+		"steps[1] has no timeLimit":                                func(s *v1alpha1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
+		"audits are not those of spec.audits":                      func(s *v1alpha1.LoadTestStatus) { s.Audits = make([]v1alpha1.AuditStatus, 1) },
+		"auditing is not of this part of the run":                  func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditBefore} },
+		"steps[1] is Running, and auditing is after the last step": func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditAfter} },
+		"steps[1] has no duration":                                 func(s *v1alpha1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
+	} {
+		t.Run(want, func(t *testing.T) {
+			lt := limited(1)
+			edit(&lt.Status)
+			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second))
+			want := "True InvalidStatus: The status cannot be continued: status." + want + ". Create the LoadTest anew."
+			if got := said(d.Status, v1alpha1.ConditionFailed); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
+				t.Errorf("verdict %s, Failed %s; want Error, %s", d.Status.Verdict, got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,236 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// What there is no room for is left out, the histogram before the error samples.
+func TestOversizedResultsAreTrimmed(t *testing.T) {
+	merged := measure.NewMeasurement(1)
+	merged.Requests[0].Response.Record(time.Millisecond)
+	merged.Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
+	histogram, err := merged.Requests[0].Response.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := len(`[{"outcome":"refused","message":"connection refused"}]`)
+	all := samples + len(histogram)
+	for name, tc := range map[string]struct {
+		left               int // room beside what the other step has
+		own                int // a histogram of this step, earlier
+		samples, histogram bool
+	}{
+		"for all":                          {left: 500_000, samples: true, histogram: true},
+		"just for all":                     {left: all, samples: true, histogram: true},
+		"just for all, in place of an old": {left: all, own: 100_000, samples: true, histogram: true},
+		"not for the histogram":            {left: all - 1, samples: true},
+		"not for that in place of an old":  {left: all - 1, own: 100_000, samples: true},
+		"just for the samples":             {left: samples, samples: true},
+		"not for the samples":              {left: samples - 1},
+		"for nothing":                      {left: 0},
+		// Of a run that an earlier operator began.
+		"for less than there is": {left: -300_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := limited(1)
+			lt.Status.Steps[0].Result.ErrorSamples = []v1alpha1.ErrorSample{{Outcome: "refused", Message: "connection refused"}}
+			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", lifecycle.Room(lt, lt.Status.Steps)-samples-tc.left)
+			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
+			seen := lifecycle.Observed{
+				Job:     lifecycle.JobPresent,
+				Workers: []exchange.Worker{{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}},
+				Step:    &exchange.Report{Step: 1, Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
+			}
+			result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(31*time.Second)).Status.Steps[1].Result
+			if result == nil || result.ResponseTime == nil {
+				t.Fatalf("the result is %v, want that of one response", result)
+			}
+			if got := result.Histogram != ""; got != tc.histogram {
+				t.Errorf("there is a histogram: %t, want %t", got, tc.histogram)
+			}
+			if got := len(result.ErrorSamples) > 0; got != tc.samples {
+				t.Errorf("there are error samples: %t, want %t", got, tc.samples)
+			}
+		})
+	}
+}
+
+// The largest LoadTests that are accepted come to their end in what a cluster stores
+// of one object, whatever is measured.
+func TestTheLargestRunsFitTheStore(t *testing.T) {
+	const bound = 1_200 << 10 // of 1.5 MiB: the API server adds who manages which field
+	for name, tc := range map[string]struct {
+		steps, repetitions, types, body int
+		named                           bool
+	}{
+		"the most steps":                       {steps: 64, repetitions: 2, types: 32},
+		"the most types":                       {steps: 30, repetitions: 1, types: 32},
+		"the most types that thresholds name":  {steps: 30, repetitions: 1, types: 32, named: true},
+		"the most steps of one type":           {steps: 64, repetitions: 2, types: 1},
+		"few steps, and the longest of bodies": {steps: 2, repetitions: 1, types: 32, body: 65_536},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := large(tc.steps, tc.repetitions, tc.types, tc.body)
+			if tc.named {
+				for _, r := range lt.Spec.Requests {
+					lt.Spec.Thresholds[0].Types = append(lt.Spec.Thresholds[0].Types, r.Type)
+				}
+			}
+			for refused(lt) {
+				lt.Spec.Requests = lt.Spec.Requests[1:]
+			}
+			runAll(t, lt, everything(t, lt))
+			raw, err := json.Marshal(lt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d types, %d bytes", len(lt.Spec.Requests), len(raw))
+			if len(raw) > bound {
+				t.Errorf("the LoadTest has %d bytes, want at most %d", len(raw), bound)
+			}
+			if left := lifecycle.Room(lt, lt.Status.Steps); left < 0 {
+				t.Errorf("there is room for %d bytes, want none or more", left)
+			}
+		})
+	}
+}
+
+func refused(lt *v1alpha1.LoadTest) bool {
+	return lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Verdict == v1alpha1.VerdictError
+}
+
+// large is a LoadTest of so many types of requests, each with a body of that length.
+func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "ratelimiter"}},
+		Parallelism: ptr.To[int32](1), Repetitions: int32(repetitions),
+		Audits: []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
+	}}
+	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
+	for i := range types {
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{
+			Type: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), Body: strings.Repeat("x", body),
+		})
+	}
+	for i := range steps {
+		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{
+			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Users: ptr.To(min(int32(i)+1, 2)), Duration: &metav1.Duration{Duration: time.Second},
+		})
+	}
+	for i := range 2 { // each costs a merge of all types
+		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1alpha1.Threshold{
+			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To(intstr.Parse("1%")), UpToUsers: ptr.To[int32](1), // in the first step, to save time
+		})
+	}
+	return lt
+}
+
+// everything is a step in which all that can be measured was, and in large numbers.
+func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
+	t.Helper()
+	const many = 1_234_567_890
+	step := measure.NewMeasurement(len(lt.Spec.Requests))
+	step.Window, step.Due, step.Unsent = 59*time.Minute+59*time.Second+999_999*time.Microsecond, 2*many, many
+	step.Transport, step.Engine = strings.Repeat("<", 64), strings.Repeat("<", 64)
+	step.Errors = map[measure.Outcome]string{}
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		if o != measure.Success {
+			step.Errors[o] = strings.Repeat("<", 256)
+		}
+	}
+	times := measure.NewHistogram()
+	for n := range time.Duration(10_000) { // enough for each quantile
+		times.Record(time.Hour - 1 - n%3*time.Minute)
+	}
+	sooner := measure.NewHistogram()
+	for n := range time.Duration(10_000) {
+		sooner.Record(time.Hour - 5*time.Minute - 1 - n%3*time.Minute)
+	}
+	step.Lateness = sooner
+	for i := range step.Requests {
+		r := &step.Requests[i]
+		r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow = many, many, many, many, many
+		for o := range r.Outcomes {
+			r.Outcomes[o] = many
+		}
+		for code := measure.MinStatus; code < measure.MinStatus+20; code++ {
+			r.CountStatus(code, many)
+		}
+		r.Response, r.Service, r.Ideal = times.Clone(), times.Clone(), sooner.Clone()
+		r.Undecided, r.Excused = many, many
+	}
+	for d := time.Microsecond; d < time.Hour; d += time.Microsecond + d/1000 {
+		step.Requests[0].Response.Record(d)
+	}
+	step.Clients = measure.NewClients(measure.MaxLedgerBytes)
+	step.Clients.Untracked = many
+	return step
+}
+
+// runAll lets a run come to its end; in each of its steps the same is measured. Those
+// between the first and the last two are not played but copied, and what there is room
+// for is taken.
+func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) {
+	t.Helper()
+	now := began
+	pass := func(seen lifecycle.Observed) {
+		now = now.Add(time.Minute)
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
+	}
+	worker := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}
+	seen := lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{worker}}
+	step := func(i int) {
+		seen.Step = &exchange.Report{Step: int32(i), Merged: measured, Reporting: 1, Until: now, ShortestWindow: time.Second}
+		pass(seen)
+	}
+	pass(lifecycle.Observed{})
+	pass(seen)
+	step(0)
+	last := len(lt.Status.Steps) - 1
+	if last > 2 {
+		copyFirst(t, lt, last-1)
+		step(last - 1)
+	}
+	step(last)
+	if lt.Status.Steps[last].Result == nil || lt.Status.Verdict == "" {
+		t.Fatalf("the run is %s with verdict %q, want that it came to its end", lt.Status.Phase, lt.Status.Verdict)
+	}
+}
+
+// copyFirst has step i run after others that came to what the first did, and one of
+// them fill the room.
+func copyFirst(t *testing.T, lt *v1alpha1.LoadTest, i int) {
+	t.Helper()
+	first := lt.Status.Steps[0]
+	left := lifecycle.Room(lt, lt.Status.Steps) - len(first.Result.Histogram)
+	if samples, err := json.Marshal(first.Result.ErrorSamples); err != nil {
+		t.Fatal(err)
+	} else if left -= len(samples); left < 0 {
+		t.Fatalf("the first step took %d bytes more than there was room for", -left)
+	}
+	for j := 1; j < i; j++ {
+		other := first.DeepCopy()
+		planned := &lt.Status.Steps[j]
+		other.Name, other.Repetition, other.Rung, other.Load = planned.Name, planned.Repetition, planned.Rung, planned.Load
+		other.Result.ErrorSamples, other.Result.Histogram = nil, ""
+		lt.Status.Steps[j] = *other
+	}
+	lt.Status.Steps[1].Result.Histogram = strings.Repeat("x", left)
+	lt.Status.Steps[i].State, lt.Status.Steps[i].StartTime = v1alpha1.StepRunning, first.StartTime
+	lt.Status.CurrentStep = int32(i)
+}

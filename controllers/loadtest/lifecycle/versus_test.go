@@ -1,0 +1,108 @@
+package lifecycle_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
+)
+
+// comparing is a run of three workers against two targets: one rung, twice.
+func comparing() v1alpha1.LoadTestSpec {
+	spec := ladder()
+	spec.Versus = &v1alpha1.Versus{Name: "v3", Target: *spec.Target.DeepCopy()}
+	spec.Versus.Target.Service.Name = "shortener-v3"
+	spec.Ladder.Users, spec.Repetitions = []int32{100}, 2
+	spec.Thresholds = append(spec.Thresholds, v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"})
+	return spec
+}
+
+var versusStories = map[string]func(*simulation){
+	"versus-equal":            func(*simulation) {},
+	"versus-slower-candidate": func(w *simulation) { w.latency, w.slower = 100*time.Millisecond, -50*time.Millisecond },
+	"versus-slower-control":   func(w *simulation) { w.slower = time.Second },
+	"versus-stops-after-a-pair": func(w *simulation) {
+		w.latency, w.slower = 300*time.Millisecond, -290*time.Millisecond
+		w.lt.Spec.Ladder.StopOnBreach = true
+	},
+	"versus-a-worker-dies":  func(w *simulation) { w.workers[1].diesIn = 1500 * time.Millisecond },
+	"versus-by-old-workers": func(w *simulation) { w.targets = 0 },
+	"versus-asks-both": func(w *simulation) {
+		w.lt.Spec.Preflight = questions()
+		w.lt.Spec.Versus.Preflight = questions()[:1]
+		w.lt.Spec.Versus.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
+	},
+	"versus-control-comes-late": func(w *simulation) {
+		w.lt.Spec.Versus.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.noPort = "Service shortener-v3 of spec.versus.target.service is not there."
+		w.in(20*time.Second, func() { w.port, w.noPort = 8081, "" })
+	},
+}
+
+func TestVersusStories(t *testing.T) {
+	for name, script := range versusStories {
+		t.Run(name, func(t *testing.T) {
+			w := newSimulation(t, comparing())
+			w.targets = 2
+			script(w)
+			w.run()
+			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+		})
+	}
+}
+
+// The figures of the printed line are the candidate's, also while the control has its step.
+func TestSummaryIsTheCandidates(t *testing.T) {
+	w := newSimulation(t, comparing())
+	w.targets, w.slower = 2, time.Second
+	w.run()
+	if s := w.lt.Status.Summary; s.P95 != "20ms" || s.Step != "4/4" {
+		t.Errorf("step %s, p95 %s; want 4/4 and the 20ms of the candidate", s.Step, s.P95)
+	}
+	var names []string
+	for _, s := range w.lt.Status.Spread {
+		names = append(names, s.Name)
+		if s.Repetitions != 2 || (s.P95.Max.Duration > time.Second) != (s.Name == "100 on v3") {
+			t.Errorf("spread of %s: %+v", s.Name, s.P95)
+		}
+	}
+	if len(names) != 2 {
+		t.Errorf("spread of %v, want one for each side", names)
+	}
+}
+
+// Each of two named ports is looked up, the candidate's first.
+func TestBothTargetsAreFound(t *testing.T) {
+	named := ptr.To(intstr.FromString("http"))
+	lt := &v1alpha1.LoadTest{Spec: comparing()}
+	lt.Namespace = "default"
+	lt.Spec.Target.Service.Port, lt.Spec.Versus.Target.Service.Port = named, named
+	planned, _ := plan.New(lt, policy.Rules{})
+	planned.Record(&lt.Status)
+	lt.Status.StartTime = &metav1.Time{Time: began}
+	for _, want := range []struct{ field, url, control string }{
+		{"spec.target", "http://shortener.default.svc:8081", ""},
+		{"spec.versus.target", "http://shortener.default.svc:8081", "http://shortener-v3.default.svc:8081"},
+	} {
+		target, field := lifecycle.UnknownTarget(lt)
+		if target == nil || field != want.field {
+			t.Fatalf("unknown is %s, want %s", field, want.field)
+		}
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{TargetPort: 8081}, began).Status
+		if s := lt.Status; s.TargetURL != want.url || s.Versus.TargetURL != want.control {
+			t.Errorf("targets %s and %s, want %s and %s", s.TargetURL, s.Versus.TargetURL, want.url, want.control)
+		}
+	}
+	if target, field := lifecycle.UnknownTarget(lt); target != nil {
+		t.Errorf("%s is still unknown", field)
+	}
+}

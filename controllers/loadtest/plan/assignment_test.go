@@ -1,0 +1,287 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+func loadTest(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
+	return &v1alpha1.LoadTest{
+		ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "demo", UID: "5e1f"},
+		Spec:       *spec,
+	}
+}
+
+// planned is the plan of a spec, whatever its target.
+func planned(t *testing.T, spec *v1alpha1.LoadTestSpec) plan.Plan {
+	t.Helper()
+	p, refusal := plan.New(loadTest(spec), policy.Everything())
+	if refusal != nil {
+		t.Fatalf("refused: %v", refusal)
+	}
+	return p
+}
+
+// accepted is a LoadTest of a spec with its plan in status.
+func accepted(t *testing.T, spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
+	t.Helper()
+	lt, p := loadTest(spec), planned(t, spec)
+	p.Record(&lt.Status)
+	return lt
+}
+
+func assignments(t *testing.T, spec *v1alpha1.LoadTestSpec) []*workerv1.Assignment {
+	t.Helper()
+	return plan.Assignments(accepted(t, spec))
+}
+
+func TestWorkers(t *testing.T) {
+	ladder := func(rate *v1alpha1.Decimal, users ...int32) *v1alpha1.LoadTestSpec {
+		return spec(func(s *v1alpha1.LoadTestSpec) {
+			s.Ladder = &v1alpha1.Ladder{Users: users, RatePerUser: rate, Duration: *duration(time.Second)}
+		})
+	}
+	tests := map[string]struct {
+		spec *v1alpha1.LoadTestSpec
+		want int32
+	}{
+		"at least one":                   {ladder(nil, 1), 1},
+		"up to 2500 users":               {ladder(nil, 10, 2500), 1},
+		"more than 2500 users":           {ladder(nil, 2501, 10), 2},
+		"the rate when it gives more":    {ladder(decimal("10"), 1000), 4},
+		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
+		"arrivals":                       {withSteps(v1alpha1.Step{Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
+		"the end of a ramp up":           {withSteps(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the end of a ramp of users":     {withSteps(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the start of one down":          {withSteps(v1alpha1.Step{Users: ptr(int32(7500)), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"the rate of a ramp of users":    {withSteps(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("750"), RatePerUser: decimal("10"), Duration: duration(time.Second)}), 3},
+		"the start of a ramp down":       {withSteps(v1alpha1.Step{Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"never more than the API allows": {withSteps(v1alpha1.Step{Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
+		"at least one, whatever a file says": {spec(func(s *v1alpha1.LoadTestSpec) {
+			s.Parallelism = ptr(int32(0))
+			s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+		}), 1},
+		"as the user says": {spec(func(s *v1alpha1.LoadTestSpec) {
+			s.Parallelism = ptr(int32(8))
+			s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+		}), 8},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := planned(t, tc.spec).Workers; got != tc.want {
+				t.Errorf("%d workers, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAssignmentOfAFullSpec(t *testing.T) {
+	s := &v1alpha1.LoadTestSpec{
+		Target: v1alpha1.Target{
+			Service: &v1alpha1.ServiceReference{Name: "ratelimiter", Port: ptr(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTPS},
+			Timeout: duration(5 * time.Second),
+			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
+		},
+		Requests: []v1alpha1.Request{{
+			Name: "hit", Type: "Check", Weight: ptr(int32(3)), Method: "POST", Path: "/api",
+			Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}},
+			Body:    "{}", Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
+		}},
+		Steps: []v1alpha1.Step{
+			{Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
+			{Pause: duration(time.Second)},
+			{Rate: decimal("5"), Duration: duration(3 * time.Second)},
+			{Users: ptr(int32(3)), RatePerUser: decimal("0.5"), Duration: duration(time.Minute)},
+			{Users: ptr(int32(1)), Duration: duration(time.Minute)},
+		},
+		Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 50, RefillPerSecond: v1alpha1.NewDecimal("10"), ClientHeader: "X-Forwarded-For"}}},
+		Parallelism: ptr(int32(4)),
+	}
+	want := &workerv1.Assignment{
+		Run: "5e1f", Worker: 1, Workers: 4,
+		Target: &workerv1.Target{Url: "https://ratelimiter.demo.svc:8080", TimeoutNanos: 5_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1},
+		Requests: []*workerv1.Request{{
+			Name: "hit", Type: "Check", Weight: 3, Method: "POST", Path: "/api",
+			Headers: []*workerv1.Header{
+				{Name: "Accept", Value: "*/*"}, {Name: "X-Tenant", Value: "b"}, {Name: "X-Forwarded-For", Value: "192.0.2.${user}"},
+			},
+			Body: []byte("{}"), ExpectedStatus: []int32{200, 429},
+		}},
+		// What remains has a minute of grace and 5 s of drain for each step, and the pause.
+		Steps: []*workerv1.Step{
+			{Index: 0, Total: 50, RemainingNanos: 409_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 13},
+				Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 4, LimitNanos: 25_000_000_000}}},
+			{Index: 2, Total: 15, RemainingNanos: 318_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 4},
+				Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 5_000_000, DurationNanos: 3_000_000_000}}},
+			{Index: 3, Total: 3, RemainingNanos: 250_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 1},
+				Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 1_500_000, DurationNanos: 60_000_000_000}}},
+			{Index: 4, Total: 1, RemainingNanos: 125_000_000_000, Share: &workerv1.Share{First: 1, Stride: 4, Count: 0},
+				Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 60_000_000_000}}},
+		},
+		ClientHeader: "X-Forwarded-For",
+	}
+	list := assignments(t, s)
+	if len(list) != 4 {
+		t.Fatalf("%d assignments, want 4", len(list))
+	}
+	if diff := cmp.Diff(want, list[1], protocmp.Transform(), protocmp.IgnoreFields(&workerv1.Assignment{}, "seed")); diff != "" {
+		t.Errorf("assignment of worker 1 (-want +got):\n%s", diff)
+	}
+}
+
+func TestAssignmentAppliesDefaults(t *testing.T) {
+	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
+	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls", Weight: ptr(int32(0))}, {Method: "HEAD", Name: "probe"}}
+	s.Data = []v1alpha1.Data{{Name: "silent", Format: v1alpha1.DataFormatCSV}, {Name: "said", Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform}}
+	a := assignments(t, s)[0]
+	if diff := cmp.Diff(&workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform()); diff != "" {
+		t.Errorf("target (-want +got):\n%s", diff)
+	}
+	want := []*workerv1.Request{
+		{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"},
+		{Name: "POST /urls", Type: "Write", Method: "POST", Path: "/urls"},
+		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/"},
+	}
+	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	names := []v1alpha1.RequestStatus{{Name: "GET /", Type: "Read"}, {Name: "POST /urls", Type: "Write"}, {Name: "probe", Type: "Read"}}
+	if diff := cmp.Diff(names, plan.RequestNames(s)); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	for _, d := range a.GetData() {
+		if d.GetChoice() != workerv1.DataChoice_DATA_CHOICE_UNIFORM {
+			t.Errorf("rows of %s are chosen by %s, want uniformly", d.GetName(), d.GetChoice())
+		}
+	}
+	if a.GetClientHeader() != "" {
+		t.Errorf("client header %q without a rate limit", a.GetClientHeader())
+	}
+}
+
+func TestDefaultNameFitsTheAPI(t *testing.T) {
+	s := withSteps()
+	s.Requests = []v1alpha1.Request{{Path: "/" + string(slices.Repeat([]rune("ü"), 100))}}
+	if name := []rune(plan.RequestNames(s)[0].Name); len(name) != 63 {
+		t.Errorf("name has %d characters, want 63", len(name))
+	}
+}
+
+func TestURLWithoutFinalSlash(t *testing.T) {
+	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+	s.Target.URL = "http://shortener:8080/"
+	if got := assignments(t, s)[0].GetTarget().GetUrl(); got != "http://shortener:8080" {
+		t.Errorf("url is %q", got)
+	}
+}
+
+// Every number below total belongs to exactly one worker.
+func TestSharesPartitionTheTotal(t *testing.T) {
+	property := func(users uint16, parallelism uint8) bool {
+		total, workers := int32(users%5000)+1, int32(parallelism%100)+1
+		s := withSteps(v1alpha1.Step{Users: &total, Duration: duration(time.Second)})
+		s.Parallelism = &workers
+		list := assignments(t, s)
+		if len(list) != int(workers) {
+			return false
+		}
+		owners := make([]int, total)
+		for _, a := range list {
+			share := a.GetSteps()[0].GetShare()
+			for k := range share.GetCount() {
+				number := share.GetFirst() + k*share.GetStride()
+				if number >= int64(total) {
+					return false
+				}
+				owners[number]++
+			}
+		}
+		return !slices.ContainsFunc(owners, func(n int) bool { return n != 1 })
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSharesOfManyHitsAddUp(t *testing.T) {
+	property := func(hits uint32, parallelism uint16) bool {
+		workers := int32(parallelism%workerv1.MaxWorkers) + 1
+		rate := v1alpha1.NewDecimal("1000000")
+		s := withSteps(v1alpha1.Step{Rate: &rate, Duration: duration(time.Duration(hits)*time.Microsecond + time.Microsecond)})
+		s.Parallelism = &workers
+		list := assignments(t, s)
+		var sum int64
+		for _, a := range list {
+			sum += a.GetSteps()[0].GetShare().GetCount()
+		}
+		return sum == int64(hits)+1 && sum == list[0].GetSteps()[0].GetTotal()
+	}
+	if err := quick.Check(property, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAssignmentsAreDeterministic(t *testing.T) {
+	s := withSteps(v1alpha1.Step{Users: ptr(int32(7)), Duration: duration(time.Second)})
+	s.Parallelism = ptr(int32(3))
+	first, second := assignments(t, s), assignments(t, s.DeepCopy())
+	for i := range first {
+		if !proto.Equal(first[i], second[i]) {
+			t.Errorf("worker %d is planned differently the second time", i)
+		}
+		if first[i].GetSeed() != first[0].GetSeed() {
+			t.Errorf("worker %d has a seed of its own", i)
+		}
+	}
+	other := accepted(t, s)
+	other.UID = "another"
+	list := plan.Assignments(other)
+	if list[0].GetSeed() == first[0].GetSeed() {
+		t.Error("two runs have the same seed")
+	}
+	other.Spec.RandomSeed = ptr(int64(0))
+	list = plan.Assignments(other)
+	if got := list[2].GetSeed(); got != 0 {
+		t.Errorf("the seed is %d, want the user's, which is 0", got)
+	}
+}
+
+// The plan is that of status, whatever the spec would be expanded to now.
+func TestAssignmentsFollowTheStatus(t *testing.T) {
+	lt := accepted(t, withSteps(v1alpha1.Step{Users: ptr(int32(7)), Duration: duration(time.Second)}))
+	lt.Status.Workers.Desired = 2
+	lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Load: v1alpha1.StepLoad{
+		Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute),
+	}})
+	want := []*workerv1.Step{
+		{
+			Index: 0, Total: 7, RemainingNanos: 91_000_000_000, Share: &workerv1.Share{First: 1, Stride: 2, Count: 3},
+			Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 1_000_000_000}},
+		},
+		{
+			Index: 1, Total: 5, Share: &workerv1.Share{First: 1, Stride: 2, Count: 2},
+			Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 60_000_000_000}},
+		},
+	}
+	list := plan.Assignments(lt)
+	if len(list) != 2 || list[1].GetWorkers() != 2 {
+		t.Fatalf("%d assignments, of %d workers, want 2", len(list), list[0].GetWorkers())
+	}
+	if diff := cmp.Diff(want, list[1].GetSteps(), protocmp.Transform()); diff != "" {
+		t.Errorf("steps of worker 1 (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,80 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// audited is a spec with an audit of two of its three requests.
+func audited() *v1alpha1.LoadTestSpec {
+	s := oneUser()
+	s.Requests = []v1alpha1.Request{{Name: "create"}, {Name: "follow"}, {Name: "import", Items: 10}}
+	s.Target.Headers = []v1alpha1.Header{{Name: "X-Key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "target", Key: "key"}}}}
+	own := v1alpha1.Header{Name: "X-Admin", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "admin", Key: "key"}}}
+	s.Audits = []v1alpha1.Audit{
+		{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "A"}},
+		{Name: "links", Stored: &v1alpha1.Stored{
+			Read: &v1alpha1.Query{Path: "/stats", Headers: []v1alpha1.Header{own}}, Value: ".links", Requests: []string{"create", "import"},
+		}},
+	}
+	return s
+}
+
+func TestAuditsArePlannedWithTheirDefaults(t *testing.T) {
+	s := audited()
+	other := s.Audits[1]
+	other.Name, other.Stored = "clicks", other.Stored.DeepCopy()
+	other.Stored.StableFor, other.Stored.MaxWait = duration(0), duration(time.Minute)
+	s.Audits = append(s.Audits, other)
+	zero := int64(0)
+	want := []v1alpha1.AuditStatus{
+		{Name: "links", State: v1alpha1.AuditPending, StableFor: *duration(3 * time.Second), MaxWait: *duration(2 * time.Minute), Unknown: &zero},
+		{Name: "clicks", State: v1alpha1.AuditPending, StableFor: *duration(0), MaxWait: *duration(time.Minute), Unknown: &zero},
+	}
+	if diff := cmp.Diff(want, accepted(t, s).Status.Audits); diff != "" {
+		t.Errorf("audits (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]int64{1, 0, 10}, plan.AuditedItems(s, s.Audits[1].Stored)); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
+	list := assignments(t, audited())
+	want := []*workerv1.Audit{{Value: ".links", Read: &workerv1.Request{
+		Name: "GET /stats", Type: "Read", Weight: 1, Method: "GET", Path: "/stats",
+		Headers: []*workerv1.Header{
+			{Name: "X-Key", ValueFile: "/var/run/loadtest/secrets/target/key"}, {Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/admin/key"},
+		},
+	}}}
+	if diff := cmp.Diff(want, list[len(list)-1].GetAudits(), protocmp.Transform()); diff != "" {
+		t.Errorf("audits (-want +got):\n%s", diff)
+	}
+	files := []plan.File{{Secret: true, Name: "admin", Key: "key"}, {Secret: true, Name: "target", Key: "key"}}
+	if diff := cmp.Diff(files, plan.Files(audited())); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// What a warm-up stores is in no result, so that nothing could be said of the number.
+func TestAuditRefusesAStepWithAWarmUp(t *testing.T) {
+	s := audited()
+	s.Steps[0].WarmUp = duration(time.Second)
+	lt := &v1alpha1.LoadTest{Spec: *s}
+	const want = "spec.audits: the target also stores what step 1 users sends in its warmUp, which is part of no result; audit links needs steps without warmUp: use setup.warmUp."
+	if _, refusal := plan.New(lt, policy.Rules{}); refusal == nil || refusal.Message != want {
+		t.Errorf("refusal %v, want %s", refusal, want)
+	}
+	lt.Spec.Audits = lt.Spec.Audits[:1]
+	if _, refusal := plan.New(lt, policy.Rules{}); refusal != nil {
+		t.Errorf("a limiter's audit is refused: %v", refusal)
+	}
+}

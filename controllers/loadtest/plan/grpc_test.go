@@ -1,0 +1,227 @@
+package plan_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// calling is a LoadTest with a call.
+func calling() *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{}
+	lt.Namespace = "demo"
+	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "shop"}
+	lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
+	lt.Spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{
+		ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "protos", Key: "shop.binpb"},
+	}}
+	lt.Spec.Target.Headers = []v1alpha1.Header{
+		{Name: "Authorization", Value: ptr("a")}, {Name: "Content-Type", Value: ptr("b")}, {Name: "TE", Value: ptr("c")}, {Name: "x-user", Value: ptr("d")},
+	}
+	lt.Spec.Requests = []v1alpha1.Request{{GRPC: &v1alpha1.Call{
+		Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "${user}"}`)},
+		Metadata: []v1alpha1.Header{
+			{Name: "X-User", Value: ptr("e")},
+			{Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "shop"}}},
+		},
+	}, Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}}}}
+	lt.Spec.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+	lt.Status.TargetURL = "http://shop.demo.svc:80"
+	lt.Status.Workers.Desired = 1
+	return lt
+}
+
+func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
+	lt := calling()
+	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "shop"}}
+	if diff := cmp.Diff(want, plan.Files(&lt.Spec)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	a := plan.Assignments(lt)[0]
+	if got := a.GetTarget().GetDescriptorsFile(); got != "/var/run/loadtest/configmaps/protos/shop.binpb" {
+		t.Errorf("the descriptors are in %s", got)
+	}
+	r := a.GetRequests()[0]
+	if r.GetCall().GetMethod() != "shop.v1.Cart/Add" || messagesIn(r) != `{"item": "${user}"}` || r.GetName() != "shop.v1.Cart/Add" || r.GetType() != "Call" {
+		t.Errorf("the request is %v", r)
+	}
+	if diff := cmp.Diff([]int32{0, 5}, r.GetExpectedStatus()); diff != "" {
+		t.Errorf("expected statuses (-want +got):\n%s", diff)
+	}
+	var headers []string
+	for _, h := range r.GetHeaders() {
+		headers = append(headers, h.GetName()+": "+h.GetValue()+h.GetValueFile())
+	}
+	if diff := cmp.Diff([]string{"Authorization: a", "X-User: e", "x-key: /var/run/loadtest/secrets/keys/shop"}, headers); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	lt.Spec.Requests[0].GRPC.Message = nil
+	if got := messagesIn(plan.Assignments(lt)[0].GetRequests()[0]); got != "{}" {
+		t.Errorf("no message is %s", got)
+	}
+	if len(lt.Spec.Target.Headers) != 4 {
+		t.Error("the spec was changed")
+	}
+}
+
+// messagesIn are the messages of a request that is assigned.
+func messagesIn(r *workerv1.Request) string {
+	return string(bytes.Join(r.GetCall().GetMessages(), []byte(" ")))
+}
+
+func TestStreamIsAssignedWithItsMessagesAndReplies(t *testing.T) {
+	values := []v1alpha1.ExpectedValue{{Path: ".a", Equals: apiextensionsv1.JSON{Raw: []byte("1")}}}
+	tests := map[string]struct {
+		expect   v1alpha1.Expectation
+		min, max int64
+	}{
+		"any number":                       {v1alpha1.Expectation{}, 0, 0},
+		"values, which some reply has":     {v1alpha1.Expectation{JSON: values}, 1, 0},
+		"values, which none needs to have": {v1alpha1.Expectation{JSON: values, Replies: &v1alpha1.ReplyRange{Min: ptr(int64(0)), Max: ptr(int64(9))}}, 0, 9},
+		"a number":                         {v1alpha1.Expectation{Replies: &v1alpha1.ReplyRange{Min: ptr(int64(3))}}, 3, 0},
+		"a largest number":                 {v1alpha1.Expectation{JSON: values, Replies: &v1alpha1.ReplyRange{Max: ptr(int64(9))}}, 1, 9},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			lt := calling()
+			lt.Spec.Requests[0].Expect = &tt.expect
+			call := lt.Spec.Requests[0].GRPC
+			call.Message, call.Compression = nil, v1alpha1.CompressionGzip
+			call.Messages = []apiextensionsv1.JSON{{Raw: []byte(`{"a": 1}`)}, {Raw: []byte(`{"a": "${user}"}`)}}
+			r := plan.Assignments(lt)[0].GetRequests()[0]
+			if got, want := messagesIn(r), `{"a": 1} {"a": "${user}"}`; got != want || !r.GetCall().GetGzip() {
+				t.Errorf("messages %s, gzip %v; want %s in gzip", got, r.GetCall().GetGzip(), want)
+			}
+			if r.GetMinReplies() != tt.min || r.GetMaxReplies() != tt.max {
+				t.Errorf("%d to %d replies, want %d to %d", r.GetMinReplies(), r.GetMaxReplies(), tt.min, tt.max)
+			}
+		})
+	}
+}
+
+// Nothing is mounted then, and the target is asked as it is called.
+func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
+	lt := calling()
+	lt.Spec.Target.Headers = append(lt.Spec.Target.Headers, v1alpha1.Header{
+		Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{Prefix: "p ", SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "shop"}},
+	})
+	lt.Spec.Requests[0].GRPC.Metadata = nil
+	given := plan.Assignments(lt)[0].GetTarget()
+	if len(given.GetReflectionHeaders()) != 0 {
+		t.Errorf("given descriptors are asked for, with %v", given.GetReflectionHeaders())
+	}
+	for name, grpc := range map[string]*v1alpha1.TargetGRPC{"no target.grpc": nil, "an empty one": {}} {
+		lt.Spec.Target.GRPC = grpc
+		target := plan.Assignments(lt)[0].GetTarget()
+		var headers []string
+		for _, h := range target.GetReflectionHeaders() {
+			headers = append(headers, h.GetName()+": "+h.GetValue()+h.GetValueFile())
+		}
+		if diff := cmp.Diff([]string{"Authorization: a", "x-user: d", "x-key: p /var/run/loadtest/secrets/keys/shop"}, headers); diff != "" || target.GetDescriptorsFile() != "" {
+			t.Errorf("%s: descriptors in %q, headers (-want +got):\n%s", name, target.GetDescriptorsFile(), diff)
+		}
+		if diff := cmp.Diff([]plan.File{{Secret: true, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec)); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", name, diff)
+		}
+	}
+	lt.Spec.Requests = []v1alpha1.Request{{Path: "/"}}
+	if h := plan.Assignments(lt)[0].GetTarget().GetReflectionHeaders(); len(h) != 0 {
+		t.Errorf("without calls the target is asked, with %v", h)
+	}
+}
+
+// Of a comparison, each target may be asked by other questions.
+func TestCallsToEachTargetNeedItsDescriptors(t *testing.T) {
+	call, http := &v1alpha1.Call{Method: "a.B/C"}, &v1alpha1.Query{}
+	calls, asks := []v1alpha1.Request{{Path: "/"}, {GRPC: call}}, []v1alpha1.Preflight{{GRPC: call}}
+	health := []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}, {Request: http}}
+	for name, tt := range map[string]struct {
+		spec              v1alpha1.LoadTestSpec
+		toTarget, toOther bool
+	}{
+		"none":                   {v1alpha1.LoadTestSpec{Requests: calls[:1], Preflight: health, Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: http}}, {}}}, false, false},
+		"of the mix":             {v1alpha1.LoadTestSpec{Requests: calls}, true, false},
+		"of a preflight":         {v1alpha1.LoadTestSpec{Preflight: asks}, true, false},
+		"of an audit":            {v1alpha1.LoadTestSpec{Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{GRPC: call}}}}, true, false},
+		"of the mix, to both":    {v1alpha1.LoadTestSpec{Requests: calls, Versus: &v1alpha1.Versus{}}, true, true},
+		"of a preflight of both": {v1alpha1.LoadTestSpec{Preflight: asks, Versus: &v1alpha1.Versus{}}, true, true},
+		"of the target's":        {v1alpha1.LoadTestSpec{Preflight: asks, Versus: &v1alpha1.Versus{Preflight: health}}, true, false},
+		"of the control's":       {v1alpha1.LoadTestSpec{Preflight: health, Versus: &v1alpha1.Versus{Preflight: asks}}, false, true},
+	} {
+		if target, other := plan.HasCalls(&tt.spec); target != tt.toTarget || other != tt.toOther {
+			t.Errorf("%s: %v to the target, %v to the control; want %v, %v", name, target, other, tt.toTarget, tt.toOther)
+		}
+	}
+}
+
+func TestEveryStatusOfTheAPIIsAssigned(t *testing.T) {
+	lt := calling()
+	names := strings.Split("OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED "+
+		"FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED", " ")
+	lt.Spec.Requests[0].Expect.GRPCStatus = nil
+	var want []int32
+	for i, name := range names {
+		lt.Spec.Requests[0].Expect.GRPCStatus = append(lt.Spec.Requests[0].Expect.GRPCStatus, v1alpha1.GRPCStatus(name))
+		want = append(want, int32(i))
+	}
+	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetRequests()[0].GetExpectedStatus()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMessageThatIsTooLongIsRefused(t *testing.T) {
+	long := &v1alpha1.Call{Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 64<<10) + `"}`)}}
+	for field, set := range map[string]func(*v1alpha1.LoadTestSpec){
+		"requests[0]":  func(s *v1alpha1.LoadTestSpec) { s.Requests[0].GRPC = long },
+		"preflight[1]": func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {GRPC: long}} },
+		"audits[1].stored": func(s *v1alpha1.LoadTestSpec) {
+			s.Audits = []v1alpha1.Audit{{RateLimit: &v1alpha1.RateLimit{}}, {Stored: &v1alpha1.Stored{GRPC: long}}}
+		},
+		"versus.preflight[0]": func(s *v1alpha1.LoadTestSpec) {
+			s.Versus = &v1alpha1.Versus{Preflight: []v1alpha1.Preflight{{GRPC: long}}}
+		},
+	} {
+		lt := calling()
+		set(&lt.Spec)
+		_, refusal := plan.New(lt, policy.Rules{})
+		if want := "spec." + field + ".grpc.message: must have at most 65536 bytes."; refusal == nil || refusal.Message != want {
+			t.Errorf("%v, want %s", refusal, want)
+		}
+	}
+}
+
+func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
+	lt := calling()
+	call := lt.Spec.Requests[0].GRPC
+	call.Message = nil
+	for range 3 {
+		call.Messages = append(call.Messages, apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 22<<10) + `"}`)})
+	}
+	_, refusal := plan.New(lt, policy.Rules{})
+	if want := "spec.requests[0].grpc.messages: must have at most 65536 bytes together."; refusal == nil || refusal.Message != want {
+		t.Errorf("%v, want %s", refusal, want)
+	}
+}
+
+// The secrets of a question's metadata are mounted, as those of its headers are.
+func TestQuestionIsAssignedWithItsFiles(t *testing.T) {
+	lt := calling()
+	lt.Spec.Requests[0].GRPC.Metadata = nil
+	key := v1alpha1.Header{Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "ask"}}}
+	lt.Spec.Preflight = []v1alpha1.Preflight{{GRPC: &v1alpha1.Call{Method: "shop.v1.Shop/About", Metadata: []v1alpha1.Header{key}}}}
+	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "ask"}}
+	if diff := cmp.Diff(want, plan.Files(&lt.Spec)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if got := plan.Assignments(lt)[0].GetPreflight()[0].GetHeaders(); len(got) != 3 || got[2].GetValueFile() != "/var/run/loadtest/secrets/keys/ask" {
+		t.Errorf("metadata %v, want two headers of the target and the key", got)
+	}
+}

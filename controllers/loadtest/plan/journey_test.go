@@ -1,0 +1,113 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// shop is a spec with a journey.
+func shop(s *v1alpha1.LoadTestSpec) {
+	s.Requests = []v1alpha1.Request{{Name: "login"}, {Name: "buy", Weight: ptr(int32(3))}, {Name: "health"}}
+	s.Data = []v1alpha1.Data{{Name: "accounts", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"}, Format: v1alpha1.DataFormatCSV}}
+	s.Journeys = []v1alpha1.Journey{{Name: "shop", User: &v1alpha1.JourneyUser{Data: "accounts"}, TimeLimit: duration(30 * time.Second), Steps: []v1alpha1.JourneyStep{
+		{Request: "login", Capture: map[string]v1alpha1.JSONPath{"token": ".token"}}, {Think: "1s-3s"}, {Request: "buy", Times: 2},
+	}}}
+	s.Steps = []v1alpha1.Step{{Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
+}
+
+func TestJourneysAreAssigned(t *testing.T) {
+	a := assignments(t, spec(shop))[0]
+	want := []*workerv1.Journey{{
+		Name: "shop", Weight: 1, UserData: "accounts", TimeLimitNanos: 30e9, Steps: []*workerv1.JourneyStep{
+			{Request: 0, Times: 1, Capture: map[string]string{"token": ".token"}},
+			{Think: &workerv1.Think{ShortestNanos: 1e9, LongestNanos: 3e9}}, {Request: 1, Times: 2},
+		},
+	}}
+	if diff := cmp.Diff(want, a.GetJourneys(), protocmp.Transform()); diff != "" {
+		t.Errorf("journeys (-want +got):\n%s", diff)
+	}
+	// What a journey sends is in the mix only by a weight of its own.
+	var weights []int32
+	for _, r := range a.GetRequests() {
+		weights = append(weights, r.GetWeight())
+	}
+	if diff := cmp.Diff([]int32{0, 3, 1}, weights); diff != "" {
+		t.Errorf("weights (-want +got):\n%s", diff)
+	}
+}
+
+// Each request of a user may take its timeout, and the waits of a journey before it.
+func TestABurstHasTimeForTheWaitsOfItsJourneys(t *testing.T) {
+	if got, want := plan.Steps(spec(shop))[0].Load.MaxDuration.Duration, 10*(30+3)*time.Second+plan.BurstSlack; got != want {
+		t.Errorf("a burst may take %v, want %v", got, want)
+	}
+	long := spec(shop)
+	long.Journeys[0].Steps[1].Think, long.Steps[0].RequestsPerUser = "1h", ptr(int32(1_000_000))
+	if got := plan.Steps(long)[0].Load.MaxDuration.Duration; got != plan.MaxBurst {
+		t.Errorf("a burst may take %v, want %v", got, plan.MaxBurst)
+	}
+}
+
+func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
+	rate := v1alpha1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
+	paced := v1alpha1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
+	for want, edit := range map[string]func(*v1alpha1.LoadTestSpec){
+		"": func(s *v1alpha1.LoadTestSpec) {
+			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
+		},
+		"spec.journeys: must not be set with a rate, whose requests are of no user; set users.":                         func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
+		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1alpha1.LoadTestSpec) { s.Steps[0] = paced },
+		`spec.journeys[0].steps[2].request: no request of spec.requests has the name "buy".`:                            func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Name = "sell" },
+		`spec.journeys[0].user.data: no table of spec.data has the name "accounts".`:                                    func(s *v1alpha1.LoadTestSpec) { s.Data = nil },
+		`spec.journeys[0].steps[1].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`: func(s *v1alpha1.LoadTestSpec) {
+			s.Journeys[0].Steps[1].Think = "3s-1s"
+		},
+	} {
+		s := spec(shop)
+		edit(s)
+		_, refusal := plan.New(loadTest(s), policy.Everything())
+		if got := ""; refusal != nil {
+			if got = refusal.Message; got != want {
+				t.Errorf("refused: %s\nwant: %s", got, want)
+			}
+		} else if want != "" {
+			t.Errorf("accepted; want: %s", want)
+		}
+	}
+}
+
+// A rate is refused with journeys wherever it stands, and a rate of users with think times.
+func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
+	const (
+		rate  = "spec.journeys: must not be set with a rate, whose requests are of no user; set users."
+		think = "spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due."
+	)
+	perUser := usersSearch(1, 2)
+	perUser.RatePerUser = decimal("2")
+	for name, tt := range map[string]struct {
+		load func(*v1alpha1.LoadTestSpec)
+		want string
+	}{
+		"a ladder of users":          {usersLadder(nil, 1), ""},
+		"a ladder of rates":          {ratesLadder(v1alpha1.NewDecimal("1")), rate},
+		"a ladder of users and rate": {usersLadder(decimal("2"), 1), think},
+		"a search of users":          {search(usersSearch(1, 2)), ""},
+		"a search of a rate":         {search(rateSearch("1", "2")), rate},
+		"a search of users and rate": {search(perUser), think},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, refusal := plan.New(loadTest(spec(with(shop, stepsOf(), tt.load))), policy.Everything())
+			if got := message(refusal); got != tt.want {
+				t.Errorf("refused: %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

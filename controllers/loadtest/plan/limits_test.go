@@ -1,0 +1,243 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// limited are rules with small limits.
+func limited() policy.Rules {
+	return policy.Rules{Limits: policy.Limits{Users: 1000, Rate: 500, BytesPerSecond: 10 << 10, Workers: 2, Duration: time.Hour}}
+}
+
+func usersLadder(ratePerUser *v1alpha1.Decimal, users ...int32) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) {
+		s.Ladder = &v1alpha1.Ladder{Users: users, RatePerUser: ratePerUser, Duration: *duration(time.Second)}
+	}
+}
+
+func ratesLadder(rates ...v1alpha1.Decimal) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) {
+		s.Ladder = &v1alpha1.Ladder{Rates: rates, Duration: *duration(time.Second)}
+	}
+}
+
+func stepsOf(steps ...v1alpha1.Step) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.Steps = steps }
+}
+
+func search(s v1alpha1.Search) func(*v1alpha1.LoadTestSpec) {
+	s.Duration = *duration(time.Second)
+	return func(spec *v1alpha1.LoadTestSpec) { spec.Search = &s }
+}
+
+func with(edits ...func(*v1alpha1.LoadTestSpec)) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) {
+		for _, edit := range edits {
+			edit(s)
+		}
+	}
+}
+
+func body(length int) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Body = strings.Repeat("x", length) }
+}
+
+func parallelism(n int32) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.Parallelism = &n }
+}
+
+// What exceeds a limit is refused with what would be accepted, and that is.
+func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
+	rate := v1alpha1.NewDecimal
+	setup := func(seconds int64) func(*v1alpha1.LoadTestSpec) {
+		return func(s *v1alpha1.LoadTestSpec) {
+			s.StartDeadlineSeconds, s.Requests[0].Name = &seconds, "create"
+			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}}
+		}
+	}
+	long := func(d time.Duration, repetitions int32) func(*v1alpha1.LoadTestSpec) {
+		return with(stepsOf(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(d)}, v1alpha1.Step{Pause: duration(5 * time.Minute)}),
+			func(s *v1alpha1.LoadTestSpec) { s.Repetitions = repetitions })
+	}
+	tests := map[string]struct {
+		refused, accepted func(*v1alpha1.LoadTestSpec)
+		rules             func(*policy.Limits)
+		want              string
+	}{
+		"users of a ladder": {
+			refused: usersLadder(nil, 10, 2000, 1001), accepted: usersLadder(nil, 10, 1000),
+			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+		},
+		"users of the first of two that are largest": {
+			refused: usersLadder(nil, 10, 2000, 2000),
+			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+		},
+		"users at the end of a ramp": {
+			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
+			want:     "spec.steps[0]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+		},
+		"users of a burst": {
+			refused:  stepsOf(v1alpha1.Step{Pause: duration(time.Second)}, v1alpha1.Step{Users: ptr(int32(1001)), RequestsPerUser: ptr(int32(1))}),
+			accepted: stepsOf(v1alpha1.Step{Pause: duration(time.Second)}, v1alpha1.Step{Users: ptr(int32(1000)), RequestsPerUser: ptr(int32(1))}),
+			want:     "spec.steps[1]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+		},
+		"users of a search": {
+			refused:  search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1001}}),
+			accepted: search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1000}}),
+			want:     "spec.search.users.max: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+		},
+		"a rate of a ladder": {
+			refused: ratesLadder(rate("1"), rate("500.000001")), accepted: ratesLadder(rate("1"), rate("500")),
+			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 is accepted.",
+		},
+		"a rate at the end of a ramp": {
+			refused:  stepsOf(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
+			want:     "spec.steps[0]: 600 requests per second are more than a LoadTest of namespace demo may have; at most 500 is accepted.",
+		},
+		"a rate of a search": {
+			refused:  search(v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: rate("1"), Max: rate("501")}}),
+			accepted: search(v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: rate("1"), Max: rate("500")}}),
+			want:     "spec.search.rate.max: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 is accepted.",
+		},
+		"the rate of users together": {
+			refused: usersLadder(decimal("1.5"), 400), accepted: usersLadder(decimal("1.5"), 333),
+			want: "spec.ladder.users[0]: 400 users with ratePerUser 1.5 send 600 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 is accepted, which is 333 users.",
+		},
+		"the rate of users at the end of a ramp": {
+			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("251"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("250"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
+			want:     "spec.steps[0]: 251 users with ratePerUser 2 send 502 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 is accepted, which is 250 users.",
+		},
+		"bytes of a rate": {
+			refused: with(body(1024), ratesLadder(rate("100"))), accepted: with(body(1024), ratesLadder(rate("10"))),
+			want: "spec.ladder.rates[0]: 100 requests per second with bodies of 1024 bytes are 100Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 10 requests per second.",
+		},
+		"bytes of users": {
+			refused: with(body(2048), usersLadder(decimal("1"), 10)), accepted: with(body(2048), usersLadder(decimal("1"), 5)),
+			want: "spec.ladder.users[0]: 10 requests per second with bodies of 2048 bytes are 20Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 5 users.",
+		},
+		"bytes of a whole unit": {
+			rules:   func(l *policy.Limits) { l.Rate, l.BytesPerSecond = 0, 1<<20 },
+			refused: with(body(2048), ratesLadder(rate("1024"))), accepted: with(body(2048), ratesLadder(rate("512"))),
+			want: "spec.ladder.rates[0]: 1024 requests per second with bodies of 2048 bytes are 2Mi a second, which is more than a LoadTest of namespace demo may have; at most 1Mi is accepted, which is 512 requests per second.",
+		},
+		"workers that are asked for": {
+			refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),
+			want: "spec.parallelism: 3 workers are more than a LoadTest of namespace demo may have; at most 2 is accepted.",
+		},
+		"workers that users need": {
+			rules:   func(l *policy.Limits) { l.Users = 0 },
+			refused: usersLadder(nil, 5001), accepted: usersLadder(nil, 5000),
+			want: "spec.ladder.users[0]: 5001 users need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 users, or set spec.parallelism.",
+		},
+		"workers that a rate needs": {
+			rules:   func(l *policy.Limits) { l.Rate = 0 },
+			refused: ratesLadder(rate("6000")), accepted: ratesLadder(rate("5000")),
+			want: "spec.ladder.rates[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 requests per second, or set spec.parallelism.",
+		},
+		"the time of all repetitions and pauses": {
+			refused: long(10*time.Minute, 5), accepted: long(10*time.Minute, 4),
+			want: "spec: a run of up to 1h15m by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+		},
+		"the time of a setup": {
+			refused: with(long(30*time.Minute, 1), setup(1501)), accepted: with(long(30*time.Minute, 1), setup(1500)),
+			want: "spec: a run of up to 1h0m1s by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+		},
+		"all of it": {
+			refused: with(usersLadder(decimal("1"), 5001), body(8), long(2*time.Hour, 1), func(s *v1alpha1.LoadTestSpec) { s.Steps = nil; s.Ladder.Duration = *duration(2 * time.Hour) }),
+			want: "spec.ladder.users[0]: 5001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted. " +
+				"spec.ladder.users[0]: 5001 users with ratePerUser 1 send 5001 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 is accepted, which is 500 users. " +
+				"spec.ladder.users[0]: 5001 requests per second with bodies of 8 bytes are 39.07Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 1280 users. " +
+				"spec.ladder.users[0]: 5001 users need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 users, or set spec.parallelism. " +
+				"spec: a run of up to 2h by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			rules := limited()
+			if tt.rules != nil {
+				tt.rules(&rules.Limits)
+			}
+			_, refusal := plan.New(loadTest(spec(tt.refused)), rules)
+			if refusal == nil || refusal.Reason != v1alpha1.ReasonLimitExceeded || refusal.Message != tt.want {
+				t.Errorf("got  %+v\nwant %s", refusal, tt.want)
+			}
+			if _, refusal := plan.New(loadTest(spec(tt.refused)), policy.Rules{}); refusal != nil {
+				t.Errorf("without limits it is refused: %v", refusal)
+			}
+			if tt.accepted == nil {
+				return
+			}
+			if _, refusal := plan.New(loadTest(spec(tt.accepted)), rules); refusal != nil {
+				t.Errorf("what was said to be accepted is refused: %v", refusal)
+			}
+		})
+	}
+}
+
+// The mix decides how many bytes a request has on average.
+func TestBytesFollowFromTheMix(t *testing.T) {
+	s := spec(with(body(1<<10), ratesLadder(v1alpha1.NewDecimal("20"))))
+	s.Requests = append(s.Requests, v1alpha1.Request{Weight: ptr(int32(3))})
+	if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
+		t.Errorf("20 requests a second, of which a quarter has 1 KiB: %v", refusal)
+	}
+	s.Requests[1].Weight = ptr(int32(0))
+	if _, refusal := plan.New(loadTest(s), limited()); refusal == nil {
+		t.Error("20 requests a second of 1 KiB are accepted; the limit is 10 KiB")
+	}
+}
+
+// A search counts with all the probes that it may send, and all holds.
+func TestSearchIsLimitedWithAllItsProbes(t *testing.T) {
+	s := spec(search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1000}}))
+	s.Search.Duration, s.Search.Rest = metav1.Duration{Duration: 10 * time.Minute}, &metav1.Duration{}
+	for hold, want := range map[time.Duration]string{0: "4h", 12 * time.Minute: "5h"} {
+		s.Search.Hold = &metav1.Duration{Duration: hold}
+		_, refusal := plan.New(loadTest(s), limited())
+		if refusal == nil || !strings.HasPrefix(refusal.Message, "spec: a run of up to "+want+" by its plan is longer") {
+			t.Errorf("24 probes of 10 minutes, and 5 holds of %v: %v", hold, refusal)
+		}
+	}
+}
+
+func TestPriorityClassThatIsNone(t *testing.T) {
+	p, err := policy.Load([]byte("priorityClasses: [{name: nightly, value: 1}, {name: gate, value: 2}, {name: other, value: 3, namespaces: [team-a]}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, want := range map[string]string{
+		"":       "",
+		"gate":   "",
+		"other":  "spec.queue.priorityClass: namespace demo has no class other; it has nightly, gate.",
+		"urgent": "spec.queue.priorityClass: namespace demo has no class urgent; it has nightly, gate.",
+	} {
+		s := spec(usersLadder(nil, 1))
+		s.Queue = &v1alpha1.Queue{PriorityClass: class}
+		_, refusal := plan.New(loadTest(s), p.For("demo"))
+		if got := message(refusal); got != want {
+			t.Errorf("class %q: %s, want %s", class, got, want)
+		}
+		_, refusal = plan.New(loadTest(s), policy.Default().For("demo"))
+		if got := message(refusal); class != "" && got != "spec.queue.priorityClass: namespace demo has no class "+class+", nor any other; leave it out." {
+			t.Errorf("class %q where there are none: %s", class, got)
+		}
+	}
+}
+
+func message(r *plan.Refusal) string {
+	if r == nil {
+		return ""
+	}
+	return r.Message
+}

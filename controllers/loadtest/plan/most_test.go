@@ -1,0 +1,85 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+func TestMostRequestsOfAStep(t *testing.T) {
+	minute := duration(time.Minute)
+	poisson := func(rate string, rampTo *v1alpha1.Decimal) v1alpha1.Step {
+		return v1alpha1.Step{Rate: decimal(rate), RampTo: rampTo, Arrivals: v1alpha1.ArrivalsPoisson, Duration: minute}
+	}
+	for name, tt := range map[string]struct {
+		step v1alpha1.Step
+		want int64
+	}{
+		"even arrivals":   {v1alpha1.Step{Rate: decimal("5"), Duration: minute}, 300},
+		"a burst":         {v1alpha1.Step{Users: ptr(int32(3)), RequestsPerUser: ptr(int32(4))}, 12},
+		"users":           {v1alpha1.Step{Users: ptr(int32(3)), Duration: minute}, 0},
+		"drawn":           {poisson("15", nil), 900 + 6*30 + 10},
+		"drawn of a ramp": {poisson("10", decimal("20")), 900 + 6*30 + 10},
+		// 6·√60 is 46.5.
+		"rounded up": {poisson("1", nil), 60 + 47 + 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, known := plan.MostRequests(&plan.Steps(withSteps(tt.step))[0].Load)
+			if got != tt.want || known != (tt.want > 0) {
+				t.Errorf("%d requests at most, known: %v; want %d", got, known, tt.want)
+			}
+		})
+	}
+}
+
+// Each time is counted once, however many thresholds have it.
+func TestWorkersCountWhatIsAnsweredInTime(t *testing.T) {
+	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+	for _, within := range []time.Duration{time.Second, 0, 100 * time.Millisecond, time.Second} {
+		threshold := v1alpha1.Threshold{Metric: "p95"}
+		if within > 0 {
+			threshold = v1alpha1.Threshold{Metric: "onTime", Within: duration(within)}
+		}
+		s.Thresholds = append(s.Thresholds, threshold)
+	}
+	lt := loadTest(s)
+	lt.Status.Workers.Desired = 1
+	if diff := cmp.Diff([]int64{100_000_000, 1_000_000_000}, plan.Assignments(lt)[0].GetOnTimeNanos()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Ideal times make the snapshots of a running step half as large again: they are sent only
+// where a threshold may abort it.
+func TestWorkersSendLiveIdealTimesForThresholdsThatAbort(t *testing.T) {
+	for action, want := range map[v1alpha1.BreachAction]bool{v1alpha1.BreachAbort: true, v1alpha1.BreachStopLadder: false, v1alpha1.BreachContinue: false} {
+		lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Thresholds: []v1alpha1.Threshold{{}, {OnBreach: action}}}}
+		lt.Status.Workers.Desired = 1
+		if got := plan.Assignments(lt)[0].GetLiveIdeal(); got != want {
+			t.Errorf("on breach %s: live ideal times are sent: %v, want %v", action, got, want)
+		}
+	}
+}
+
+func TestMostPerSecond(t *testing.T) {
+	minute := duration(time.Minute)
+	for name, tt := range map[string]struct {
+		step v1alpha1.Step
+		want float64
+	}{
+		"arrivals":       {v1alpha1.Step{Rate: decimal("2.5"), Duration: minute}, 2.5},
+		"a ramp up":      {v1alpha1.Step{Rate: decimal("5"), RampTo: decimal("20"), Duration: minute}, 20},
+		"a ramp down":    {v1alpha1.Step{Rate: decimal("20"), RampTo: decimal("5"), Duration: minute}, 20},
+		"paced users":    {v1alpha1.Step{Users: ptr(int32(3)), RatePerUser: decimal("4"), Duration: minute}, 12},
+		"users":          {v1alpha1.Step{Users: ptr(int32(3)), Duration: minute}, 0},
+		"a ramp of them": {v1alpha1.Step{Users: ptr(int32(3)), RatePerUser: decimal("4"), RampTo: decimal("5"), Duration: minute}, 20},
+	} {
+		if got := plan.MostPerSecond(&plan.Steps(withSteps(tt.step))[0].Load); got != tt.want {
+			t.Errorf("%s: %v a second, want %v", name, got, tt.want)
+		}
+	}
+}

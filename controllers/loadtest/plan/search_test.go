@@ -1,0 +1,190 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+func usersSearch(low, high int32) v1alpha1.Search {
+	return v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: low, Max: high}}
+}
+
+func rateSearch(low, high string) v1alpha1.Search {
+	return v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: v1alpha1.NewDecimal(low), Max: v1alpha1.NewDecimal(high)}}
+}
+
+func TestSearchesThatAreNoneAreRefused(t *testing.T) {
+	const (
+		users     = "spec.search.users: min must be greater than 0 and less than max."
+		rate      = "spec.search.rate: min must be greater than 0 and less than max."
+		precision = "spec.search.precision: must be a percentage from 1% to 50%, such as 5%."
+		alone     = "spec.search: must not be set with ladder, steps or repetitions, and must have one of users and rate."
+	)
+	within := func(precision string) v1alpha1.Search {
+		s := usersSearch(1, 100)
+		s.Precision = precision
+		return s
+	}
+	held := usersSearch(1, 100)
+	held.Duration, held.Hold = metav1.Duration{Duration: 10 * time.Second}, duration(500*time.Millisecond)
+	both := usersSearch(1, 2)
+	both.Rate = rateSearch("1", "2").Rate
+	for name, tt := range map[string]struct {
+		search v1alpha1.Search
+		want   string
+	}{
+		"users from 1 on":      {usersSearch(1, 2), ""},
+		"users from 0 on":      {usersSearch(0, 2), users},
+		"users, a single one":  {usersSearch(2, 2), users},
+		"the smallest rate":    {rateSearch("0.000001", "1"), ""},
+		"a rate from 0 on":     {rateSearch("0", "1"), rate},
+		"a single rate":        {rateSearch("1.5", "1.5"), rate},
+		"users and a rate":     {both, alone},
+		"neither":              {v1alpha1.Search{}, rate},
+		"the finest":           {within("1%"), ""},
+		"too fine":             {within("0.5%"), precision},
+		"the coarsest":         {within("50%"), ""},
+		"too coarse":           {within("51%"), precision},
+		"no number":            {within("fine"), precision},
+		"a hold that is short": {held, "spec.search.hold: must be 0s, or at least duration."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, refusal := plan.New(loadTest(spec(search(tt.search))), policy.Everything())
+			if got := message(refusal); got != tt.want {
+				t.Errorf("refused: %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A probe that is appended follows a rest, unless there is none, and takes as long as the
+// first may; its name is its own.
+func TestStepsOfTheNextProbe(t *testing.T) {
+	for name, tt := range map[string]struct {
+		edit func(*v1alpha1.Search)
+		want []v1alpha1.StepStatus
+	}{
+		"after the rest that is the default": {func(*v1alpha1.Search) {}, []v1alpha1.StepStatus{
+			pause("rest", 2, 5*time.Second), {Name: "10 users (2)", Rung: 3},
+		}},
+		"after a rest": {func(s *v1alpha1.Search) { s.Rest = duration(time.Minute) }, []v1alpha1.StepStatus{
+			pause("rest", 2, time.Minute), {Name: "10 users (2)", Rung: 3},
+		}},
+		"at once": {func(s *v1alpha1.Search) { s.Rest = duration(0) }, []v1alpha1.StepStatus{{Name: "10 users (2)", Rung: 2}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(search(usersSearch(10, 100)))
+			tt.edit(s.Search)
+			lt := accepted(t, s)
+			got := plan.Probe(&lt.Spec, &lt.Status, 10)
+			last := len(got) - 1
+			first := lt.Status.Steps[0]
+			tt.want[last].Load, tt.want[last].State, tt.want[last].TimeLimit = first.Load, v1alpha1.StepPending, first.TimeLimit
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A hold is a probe for longer, by default a minute at least and ten times the duration.
+func TestStepsOfAHold(t *testing.T) {
+	for name, tt := range map[string]struct {
+		probe time.Duration
+		hold  *metav1.Duration
+		want  time.Duration
+	}{
+		"a minute": {2 * time.Second, nil, time.Minute}, "ten probes": {20 * time.Second, nil, 200 * time.Second},
+		"as it is set": {20 * time.Second, duration(30 * time.Second), 30 * time.Second}, "none": {20 * time.Second, duration(0), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(search(usersSearch(10, 100)))
+			s.Search.Duration, s.Search.Hold, s.Search.WarmUp = metav1.Duration{Duration: tt.probe}, tt.hold, duration(time.Second)
+			lt := accepted(t, s)
+			if holds := plan.SearchRange(&lt.Spec, lt.Status.Search).Holds; tt.want == 0 {
+				if lt.Status.Search.Hold != nil || holds != 0 {
+					t.Errorf("held for %v, %d times", lt.Status.Search.Hold, holds)
+				}
+				return
+			} else if holds == 0 {
+				t.Error("nothing is held")
+			}
+			first := lt.Status.Steps[0]
+			load := first.Load
+			load.Duration = &metav1.Duration{Duration: tt.want}
+			want := []v1alpha1.StepStatus{pause("rest", 2, 5*time.Second), {
+				Name: "hold 10 users", Rung: 3, Hold: true, State: v1alpha1.StepPending, Load: load,
+				TimeLimit: &metav1.Duration{Duration: first.TimeLimit.Duration + tt.want - tt.probe},
+			}}
+			if diff := cmp.Diff(want, plan.Hold(&lt.Spec, &lt.Status, 10)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Once a load is held, there are no more probes.
+func TestForeseenStepsOfASearch(t *testing.T) {
+	s := spec(search(usersSearch(10, 100)))
+	s.Search.Rest = duration(0)
+	lt := accepted(t, s)
+	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 24+5 {
+		t.Errorf("%d steps are foreseen, want 24 probes and 5 holds", n)
+	}
+	lt.Status.Steps = append(lt.Status.Steps, plan.Hold(&lt.Spec, &lt.Status, 10)...)
+	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 1+5 {
+		t.Errorf("%d steps are foreseen in the first hold, want the probe and 5 holds", n)
+	}
+}
+
+// Workers are assigned the steps that are planned; how long the run may take counts all
+// probes and holds of a search.
+func TestProbesThatAreNotPlannedAreNotAssigned(t *testing.T) {
+	s := spec(search(usersSearch(10, 100)))
+	s.Search.Rest = duration(0)
+	lt := accepted(t, s)
+	steps := plan.Assignments(lt)[0].GetSteps()
+	if len(steps) != len(lt.Status.Steps) {
+		t.Fatalf("%d steps are assigned, %d are planned", len(steps), len(lt.Status.Steps))
+	}
+	each := lt.Status.Steps[0].TimeLimit.Duration
+	if got, want := time.Duration(steps[0].GetRemainingNanos()), (24+5)*each+5*lt.Status.Search.Hold.Duration-5*s.Search.Duration.Duration; got != want {
+		t.Errorf("the run may take %v, want %v", got, want)
+	}
+}
+
+func TestRangeAndLoadsOfASearch(t *testing.T) {
+	for name, tt := range map[string]struct {
+		search    v1alpha1.Search
+		low, high int64
+		load      int64
+		text      string
+	}{
+		"users":   {usersSearch(10, 100), 10, 100, 40, "40"},
+		"a rate":  {rateSearch("0.5", "20"), 500_000, 20_000_000, 2_500_000, "2.5"},
+		"a whole": {rateSearch("1", "20"), 1_000_000, 20_000_000, 10_000_000, "10"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tt.search.Precision = "4%"
+			lt := accepted(t, spec(search(tt.search)))
+			got := plan.SearchRange(&lt.Spec, lt.Status.Search)
+			if got.Min != tt.low || got.Max != tt.high || got.Precision != 0.04 || got.MaxProbes != int(lt.Status.Search.MaxProbes) {
+				t.Errorf("the range is %+v", got)
+			}
+			probe := plan.Probe(&lt.Spec, &lt.Status, tt.load)
+			if got := plan.SearchLoad(&probe[len(probe)-1].Load); got != tt.load {
+				t.Errorf("the load of a probe of %d is %d", tt.load, got)
+			}
+			if got := plan.LoadText(&lt.Spec, tt.load); got != tt.text {
+				t.Errorf("%d is %q, want %q", tt.load, got, tt.text)
+			}
+		})
+	}
+}

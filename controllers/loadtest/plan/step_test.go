@@ -1,0 +1,268 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func duration(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
+
+func decimal(s string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(s)) }
+
+// spec is a spec of one request to a Service, changed by edit.
+func spec(edit func(*v1alpha1.LoadTestSpec)) *v1alpha1.LoadTestSpec {
+	s := &v1alpha1.LoadTestSpec{
+		Target:   v1alpha1.Target{URL: "http://shortener:8080"},
+		Requests: []v1alpha1.Request{{}},
+	}
+	edit(s)
+	return s
+}
+
+func withSteps(steps ...v1alpha1.Step) *v1alpha1.LoadTestSpec {
+	return spec(func(s *v1alpha1.LoadTestSpec) { s.Steps = steps })
+}
+
+// step is a step that sends load and may take as long as limit.
+func step(name string, rung int32, limit time.Duration, load v1alpha1.StepLoad) v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{Name: name, Rung: rung, State: v1alpha1.StepPending, Load: load, TimeLimit: duration(limit)}
+}
+
+func pause(name string, rung int32, length time.Duration) v1alpha1.StepStatus {
+	return v1alpha1.StepStatus{Name: name, Rung: rung, State: v1alpha1.StepPending, Load: v1alpha1.StepLoad{Pause: duration(length)}}
+}
+
+// of is a step of a repetition.
+func of(repetition int32, s v1alpha1.StepStatus) v1alpha1.StepStatus {
+	s.Repetition = repetition
+	return s
+}
+
+func TestSteps(t *testing.T) {
+	type load = v1alpha1.StepLoad
+	tests := map[string]struct {
+		spec *v1alpha1.LoadTestSpec
+		want []v1alpha1.StepStatus
+	}{
+		"a ladder rests between its rungs, not after the last": {
+			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+				s.Ladder = &v1alpha1.Ladder{
+					Users: []int32{10, 1000}, RatePerUser: decimal("0.5"),
+					Duration: *duration(30 * time.Second), Rest: duration(10 * time.Second),
+				}
+			}),
+			want: []v1alpha1.StepStatus{
+				step("10", 1, 120*time.Second, load{Users: 10, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 150}),
+				pause("rest", 2, 10*time.Second),
+				step("1000", 3, 120*time.Second, load{Users: 1000, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 15_000}),
+			},
+		},
+		"a ladder without rest or rate": {
+			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+				s.Target.Timeout = duration(2 * time.Second)
+				s.Ladder = &v1alpha1.Ladder{Users: []int32{5, 5}, Duration: *duration(time.Second), Rest: duration(0)}
+			}),
+			want: []v1alpha1.StepStatus{
+				step("5", 1, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
+				step("5 (2)", 2, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
+			},
+		},
+		"a ladder of rates": {
+			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+				s.Ladder = &v1alpha1.Ladder{
+					Rates:    []v1alpha1.Decimal{v1alpha1.NewDecimal("0.5"), v1alpha1.NewDecimal("100")},
+					Duration: *duration(30 * time.Second), WarmUp: duration(5 * time.Second), Rest: duration(10 * time.Second),
+				}
+			}),
+			want: []v1alpha1.StepStatus{
+				step("0.5/s", 1, 125*time.Second, load{Rate: decimal("0.5"), Arrivals: "Even", WarmUp: duration(5 * time.Second), Duration: duration(30 * time.Second), Requests: 15}),
+				pause("rest", 2, 10*time.Second),
+				step("100/s", 3, 125*time.Second, load{Rate: decimal("100"), Arrivals: "Even", WarmUp: duration(5 * time.Second), Duration: duration(30 * time.Second), Requests: 3000}),
+			},
+		},
+		"burst, pause and arrivals": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
+				v1alpha1.Step{Pause: duration(time.Second)},
+				v1alpha1.Step{Rate: decimal("5"), Duration: duration(3 * time.Second)},
+				v1alpha1.Step{Users: ptr(int32(1000)), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
+			),
+			want: []v1alpha1.StepStatus{
+				step("50 users x 4", 1, 215*time.Second, load{Users: 50, RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + plan.BurstSlack), Requests: 200}),
+				pause("pause 1s", 2, time.Second),
+				step("5/s", 3, 93*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
+				step("1000 users", 4, 150*time.Second, load{Users: 1000, Duration: duration(time.Minute)}),
+				step("paced", 5, 150*time.Second, load{Users: 3, RatePerUser: decimal("2"), Duration: duration(time.Minute), Requests: 360}),
+			},
+		},
+		"warm-ups come before, ramps and random arrivals": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
+				v1alpha1.Step{Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
+				v1alpha1.Step{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, WarmUp: duration(0), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute)},
+			),
+			want: []v1alpha1.StepStatus{
+				step("3 users", 1, 155*time.Second, load{Users: 3, WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)}),
+				step("0.5/s to 20/s", 2, 151*time.Second, load{
+					Rate: decimal("0.5"), RampTo: decimal("20"), Arrivals: v1alpha1.ArrivalsEven,
+					WarmUp: duration(time.Second), Duration: duration(time.Minute), Requests: 615,
+				}),
+				step("5/s", 3, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}),
+				step("even", 4, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute), Requests: 300}),
+			},
+		},
+		"a ladder warms up on each rung": {
+			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+				s.Ladder = &v1alpha1.Ladder{Users: []int32{1, 2}, Duration: *duration(time.Second), WarmUp: duration(3 * time.Second)}
+			}),
+			want: []v1alpha1.StepStatus{
+				step("1", 1, 94*time.Second, load{Users: 1, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
+				step("2", 2, 94*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
+			},
+		},
+		"ramps of users": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
+				v1alpha1.Step{Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
+				// Users 0 and 1 send 12 requests each; of the other two, which take part for 9 s
+				// and 3 s, the first is due 0.236 and 0.854 s after the beginning of a second.
+				v1alpha1.Step{Name: "up", Users: ptr(int32(2)), RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
+				v1alpha1.Step{Name: "down", Users: ptr(int32(4)), RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
+			),
+			want: []v1alpha1.StepStatus{
+				step("10 to 1000 users", 1, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Duration: duration(time.Minute)}),
+				step("10 to 1000 users (2)", 2, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Think: "2s", Duration: duration(time.Minute)}),
+				step("up", 3, 102*time.Second, load{Users: 2, RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
+				step("down", 4, 102*time.Second, load{Users: 4, RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
+			},
+		},
+		"users who think": {
+			spec: withSteps(
+				v1alpha1.Step{Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
+				v1alpha1.Step{Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
+			),
+			want: []v1alpha1.StepStatus{
+				step("3 users", 1, 150*time.Second, load{Users: 3, Think: "1s-3s", Duration: duration(time.Minute)}),
+				step("3 users x 4", 2, 221*time.Second, load{Users: 3, Think: "2s", RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + 6*time.Second + plan.BurstSlack), Requests: 12}),
+			},
+		},
+		"a burst is bounded by an hour": {
+			spec: withSteps(v1alpha1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
+			want: []v1alpha1.StepStatus{
+				step("long", 1, time.Hour+90*time.Second, load{Users: 1, RequestsPerUser: 1_000_000, MaxDuration: duration(time.Hour), Requests: 1_000_000}),
+			},
+		},
+		"the largest load has its number of requests exactly": {
+			spec: withSteps(v1alpha1.Step{Name: "most", Users: ptr(int32(1000)), RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour)}),
+			want: []v1alpha1.StepStatus{
+				step("most", 1, 24*time.Hour+90*time.Second, load{
+					Users: 1000, RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour), Requests: 86_399_999_999_914,
+				}),
+			},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, plan.Steps(tc.spec)); diff != "" {
+				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStepNamesAreUnique(t *testing.T) {
+	users := func(name string) v1alpha1.Step {
+		return v1alpha1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
+	}
+	tests := map[string]struct {
+		steps []v1alpha1.Step
+		want  []string
+	}{
+		"defaults are numbered":               {[]v1alpha1.Step{users(""), users(""), users("")}, []string{"7 users", "7 users (2)", "7 users (3)"}},
+		"a default gives way to a given name": {[]v1alpha1.Step{users(""), users("7 users")}, []string{"7 users (2)", "7 users"}},
+		"pauses read well": {
+			[]v1alpha1.Step{{Pause: duration(time.Minute)}, {Pause: duration(90 * time.Second)}, {Pause: duration(time.Hour)}, {Pause: duration(2 * time.Hour)}, {Pause: duration(time.Hour + time.Second)}, {Pause: duration(10 * time.Minute)}},
+			[]string{"pause 1m", "pause 1m30s", "pause 1h", "pause 2h", "pause 1h0m1s", "pause 10m"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range plan.Steps(withSteps(tc.steps...)) {
+				got = append(got, s.Name)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("names (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The longest ladder fits the bound that the API puts on status.steps, and the
+// longest names fit the one on a step's name.
+func TestStepsFitTheStatus(t *testing.T) {
+	s := spec(func(s *v1alpha1.LoadTestSpec) {
+		s.Ladder = &v1alpha1.Ladder{Duration: *duration(time.Second), Rest: duration(time.Second)}
+		for range 64 {
+			s.Ladder.Users = append(s.Ladder.Users, 1_000_000)
+		}
+	})
+	if got, want := len(plan.Steps(s)), 127; got != want {
+		t.Errorf("a ladder of 64 rungs has %d steps, want %d", got, want)
+	}
+	longest := v1alpha1.Step{Users: ptr(int32(1_000_000)), RequestsPerUser: ptr(int32(1_000_000))}
+	for _, step := range plan.Steps(withSteps(longest, longest)) {
+		if len(step.Name) > 63 {
+			t.Errorf("name %q has %d characters", step.Name, len(step.Name))
+		}
+	}
+}
+
+func TestKindsOfLoad(t *testing.T) {
+	steps := plan.Steps(withSteps(
+		v1alpha1.Step{Pause: duration(time.Second)},
+		v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
+		v1alpha1.Step{Rate: decimal("1"), Duration: duration(time.Second)},
+	))
+	var got []string
+	for _, s := range steps {
+		kind := "load"
+		switch {
+		case s.Load.IsPause():
+			kind = "pause"
+		case s.Load.IsBurst():
+			kind = "burst"
+		case s.Load.IsScheduled():
+			kind = "schedule"
+		}
+		got = append(got, kind)
+	}
+	if diff := cmp.Diff([]string{"pause", "load", "schedule", "burst", "schedule"}, got); diff != "" {
+		t.Errorf("kinds (-want +got):\n%s", diff)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	for said, want := range map[time.Duration]time.Duration{time.Millisecond: time.Millisecond, 0: plan.DefaultTimeout, -time.Second: plan.DefaultTimeout} {
+		s := withSteps()
+		s.Target.Timeout = duration(said)
+		if got := plan.Timeout(s); got != want {
+			t.Errorf("timeout %v is %v, want %v", said, got, want)
+		}
+	}
+	if got := plan.Timeout(withSteps()); got != plan.DefaultTimeout {
+		t.Errorf("no timeout is %v, want %v", got, plan.DefaultTimeout)
+	}
+}

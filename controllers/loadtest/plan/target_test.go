@@ -1,0 +1,36 @@
+package plan_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+func TestTargetsOfARunThatHasNotBegun(t *testing.T) {
+	service := func(port intstr.IntOrString) v1alpha1.Target {
+		return v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: &port}}
+	}
+	for name, tt := range map[string]struct {
+		target          v1alpha1.Target
+		versus          *v1alpha1.Versus
+		want, ofControl string
+	}{
+		"a URL":                  {v1alpha1.Target{URL: "https://shortener/"}, nil, "https://shortener", ""},
+		"a Service":              {service(intstr.FromInt32(8080)), nil, "http://shortener.demo.svc:8080", ""},
+		"a port that has a name": {service(intstr.FromString("web")), nil, "", ""},
+		"a comparison": {
+			service(intstr.FromString("web")), &v1alpha1.Versus{Target: service(intstr.FromInt32(9090))}, "", "http://shortener.demo.svc:9090",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := loadTest(withSteps())
+			lt.Spec.Target, lt.Spec.Versus = tt.target, tt.versus
+			if got, control := plan.TargetURLs(lt); got != tt.want || control != tt.ofControl {
+				t.Errorf("the targets are %q and %q, want %q and %q", got, control, tt.want, tt.ofControl)
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// replay is a LoadTest of a Service with a request of targets.
+func replay(format v1alpha1.TargetsFormat) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{}
+	lt.Namespace = "demo"
+	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "shortener"}
+	lt.Spec.Requests = []v1alpha1.Request{{TargetsFrom: &v1alpha1.TargetsSource{
+		ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "replay", Key: "targets.txt"}, Format: format,
+	}}}
+	lt.Status.TargetURL = "http://shortener.demo.svc:8080"
+	lt.Status.Workers.Desired = 1
+	return lt
+}
+
+func TestTargetsAreAMountedFile(t *testing.T) {
+	for format, want := range map[v1alpha1.TargetsFormat]workerv1.TargetsFormat{
+		"":                         workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+		v1alpha1.TargetsFormatHTTP: workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+		v1alpha1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
+	} {
+		lt := replay(format)
+		if diff := cmp.Diff([]plan.File{{Name: "replay", Key: "targets.txt"}}, plan.Files(&lt.Spec)); diff != "" {
+			t.Errorf("files (-want +got):\n%s", diff)
+		}
+		got := plan.Assignments(lt)[0].GetRequests()[0]
+		if got.GetTargetsFile() != "/var/run/loadtest/configmaps/replay/targets.txt" || got.GetTargetsFormat() != want {
+			t.Errorf("format %q: file %s of format %v", format, got.GetTargetsFile(), got.GetTargetsFormat())
+		}
+	}
+}
+
+func TestTargetsAreNamedAfterTheirKey(t *testing.T) {
+	lt := replay("")
+	want := []v1alpha1.RequestStatus{{Name: "targets.txt", Type: "Mixed"}}
+	if diff := cmp.Diff(want, plan.RequestNames(&lt.Spec)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
+	lt := replay("")
+	want := []string{"shortener:8080", "shortener.demo:8080", "shortener.demo.svc:8080", "shortener.demo.svc.cluster.local:8080"}
+	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetTarget().GetAliases()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	lt.Spec.Requests[0].TargetsFrom = nil
+	if got := plan.Assignments(lt)[0].GetTarget().GetAliases(); got != nil {
+		t.Errorf("aliases %v without targets, want none", got)
+	}
+	lt = replay("")
+	lt.Spec.Target = v1alpha1.Target{URL: "http://shortener:8080"}
+	if got := plan.Assignments(lt)[0].GetTarget().GetAliases(); got != nil {
+		t.Errorf("aliases %v of a URL, want none", got)
+	}
+}
+
+// The same file is sent to both targets of a comparison.
+func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
+	lt := replay("")
+	lt.Spec.Target = v1alpha1.Target{URL: "http://new:8080"}
+	lt.Status.TargetURL = "http://new:8080"
+	lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{URL: "http://old:8080"}}
+	lt.Status.Versus = &v1alpha1.VersusStatus{TargetURL: "http://old:8080"}
+	got := plan.Assignments(lt)[0].GetControl().GetTarget().GetAliases()
+	if diff := cmp.Diff([]string{"new:8080"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestResponsesAreExposedOnlyIfTheSpecSaysSo(t *testing.T) {
+	lt := replay("")
+	for expose, want := range map[v1alpha1.Exposure]bool{"": false, v1alpha1.ExposeNone: false, v1alpha1.ExposeResponses: true} {
+		lt.Spec.Expose = expose
+		if got := plan.Assignments(lt)[0].GetExposeResponses(); got != want {
+			t.Errorf("expose %q: %v, want %v", expose, got, want)
+		}
+	}
+}
+
+func TestDriverIsAssigned(t *testing.T) {
+	lt := replay("")
+	for driver, want := range map[v1alpha1.Driver]workerv1.Driver{
+		"": workerv1.Driver_DRIVER_UNSPECIFIED, v1alpha1.DriverAuto: workerv1.Driver_DRIVER_UNSPECIFIED,
+		v1alpha1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA,
+	} {
+		lt.Spec.Worker = &v1alpha1.Worker{Driver: driver}
+		if got := plan.Assignments(lt)[0].GetDriver(); got != want {
+			t.Errorf("driver %q is assigned as %v, want %v", driver, got, want)
+		}
+	}
+}

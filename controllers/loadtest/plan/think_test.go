@@ -1,0 +1,52 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// Think times reach the workers from each place that has them.
+func TestThinkTimesAreAssigned(t *testing.T) {
+	think := &workerv1.Think{ShortestNanos: 1_000_000_000, LongestNanos: 3_000_000_000}
+	closed := &workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 20_000_000_000, Think: think}}}
+	burst := &workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 68_000_000_000, Think: think}}}
+	users, length := ptr(int32(5)), duration(20*time.Second)
+	search := spec(func(s *v1alpha1.LoadTestSpec) {
+		s.Search = &v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 5}, Think: "1s-3s", Duration: *length}
+	})
+	for name, tt := range map[string]struct {
+		spec *v1alpha1.LoadTestSpec
+		want *workerv1.Step
+	}{
+		"a step":  {withSteps(v1alpha1.Step{Users: users, Think: "1s-3s", Duration: length}), closed},
+		"a burst": {withSteps(v1alpha1.Step{Users: users, Think: "1s-3s", RequestsPerUser: ptr(int32(2))}), burst},
+		"a ladder": {spec(func(s *v1alpha1.LoadTestSpec) {
+			s.Ladder = &v1alpha1.Ladder{Users: []int32{5}, Think: "1s-3s", Duration: *length}
+		}), closed},
+		"a search": {search, closed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := assignments(t, tt.spec)[0]
+			steps := a.GetSteps()
+			if largest := a.GetLargest(); largest != nil {
+				steps = append(steps, largest)
+			}
+			for _, step := range steps {
+				if diff := cmp.Diff(tt.want, &workerv1.Step{Load: step.GetLoad()}, protocmp.Transform()); diff != "" {
+					t.Errorf("load (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+	lt := accepted(t, search)
+	if probe := plan.Probe(&lt.Spec, &lt.Status, 3); probe[len(probe)-1].Load.Think != "1s-3s" {
+		t.Errorf("the second probe of a search is %+v, want one with think times", probe)
+	}
+}

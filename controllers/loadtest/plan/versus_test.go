@@ -1,0 +1,229 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// versus is a spec with a control called v3.
+func versus(s *v1alpha1.LoadTestSpec, change ...func(*v1alpha1.LoadTestSpec)) *v1alpha1.LoadTestSpec {
+	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener-v4"}}
+	s.Versus = &v1alpha1.Versus{Name: "v3", Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener-v3"}}}
+	for _, f := range change {
+		f(s)
+	}
+	return s
+}
+
+func seeded(seed int64) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.RandomSeed = &seed }
+}
+
+// Each step that sends load is one of a pair of the same load, rung and repetition, with
+// a ladder's rest between the two.
+func TestStepsOfBothSidesArePaired(t *testing.T) {
+	var got []string
+	for _, s := range planned(t, versus(repeated(2, rungs(true, 10, 100)), seeded(3))).Steps {
+		got = append(got, fmt.Sprintf("%d/%d %s %s", s.Repetition, s.Rung, s.Side, s.Name))
+	}
+	want := []string{
+		"1/1 Candidate 10", "1/1  rest", "1/1 Control 10 on v3", "1/2  rest",
+		"1/3 Candidate 100", "1/3  rest", "1/3 Control 100 on v3", "1/4  rest",
+		"2/1 Candidate 10 (2)", "2/1  rest", "2/1 Control 10 on v3 (2)", "2/2  rest",
+		"2/3 Candidate 100 (2)", "2/3  rest", "2/3 Control 100 on v3 (2)",
+	}
+	if diff := cmp.Diff(sides(want), sides(got)); diff != "" {
+		t.Errorf("steps, each pair in one order (-want +got):\n%s", diff)
+	}
+}
+
+// sides are steps with the candidate's before the control's in each pair.
+func sides(steps []string) []string {
+	list := slices.Clone(steps)
+	for i := range list {
+		if i+2 < len(list) && strings.Contains(list[i], "Control") && strings.Contains(list[i+2], "Candidate") && list[i][:3] == list[i+2][:3] {
+			list[i], list[i+2] = list[i+2], list[i]
+		}
+	}
+	return list
+}
+
+func order(t *testing.T, s *v1alpha1.LoadTestSpec) string {
+	t.Helper()
+	text := ""
+	for _, s := range planned(t, s).Steps {
+		text += string(s.Side)[1:2]
+	}
+	return text
+}
+
+// The order is drawn for each pair by itself, from the seed.
+func TestOrderWithinPairsIsDrawn(t *testing.T) {
+	orders, first := map[string]bool{}, 0
+	for seed := range int64(200) {
+		text := order(t, versus(repeated(5, rungs(false, 10)), seeded(seed)))
+		if again := order(t, versus(repeated(5, rungs(false, 10)), seeded(seed))); again != text {
+			t.Fatalf("seed %d draws %s and %s", seed, text, again)
+		}
+		orders[text] = true
+		for i := 0; i < len(text); i += 2 {
+			switch text[i : i+2] {
+			case "ao":
+				first++
+			case "oa":
+			default:
+				t.Fatalf("seed %d draws %s: a pair lacks a side", seed, text)
+			}
+		}
+	}
+	if len(orders) != 32 {
+		t.Errorf("%d orders of 5 pairs were drawn, want all 32", len(orders))
+	}
+	if first < 430 || first > 570 { // 500 and 4.4 standard deviations of 15.8
+		t.Errorf("the candidate is first in %d of 1000 pairs", first)
+	}
+}
+
+func TestStepsOfBothSidesHaveNamesOfTheirOwn(t *testing.T) {
+	long := strings.Repeat("ü", 63)
+	users := func(name string) v1alpha1.Step {
+		return v1alpha1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
+	}
+	for name, s := range map[string]*v1alpha1.LoadTestSpec{
+		"long names":             withSteps(users(long), users(long[:2*58])),
+		"the user's own on v3":   withSteps(users("x"), users("x on v3"), users("x on v3 (2)")),
+		"steps of the same load": rungs(true, 5, 5, 5),
+	} {
+		taken := map[string]bool{}
+		for _, step := range planned(t, versus(repeated(3, s))).Steps {
+			if step.Load.IsPause() {
+				continue
+			}
+			if runes := len([]rune(step.Name)); taken[step.Name] || runes == 0 || runes > 63 {
+				t.Errorf("%s: step %q", name, step.Name)
+			}
+			taken[step.Name] = true
+		}
+	}
+}
+
+func TestNamesOfTheSides(t *testing.T) {
+	at := func(url string) v1alpha1.Target { return v1alpha1.Target{URL: url} }
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.LoadTestSpec)
+		want   v1alpha1.VersusStatus
+	}{
+		"as given":        {func(*v1alpha1.LoadTestSpec) {}, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of the Services": {func(s *v1alpha1.LoadTestSpec) { s.Versus.Name = "" }, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "shortener-v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of hosts": {func(s *v1alpha1.LoadTestSpec) {
+			s.Target, s.Versus.Target, s.Versus.Name = at("http://a:1/"), at("http://a:2"), ""
+		}, v1alpha1.VersusStatus{Candidate: "a:1", Control: "a:2", TargetURL: "http://a:2"}},
+		"of one host": {func(s *v1alpha1.LoadTestSpec) {
+			s.Target, s.Versus.Target, s.Versus.Name = at("http://a"), at("https://a"), ""
+		}, v1alpha1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "https://a"}},
+		"called candidate":   {func(s *v1alpha1.LoadTestSpec) { s.Target, s.Versus.Name = at("http://candidate"), "candidate" }, v1alpha1.VersusStatus{Candidate: "candidate", Control: "control", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"a port with a name": {func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Service.Port = ptr(intstr.FromString("http")) }, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
+	} {
+		if diff := cmp.Diff(&tc.want, planned(t, versus(rungs(false, 1), tc.change)).Versus); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The control obeys each rule that the candidate does.
+func TestVersusRefusals(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.LoadTestSpec)
+		want   string
+	}{
+		"host that is not allowed": {
+			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{URL: "http://bank.example.com"} },
+			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or have the administrator add bank.example.com to targets.rules of the operator's configuration.",
+		},
+		"proxy that is not allowed": {
+			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Proxy = &v1alpha1.Proxy{URL: "http://192.0.2.9"} },
+			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration.",
+		},
+		"no target": {
+			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{} },
+			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
+		},
+		"another timeout": {
+			func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = duration(time.Second) },
+			"spec.versus.target.timeout: must be that of spec.target: both are measured alike.",
+		},
+		"a baseline": {
+			func(s *v1alpha1.LoadTestSpec) { s.Baseline = &v1alpha1.Baseline{Name: "before"} },
+			"spec.versus: must not be set with baseline, search or audits.",
+		},
+		"more steps than a status holds": {
+			func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 32 },
+			"spec.repetitions: 32 repetitions of 7 steps and the rests between them, for both targets, are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or have fewer steps.",
+		},
+		"a value that is none in a question": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Versus.Preflight = []v1alpha1.Preflight{{Expect: expecting("{}")}}
+			},
+			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
+		},
+	} {
+		_, refusal := plan.New(loadTest(versus(rungs(true, 10, 100), tc.change)), policy.Rules{})
+		if refusal == nil || refusal.Message != tc.want {
+			t.Errorf("%s: refusal %v, want %s", name, refusal, tc.want)
+		}
+	}
+	if _, refusal := plan.New(loadTest(versus(repeated(16, rungs(true, 10, 100)))), policy.Rules{}); refusal != nil {
+		t.Errorf("16 repetitions are refused: %v", refusal)
+	}
+}
+
+// Workers have a target, requests and questions for each side, and each step says which.
+func TestAssignmentOfBothSides(t *testing.T) {
+	header := func(name, value string) v1alpha1.Header { return v1alpha1.Header{Name: name, Value: &value} }
+	s := versus(repeated(3, rungs(false, 10)), func(s *v1alpha1.LoadTestSpec) {
+		s.Target.Headers = []v1alpha1.Header{header("Host", "four")}
+		s.Versus.Target.Headers = []v1alpha1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "v3", Key: "token"}}}}
+		s.Versus.Target.Protocol = v1alpha1.ProtocolHTTP2
+		s.Preflight = []v1alpha1.Preflight{{Name: "is v4"}}
+	})
+	lt := accepted(t, s)
+	a := plan.Assignments(lt)[0]
+	c := a.GetControl()
+	if got := []string{a.GetTarget().GetUrl(), c.GetTarget().GetUrl()}; !slices.Equal(got, []string{"http://shortener-v4.demo.svc:80", "http://shortener-v3.demo.svc:80"}) {
+		t.Errorf("targets %s", got)
+	}
+	if c.GetTarget().GetProtocol() == a.GetTarget().GetProtocol() || len(c.GetRequests()) != len(a.GetRequests()) {
+		t.Errorf("the control is %v", c)
+	}
+	if got := a.GetRequests()[0].GetHeaders(); len(got) != 1 || got[0].GetValue() != "four" {
+		t.Errorf("headers of the candidate: %v", got)
+	}
+	if got := c.GetRequests()[0].GetHeaders(); len(got) != 2 || got[0].GetValue() != "three" || got[1].GetValueFile() == "" {
+		t.Errorf("headers of the control: %v", got)
+	}
+	if got := c.GetPreflight(); len(got) != 1 || got[0].GetName() != "is v4" || got[0].GetHeaders()[0].GetValue() != "three" {
+		t.Errorf("questions to the control: %v", got)
+	}
+	for i, step := range a.GetSteps() {
+		if want := lt.Status.Steps[i].Side == v1alpha1.SideControl; step.GetToControl() != want || int(step.GetIndex()) != i {
+			t.Errorf("step %d is of the control: %t, want %t", i, step.GetToControl(), want)
+		}
+	}
+	if files := plan.Files(s); !slices.Contains(files, plan.File{Secret: true, Name: "v3", Key: "token"}) {
+		t.Errorf("files %v lack the Secret of the control", files)
+	}
+	s.Versus.Preflight = []v1alpha1.Preflight{{Name: "is v3"}}
+	if got := plan.Assignments(accepted(t, s))[0].GetControl().GetPreflight(); len(got) != 1 || got[0].GetName() != "is v3" {
+		t.Errorf("questions to the control alone: %v", got)
+	}
+}

@@ -1,0 +1,102 @@
+package plan_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// workerRules are rules of the namespace of the tests; the others have none.
+const workerRules = `
+workers:
+  - namespaces: [demo]
+    images: ["registry.example.com/perf/*"]
+    pullPolicies: [IfNotPresent]
+    tolerationKeys: [load]
+    secrets: ["loadtest-*"]
+    resources: {cpu: "4"}
+`
+
+func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
+	const ask = " have the administrator add it to "
+	const rule = " of a rule in workers of the operator's configuration."
+	secret := func(s *v1alpha1.LoadTestSpec) {
+		ref := v1alpha1.KeyReference{Name: "db", Key: "password"}
+		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "identity"}}
+		s.Requests[0].BodyFrom = &v1alpha1.KeySource{SecretKeyRef: &ref}
+	}
+	worker := func(w v1alpha1.Worker) func(*v1alpha1.LoadTestSpec) {
+		return func(s *v1alpha1.LoadTestSpec) { s.Worker = &w }
+	}
+	quantity := resource.MustParse
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.LoadTestSpec)
+		want   string // "": accepted
+	}{
+		"nothing":                      {func(*v1alpha1.LoadTestSpec) {}, ""},
+		"the image of the release":     {worker(v1alpha1.Worker{Image: "release"}), ""},
+		"an image that is allowed":     {worker(v1alpha1.Worker{Image: "registry.example.com/perf/worker:v2"}), ""},
+		"a toleration that is":         {worker(v1alpha1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists}}}), ""},
+		"as much as a worker may have": {worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": quantity("4000m"), "memory": quantity("64Gi")}}}), ""},
+		"an image": {
+			worker(v1alpha1.Worker{Image: "evil.example/miner"}),
+			"spec.worker.image: evil.example/miner is not allowed in namespace demo; leave it out for that of the release, use registry.example.com/perf/*, or" + ask + "images" + rule,
+		},
+		"a pull policy": {
+			worker(v1alpha1.Worker{ImagePullPolicy: corev1.PullAlways}),
+			"spec.worker.imagePullPolicy: Always is not allowed in namespace demo; leave it out, or" + ask + "pullPolicies" + rule,
+		},
+		"a node": {
+			worker(v1alpha1.Worker{NodeSelector: map[string]string{corev1.LabelHostname: "node-1", corev1.LabelArchStable: "arm64"}}),
+			"spec.worker.nodeSelector: label kubernetes.io/hostname is not allowed in namespace demo; leave it out, use kubernetes.io/os, kubernetes.io/arch, topology.kubernetes.io/zone, topology.kubernetes.io/region, or" + ask + "nodeSelectorKeys" + rule,
+		},
+		"two tolerations": {
+			worker(v1alpha1.Worker{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}, {Key: "load"}, {Key: "gpu"}}}),
+			"spec.worker.tolerations[0]: every taint is not allowed in namespace demo; leave it out, use load, or" + ask + "tolerationKeys" + rule +
+				" spec.worker.tolerations[2]: taint gpu is not allowed in namespace demo; leave it out, use load, or" + ask + "tolerationKeys" + rule,
+		},
+		"Secrets, one in two keys": {
+			secret,
+			"spec names Secret db: its use is not allowed in namespace demo; have the administrator add it to secrets" + rule +
+				" spec names Secret identity: its use is not allowed in namespace demo; have the administrator add it to secrets" + rule,
+		},
+		"more than a worker may have": {
+			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("4001m")}}}),
+			"spec.worker.resources.requests: cpu of 4001m is more than a worker of namespace demo may have; ask for 4 or less.",
+		},
+		"a resource without a name in the rule": {
+			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": quantity("1")}}}),
+			"spec.worker.resources.limits: resource nvidia.com/gpu is not allowed in namespace demo; leave it out, or" + ask + "resources" + rule,
+		},
+		"a claim of a device": {
+			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "gpu"}}}}),
+			"spec.worker.resources.claims: must be empty; workers have no resource claims.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := policy.Load([]byte(workerRules))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lt := loadTest(withSteps(v1alpha1.Step{Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
+			tc.change(&lt.Spec)
+			rules := p.For(lt.Namespace)
+			rules.Workers.Release = "release"
+			_, refusal := plan.New(lt, rules)
+			switch {
+			case tc.want == "" && refusal != nil:
+				t.Errorf("refused: %v", refusal)
+			case tc.want != "" && (refusal == nil || refusal.Reason != v1alpha1.ReasonWorkerNotAllowed || refusal.Message != tc.want):
+				t.Errorf("refused: %v\nwant %s", refusal, tc.want)
+			}
+			if _, refusal := plan.New(lt, policy.Everything()); refusal != nil && tc.want == "" {
+				t.Errorf("refused on a person's own machine: %v", refusal)
+			}
+		})
+	}
+}

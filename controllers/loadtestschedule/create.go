@@ -1,0 +1,135 @@
+package loadtestschedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+)
+
+// errBehind says that the cache has an earlier state of the schedule.
+var errBehind = errors.New("the cache is behind")
+
+// begin creates the LoadTest that starts.
+func (r *Reconciler) begin(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision, note *note, now time.Time) error {
+	if d.Start == nil {
+		return nil
+	}
+	created, err := r.create(ctx, s, d, d.Start, note, now)
+	if created {
+		note.hasCreated(d.Start.Name, now)
+	}
+	return err
+}
+
+// replace deletes the LoadTests in whose place one starts, if the API server takes that
+// one.
+func (r *Reconciler) replace(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision, note *note, now time.Time) error {
+	if len(d.Replaced) == 0 {
+		return nil
+	}
+	taken, err := r.create(ctx, s, d, d.Next, note, now, client.DryRunAll)
+	if err != nil || !taken {
+		return err
+	}
+	return r.deleteAll(ctx, d.Replaced)
+}
+
+// create creates a LoadTest, unless it is there. It notes a refusal.
+func (r *Reconciler) create(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision, start *decision.Start, note *note, now time.Time, options ...client.CreateOption) (created bool, err error) {
+	if err := r.isCurrent(ctx, s); err != nil {
+		return false, err
+	}
+	passed, err := r.passed(ctx, s, d.Status.LastPassed)
+	if err != nil {
+		return false, err
+	}
+	lt := decision.Run(s, start.Name, start.Cause, passed)
+	err = r.Client.Create(ctx, lt, append(options, client.FieldOwner(loadtest.FieldManager))...)
+	if apierrors.IsAlreadyExists(err) {
+		return r.isOurs(ctx, s, start.Name, note, now)
+	}
+	if message, ok := loadtest.RefusalOf(err); ok {
+		// What is invalid stays so; a right or a quota may be given at any time.
+		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: " + message, Stalls: apierrors.IsInvalid(err)}, now)
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("create LoadTest: %w", err)
+	}
+	note.isTaken()
+	return true, nil
+}
+
+// isCurrent reads the schedule anew. From an earlier state of it, a LoadTest might be
+// started that was there and has been deleted since.
+func (r *Reconciler) isCurrent(ctx context.Context, s *v1alpha1.LoadTestSchedule) error {
+	var current v1alpha1.LoadTestSchedule
+	err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(s), &current)
+	switch {
+	case apierrors.IsNotFound(err):
+		return errBehind
+	case err != nil:
+		return fmt.Errorf("get LoadTestSchedule: %w", err)
+	case current.UID != s.UID || current.ResourceVersion != s.ResourceVersion:
+		return errBehind
+	}
+	return nil
+}
+
+// passed is the LoadTest with which the next is compared, whole; nil: there is none.
+func (r *Reconciler) passed(ctx context.Context, s *v1alpha1.LoadTestSchedule, last *v1alpha1.RunOfSchedule) (*v1alpha1.LoadTest, error) {
+	if last == nil || !decision.NeedsBaseline(&s.Spec.Template.Spec) {
+		return nil, nil
+	}
+	lt := &v1alpha1.LoadTest{}
+	err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: last.Name}, lt)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get LoadTest that passed last: %w", err)
+	case !decision.IsBaseline(s, lt):
+		return nil, nil
+	}
+	return lt, nil
+}
+
+// isOurs says whether the LoadTest that has the name is the one that was to be created.
+func (r *Reconciler) isOurs(ctx context.Context, s *v1alpha1.LoadTestSchedule, name string, note *note, now time.Time) (bool, error) {
+	lt := &v1alpha1.LoadTest{}
+	err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: name}, lt)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, errBehind // it was deleted a moment ago
+	case err != nil:
+		return false, fmt.Errorf("get LoadTest: %w", err)
+	case ownerOf(lt) != s.UID:
+		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonNameTaken, Message: fmt.Sprintf("There is a LoadTest %s that is not of this schedule; delete it.", name)}, now)
+		return false, nil
+	}
+	note.isTaken()
+	return true, nil
+}
+
+// deleteAll deletes LoadTests, and no others that have their names since.
+func (r *Reconciler) deleteAll(ctx context.Context, runs []decision.LoadTest) error {
+	for _, run := range runs {
+		lt := &v1alpha1.LoadTest{}
+		lt.Namespace, lt.Name = run.Namespace, run.Name
+		uid := types.UID(run.UID)
+		err := r.Client.Delete(ctx, lt, client.PropagationPolicy("Background"), client.Preconditions{UID: &uid})
+		if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+			return fmt.Errorf("delete LoadTest: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,282 @@
+package decision
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+const (
+	// rolloutEvery is how often a workload is looked at: four requests a minute for a
+	// schedule, and no right to read all workloads.
+	rolloutEvery = 15 * time.Second
+	// lookAgain bounds the wait for a time, as a timer does not see that the clock was set.
+	lookAgain = 5 * time.Minute
+)
+
+// decision is a Decision while it is made.
+type decision struct {
+	*v1alpha1.LoadTestSchedule
+	seen  Observed
+	now   time.Time
+	times *times // nil: none, or they cannot be read
+	wakes []time.Time
+	full  *Problem // nil: another LoadTest may start, or none is due
+	out   Decision
+}
+
+// due is a LoadTest that has to be there.
+type due struct {
+	Start
+	// done notes in the status that it is.
+	done func(*v1alpha1.LoadTestScheduleStatus)
+}
+
+// Decide says what a schedule does next. It changes none of its arguments.
+func Decide(s *v1alpha1.LoadTestSchedule, seen Observed, now time.Time) Decision {
+	d := &decision{LoadTestSchedule: s, seen: seen, now: now}
+	d.out.Status = *s.Status.DeepCopy()
+	problem := d.readSchedule()
+	d.noteChange()
+	d.start()
+	d.describe()
+	d.judge(problem)
+	d.expire()
+	d.out.RequeueAfter = d.requeueAfter()
+	return d.out
+}
+
+// readSchedule reads the times, and notes from when on they count.
+func (d *decision) readSchedule() *Problem {
+	s := &d.out.Status
+	if d.Spec.Schedule == "" {
+		s.Considered = nil
+		return nil
+	}
+	times, err := parse(&d.Spec, d.now)
+	if err != nil {
+		return &Problem{Reason: v1alpha1.ReasonInvalidSchedule, Message: err.Error(), Stalls: true}
+	}
+	d.times = times
+	switch text := spelled(&d.Spec); {
+	case s.Considered == nil && s.ObservedGeneration < 0:
+		s.Considered = &v1alpha1.Considered{Schedule: text, Until: d.CreationTimestamp}
+	case s.Considered == nil || s.Considered.Schedule != text:
+		s.Considered = &v1alpha1.Considered{Schedule: text, Until: metav1.NewTime(d.now.Truncate(time.Second))}
+	}
+	return nil
+}
+
+// noteChange notes a change of the template. A hash that differs while the generation does
+// not is that of an operator with other fields or defaults.
+func (d *decision) noteChange() {
+	s := &d.out.Status
+	if !d.Spec.OnChange {
+		s.Change = nil
+		return
+	}
+	now := hash(&d.Spec.Template)
+	switch {
+	case s.Change == nil, s.Change.Hash != now && d.Generation != s.ObservedGeneration:
+		s.Change = &v1alpha1.TemplateChange{Hash: now, Generation: d.Generation}
+	default:
+		s.Change.Hash = now
+	}
+}
+
+// start notes what is due and there, and starts the first that is not.
+func (d *decision) start() {
+	for _, due := range d.due() {
+		if d.isThere(due.Name) {
+			due.done(&d.out.Status)
+			d.event("Started", "LoadTest %s was started: %s.", due.Name, due.Cause)
+			continue
+		}
+		if d.out.Next == nil {
+			d.out.Next = &Start{due.Name, due.Cause}
+		}
+	}
+	switch {
+	case d.held():
+		d.out.Next = nil
+	case d.out.Next != nil && d.may():
+		d.out.Start, d.out.Next = d.out.Next, nil
+	}
+}
+
+// held says whether nothing may start.
+func (d *decision) held() bool { return d.Spec.Suspend || d.seen.Hold != nil }
+
+// due are the LoadTests that have to be there now: of the rollout, of the change that was
+// read back, and of the latest time.
+func (d *decision) due() []due {
+	list := d.dueByRollout()
+	if c := d.Status.Change; d.Spec.OnChange && c != nil && c.Run == "" && c.Generation == d.out.Status.Change.Generation {
+		name := nameOf(d.LoadTestSchedule, "change", c.Generation)
+		list = append(list, due{
+			Start{name, fmt.Sprintf("the template of generation %d is new", c.Generation)},
+			func(s *v1alpha1.LoadTestScheduleStatus) { s.Change.Run = name },
+		})
+	}
+	if d.times != nil {
+		list = append(list, d.dueByClock()...)
+	}
+	return list
+}
+
+// dueByRollout is that of the rollout that stands. Pods may be gone since it was started.
+func (d *decision) dueByRollout() []due {
+	r := d.seen.Rollout
+	if d.Spec.OnRollout == nil || r == nil || d.hasNoted(r) {
+		return nil
+	}
+	name := nameOf(d.LoadTestSchedule, "rollout", r.UID, r.Revision)
+	if !r.Complete && !d.isThere(name) {
+		return nil
+	}
+	return []due{{
+		Start{name, fmt.Sprintf("%s %s has rolled out revision %s", d.Spec.OnRollout.Kind, d.Spec.OnRollout.Name, r.Revision)},
+		func(s *v1alpha1.LoadTestScheduleStatus) {
+			s.Rollout = &v1alpha1.RolloutRun{UID: r.UID, Revision: r.Revision, Run: name}
+		},
+	}}
+}
+
+func (d *decision) hasNoted(r *Rollout) bool {
+	noted := d.Status.Rollout
+	return noted != nil && noted.UID == r.UID && noted.Revision == r.Revision
+}
+
+// dueByClock is the latest time, if it is not too late. The times before it are missed.
+func (d *decision) dueByClock() []due {
+	s := &d.out.Status
+	since := s.Considered.Until.Time
+	at := d.times.latest(since, d.now)
+	if at.IsZero() {
+		return nil
+	}
+	name := nameAt(d.LoadTestSchedule, at)
+	if d.isLate(at) && !d.held() && !d.isThere(name) {
+		d.miss(append(d.times.between(since, at), at))
+		s.Considered.Until = metav1.NewTime(at)
+		return nil
+	}
+	return []due{{
+		Start{name, "it is " + at.UTC().Format(time.RFC3339) + " by its schedule"},
+		func(s *v1alpha1.LoadTestScheduleStatus) {
+			d.miss(d.times.between(since, at))
+			s.Considered.Until, s.LastScheduleTime = metav1.NewTime(at), &metav1.Time{Time: at}
+		},
+	}}
+}
+
+// isLate says whether it is too late to start the LoadTest of a time.
+func (d *decision) isLate(at time.Time) bool {
+	limit := d.Spec.StartingDeadlineSeconds
+	return limit != nil && d.now.Sub(at) > time.Duration(*limit)*time.Second
+}
+
+// miss counts times that have no LoadTest.
+func (d *decision) miss(list []time.Time) {
+	list = slices.DeleteFunc(list, func(at time.Time) bool { return d.isThere(nameAt(d.LoadTestSchedule, at)) })
+	if len(list) == 0 {
+		return
+	}
+	d.out.Status.MissedRuns += int64(len(list))
+	d.out.Events = append(d.out.Events, Event{true, "Missed", fmt.Sprintf("No LoadTest was started for %d times of the schedule, the last of them %s.",
+		len(list), list[len(list)-1].UTC().Format(time.RFC3339))})
+}
+
+// isThere says whether there is a LoadTest of the schedule with that name.
+func (d *decision) isThere(name string) bool {
+	return d.seen.Created == name || slices.ContainsFunc(d.seen.Runs, func(r LoadTest) bool { return r.Name == name })
+}
+
+// may says whether another LoadTest may start now, and what has to go before.
+func (d *decision) may() bool {
+	if r := d.seen.Refused; r != nil && d.now.Before(r.Until) {
+		d.wake(r.Until)
+		return false
+	}
+	active := d.active()
+	if d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent && len(active) >= maxActive {
+		d.full = &Problem{Reason: v1alpha1.ReasonTooManyActive, Message: fmt.Sprintf("%d LoadTests of this schedule have not finished: none starts until one has.", maxActive)}
+		return false
+	}
+	if len(active) == 0 || d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent {
+		return true
+	}
+	if d.Spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent {
+		d.replace(active)
+	}
+	return false
+}
+
+// replace deletes LoadTests, each once it has been there for as long as its name has to be
+// taken.
+func (d *decision) replace(active []LoadTest) {
+	for _, r := range active {
+		switch until := r.Created.Add(keptFor); {
+		case r.Deleting:
+		case d.now.Before(until):
+			d.wake(until)
+		default:
+			d.out.Replaced = append(d.out.Replaced, r)
+		}
+	}
+}
+
+// active are the LoadTests that have not finished, the oldest first. One that was created
+// a moment ago and is not among those that were read keeps others from starting as well.
+func (d *decision) active() []LoadTest {
+	var list []LoadTest
+	known := d.seen.Created == ""
+	for _, r := range d.seen.Runs {
+		known = known || r.Name == d.seen.Created
+		if !r.Finished {
+			list = append(list, r)
+		}
+	}
+	if !known {
+		list = append(list, LoadTest{Name: d.seen.Created, Created: d.now})
+	}
+	slices.SortFunc(list, byCreation)
+	return list
+}
+
+// wake asks for another decision at an instant.
+func (d *decision) wake(at time.Time) { d.wakes = append(d.wakes, at) }
+
+func (d *decision) event(reason, format string, args ...any) {
+	d.out.Events = append(d.out.Events, Event{Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// requeueAfter is the first of the instants at which something is to do.
+func (d *decision) requeueAfter() time.Duration {
+	if d.seen.Hold != nil && !d.seen.Hold.Until.IsZero() {
+		d.wake(d.seen.Hold.Until)
+	}
+	if d.times != nil && !d.Spec.Suspend {
+		d.wake(d.times.next(later(d.now, d.out.Status.Considered.Until.Time)))
+		d.wake(d.now.Add(lookAgain))
+	}
+	if d.Spec.OnRollout != nil && !d.held() {
+		d.wake(d.now.Add(rolloutEvery))
+	}
+	if len(d.wakes) == 0 {
+		return 0
+	}
+	first := slices.MinFunc(d.wakes, time.Time.Compare)
+	return max(first.Sub(d.now), time.Millisecond)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

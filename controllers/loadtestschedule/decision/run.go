@@ -1,0 +1,107 @@
+package decision
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+const (
+	// LabelSchedule has the name of the schedule, on each of its LoadTests.
+	LabelSchedule = "loadtest.dev/schedule"
+	// AnnotationCause says why a LoadTest was started.
+	AnnotationCause = "loadtest.dev/started-by"
+	// AnnotationNotCompared says why a LoadTest has no baseline.
+	AnnotationNotCompared = "loadtest.dev/not-compared"
+)
+
+// Run is the LoadTest of that name. Its baseline, whole, is the last of the schedule that
+// passed; nil: there is none. What cannot be compared with it runs without one, and
+// without thresholds that bound a difference.
+func Run(s *v1alpha1.LoadTestSchedule, name, cause string, passed *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+	lt := &v1alpha1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
+	lt.Namespace, lt.Name = s.Namespace, name
+	lt.Labels = map[string]string{}
+	for k, v := range s.Spec.Template.Metadata.Labels {
+		lt.Labels[k] = string(v)
+	}
+	lt.Labels[LabelSchedule] = s.Name
+	lt.Annotations = map[string]string{AnnotationCause: cause}
+	owner := metav1.NewControllerRef(s, v1alpha1.GroupVersion.WithKind("LoadTestSchedule"))
+	owner.BlockOwnerDeletion = nil
+	lt.OwnerReferences = []metav1.OwnerReference{*owner}
+	if !NeedsBaseline(&lt.Spec) {
+		return lt
+	}
+	why := "No LoadTest of this schedule has passed yet."
+	if passed != nil {
+		why = misfit(&lt.Spec, passed)
+	}
+	if why == "" {
+		lt.Spec.Baseline = &v1alpha1.Baseline{Name: passed.Name}
+		return lt
+	}
+	lt.Annotations[AnnotationNotCompared] = why
+	lt.Spec.Thresholds = absolute(lt.Spec.Thresholds)
+	return lt
+}
+
+// NeedsBaseline says whether a template leaves it to the schedule with what its LoadTests
+// are compared.
+func NeedsBaseline(spec *v1alpha1.LoadTestSpec) bool {
+	return spec.Baseline == nil && spec.Versus == nil
+}
+
+// IsBaseline says whether a LoadTest is one of the schedule that has passed.
+func IsBaseline(s *v1alpha1.LoadTestSchedule, lt *v1alpha1.LoadTest) bool {
+	return metav1.IsControlledBy(lt, s) && lt.Status.Verdict == v1alpha1.VerdictPassed && lt.DeletionTimestamp.IsZero()
+}
+
+// misfit is why a run cannot be compared with a finished one; empty: it can.
+func misfit(spec *v1alpha1.LoadTestSpec, passed *v1alpha1.LoadTest) string {
+	if _, refusal := baseline.Copy(spec, plan.Steps(spec), passed); refusal != nil {
+		return refusal.Message
+	}
+	return ""
+}
+
+// absolute are the thresholds that bound no difference.
+func absolute(all []v1alpha1.Threshold) []v1alpha1.Threshold {
+	var kept []v1alpha1.Threshold
+	for i := range all {
+		if !all[i].IsRelative() {
+			kept = append(kept, all[i])
+		}
+	}
+	return kept
+}
+
+// nameAt is the name of the LoadTest of a time.
+func nameAt(s *v1alpha1.LoadTestSchedule, at time.Time) string {
+	return s.Name + "-" + strconv.FormatInt(at.Unix()/60, 10)
+}
+
+// nameOf is the name of the LoadTest of something that happened.
+func nameOf(s *v1alpha1.LoadTestSchedule, what ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q", s.UID, what))
+	return s.Name + "-" + hex.EncodeToString(sum[:5])
+}
+
+// hash is that of a template.
+func hash(t *v1alpha1.LoadTestTemplate) string {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return "" // not reached: it came as JSON
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
+}

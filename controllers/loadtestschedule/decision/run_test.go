@@ -1,0 +1,92 @@
+package decision_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+)
+
+// A LoadTest is compared with the last that passed, if it can be; else it has no threshold on a
+// difference, and says why.
+func TestLoadTestOfASchedule(t *testing.T) {
+	relative, absolute := v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"}, v1alpha1.Threshold{Metric: "p99"}
+	template := func(s *v1alpha1.LoadTestSchedule) {
+		s.Spec.Template.Metadata.Labels = map[string]v1alpha1.LabelValue{"team": "a"}
+		s.Spec.Template.Spec.Ladder = &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}}
+		s.Spec.Template.Spec.Thresholds = []v1alpha1.Threshold{relative, absolute}
+	}
+	passed := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}, Spec: *nightly(template).Spec.Template.Spec.DeepCopy()}
+	passed.Status.Verdict, passed.Status.CompletionTime = v1alpha1.VerdictPassed, &metav1.Time{Time: at("00:10:00")}
+	passed.Status.Workers.Desired, passed.Status.Steps = 1, plan.Steps(&passed.Spec)
+	passed.Status.Steps[0].State, passed.Status.Steps[0].WorkersReporting = v1alpha1.StepComplete, 1
+	passed.Status.Steps[0].Result = &v1alpha1.StepResult{}
+	other := passed.DeepCopy()
+	other.Status.Steps = nil
+	for name, tc := range map[string]struct {
+		change     func(*v1alpha1.LoadTestSpec)
+		passed     *v1alpha1.LoadTest
+		baseline   *v1alpha1.Baseline
+		thresholds []v1alpha1.Threshold
+		why        string
+	}{
+		"none has passed":  {thresholds: []v1alpha1.Threshold{absolute}, why: "No LoadTest of this schedule has passed yet."},
+		"one has":          {passed: passed, baseline: &v1alpha1.Baseline{Name: "before"}, thresholds: []v1alpha1.Threshold{relative, absolute}},
+		"one of no steps":  {passed: other, thresholds: []v1alpha1.Threshold{absolute}, why: "spec.baseline.name: no step of LoadTest before has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first."},
+		"one of its own":   {change: func(s *v1alpha1.LoadTestSpec) { s.Baseline = &v1alpha1.Baseline{Name: "golden"} }, passed: passed, baseline: &v1alpha1.Baseline{Name: "golden"}, thresholds: []v1alpha1.Threshold{relative, absolute}},
+		"against a second": {change: func(s *v1alpha1.LoadTestSpec) { s.Versus = &v1alpha1.Versus{} }, passed: passed, thresholds: []v1alpha1.Threshold{relative, absolute}},
+	} {
+		s := nightly(template)
+		if tc.change != nil {
+			tc.change(&s.Spec.Template.Spec)
+		}
+		annotations := map[string]string{decision.AnnotationCause: "it is time"}
+		if tc.why != "" {
+			annotations[decision.AnnotationNotCompared] = tc.why
+		}
+		yes := true
+		want := &v1alpha1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy(), ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "nightly-1", Annotations: annotations, Labels: map[string]string{"team": "a", decision.LabelSchedule: "nightly"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "u", Controller: &yes}},
+		}}
+		want.Spec.Baseline, want.Spec.Thresholds = tc.baseline, tc.thresholds
+		got := decision.Run(s, "nightly-1", "it is time", tc.passed)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		got.Status.Verdict = v1alpha1.VerdictPassed
+		failed, deleted, foreign := got.DeepCopy(), got.DeepCopy(), got.DeepCopy()
+		failed.Status.Verdict, deleted.DeletionTimestamp, foreign.OwnerReferences = v1alpha1.VerdictFailed, &metav1.Time{}, nil
+		deleted.DeletionTimestamp.Time = at("00:10:00")
+		if !decision.IsBaseline(s, got) || decision.IsBaseline(s, failed) || decision.IsBaseline(s, deleted) || decision.IsBaseline(s, foreign) {
+			t.Errorf("%s: another than what has passed is a baseline", name)
+		}
+	}
+}
+
+func TestTheTrendOfTheLastThatFinishedIsRead(t *testing.T) {
+	runs := []decision.LoadTest{finished("a", "00:01:00", "00:02:00", "Passed"), finished("b", "00:03:00", "00:04:00", "Failed"), running("c", "00:05:00")}
+	known := func(name, completed string) *v1alpha1.RunOfSchedule {
+		return &v1alpha1.RunOfSchedule{Name: name, CompletionTime: &metav1.Time{Time: at(completed)}}
+	}
+	for want, all := range map[string][]*v1alpha1.RunOfSchedule{
+		"b": {nil, known("a", "00:02:00"), known("x", "00:04:00"), {Name: "x"}},
+		"":  {known("b", "00:04:00"), {Name: "b"}, known("gone", "00:04:01")},
+	} {
+		for _, last := range all {
+			s := nightly(nil)
+			s.Status.LastFinished = last
+			if got := decision.Unread(s, runs); got != want {
+				t.Errorf("of %+v the trend is known, %q is read", last, got)
+			}
+			if got := decision.Unread(s, runs[2:]); got != "" {
+				t.Errorf("none has finished, %q is read", got)
+			}
+		}
+	}
+}

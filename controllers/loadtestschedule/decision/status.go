@@ -1,0 +1,155 @@
+package decision
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// maxActive is how many LoadTests of a schedule there are at most that have not finished.
+// The status has their names. Those that a person created for the schedule may be more.
+const maxActive = 100
+
+// Unread is the LoadTest whose trend the status does not have; empty: none.
+func Unread(s *v1alpha1.LoadTestSchedule, runs []LoadTest) string {
+	if last := finishedSince(s.Status.LastFinished, runs); last != nil {
+		return last.Name
+	}
+	return ""
+}
+
+// finishedSince is the LoadTest that finished last, if that was after the one that is
+// known.
+func finishedSince(known *v1alpha1.RunOfSchedule, runs []LoadTest) *LoadTest {
+	done := newestFirst(finished(runs))
+	if len(done) == 0 || known != nil && (known.Name == done[0].Name || done[0].Completed.Before(completed(known))) {
+		return nil
+	}
+	return &done[0]
+}
+
+func completed(r *v1alpha1.RunOfSchedule) time.Time {
+	if r.CompletionTime == nil {
+		return time.Time{}
+	}
+	return r.CompletionTime.Time
+}
+
+// describe derives what the status says of the LoadTests.
+func (d *decision) describe() {
+	s := &d.out.Status
+	s.Active = nil
+	for _, r := range d.active() {
+		if len(s.Active) < maxActive {
+			s.Active = append(s.Active, r.Name)
+		}
+	}
+	d.describeLast()
+	s.Summary.Schedule = strings.Join(d.triggers(), ", ")
+	s.NextRunTime, s.Summary.Next = nil, ""
+	if d.times != nil && !d.Spec.Suspend {
+		next := d.times.next(later(d.now, s.Considered.Until.Time))
+		s.NextRunTime = &metav1.Time{Time: next}
+		s.Summary.Next = next.In(d.times.spec.Location).Format("2006-01-02 15:04 MST")
+	}
+}
+
+// describeLast notes the LoadTests that were started, finished and passed last. What is
+// known of one that is gone stays, but for a baseline, which has to be there.
+func (d *decision) describeLast() {
+	s := &d.out.Status
+	if len(d.seen.Runs) > 0 {
+		last := slices.MaxFunc(d.seen.Runs, byCreation)
+		if s.LastRun == nil || s.LastRun.StartTime == nil || !last.Created.Before(s.LastRun.StartTime.Time) {
+			s.LastRun = runOf(last)
+		}
+	}
+	if r := finishedSince(s.LastFinished, d.seen.Runs); r != nil {
+		s.LastFinished = runOf(*r)
+		s.Summary.Verdict, s.Summary.Trend = string(r.Verdict), d.seen.Trend
+		d.event("Finished", "LoadTest %s has finished: %s.", r.Name, r.Verdict)
+	}
+	s.LastPassed = nil
+	for _, r := range newestFirst(finished(d.seen.Runs)) {
+		if s.LastPassed == nil && r.Verdict == v1alpha1.VerdictPassed && !r.Deleting {
+			s.LastPassed = runOf(r)
+		}
+	}
+}
+
+func runOf(r LoadTest) *v1alpha1.RunOfSchedule {
+	run := &v1alpha1.RunOfSchedule{Name: r.Name, StartTime: &metav1.Time{Time: r.Created}, Verdict: r.Verdict}
+	if r.Finished {
+		run.CompletionTime = &metav1.Time{Time: r.Completed}
+	}
+	return run
+}
+
+// triggers are what starts a LoadTest.
+func (d *decision) triggers() []string {
+	var list []string
+	if d.Spec.Schedule != "" {
+		list = append(list, d.Spec.Schedule)
+	}
+	if d.Spec.OnRollout != nil {
+		list = append(list, "rollout")
+	}
+	if d.Spec.OnChange {
+		list = append(list, "change")
+	}
+	return list
+}
+
+// holdReasons are the reasons of condition Suspended.
+var holdReasons = map[policy.Cause]string{
+	policy.Invalid: v1alpha1.ReasonConfigurationInvalid,
+	policy.Stopped: v1alpha1.ReasonStopped,
+	policy.Quiet:   v1alpha1.ReasonQuietHours,
+}
+
+// judge sets the conditions.
+func (d *decision) judge(problem *Problem) {
+	s := &d.out.Status
+	s.ObservedGeneration = d.Generation
+	switch {
+	case problem != nil:
+	case d.seen.Refused != nil:
+		problem = &d.seen.Refused.Problem
+	case d.full != nil:
+		problem = d.full
+	default:
+		problem = d.seen.Problem
+	}
+	if problem != nil {
+		d.set(v1alpha1.ConditionReady, metav1.ConditionFalse, problem.Reason, problem.Message)
+	} else {
+		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("LoadTests start by: %s.", s.Summary.Schedule))
+	}
+	if problem != nil && problem.Stalls {
+		d.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, problem.Reason, problem.Message)
+	} else {
+		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionStalled)
+	}
+	switch {
+	case d.Spec.Suspend:
+		d.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true: no LoadTest starts.")
+	case d.seen.Hold != nil:
+		d.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, holdReasons[d.seen.Hold.Cause], d.seen.Hold.Why+" No LoadTest starts until that is over.")
+	case meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionSuspended):
+		d.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "LoadTests start again.")
+	}
+}
+
+func (d *decision) set(condition string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&d.out.Status.Conditions, metav1.Condition{
+		Type: condition, Status: status, Reason: reason, Message: message,
+		ObservedGeneration: d.Generation, LastTransitionTime: metav1.NewTime(d.now),
+	})
+}

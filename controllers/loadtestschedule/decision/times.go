@@ -1,0 +1,81 @@
+package decision
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// maxMissed bounds how many times are counted that were missed in a row.
+const maxMissed = 100
+
+// times are those of a schedule, in its time zone. All are whole minutes. An hour that
+// does not exist, as clocks go forward, has none; in one that is there twice, each of its
+// times is there twice.
+type times struct {
+	spec *cron.SpecSchedule
+}
+
+// parse reads schedule and timeZone.
+func parse(spec *v1alpha1.LoadTestScheduleSpec, now time.Time) (*times, error) {
+	zone, err := time.LoadLocation(spec.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("spec.timeZone: %q is no time zone; give an IANA name such as Europe/Berlin", spec.TimeZone)
+	}
+	parsed, err := cron.ParseStandard(spec.Schedule)
+	if err != nil {
+		return nil, fmt.Errorf("spec.schedule: %w", err)
+	}
+	fields, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return nil, fmt.Errorf("spec.schedule: %q is an interval; give the five fields of cron", spec.Schedule)
+	}
+	fields.Location = zone
+	t := &times{fields}
+	if t.next(now).IsZero() {
+		return nil, fmt.Errorf("spec.schedule: %q has no time in the next five years", spec.Schedule)
+	}
+	return t, nil
+}
+
+// next is the first time after an instant; zero: there is none in five years.
+func (t *times) next(after time.Time) time.Time { return t.spec.Next(after) }
+
+// latest is the last time after since and not after now; zero: there is none. The minutes
+// back from now are bisected, as a schedule may have been away for years.
+func (t *times) latest(since, now time.Time) time.Time {
+	from := func(minutes int) time.Time {
+		if at := now.Add(-time.Duration(minutes) * time.Minute); at.After(since) {
+			return at
+		}
+		return since
+	}
+	has := func(minutes int) bool {
+		at := t.next(from(minutes))
+		return !at.IsZero() && !at.After(now)
+	}
+	all := max(0, int(now.Sub(since)/time.Minute)+1)
+	if n := sort.Search(all+1, has); n <= all {
+		return t.next(from(n))
+	}
+	return time.Time{}
+}
+
+// between are the times after since and before end, at most maxMissed of them.
+func (t *times) between(since, end time.Time) []time.Time {
+	var list []time.Time
+	for at := t.next(since); !at.IsZero() && at.Before(end) && len(list) < maxMissed; at = t.next(at) {
+		list = append(list, at)
+	}
+	return list
+}
+
+// spelled is schedule and timeZone in one text.
+func spelled(spec *v1alpha1.LoadTestScheduleSpec) string {
+	return strings.TrimSpace(spec.Schedule + " " + spec.TimeZone)
+}

@@ -1,0 +1,323 @@
+package loadtestschedule_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+)
+
+// TestEachRunHasTheLastThatPassedAsItsBaseline is the life of a schedule: the first run
+// has no baseline and no bound on a difference, the second has the first, and one that
+// failed is the baseline of none.
+func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) {
+		s.Template.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p99", MaxIncrease: "10%"}}
+	})
+	start := f.clock.Now()
+	f.settle(s)
+	first := f.one()
+	if want := fmt.Sprintf("nightly-%d", start.Unix()/60); first.Name != want || !metav1.IsControlledBy(first, s) {
+		t.Errorf("the LoadTest is %s of %v, want %s of the schedule", first.Name, first.OwnerReferences, want)
+	}
+	if diff := cmp.Diff(map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}, first.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if got, want := fmt.Sprint(f.said()), fmt.Sprintf("[Normal Started LoadTest %s was started: it is %s by its schedule.]", first.Name, start.UTC().Truncate(time.Minute).Format(time.RFC3339)); got != want {
+		t.Errorf("events %s, want %s", got, want)
+	}
+	if first.Spec.Baseline != nil || len(first.Spec.Thresholds) > 0 || first.Annotations["loadtest.dev/not-compared"] == "" {
+		t.Errorf("the first is compared: %v, %v, %v", first.Spec.Baseline, first.Spec.Thresholds, first.Annotations)
+	}
+
+	f.finish(first, v1alpha1.VerdictPassed, 40*time.Millisecond)
+	f.after(time.Hour)
+	f.settle(s)
+	second := f.one()
+	if second.Spec.Baseline == nil || second.Spec.Baseline.Name != first.Name || len(second.Spec.Thresholds) != 1 {
+		t.Errorf("the second is compared with %v by %v, want %s: %v", second.Spec.Baseline, second.Spec.Thresholds, first.Name, second.Annotations)
+	}
+	if diff := cmp.Diff(v1alpha1.ScheduleSummary{Schedule: "0 * * * *", Verdict: "Passed", Trend: "p99 40ms", Next: s.Status.Summary.Next}, s.Status.Summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	second.Status.Baseline = &v1alpha1.BaselineStatus{Name: first.Name, Steps: []v1alpha1.BaselineStep{
+		{Name: "users-10", Rung: 1, Sent: 1000, Figures: []v1alpha1.Figure{{Metric: "p99", Value: "40ms"}}},
+	}}
+	f.finish(second, v1alpha1.VerdictFailed, 50*time.Millisecond)
+	f.after(time.Hour)
+	f.settle(s)
+	third := f.one()
+	if third.Spec.Baseline == nil || third.Spec.Baseline.Name != first.Name {
+		t.Errorf("the third is compared with %v, want %s", third.Spec.Baseline, first.Name)
+	}
+	if got := s.Status.Summary.Verdict + " " + s.Status.Summary.Trend; got != "Failed p99 50ms, +25%" {
+		t.Errorf("summary %q", got)
+	}
+}
+
+// A template with another ladder is not compared with what it cannot be compared with,
+// which would end each run before it began.
+func TestTemplateThatDoesNotFitItsBaseline(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", nil)
+	f.settle(s)
+	f.finish(f.one(), v1alpha1.VerdictPassed, time.Millisecond)
+	f.settle(s)
+	s.Spec.Template.Spec.Ladder.Users = []int32{20}
+	s.Spec.Template.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p99", MaxIncrease: "10%"}}
+	f.update(s)
+	f.after(time.Hour)
+	f.settle(s)
+	lt := f.one()
+	if lt.Spec.Baseline != nil || !strings.Contains(lt.Annotations["loadtest.dev/not-compared"], "no step of LoadTest") {
+		t.Errorf("it is compared with %v: %v", lt.Spec.Baseline, lt.Annotations)
+	}
+}
+
+// TestRefusedTemplate has a LoadTest refused by what the schedule's own schema does not
+// know: that the name of the LoadTest may not be that of its baseline.
+func TestRefusedTemplate(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", nil)
+	s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
+	f.update(s)
+	result := f.settle(s)
+	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+	const want = "The LoadTest is refused: spec.baseline.name: Invalid value: name must be that of another LoadTest"
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonRunRefused || ready.Message != want {
+		t.Fatalf("condition %v, want %q", ready, want)
+	}
+	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
+		t.Errorf("a tool that waits does not see that the spec must change: %v", s.Status.Conditions)
+	}
+	if result.RequeueAfter != 10*time.Second {
+		t.Errorf("it is tried again in %s, want 10s", result.RequeueAfter)
+	}
+	f.after(10 * time.Second)
+	if result := f.settle(s); result.RequeueAfter != 20*time.Second {
+		t.Errorf("it is tried for the third time in %s, want 20s", result.RequeueAfter)
+	}
+	s.Spec.Template.Spec.Baseline = nil // mended: at once
+	f.update(s)
+	f.settle(s)
+	f.one()
+	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionReady) {
+		t.Errorf("conditions %v", s.Status.Conditions)
+	}
+}
+
+func TestPolicyAndQuotaRefusals(t *testing.T) {
+	refuse := true
+	f := newFixture(t, failing{apiserver.Client(t), func(_ context.Context, o client.Object) error {
+		if refuse {
+			return apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("loadtests").GroupResource(), o.GetName(), errors.New("exceeded quota: count/loadtests"))
+		}
+		return nil
+	}})
+	s := f.hourly("nightly", nil)
+	f.settle(s)
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || !strings.Contains(c.Message, "exceeded quota") {
+		t.Errorf("condition %v", c)
+	}
+	if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
+		t.Error("a quota, which may be raised at any time, stalls the schedule")
+	}
+	refuse = false
+	f.after(10 * time.Second)
+	f.settle(s)
+	f.one()
+}
+
+func TestReplacementIsRefusedBeforeTheOtherIsDeleted(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) { s.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent })
+	f.settle(s)
+	first := f.one()
+	f.after(time.Hour)
+	s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
+	f.update(s)
+	f.settle(s)
+	if f.one().Name != first.Name {
+		t.Error("the LoadTest that runs was deleted for one that is refused")
+	}
+	s.Spec.Template.Spec.Baseline = nil
+	f.update(s)
+	f.settle(s) // which deletes it
+	f.settle(s) // as the event of the deletion asks for
+	if lt := f.one(); lt.Name == first.Name {
+		t.Error("it was not replaced")
+	}
+}
+
+// TestNothingIsStartedTwice has a process end between the creation of a LoadTest and the
+// note of it, requests that are carried out although they fail, and an earlier leader.
+func TestNothingIsStartedTwice(t *testing.T) {
+	created := map[string]int{}
+	f := newFixture(t, failing{apiserver.Client(t), func(ctx context.Context, o client.Object) error {
+		twin, _ := o.DeepCopyObject().(client.Object)
+		if err := apiserver.Client(t).Create(ctx, twin); err == nil {
+			created[o.GetName()]++
+		}
+		return errors.New("the connection was lost")
+	}})
+	s := f.hourly("nightly", nil)
+	if _, err := f.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)}); err == nil {
+		t.Fatal("the lost connection is no error")
+	}
+	f.restart()
+	f.settle(s)
+	if len(f.runs()) != 1 || len(created) != 1 {
+		t.Errorf("there are %d LoadTests, created %v", len(f.runs()), created)
+	}
+	if said := f.said(); len(said) != 1 {
+		t.Errorf("events %v", said)
+	}
+	if s.Status.LastScheduleTime == nil {
+		t.Error("the status does not say that it was started")
+	}
+}
+
+// A pass from an earlier state of the schedule does not start what was started, ran and
+// was deleted since.
+func TestEarlierStateStartsNothing(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", nil)
+	earlier := s.DeepCopy()
+	f.settle(s)
+	lt := f.one()
+	if err := apiserver.Client(t).Delete(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
+	f.client = behind{apiserver.Client(t), earlier}
+	f.restart()
+	f.Uncached = apiserver.Client(t)
+	if _, err := f.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.runs()); n != 0 {
+		t.Errorf("%d LoadTests were started from an earlier state", n)
+	}
+}
+
+// behind reads a schedule as it was.
+type behind struct {
+	client.Client
+	earlier *v1alpha1.LoadTestSchedule
+}
+
+func (c behind) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	if s, ok := o.(*v1alpha1.LoadTestSchedule); ok {
+		c.earlier.DeepCopyInto(s)
+		return nil
+	}
+	return c.Client.Get(ctx, key, o, options...)
+}
+
+func TestNameOfAnother(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", nil)
+	foreign := &v1alpha1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
+	foreign.Namespace, foreign.Name = s.Namespace, fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)
+	if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	f.settle(s)
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Reason != v1alpha1.ReasonNameTaken {
+		t.Errorf("condition %v", c)
+	}
+	if len(s.Status.Active) > 0 || s.Status.LastRun != nil {
+		t.Errorf("the LoadTest of another is taken for its own: %v", s.Status)
+	}
+	f.after(time.Hour)
+	f.settle(s)
+	if len(f.runs()) != 2 {
+		t.Error("the next time has no LoadTest")
+	}
+}
+
+func TestStoppedClusterStartsNothing(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	f.policy = load(t, "stop: {by: ops, reason: incident}")
+	deadline, however := int64(600), f.hourly("however-late", nil)
+	late := f.hourly("not-late", func(s *v1alpha1.LoadTestScheduleSpec) { s.StartingDeadlineSeconds = &deadline })
+	for _, s := range []*v1alpha1.LoadTestSchedule{however, late} {
+		f.settle(s)
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionSuspended); c == nil || c.Reason != v1alpha1.ReasonStopped || !strings.Contains(c.Message, "ops") {
+			t.Errorf("condition %v", c)
+		}
+	}
+	if n := len(f.runs()); n > 0 {
+		t.Errorf("%d LoadTests were started", n)
+	}
+	f.policy = load(t, "")
+	f.after(30 * time.Minute)
+	f.settle(late)
+	if n := len(f.runs()); n > 0 || late.Status.MissedRuns == 0 {
+		t.Errorf("%d LoadTests were started after the deadline, %d missed", n, late.Status.MissedRuns)
+	}
+	f.settle(however)
+	f.one()
+}
+
+func TestHistoryIsDeleted(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) {
+		s.SuccessfulRunsHistoryLimit, s.FailedRunsHistoryLimit = new(int32(0)), new(int32(0))
+	})
+	var names []string
+	for i, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictPassed, v1alpha1.VerdictError} {
+		f.settle(s)
+		lt := f.one()
+		names = append(names, lt.Name)
+		f.finish(lt, verdict, time.Duration(i+1)*time.Millisecond)
+		f.after(time.Hour) // of the fixture: LoadTests are created now, which is an hour before
+	}
+	f.settle(s)
+	last := f.one()
+	var left []string
+	for _, lt := range f.runs() {
+		left = append(left, lt.Name)
+	}
+	want := []string{names[2], last.Name}
+	slices.Sort(left)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Errorf("LoadTests (-want +got):\n%s", diff)
+	}
+	if s.Status.Summary.Verdict != "Error" || s.Status.LastPassed.Name != names[2] {
+		t.Errorf("status %+v", s.Status)
+	}
+}
+
+func TestDeletedScheduleStartsNothing(t *testing.T) {
+	f := newFixture(t, apiserver.Client(t))
+	s := f.hourly("nightly", nil)
+	s.Finalizers = []string{"example.com/held"}
+	f.update(s)
+	if err := apiserver.Client(t).Delete(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.runs()); n > 0 {
+		t.Errorf("%d LoadTests were started", n)
+	}
+	f.read(s)
+	s.Finalizers = nil
+	f.update(s)
+}

@@ -1,3 +1,0 @@
-// Package places bounds how much of something is done at once, so that no namespace has
-// all of it.
-package places

@@ -1,0 +1,66 @@
+package runmetrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// describe is a metric of a LoadTest, with labels beside those that name it.
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("loadtest_"+name, help, append([]string{"namespace", "name"}, labels...), nil)
+}
+
+// The metrics of every LoadTest.
+var (
+	created   = describe("created_timestamp_seconds", "When the LoadTest was created.")
+	started   = describe("start_timestamp_seconds", "When the run was taken up, after its wait in the queue. Absent before.")
+	completed = describe("completion_timestamp_seconds", "When the run finished. Absent before.")
+	phase     = describe("phase", "1 for the phase that the LoadTest is in, 0 for the others.", "phase")
+	verdict   = describe("verdict", "1 for the verdict of the run, 0 for the others, and for all of them before the run has finished.", "verdict")
+	limited   = describe("generator_limited", "1 for the reason for which the generator's own delay shows in the result; 0 for the others.", "reason")
+	workers   = describe("workers", "Workers by state: wanted, ready, not connected for the moment, and lost.", "state")
+)
+
+// The metrics of a LoadTest whose run this process has carried out, or goes on with.
+var (
+	requestsDue      = describe("requests_due_total", "Requests that the schedule asked for. A closed loop has no schedule: a request is due when it is sent.")
+	requestsSent     = describe("requests_sent_total", "Requests sent.")
+	requestsExpected = describe("requests_expected_total", "Requests with an expected response, a denial (429) that is expected included. The goodput is the rate of requests_total with outcome success.")
+	requestsLate     = describe("requests_late_total", "Requests that were sent more than 10 ms after they were due.")
+	requests         = describe("requests_total", "Requests that have ended, by outcome. Each is in exactly one of them.", "outcome")
+	responseTime     = describe("response_time_seconds", "Time from when a request was due to its response, of every outcome but unfinished. Classic buckets, and native ones of schema 3.")
+	steps            = describe("steps", "Steps of the run so far planned, pauses left out.")
+	stepNumber       = describe("step", "Number of the most recent step, from 1, pauses left out; 0 before the first.")
+	users            = describe("users", "Users of the step that runs, of a ramp those at its end; 0 while none runs, and of a step that has a rate.")
+	plannedRate      = describe("planned_requests_per_second", "Requests per second that the step that runs plans, of a ramp those at its end; 0 while none runs, and of users without a rate.")
+	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as the status has them.")
+	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as the status has them. Absent with too few samples.", "percentile")
+	sendLateness     = describe("step_send_lateness_p99_seconds", "99th percentile of how late the generator sent requests that it was free to send, in the most recent step. Absent with fewer than 100 samples.")
+	throttled        = describe("step_cpu_throttled_ratio", "Share of the workers' time for which CPU limits stopped them in the most recent step.")
+	runQueueWait     = describe("step_run_queue_wait_ratio", "How long threads of the workers waited for a processor in the most recent step, as a share of the workers' time; above 1 if several waited at a time.")
+)
+
+var leftOut = prometheus.NewDesc("loadtest_metrics_left_out",
+	"LoadTests without series, because there are more than --metrics-max-loadtests. Those that run have series first, then those that wait, then those that finished last.", nil, nil)
+
+var all = []*prometheus.Desc{
+	created, started, completed, phase, verdict, limited, workers,
+	requestsDue, requestsSent, requestsExpected, requestsLate, requests, responseTime, steps, stepNumber, users, plannedRate,
+	goodput, percentiles, sendLateness, throttled, runQueueWait, leftOut,
+}
+
+// The values of labels.
+var (
+	phases = []v1alpha1.Phase{
+		v1alpha1.PhasePending, v1alpha1.PhaseQueued, v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting,
+		v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
+	}
+	verdicts = []v1alpha1.Verdict{
+		v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError,
+	}
+	limits = []string{
+		v1alpha1.ReasonScheduleLag, v1alpha1.ReasonNodeBusy, v1alpha1.ReasonReadLag, v1alpha1.ReasonCPUThrottled,
+		v1alpha1.ReasonDescriptorsExhausted, v1alpha1.ReasonPortsExhausted,
+	}
+)

@@ -1,0 +1,17 @@
+// Package runmetrics computes the metrics of LoadTests: of each of them its state, and
+// of each that this process has carried out what it sent and measured.
+//
+//	LoadTests of the cache ──┐
+//	merged measurements ─────┼─▶ Collector ──▶ /metrics
+//	last statuses ───────────┘
+//
+// All of it is computed when metrics are collected, from what is in memory anyway; a
+// pass over a LoadTest pays for it once, when the run has finished, since the cache does
+// not keep the steps of a finished run.
+//
+// The labels of a LoadTest's series are its namespace, its name, and values of closed
+// sets. Its series end when it is deleted, and the number of LoadTests with series is
+// bounded.
+//
+// It may import no client. What a LoadTest is and was measured to be is given to it.
+package runmetrics

@@ -1,0 +1,102 @@
+package runmetrics_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// A Prometheus that is set to read native buckets computes a quantile from them that is
+// right by 9 %, without a classic bucket.
+func TestPrometheusReadsNativeBuckets(t *testing.T) {
+	o := newOperator(t, running("a"))
+	m := measure.NewMeasurement(1)
+	for i := range 1000 {
+		m.Requests[0].Response.Record(time.Duration(i+1) * time.Millisecond)
+	}
+	o.live["uid-of-a"] = &exchange.Report{Merged: m}
+	operator := httptest.NewServer(promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{}))
+	defer operator.Close()
+	ask := startPrometheus(t, operator.URL)
+	if n := ask("histogram_count(loadtest_response_time_seconds)"); n != 1000 {
+		t.Errorf("Prometheus counts %v, want 1000", n)
+	}
+	for q, want := range map[string]float64{"0.5": 0.5, "0.9": 0.9, "0.99": 0.99} {
+		got := ask("histogram_quantile(" + q + ", loadtest_response_time_seconds)")
+		if math.Abs(got-want) > 0.09*want {
+			t.Errorf("quantile %s is %v s, want %v", q, got, want)
+		}
+	}
+}
+
+// startPrometheus has one read the metrics of a server each second. ask waits until an
+// expression has a value, and returns it: there is none at the start, nor after a read that
+// took longer than a second.
+func startPrometheus(t *testing.T, server string) (ask func(expr string) float64) {
+	t.Helper()
+	program, err := exec.LookPath("prometheus")
+	if err != nil {
+		t.Fatal("no prometheus: run make deps, or apt-get install prometheus")
+	}
+	target, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	config := filepath.Join(folder, "prometheus.yml")
+	text := fmt.Sprintf("scrape_configs: [{job_name: operator, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]", target.Host)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// An address of its own: a port that is free now may be another program's by the time
+	// that Prometheus listens.
+	address := fmt.Sprintf("127.%d.%d.1:9090", 1+os.Getpid()/256%254, os.Getpid()%256)
+	command := exec.Command(program, "--config.file="+config, "--storage.tsdb.path="+folder, "--web.listen-address="+address, "--enable-feature=native-histograms")
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	once := func(expr string) float64 {
+		answer, err := http.Get("http://" + address + "/api/v1/query?query=" + url.QueryEscape(expr))
+		if err != nil {
+			return math.NaN() // it starts
+		}
+		defer answer.Body.Close()
+		var vector struct {
+			Data struct{ Result []struct{ Value [2]any } }
+		}
+		if err := json.NewDecoder(answer.Body).Decode(&vector); err != nil || len(vector.Data.Result) != 1 {
+			return math.NaN()
+		}
+		value, err := strconv.ParseFloat(vector.Data.Result[0].Value[1].(string), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	return func(expr string) (value float64) {
+		deadline := time.After(3 * time.Minute)
+		for value = once(expr); math.IsNaN(value); value = once(expr) {
+			select {
+			case <-deadline:
+				t.Fatalf("%s has no value after three minutes", expr)
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+		return value
+	}
+}

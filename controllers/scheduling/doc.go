@@ -1,8 +1,0 @@
-// Package scheduling reconciles LoadTestSchedules, which start LoadTests; what to do is
-// decided in package schedule.
-//
-//	observe ─▶ decide (schedule) ─▶ create ─▶ report ─▶ delete what was replaced or expired
-//
-// It creates and deletes LoadTests and writes the status of schedules, and nothing else.
-// Package loadtest carries the LoadTests out as any others.
-package scheduling
