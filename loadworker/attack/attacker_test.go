@@ -42,7 +42,7 @@ func TestVegetaSendsTheSameRequests(t *testing.T) {
 		driver = d.name()
 		mu.Unlock()
 		r := d.runner(t, setup{url: o.URL, requests: []source.Request{request}})
-		sendAll(t, r, 10e6, 10)
+		sendAll(t, r, 200e6, 10)
 	})
 	first := sent[goroutineTestDriver.name()]
 	slices.Sort(first)
@@ -80,7 +80,7 @@ func TestVegetaCountsTheSameOutcomes(t *testing.T) {
 	}
 	forEachArrivalsDriver(t, func(t *testing.T, d testDriver) {
 		o := newOracle(t, handle)
-		got := sendAll(t, d.runner(t, setup{url: o.URL}), hits*1e6, hits)
+		got := sendAll(t, d.runner(t, setup{url: o.URL}), hits*20e6, hits)
 		want := map[string]int64{}
 		for _, path := range o.served() {
 			seq, _ := strconv.Atoi(path[1:])

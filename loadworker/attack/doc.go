@@ -20,7 +20,8 @@
 // The client decides the driver: connections of our own clients on Linux go to
 // event loops, one for each processor, all others do not. All drivers have the same
 // results, since the scheduler alone decides what is due, sent and recorded; the
-// tests run over each of them.
+// tests run over each of them, in virtual time (Config.Timer and Config.Clock) unless
+// sockets are their subject.
 //
 // Vegeta has no users, keeps no due times, cannot be cancelled and does not count
 // requests that it never sent. So only arrivals, which have no users, go through

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"crypto/tls"
 	"runtime"
 	"slices"
 	"testing"
@@ -23,8 +24,10 @@ type testDriver struct {
 	engine  string // as results name it
 	over    string // the client, as results name it
 	client  func(*dial.Dialer) transport.Client
-	secured bool     // TLS is put in front of the test's server
-	network *network // of a bubble; nil: the machine's
+	secured bool // TLS is put in front of the test's server
+	// network is that of a bubble, and these are the sides of its TLS; nil: the machine's.
+	network              *network
+	clientTLS, serverTLS *tls.Config
 }
 
 func (d testDriver) http2() bool { return d.over == "http2" }

@@ -151,7 +151,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	dialed := dial.Config{URL: s.url}
 	switch {
 	case d.network != nil:
-		dialed.Dial, dialed.TLS = d.network.dial, identity()[0]
+		dialed.Dial, dialed.TLS = d.network.dial, d.clientTLS
 	case d.secured:
 		dialed = scripted.Secure(t, s.url)
 	}
@@ -307,7 +307,3 @@ func contains(t *testing.T, text, want string) {
 		t.Errorf("%q does not contain %q", text, want)
 	}
 }
-
-// shorter says whether a histogram's minimum is below a time for sure: it is the
-// lower end of a bucket, up to 0.1 % below what was recorded.
-func shorter(least, d time.Duration) bool { return least < d-d/1000 }

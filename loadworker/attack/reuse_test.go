@@ -22,7 +22,7 @@ func TestReusedConnectionsAreCounted(t *testing.T) {
 		}
 		r = d.runner(t, setup{url: o.URL, maxConns: 1})
 		for i, first := range []int64{1, 0} {
-			if got := sendAll(t, r, 20e6, 20); got.Reused != 20-first {
+			if got := sendAll(t, r, 400e6, 20); got.Reused != 20-first {
 				t.Errorf("arrivals %d: %d of 20 requests reused the connection, want all but %d", i, got.Reused, first)
 			}
 		}
@@ -33,7 +33,7 @@ func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
 	forEachDriverOfHTTP1(t, func(t *testing.T, d testDriver) {
 		const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 		r := d.runner(t, setup{url: raw(t, last, closeGently)})
-		got := sendAll(t, r, 20e6, 20)
+		got := sendAll(t, r, 400e6, 20)
 		if diff := cmp.Diff(map[string]int64{"success": 20}, outcomes(total(t, got))); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}
@@ -46,7 +46,7 @@ func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
 func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		r := d.runner(t, setup{url: nowhere})
-		got := sendAll(t, r, 20e6, 20)
+		got := sendAll(t, r, 400e6, 20)
 		if diff := cmp.Diff(map[string]int64{"refused": 20}, outcomes(total(t, got))); diff != "" {
 			t.Errorf("outcomes (-want +got):\n%s", diff)
 		}

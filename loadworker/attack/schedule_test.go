@@ -86,7 +86,7 @@ func latencies(h *measure.Histogram) string {
 // Every driver sends the requests of users in the instants that the feed says: those of the
 // simulation, in which no driver is.
 func TestUsersSendInTheInstantsOfTheSimulation(t *testing.T) {
-	const window = 3 * time.Second
+	const window = 800 * ms
 	for name, step := range map[string]StepShare{
 		"closed":                      usersStep(4, ClosedUsers{Duration: window}),
 		"closed, with thought":        usersStep(5, ClosedUsers{Duration: window, Think: fixed(100 * ms)}),
@@ -99,7 +99,7 @@ func TestUsersSendInTheInstantsOfTheSimulation(t *testing.T) {
 		"a ramp down, without a rate": rampStep(RampedUsers{From: 10, To: 2, Duration: window}),
 		"a ramp up, with thought":     rampStep(RampedUsers{From: 2, To: 10, Duration: window, Think: fixed(70 * ms)}),
 	} {
-		for _, warmUp := range []time.Duration{0, 2 * time.Second} {
+		for _, warmUp := range []time.Duration{0, 300 * ms} {
 			if _, burst := step.Load.(Burst); burst && warmUp > 0 {
 				continue // it has none
 			}

@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -33,8 +32,8 @@ func arrivalsInVirtualTime(t *testing.T, test func(t *testing.T, d testDriver)) 
 // virtually runs a test over the driver in a bubble.
 func (d testDriver) virtually(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
-	identity()
 	d.network = newNetwork(t) // for longer than the goroutines of the bubble
+	d.clientTLS, d.serverTLS = scripted.Identity(t)
 	synctest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Minute) }) // what goes on at the end has time to end
 		test(t, d)
@@ -58,7 +57,7 @@ func (d testDriver) oracle(t *testing.T, handle http.HandlerFunc) *oracle {
 	o.Server = &httptest.Server{Listener: d.network.listen(), Config: o.server(handle)}
 	if d.secured {
 		o.Config.Protocols.SetHTTP2(true)
-		o.TLS = identity()[1].Clone()
+		o.TLS = d.serverTLS
 		o.StartTLS()
 	} else {
 		o.Start()
@@ -69,12 +68,6 @@ func (d testDriver) oracle(t *testing.T, handle http.HandlerFunc) *oracle {
 	})
 	return o
 }
-
-// identity is made once, and outside of bubbles.
-var identity = sync.OnceValue(func() (both [2]*tls.Config) {
-	both[0], both[1] = scripted.Identity(&testing.T{})
-	return both
-})
 
 // isOnTime checks that the server got the n requests of a schedule with the paths /${seq}, each
 // once and in the very instant in which it was due.
