@@ -1,7 +1,6 @@
 package attack
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
@@ -10,19 +9,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
-
-// The target holds the few connections that there may be: all other hits are counted as unsent.
-// What waits for a place until the window has closed is not sent.
-func TestArrivalsBeyondTheConnectionsAreUnsent(t *testing.T) {
-	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
-		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(3*time.Second + ms) })
-		got := drive(t, d.runner(t, setup{url: o.URL, maxConns: 2}), arrivalsStep(10e6, 3*time.Second))
-		wantUnsent(t, got, 3*time.Second, 28, map[string]int64{"success": 2})
-		if got := fmt.Sprint(o.served()); got != "[/0 /1]" {
-			t.Errorf("served %s", got)
-		}
-	})
-}
 
 // While the target holds every response, arrivals go on arriving.
 func TestArrivalsDoNotWaitForResponses(t *testing.T) {

@@ -96,18 +96,6 @@ func TestVegetaCountsTheSameOutcomes(t *testing.T) {
 	})
 }
 
-// What is never answered is a timeout to all drivers.
-func TestVegetaCountsTheSameTimeouts(t *testing.T) {
-	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
-		handle, _ := hold(t)
-		got := drive(t, d.runner(t, setup{url: d.oracle(t, handle).URL, timeout: 300 * ms}), arrivalsStep(100e6, 100*ms))
-		wantUnsent(t, got, 100*ms, 0, map[string]int64{"timeout": 10})
-		if times := latencies(total(t, got).Service); times != "300ms" {
-			t.Errorf("service times %s, want the timeout", times)
-		}
-	})
-}
-
 // Responses that the target holds back are measured as that long, and no others are.
 func TestVegetaMeasuresTheSameTimes(t *testing.T) {
 	const hits, held = 50, 10

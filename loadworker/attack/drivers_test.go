@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 )
 
 // testDriver is the driver of a test's runners. A test cannot make a runner without
@@ -26,7 +27,7 @@ type testDriver struct {
 	client  func(*dial.Dialer) transport.Client
 	secured bool // TLS is put in front of the test's server
 	// network is that of a bubble, and these are the sides of its TLS; nil: the machine's.
-	network              *network
+	network              *virtual.Network
 	clientTLS, serverTLS *tls.Config
 }
 

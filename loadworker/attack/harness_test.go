@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 )
 
 // oracle is a server that remembers what it served: it, not the worker, says
@@ -151,7 +152,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	dialed := dial.Config{URL: s.url}
 	switch {
 	case d.network != nil:
-		dialed.Dial, dialed.TLS = d.network.dial, d.clientTLS
+		dialed.Dial, dialed.TLS = d.network.Dial, d.clientTLS
 	case d.secured:
 		dialed = scripted.Secure(t, s.url)
 	}
@@ -168,7 +169,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 		LedgerBytes: len(s.client) << 20, Worker: s.worker, Bodies: s.bodies,
 	}
 	if d.network != nil {
-		config.Timer, config.Clock = newVirtualTimer, d.network.clock
+		config.Timer, config.Clock = virtual.NewTimer, d.network.Clock
 	}
 	if s.traced > 0 {
 		if config.Traces, err = trace.NewSampler(s.traced); err != nil {

@@ -161,17 +161,6 @@ func answer(text string, after func(*net.TCPConn)) func(t *testing.T) string {
 	return func(t *testing.T) string { return raw(t, text, after) }
 }
 
-func TestTimeoutsAreInTheResponseTimes(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		handle, _ := hold(t)
-		got := drive(t, d.runner(t, setup{url: d.oracle(t, handle).URL, timeout: 50 * ms}), usersStep(3, Burst{Requests: 2, Limit: time.Minute}))
-		wantUnsent(t, got, 100*ms, 0, map[string]int64{"timeout": 6})
-		if q := total(t, got); latencies(q.Response) != "50ms" || latencies(q.Service) != "50ms" || q.Response.Count() != 6 {
-			t.Errorf("%d response times of %s, service times of %s; want 6 of 50ms", q.Response.Count(), latencies(q.Response), latencies(q.Service))
-		}
-	})
-}
-
 // Users of a closed loop that cannot connect would otherwise do nothing but
 // dial, hundreds of thousands of times a second.
 func TestClosedUsersPauseWhenTheTargetIsGone(t *testing.T) {

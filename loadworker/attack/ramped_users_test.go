@@ -2,7 +2,6 @@ package attack
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -77,15 +76,4 @@ func TestSharesOfARampOfUsersAreTogetherTheRamp(t *testing.T) {
 			t.Errorf("%+v: %d requests, want %d, about %d", load, len(one), want, mean)
 		}
 	}
-}
-
-// A user that ends has its request answered, and counted; it sends no more.
-func TestAUserThatEndsHasItsRequestAnswered(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		// The users but the first end after 1/4 and 3/4 of the time.
-		const length = 8 * time.Second
-		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(length + ms) })
-		got := drive(t, d.runner(t, setup{url: o.URL}), rampStep(RampedUsers{From: 3, To: 1, Duration: length}))
-		wantUnsent(t, got, length, 0, map[string]int64{"success": 3})
-	})
 }

@@ -76,7 +76,11 @@ func isSent(t *testing.T, s *measure.Measurement, n int64, window time.Duration)
 
 // latencies are the times of a histogram, which rounds to a thousandth.
 func latencies(h *measure.Histogram) string {
-	least, most := h.Min().Round(ms), h.Max().Round(ms)
+	unit := ms
+	if h.Max() >= time.Second {
+		unit *= 100
+	}
+	least, most := h.Min().Round(unit), h.Max().Round(unit)
 	if least == most {
 		return fmt.Sprint(least)
 	}

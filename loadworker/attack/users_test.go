@@ -1,13 +1,14 @@
 package attack
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -17,14 +18,14 @@ import (
 // once and answered.
 func isSchedule(t *testing.T, s *measure.Measurement, o *oracle, n int64) {
 	t.Helper()
-	if diff := cmp.Diff(map[string]int64{"success": n}, outcomes(total(t, s))); diff != "" || s.Due != n || s.Unsent != 0 {
+	if diff := gocmp.Diff(map[string]int64{"success": n}, outcomes(total(t, s))); diff != "" || s.Due != n || s.Unsent != 0 {
 		t.Errorf("due %d, unsent %d; outcomes (-want +got):\n%s", s.Due, s.Unsent, diff)
 	}
 	want := map[string]int{}
 	for seq := range n {
 		want["/"+strconv.FormatInt(seq, 10)] = 1
 	}
-	if diff := cmp.Diff(want, o.counts()); diff != "" {
+	if diff := gocmp.Diff(want, o.counts()); diff != "" {
 		t.Errorf("the server served (-want +got):\n%s", diff)
 	}
 }
@@ -37,7 +38,7 @@ func wantUnsent(t *testing.T, s *measure.Measurement, window time.Duration, unse
 	for _, n := range sent {
 		due += n
 	}
-	if diff := cmp.Diff(sent, outcomes(total(t, s))); diff != "" || s.Due != due || s.Unsent != unsent || s.Window != window {
+	if diff := gocmp.Diff(sent, outcomes(total(t, s))); diff != "" || s.Due != due || s.Unsent != unsent || s.Window != window {
 		t.Errorf("due %d, unsent %d, window %v; want %d, %d, %v; outcomes (-want +got):\n%s", s.Due, s.Unsent, s.Window, due, unsent, window, diff)
 	}
 }
@@ -52,7 +53,7 @@ func TestBurstSendsExactlyTheMix(t *testing.T) {
 			want[name] = 30
 		}
 		got := drive(t, d.runner(t, setup{url: o.URL, requests: requests}), usersStep(25, Burst{Requests: 6, Limit: time.Minute}))
-		if diff := cmp.Diff(want, o.counts()); diff != "" {
+		if diff := gocmp.Diff(want, o.counts()); diff != "" {
 			t.Errorf("the server served (-want +got):\n%s", diff)
 		}
 		for i, r := range got.Requests {
@@ -106,36 +107,60 @@ func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
 	})
 }
 
-func TestRequestsThatABusyUserMissedAreUnsent(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		handle, _ := hold(t)
-		r := d.runner(t, setup{url: d.oracle(t, handle).URL})
-		got := drive(t, r, usersStep(2, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}))
-		wantUnsent(t, got, 3*time.Second, 58, map[string]int64{"timeout": 2})
-	})
-}
-
-func TestDrainIsNotPartOfTheWindow(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(3*time.Second + ms) })
-		got := drive(t, d.runner(t, setup{url: o.URL}), usersStep(3, ClosedUsers{Duration: 3 * time.Second}))
-		wantUnsent(t, got, 3*time.Second, 0, map[string]int64{"success": 3})
-		if q := total(t, got); q.CompletedInWindow != 0 || q.ExpectedInWindow != 0 || q.Expected != 3 {
-			t.Errorf("%d completed in the window, want none: they came in the drain", q.CompletedInWindow)
-		}
-	})
-}
-
-func TestBurstIsCutAtItsLimit(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		handle, _ := hold(t)
-		start := time.Now()
-		got := drive(t, d.runner(t, setup{url: d.oracle(t, handle).URL}), usersStep(3, Burst{Requests: 4, Limit: 3 * time.Second}))
-		wantUnsent(t, got, 3*time.Second, 9, map[string]int64{"unfinished": 3})
-		if took := time.Since(start); took != 3*time.Second {
-			t.Errorf("it took %v", took)
-		}
-	})
+// A target that holds what it gets costs as many requests as were sent, and those that found no
+// user and no connection are unsent.
+func TestATargetThatHoldsRequests(t *testing.T) {
+	const never = time.Hour
+	for name, tt := range map[string]struct {
+		step     StepShare
+		holds    time.Duration
+		timeout  time.Duration
+		maxConns int
+		window   time.Duration // 0: that of the load
+		unsent   int64
+		outcomes map[string]int64
+		times    string
+	}{
+		"a busy user misses its turns": {step: usersStep(2, PacedUsers{Rate: 20e6, Duration: 3 * time.Second}), holds: never,
+			unsent: 58, outcomes: map[string]int64{"timeout": 2}, times: "20s"},
+		"answers come in the drain": {step: usersStep(3, ClosedUsers{Duration: 3 * time.Second}), holds: 3001 * ms,
+			outcomes: map[string]int64{"success": 3}, times: "3s"},
+		// The users but the first end after 1/4 and 3/4 of the time.
+		"users of a ramp have ended": {step: rampStep(RampedUsers{From: 3, To: 1, Duration: 8 * time.Second}), holds: 8001 * ms,
+			outcomes: map[string]int64{"success": 3}, times: "8s"},
+		"a burst is cut at its limit": {step: usersStep(3, Burst{Requests: 4, Limit: 3 * time.Second}), holds: never,
+			unsent: 9, outcomes: map[string]int64{"unfinished": 3}, times: "0s"},
+		"a burst has timeouts": {step: usersStep(3, Burst{Requests: 2, Limit: time.Minute}), holds: never, timeout: 50 * ms, window: 100 * ms,
+			outcomes: map[string]int64{"timeout": 6}, times: "50ms"},
+		"arrivals have timeouts": {step: arrivalsStep(100e6, 100*ms), holds: never, timeout: 300 * ms,
+			outcomes: map[string]int64{"timeout": 10}, times: "300ms"},
+		"arrivals beyond the connections": {step: arrivalsStep(10e6, 3*time.Second), holds: 3001 * ms, maxConns: 2,
+			unsent: 28, outcomes: map[string]int64{"success": 2}, times: "3s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each := inVirtualTime
+			if _, ok := tt.step.Load.(Arrivals); ok {
+				each = arrivalsInVirtualTime
+			}
+			each(t, func(t *testing.T, d testDriver) {
+				o := d.oracle(t, func(_ http.ResponseWriter, r *http.Request) {
+					select {
+					case <-time.After(tt.holds):
+					case <-r.Context().Done():
+					}
+				})
+				got := drive(t, d.runner(t, setup{url: o.URL, timeout: tt.timeout, maxConns: tt.maxConns}), tt.step)
+				wantUnsent(t, got, cmp.Or(tt.window, tt.step.Load.length()), tt.unsent, tt.outcomes)
+				q := total(t, got)
+				if latencies(q.Service) != tt.times || got.Lateness.Max() != 0 {
+					t.Errorf("service times %s, lateness %v; want %s and none", latencies(q.Service), got.Lateness.Max(), tt.times)
+				}
+				if q.CompletedInWindow != 0 || q.ExpectedInWindow != 0 || q.Expected != tt.outcomes["success"] {
+					t.Errorf("%d completed in the window, %d expected; want none", q.CompletedInWindow, q.Expected)
+				}
+			})
+		})
+	}
 }
 
 func TestCutBeforeTheStartSendsNothing(t *testing.T) {

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
+	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 )
 
 // inVirtualTime runs a test over each driver, in a bubble whose clock advances only when all
@@ -32,7 +31,7 @@ func arrivalsInVirtualTime(t *testing.T, test func(t *testing.T, d testDriver)) 
 // virtually runs a test over the driver in a bubble.
 func (d testDriver) virtually(t *testing.T, test func(t *testing.T, d testDriver)) {
 	t.Helper()
-	d.network = newNetwork(t) // for longer than the goroutines of the bubble
+	d.network = virtual.NewNetwork(t) // for longer than the goroutines of the bubble
 	d.clientTLS, d.serverTLS = scripted.Identity(t)
 	synctest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Minute) }) // what goes on at the end has time to end
@@ -54,7 +53,7 @@ func (d testDriver) oracle(t *testing.T, handle http.HandlerFunc) *oracle {
 		handle = func(http.ResponseWriter, *http.Request) { time.Sleep(latency) }
 	}
 	o := &oracle{}
-	o.Server = &httptest.Server{Listener: d.network.listen(), Config: o.server(handle)}
+	o.Server = &httptest.Server{Listener: d.network.Listen(), Config: o.server(handle)}
 	if d.secured {
 		o.Config.Protocols.SetHTTP2(true)
 		o.TLS = d.serverTLS
@@ -63,7 +62,7 @@ func (d testDriver) oracle(t *testing.T, handle http.HandlerFunc) *oracle {
 		o.Start()
 	}
 	t.Cleanup(func() {
-		d.network.deliver()
+		d.network.Deliver()
 		o.Close()
 	})
 	return o
@@ -87,38 +86,4 @@ func (o *oracle) isOnTime(t *testing.T, n int64, due func(seq int64) time.Time) 
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("arrived (-want +got):\n%s", diff)
 	}
-}
-
-// virtualTimer is a timer for a bubble. It has no channel of the runtime's: to receive from one
-// that has expired crashes Go 1.26 with the race detector.
-type virtualTimer struct {
-	mu      sync.Mutex
-	timer   *time.Timer
-	expired chan struct{}
-}
-
-var _ timer.Timer = (*virtualTimer)(nil)
-
-func newVirtualTimer() timer.Timer {
-	return &virtualTimer{timer: time.AfterFunc(0, func() {}), expired: make(chan struct{}, 1)}
-}
-
-func (v *virtualTimer) Set(d time.Duration) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.timer.Stop()
-	v.timer = time.AfterFunc(d, func() {
-		select {
-		case v.expired <- struct{}{}:
-		default:
-		}
-	})
-}
-
-func (v *virtualTimer) Wait() { <-v.expired }
-
-func (v *virtualTimer) Close() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.timer.Stop()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -146,21 +147,79 @@ func wantJourney(t *testing.T, s *measure.Measurement, started, completed, faile
 }
 
 func TestUsersCarryJourneysOut(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		r := d.runner(t, buying(t, d.oracle(t, m.ServeHTTP).URL, 10))
-		s := drive(t, r, usersStep(10, Burst{Requests: 8, Limit: time.Minute}))
-		m.check(t)
-		wantJourney(t, s, 20, 20, 0)
-		if got := fmt.Sprint(sent(s), dueOf(s), s.Due); got != "[20 40 20 0] [20 40 20 0] 80" {
-			t.Errorf("sent, due and due together: %s", got)
-		}
-		for i := range 10 {
-			if n := m.bought[fmt.Sprint("user", i)]; n != 2 {
-				t.Errorf("account %d has %d purchases, want the 2 of its user", i, n)
+	refuse := func(at, of string, status int) func(path, account string) int {
+		return func(path, account string) int {
+			if path == at && (of == "" || account == of) {
+				return status
 			}
+			return 0
 		}
-	})
+	}
+	burst := func(each int64) Load { return Burst{Requests: each, Limit: time.Minute} }
+	wait := func(d time.Duration) source.JourneyStep { return source.JourneyStep{Think: fixed(d)} }
+	for name, tt := range map[string]struct {
+		users                      int64
+		load                       Load
+		warmUp                     time.Duration
+		change                     func(*market, *setup)
+		started, completed, failed int64
+		sent                       string
+		times                      string
+	}{
+		"whole": {users: 10, load: burst(8), started: 20, completed: 20, sent: "[20 40 20 0]", times: "20ms"},
+		// Of 6 requests of a round, 4 are of the journey.
+		"beside another request": {users: 6, load: burst(12), change: func(_ *market, c *setup) { c.requests[3].Weight = 2 },
+			started: 12, completed: 12, sent: "[12 24 12 24]", times: "20ms"},
+		// The user whose second request fails begins a journey with every other request.
+		"a request of one fails": {users: 10, load: burst(8), change: func(m *market, _ *setup) { m.fail = refuse("/add", "user3", http.StatusServiceUnavailable) },
+			started: 22, completed: 18, failed: 4, sent: "[22 40 18 0]", times: "20ms"},
+		// An expected 429 is no failure of the request, and the journey is over all the same.
+		"an expected refusal": {users: 1, load: burst(3), change: func(m *market, c *setup) {
+			m.fail, c.requests[0].Expect.Status = refuse("/login", "", http.StatusTooManyRequests), []int32{200, 429}
+		}, started: 3, failed: 3, sent: "[3 0 0 0]", times: "0s"},
+		// The wait alone is longer than the limit: it is not waited. Of each user, the last journey has
+		// no later request that is due.
+		"a wait beyond the time limit": {users: 2, load: burst(3), change: func(_ *market, c *setup) {
+			j := &c.journeys[0]
+			j.TimeLimit, j.Steps = 10*time.Second, slices.Insert(j.Steps, 1, wait(time.Hour))
+		}, started: 6, failed: 4, sent: "[6 0 0 0]", times: "0s"},
+		// 4 requests of 5 ms and 3 waits take 920 ms: the fourth time, the first wait lasts to the end.
+		"with waits": {users: 5, load: ClosedUsers{Duration: 3 * time.Second}, change: func(_ *market, c *setup) {
+			j, w := &c.journeys[0], wait(300*ms)
+			j.Steps = []source.JourneyStep{j.Steps[0], w, j.Steps[1], w, j.Steps[2], w}
+		}, started: 20, completed: 15, sent: "[20 30 15 0]", times: "620ms"},
+		// The journeys of the warm-up are not counted, but the requests that they send later are. Each
+		// user sends from its place in the first think time on, every 50 ms, four a journey.
+		"after a warm-up": {users: 5, load: ClosedUsers{Duration: 2 * time.Second, Think: fixed(45 * ms)}, warmUp: 110 * ms,
+			started: 50, completed: 45, sent: "[50 100 50 0]", times: "155ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, d testDriver) {
+				m := newMarket()
+				c := buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, int(tt.users))
+				if tt.change != nil {
+					tt.change(m, &c)
+				}
+				step := usersStep(tt.users, tt.load)
+				step.WarmUp = tt.warmUp
+				s := drive(t, d.runner(t, c), step)
+				m.check(t)
+				wantJourney(t, s, tt.started, tt.completed, tt.failed)
+				if got := fmt.Sprint(sent(s)); got != tt.sent || fmt.Sprint(dueOf(s)) != tt.sent || s.Due != total(t, s).Sent || !s.KnowsDue() {
+					t.Errorf("sent %s, due %v, %d together; want %s", got, dueOf(s), s.Due, tt.sent)
+				}
+				// The waits before a response are not its lateness.
+				if q := total(t, s); latencies(s.Journeys[0].Time) != tt.times || latencies(q.Response) != "5ms" || tt.started == tt.failed && q.Expected != tt.started {
+					t.Errorf("journeys took %s, responses %s, %d as expected; want %s", latencies(s.Journeys[0].Time), latencies(q.Response), q.Expected, tt.times)
+				}
+				for account, n := range m.bought {
+					if name == "whole" && n != 2 {
+						t.Errorf("account %s has %d purchases, want the 2 of its user", account, n)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A user has its row whichever worker it is of: worker w of W has the rows w, w+W, …
@@ -184,60 +243,6 @@ func TestUsersHaveTheirRowsOnEveryWorker(t *testing.T) {
 		m.check(t)
 		if got := fmt.Sprint(m.bought); got != "map[user0:1 user1:2 user2:1 user3:2 user4:1]" {
 			t.Errorf("purchases are %s", got)
-		}
-	})
-}
-
-func TestAJourneyTakesPartInTheMixByItsWeight(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		c := buying(t, d.oracle(t, m.ServeHTTP).URL, 10)
-		c.requests[3].Weight = 2
-		s := drive(t, d.runner(t, c), usersStep(6, Burst{Requests: 12, Limit: time.Minute}))
-		m.check(t)
-		wantJourney(t, s, 12, 12, 0) // of 6 requests of a round, 4 are of the journey
-		if got := fmt.Sprint(sent(s)); got != "[12 24 12 24]" {
-			t.Errorf("sent %s", got)
-		}
-	})
-}
-
-func TestAFailedRequestEndsTheJourneyOfItsUser(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		m.fail = func(path, account string) int {
-			if path == "/add" && account == "user3" {
-				return http.StatusServiceUnavailable
-			}
-			return 0
-		}
-		r := d.runner(t, buying(t, d.oracle(t, m.ServeHTTP).URL, 10))
-		s := drive(t, r, usersStep(10, Burst{Requests: 8, Limit: time.Minute}))
-		m.check(t)
-		// The user whose second request fails begins a journey with every other request.
-		wantJourney(t, s, 22, 18, 4)
-		if got := fmt.Sprint(sent(s), s.Due, s.Unsent); got != "[22 40 18 0] 80 0" {
-			t.Errorf("sent, due and unsent: %s", got)
-		}
-	})
-}
-
-// An expected 429 is no failure of the request, and the journey is over all the same.
-func TestAJourneyGoesOnAfterASuccessOnly(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		m.fail = func(path, _ string) int {
-			if path == "/login" {
-				return http.StatusTooManyRequests
-			}
-			return 0
-		}
-		c := buying(t, d.oracle(t, m.ServeHTTP).URL, 1)
-		c.requests[0].Expect.Status = []int32{200, 429}
-		s := drive(t, d.runner(t, c), usersStep(1, Burst{Requests: 3, Limit: time.Minute}))
-		wantJourney(t, s, 3, 0, 3)
-		if q := s.Requests[0]; q.Expected != 3 || q.Outcomes[measure.RateLimited] != 3 {
-			t.Errorf("%d of 3 expected, outcomes %v", q.Expected, q.Outcomes)
 		}
 	})
 }
@@ -289,64 +294,12 @@ func TestQuotesInACapturedValueStayInTheBody(t *testing.T) {
 	})
 }
 
-func TestAJourneyFailsByItsTimeLimit(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		c := buying(t, d.oracle(t, m.ServeHTTP).URL, 2)
-		j := &c.journeys[0]
-		j.TimeLimit = 10 * time.Second
-		j.Steps = append([]source.JourneyStep{j.Steps[0], {Think: pace.Think{Shortest: time.Hour, Longest: time.Hour}}}, j.Steps[1:]...)
-		// The wait alone is longer than the limit: it is not waited.
-		s := drive(t, d.runner(t, c), usersStep(2, Burst{Requests: 3, Limit: time.Minute}))
-		wantJourney(t, s, 6, 0, 4) // of each user, the last has no later request that is due
-		if got := fmt.Sprint(sent(s)); got != "[6 0 0 0]" {
-			t.Errorf("sent %s", got)
-		}
-	})
-}
-
-func TestWaitsOfAJourneyAreWaited(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		c := buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 5)
-		j, wait := &c.journeys[0], fixed(300*ms)
-		j.Steps = []source.JourneyStep{j.Steps[0], {Think: wait}, j.Steps[1], {Think: wait}, j.Steps[2], {Think: wait}}
-		s := drive(t, d.runner(t, c), usersStep(5, ClosedUsers{Duration: 3 * time.Second}))
-		m.check(t)
-		// 4 requests of 5 ms and 3 waits take 920 ms: the fourth time, the first wait lasts to the end.
-		wantJourney(t, s, 20, 15, 0)
-		if got := fmt.Sprint(sent(s), s.Due, s.Unsent); got != "[20 30 15 0] 65 0" || !s.KnowsDue() {
-			t.Errorf("sent, due and unsent: %s", got)
-		}
-		// The waits of a response are not its lateness.
-		if times := latencies(s.Journeys[0].Time); times != "620ms" || latencies(total(t, s).Response) != "5ms" {
-			t.Errorf("journeys took %s, responses %s", times, latencies(total(t, s).Response))
-		}
-	})
-}
-
 // slow is a handler that takes the latency of other servers of virtual time.
 func slow(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(latency)
 		handle(w, r)
 	}
-}
-
-// The journeys of the warm-up are not counted, but the requests that they send later are.
-func TestJourneysOfTheWarmUpAreNotCounted(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, d testDriver) {
-		m := newMarket()
-		step := usersStep(5, ClosedUsers{Duration: 2 * time.Second, Think: fixed(45 * ms)})
-		step.WarmUp = 110 * ms
-		s := drive(t, d.runner(t, buying(t, d.oracle(t, slow(m.ServeHTTP)).URL, 5)), step)
-		m.check(t)
-		// Each user sends from its place in the first think time on, every 50 ms, four a journey.
-		wantJourney(t, s, 50, 45, 0)
-		if got := fmt.Sprint(sent(s), m.hits["/login"]); got != "[50 100 50 0] 55" {
-			t.Errorf("sent, and logins: %s", got)
-		}
-	})
 }
 
 // A paced user that waits for a slow response misses its turns: they are due all the same, and

@@ -1,4 +1,4 @@
-package attack
+package virtual
 
 import (
 	"context"
@@ -17,31 +17,33 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
 )
 
-// network connects the two sides of a test within a bubble of testing/synctest. Its connections are
+// Network connects the two sides of a test within a bubble of testing/synctest. Its connections are
 // pairs of sockets: the kernel holds the bytes and takes no time for them, and who waits for
 // some waits in the bubble, so that its clock advances only when all that could be done at an
-// instant was done. Event loops wait by a virtualClock, everything else on an end of a pair.
-type network struct {
+// instant was done. Event loops wait by a clock, everything else on an end of a pair.
+type Network struct {
 	epoll int // has the ends
 
 	mu        sync.Mutex
 	ends      map[int32]*end // by descriptor
-	clocks    []*virtualClock
-	listeners map[string]*virtualListener // by address
+	clocks    []*clock
+	listeners map[string]*listener // by address
 }
 
-func newNetwork(t *testing.T) *network {
+// NewNetwork returns a Network without connections. It is made outside of the bubble, which it must
+// outlast: goroutines that end with the bubble use it.
+func NewNetwork(t testing.TB) *Network {
 	t.Helper()
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Close(epoll) })
-	return &network{epoll: epoll, ends: map[int32]*end{}, listeners: map[string]*virtualListener{}}
+	return &Network{epoll: epoll, ends: map[int32]*end{}, listeners: map[string]*listener{}}
 }
 
-// deliver tells the ends whose sockets have changed.
-func (n *network) deliver() {
+// Deliver tells the ends whose sockets have changed.
+func (n *Network) Deliver() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var events [64]unix.EpollEvent
@@ -59,8 +61,8 @@ func (n *network) deliver() {
 }
 
 // moved tells everything that waits that bytes have moved.
-func (n *network) moved() {
-	n.deliver()
+func (n *Network) moved() {
+	n.Deliver()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, c := range n.clocks {
@@ -68,18 +70,18 @@ func (n *network) moved() {
 	}
 }
 
-// listen returns a listener at a new address.
-func (n *network) listen() net.Listener {
+// Listen returns a listener at a new address.
+func (n *Network) Listen() net.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(1000+len(n.listeners)))
-	l := &virtualListener{address: net.TCPAddrFromAddrPort(at), accepted: make(chan net.Conn, 1<<12), closed: make(chan struct{})}
+	l := &listener{address: net.TCPAddrFromAddrPort(at), accepted: make(chan net.Conn, 1<<12), closed: make(chan struct{})}
 	n.listeners[at.String()] = l
 	return l
 }
 
-// dial connects to a listener. Where there is none, it is refused.
-func (n *network) dial(_ context.Context, _, address string) (net.Conn, error) {
+// Dial connects to a listener. Where there is none, it is refused.
+func (n *Network) Dial(_ context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.listeners[address]
 	n.mu.Unlock()
@@ -94,15 +96,15 @@ func (n *network) dial(_ context.Context, _, address string) (net.Conn, error) {
 	return n.add(fds[1], l.address), nil
 }
 
-// virtualListener accepts connections of a network.
-type virtualListener struct {
+// listener accepts connections of a Network.
+type listener struct {
 	address  net.Addr
 	accepted chan net.Conn
 	closed   chan struct{}
 	once     sync.Once
 }
 
-func (l *virtualListener) Accept() (net.Conn, error) {
+func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.accepted:
 		return c, nil
@@ -111,26 +113,26 @@ func (l *virtualListener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *virtualListener) Close() error {
+func (l *listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
-func (l *virtualListener) Addr() net.Addr { return l.address }
+func (l *listener) Addr() net.Addr { return l.address }
 
 // end is one end of a pair of sockets, for goroutines.
 type end struct {
-	network *network
+	network *Network
 	address net.Addr
 
 	mu          sync.Mutex
 	changed     *sync.Cond
 	changes     int // of the socket, or of what ends a wait
 	fd          int // negative: it is closed
-	read, write virtualDeadline
+	read, write deadline
 }
 
-type virtualDeadline struct {
+type deadline struct {
 	at    time.Time
 	timer *time.Timer
 }
@@ -140,7 +142,7 @@ var (
 	_ syscall.Conn = (*end)(nil)
 )
 
-func (n *network) add(fd int, address net.Addr) *end {
+func (n *Network) add(fd int, address net.Addr) *end {
 	e := &end{network: n, address: address, fd: fd}
 	e.changed = sync.NewCond(&e.mu)
 	n.mu.Lock()
@@ -160,7 +162,7 @@ func (e *end) change() {
 }
 
 // until calls a function, which does not wait, until it is done, an instant or the end is closed.
-func (e *end) until(d *virtualDeadline, done func(fd int) bool) error {
+func (e *end) until(d *deadline, done func(fd int) bool) error {
 	for {
 		e.mu.Lock()
 		before := e.changes
@@ -181,7 +183,7 @@ func (e *end) until(d *virtualDeadline, done func(fd int) bool) error {
 }
 
 // ended is why nothing may be waited for.
-func (e *end) ended(d *virtualDeadline) error {
+func (e *end) ended(d *deadline) error {
 	switch {
 	case e.fd < 0:
 		return net.ErrClosed
@@ -248,7 +250,7 @@ func (e *end) SetDeadline(t time.Time) error      { e.set(t, &e.read, &e.write);
 func (e *end) SetReadDeadline(t time.Time) error  { e.set(t, &e.read); return nil }
 func (e *end) SetWriteDeadline(t time.Time) error { e.set(t, &e.write); return nil }
 
-func (e *end) set(t time.Time, deadlines ...*virtualDeadline) {
+func (e *end) set(t time.Time, deadlines ...*deadline) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, d := range deadlines {
@@ -287,24 +289,25 @@ func (r rawEnd) Write(f func(fd uintptr) bool) error {
 	return r.until(&r.write, func(fd int) bool { return f(uintptr(fd)) })
 }
 
-// virtualClock is that of an event loop.
-type virtualClock struct {
-	network *network
+// clock is that of an event loop.
+type clock struct {
+	network *Network
 	woken   chan struct{}
 }
 
-var _ loop.Clock = (*virtualClock)(nil)
+var _ loop.Clock = (*clock)(nil)
 
-func (n *network) clock() loop.Clock {
+// Clock returns the clock of an event loop.
+func (n *Network) Clock() loop.Clock {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.clocks = append(n.clocks, &virtualClock{network: n, woken: make(chan struct{}, 1)})
+	n.clocks = append(n.clocks, &clock{network: n, woken: make(chan struct{}, 1)})
 	return n.clocks[len(n.clocks)-1]
 }
 
 // Wait waits in the bubble. What the loop has written is with the servers first.
-func (c *virtualClock) Wait(epoll int, timeout time.Duration) {
-	c.network.deliver()
+func (c *clock) Wait(epoll int, timeout time.Duration) {
+	c.network.Deliver()
 	if timeout <= 0 {
 		return
 	}
@@ -319,7 +322,7 @@ func (c *virtualClock) Wait(epoll int, timeout time.Duration) {
 	}
 }
 
-func (c *virtualClock) Wake() {
+func (c *clock) Wake() {
 	select {
 	case c.woken <- struct{}{}:
 	default:
