@@ -13,7 +13,7 @@ import (
 // While the target holds every response, arrivals go on arriving.
 func TestArrivalsDoNotWaitForResponses(t *testing.T) {
 	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
-		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { time.Sleep(990 * ms) })
+		o := d.oracle(t, func(http.ResponseWriter, *http.Request) { <-time.After(990 * ms) })
 		start := time.Now()
 		got := drive(t, d.runner(t, setup{url: o.URL}), arrivalsStep(50e6, 4*time.Second))
 		wantUnsent(t, got, 4*time.Second, 0, map[string]int64{"success": 200})

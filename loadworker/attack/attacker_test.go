@@ -101,9 +101,9 @@ func TestVegetaMeasuresTheSameTimes(t *testing.T) {
 	const hits, held = 50, 10
 	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
 		o := d.oracle(t, func(_ http.ResponseWriter, r *http.Request) {
-			time.Sleep(latency)
+			<-time.After(latency)
 			if seq, _ := strconv.Atoi(r.URL.Path[1:]); seq%(hits/held) == 0 {
-				time.Sleep(300*ms - latency)
+				<-time.After(300*ms - latency)
 			}
 		})
 		q := total(t, drive(t, d.runner(t, setup{url: o.URL}), arrivalsStep(100e6, 500*ms)))

@@ -215,7 +215,7 @@ func TestLedgerCountsRequestsInFlightAsUnknown(t *testing.T) {
 		handle, release := hold(t)
 		r := d.runner(t, setup{url: d.oracle(t, handle).URL, client: "X-Client"})
 		x := r.Start(usersStep(4, Burst{Requests: 1, Limit: time.Minute}), time.Now())
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if s := snapshot(t, x).Clients.Ledger("").Slices[0]; s.Unknown != 4 {
 			t.Errorf("in flight %+v, want 4 unknown", s)
 		}

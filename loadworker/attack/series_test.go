@@ -42,7 +42,7 @@ func TestSeriesOfACutStep(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		handle, _ := hold(t)
 		x := d.runner(t, setup{url: d.oracle(t, handle).URL}).Start(arrivalsStep(100e6, time.Minute), time.Now())
-		time.Sleep(1205 * ms)
+		<-time.After(1205 * ms)
 		x.Cut()
 		s := finish(t, x)
 		wantUnsent(t, s, 1205*ms, 0, map[string]int64{"unfinished": 121})

@@ -31,7 +31,7 @@ func newTracedOracle(t *testing.T, d testDriver, handle http.HandlerFunc) *trace
 	o := &tracedOracle{sampled: map[string]string{}, ids: map[string]bool{}}
 	o.oracle = d.oracle(t, func(w http.ResponseWriter, r *http.Request) {
 		o.note(r)
-		time.Sleep(latency)
+		<-time.After(latency)
 		if handle != nil {
 			handle(w, r)
 		}
@@ -86,7 +86,7 @@ func TestTheSlowestTraceIsThatOfTheSlowestRequest(t *testing.T) {
 	arrivalsInVirtualTime(t, func(t *testing.T, d testDriver) {
 		o := newTracedOracle(t, d, func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/5" {
-				time.Sleep(95 * ms)
+				<-time.After(95 * ms)
 			}
 		})
 		s := drive(t, d.runner(t, setup{url: o.URL, traced: trace.Whole}), arrivalsStep(100e6, 300*ms))
@@ -142,7 +142,7 @@ func TestTracesOfFailuresAreKept(t *testing.T) {
 			}
 		})
 		x := d.runner(t, setup{url: o.URL, traced: trace.Whole}).Start(usersStep(10, Burst{Requests: 1, Limit: time.Minute}), time.Now())
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		x.Cut()
 		s := finish(t, x)
 		o.check(t, s)

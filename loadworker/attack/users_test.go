@@ -88,7 +88,7 @@ func TestResponseTimeCountsFromTheDueTime(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, d testDriver) {
 		o := d.oracle(t, func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/0" {
-				time.Sleep(200 * ms)
+				<-time.After(200 * ms)
 			}
 		})
 		q := drive(t, d.runner(t, setup{url: o.URL}), usersStep(1, PacedUsers{Rate: 50e6, Duration: time.Second})).Requests[0]
@@ -174,7 +174,7 @@ func TestCutBeforeTheStartSendsNothing(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, d testDriver) {
 				o := d.oracle(t, nil)
 				x := d.runner(t, setup{url: o.URL}).Start(step, time.Now().Add(time.Minute))
-				time.Sleep(59 * time.Second)
+				<-time.After(59 * time.Second)
 				x.Cut()
 				x.Cut()
 				wantUnsent(t, finish(t, x), 0, 0, map[string]int64{})
@@ -235,7 +235,7 @@ func TestCutEndsUsers(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, d testDriver) {
 				o, start := d.oracle(t, nil), time.Now()
 				x := d.runner(t, setup{url: o.URL}).Start(tt.step, start)
-				time.Sleep(104 * ms)
+				<-time.After(104 * ms)
 				x.Cut()
 				got := finish(t, x)
 				q := total(t, got)

@@ -34,7 +34,7 @@ func (d testDriver) virtually(t *testing.T, test func(t *testing.T, d testDriver
 	d.network = virtual.NewNetwork(t) // for longer than the goroutines of the bubble
 	d.clientTLS, d.serverTLS = scripted.Identity(t)
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // what goes on at the end has time to end
+		t.Cleanup(func() { <-time.After(time.Minute) }) // what goes on at the end has time to end
 		test(t, d)
 	})
 }
@@ -50,7 +50,7 @@ func (d testDriver) oracle(t *testing.T, handle http.HandlerFunc) *oracle {
 		return newOracle(t, handle)
 	}
 	if handle == nil {
-		handle = func(http.ResponseWriter, *http.Request) { time.Sleep(latency) }
+		handle = func(http.ResponseWriter, *http.Request) { <-time.After(latency) }
 	}
 	o := &oracle{}
 	o.Server = &httptest.Server{Listener: d.network.Listen(), Config: o.server(handle)}

@@ -297,7 +297,7 @@ func TestQuotesInACapturedValueStayInTheBody(t *testing.T) {
 // slow is a handler that takes the latency of other servers of virtual time.
 func slow(handle http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(latency)
+		<-time.After(latency)
 		handle(w, r)
 	}
 }
@@ -309,7 +309,7 @@ func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 		const length = 4 * time.Second
 		o := d.oracle(t, func(_ http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/b" {
-				time.Sleep(length)
+				<-time.After(length)
 			}
 		})
 		c := setup{
@@ -319,7 +319,7 @@ func TestUnsentRequestsOfJourneysAreKnownByKind(t *testing.T) {
 		}
 		// Each of the 4 users has 10 turns, and the second never ends in the window.
 		x := d.runner(t, c).Start(usersStep(4, PacedUsers{Rate: 10e6, Duration: length}), time.Now())
-		time.Sleep(length / 2)
+		<-time.After(length / 2)
 		if running := snapshot(t, x); running.Due == 0 || running.Requests[0].Due > 0 {
 			t.Errorf("of %d that are due, a running step knows which: %v", running.Due, dueOf(running))
 		}

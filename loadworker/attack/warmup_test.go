@@ -53,7 +53,7 @@ func TestCutInTheWarmUpCountsNothing(t *testing.T) {
 				step := step
 				step.WarmUp = time.Hour
 				x := d.runner(t, setup{url: o.URL}).Start(step, time.Now())
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				wantUnsent(t, snapshot(t, x), 0, 0, map[string]int64{})
 				x.Cut()
 				wantUnsent(t, finish(t, x), 0, 0, map[string]int64{})
