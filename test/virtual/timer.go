@@ -4,25 +4,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/loadworker/pace"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 )
 
-// timer is a timer for a bubble. It has no channel of the runtime's: to receive from one
+// bubbleTimer is a timer for a bubble. It has no channel of the runtime's: to receive from one
 // that has expired crashes Go 1.26 with the race detector.
-type timer struct {
+type bubbleTimer struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	expired chan struct{}
 }
 
-var _ pace.Timer = (*timer)(nil)
+var _ timer.Timer = (*bubbleTimer)(nil)
 
 // NewTimer returns a timer for a bubble.
-func NewTimer() pace.Timer {
-	return &timer{timer: time.AfterFunc(0, func() {}), expired: make(chan struct{}, 1)}
+func NewTimer() timer.Timer {
+	return &bubbleTimer{timer: time.AfterFunc(0, func() {}), expired: make(chan struct{}, 1)}
 }
 
-func (v *timer) Set(d time.Duration) {
+func (v *bubbleTimer) Set(d time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.timer.Stop()
@@ -34,9 +34,9 @@ func (v *timer) Set(d time.Duration) {
 	})
 }
 
-func (v *timer) Wait() { <-v.expired }
+func (v *bubbleTimer) Wait() { <-v.expired }
 
-func (v *timer) Close() {
+func (v *bubbleTimer) Close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.timer.Stop()
