@@ -65,12 +65,6 @@ func TestAssignmentOfCalls(t *testing.T) {
 	}
 }
 
-func TestLength(t *testing.T) {
-	for set, want := range map[time.Duration]time.Duration{0: 4 * time.Second, time.Second: time.Second} {
-		same.As(t, fmt.Sprintf("with --duration %v a measurement takes", set), want, (&bench{options: options{duration: set}}).length(4*time.Second))
-	}
-}
-
 func TestRepeat(t *testing.T) {
 	b := &bench{options: options{rounds: 3}}
 	values := []float64{7, 1, 3}
@@ -127,28 +121,6 @@ var ignoreRules = cmp.Transformer("rules", func(s string) string {
 	}
 	return s
 })
-
-func TestWriteMemory(t *testing.T) {
-	var out strings.Builder
-	s := sampled(1)
-	s.counters.PeakInFlight, s.generator.PeakRSS = 1000, 2048e3
-	s.counters.Connections = 1001
-	(&bench{out: &out}).writeMemory([]contender{{name: "wrk", over: overTLS}}, map[key][]sample{{"wrk", overTLS}: {s}, {"hey", overTCP}: {s}})
-	if got := out.String(); !strings.Contains(got, "| wrk       | TLS  | 1000      | 1001        | 2.0    | 2.0 ") || strings.Contains(got, "hey") {
-		t.Errorf("the memory of wrk, of 2 KB for each of 1000 requests, is written as\n%s", got)
-	}
-}
-
-// A contender that just has a core for itself is not disturbed.
-func TestDisturbedBound(t *testing.T) {
-	for cpu, want := range map[time.Duration]int{849 * time.Millisecond: 1, 850 * time.Millisecond: 0} {
-		s := sampled(1)
-		s.generator.CPU = cpu
-		if got := disturbed(map[key][]sample{{"x", overTCP}: {s}}); len(got) != want {
-			t.Errorf("with %v of a second, disturbed are %v", cpu, got)
-		}
-	}
-}
 
 func TestScaleReport(t *testing.T) {
 	report := func(second func(*flight)) (string, string, error) {

@@ -96,7 +96,7 @@ func (b *bench) serveNginx(ctx context.Context, over protocol) (_ *nginx, err er
 		return nil, err
 	}
 	n := &nginx{process: started, at: "https://" + address, ca: filepath.Join(folder, "certificate.pem"), client: statusClient(folder)}
-	if err := await(ctx, "nginx", n.begin); err != nil {
+	if err := awaitReady(ctx, "nginx", n.begin); err != nil {
 		_, ended := started.Terminate(syscall.SIGTERM)
 		return nil, errors.Join(err, ended)
 	}

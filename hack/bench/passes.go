@@ -23,7 +23,7 @@ const passBucket = `controller_runtime_reconcile_time_seconds_bucket{controller=
 
 // readPasses reads the operator's metrics, as soon as it serves them.
 func readPasses(ctx context.Context, url string) (p passes, err error) {
-	err = await(ctx, "the page of the operator's metrics", func() (err error) {
+	err = awaitReady(ctx, "the page of the operator's metrics", func() (err error) {
 		p, err = tryPasses(ctx, url)
 		return err
 	})

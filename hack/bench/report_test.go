@@ -11,22 +11,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestTable(t *testing.T) {
-	table := newTable("name", "µs")
-	table.row("a", 12345)
-	table.row("long name")
-	table.row("x", 1, "too much")
-	var got strings.Builder
-	table.write(&got)
-	want := "" +
-		"| name      | µs    |\n" +
-		"| --------- | ----- |\n" +
-		"| a         | 12345 |\n" +
-		"| long name |       |\n" +
-		"| x         | 1     |\n"
-	same.As(t, "table", want, got.String())
-}
-
 // sampled is a result of that many requests in a second.
 func sampled(requests int64) sample {
 	return sample{counters: groundtruth.Counters{Requests: requests + 1, First: 1, Last: 1 + int64(time.Second), PeakInFlight: 1}}
@@ -69,8 +53,10 @@ func TestDisturbed(t *testing.T) {
 		{"k6", overTLS}:   {cores(half, half)},
 		{"hey", overTCP}:  {cores(half, half), cores(half, half), cores(full, half)},
 		{"fine", overTCP}: {cores(full, full)},
+		{"just", overTCP}: {cores(850*time.Millisecond, half)},
+		{"less", overTCP}: {cores(849*time.Millisecond, half)},
 	}
-	same.As(t, "disturbed", []string{"hey over TCP", "k6 over TLS"}, disturbed(results))
+	same.As(t, "disturbed", []string{"hey over TCP", "k6 over TLS", "less over TCP"}, disturbed(results))
 }
 
 func TestParse(t *testing.T) {

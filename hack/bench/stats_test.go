@@ -48,17 +48,6 @@ func TestNearestRank(t *testing.T) {
 	same.As(t, "the rank of nothing", 0, nearestRank(nil, 0.5))
 }
 
-func TestErrorPercent(t *testing.T) {
-	for _, tt := range []struct {
-		value, truth time.Duration
-		want         float64
-	}{{101, 100, 1}, {98, 100, -2}, {100, 100, 0}, {5, 0, 0}} {
-		if got := errorPercent(tt.value, tt.truth); math.Abs(got-tt.want) > 1e-9 {
-			t.Errorf("errorPercent(%d, %d) = %v, want %v", tt.value, tt.truth, got, tt.want)
-		}
-	}
-}
-
 func TestSample(t *testing.T) {
 	s := sample{
 		counters:  groundtruth.Counters{Requests: 1001, First: 5e9, Last: 7e9, PeakInFlight: 1024},

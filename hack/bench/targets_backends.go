@@ -36,7 +36,7 @@ func (x *testEnv) redis(ctx context.Context) (*service, error) {
 		return nil, err
 	}
 	s.url = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	return s, await(ctx, "redis-server", func() error {
+	return s, awaitReady(ctx, "redis-server", func() error {
 		conn, err := net.Dial("tcp", s.url)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (x *testEnv) postgres(ctx context.Context) (*service, error) {
 	}
 	s.url = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	client := []string{"-h", "127.0.0.1", "-p", strconv.Itoa(port), "-U", "shortener"}
-	if err := await(ctx, "postgres", func() error { return execute(ctx, filepath.Join(bin, "pg_isready"), client...) }); err != nil {
+	if err := awaitReady(ctx, "postgres", func() error { return execute(ctx, filepath.Join(bin, "pg_isready"), client...) }); err != nil {
 		return nil, err
 	}
 	return s, execute(ctx, filepath.Join(bin, "createdb"), append(client, "shortener")...)

@@ -15,13 +15,12 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 const (
 	// startTimeout is how long a service may take to be ready.
 	startTimeout = time.Minute
-	// lookEvery is how often it is asked meanwhile.
-	lookEvery = 20 * time.Millisecond
 	// memoryLimit is what the charts tell a service with 512 Mi.
 	memoryLimit = "GOMEMLIMIT=460MiB"
 )
@@ -44,7 +43,7 @@ func (x *testEnv) replica(ctx context.Context, program string, args ...string) (
 		return nil, err
 	}
 	s.url = fmt.Sprintf("http://127.0.0.1:%d", port)
-	return s, await(ctx, program, func() error {
+	return s, awaitReady(ctx, program, func() error {
 		_, err := probe(ctx, s.url, question{method: http.MethodGet, example: "/ready", status: http.StatusOK})
 		return err
 	})
@@ -121,23 +120,14 @@ func probe(ctx context.Context, url string, q question) (r reply, err error) {
 // compressed reply.
 var asker = &http.Transport{DisableCompression: true}
 
-// await tries until it succeeds.
-func await(ctx context.Context, what string, try func() error) error {
+// awaitReady tries until it succeeds.
+func awaitReady(ctx context.Context, what string, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	for {
-		err := try()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w", what, err)
-		case <-ticker.C:
-		}
+	if err := await.Try(ctx, func(context.Context) error { return try() }); err != nil {
+		return fmt.Errorf("%s is not ready: %w", what, err)
 	}
+	return nil
 }
 
 // freePort is one that nothing listens on at the moment.

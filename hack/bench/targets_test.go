@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -89,24 +87,6 @@ func TestProbe(t *testing.T) {
 	q.example = "/b"
 	if _, err := probe(t.Context(), s.URL, q); err == nil || err.Error() != "POST /b = 418 I'm a teapot not me, want 302" {
 		t.Errorf("another reply = %v, want an error that says what it is", err)
-	}
-}
-
-func TestAwait(t *testing.T) {
-	tries := 0
-	err := await(t.Context(), "it", func() error {
-		if tries++; tries < 3 {
-			return errors.New("not yet")
-		}
-		return nil
-	})
-	if err != nil || tries != 3 {
-		t.Errorf("await = %v after %d tries, want success after 3", err, tries)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := await(ctx, "it", func() error { return errors.New("no") }); err == nil || err.Error() != "it is not ready: no" {
-		t.Errorf("await = %v, want what was not ready, and why", err)
 	}
 }
 

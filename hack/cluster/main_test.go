@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -81,13 +83,9 @@ func TestHelpListsTheCommands(t *testing.T) {
 
 func TestStateFolderMayBeRelative(t *testing.T) {
 	o, err := find("status").parse([]string{"--state-dir", "here"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, want := o.cluster.Layout.State, folder+"/here"; got != want {
 		t.Errorf("state folder is %q, want %q", got, want)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // tool is a line by which a module pins a program.
@@ -34,9 +36,7 @@ func TestEveryModuleWithProgramsIsListed(t *testing.T) {
 	}
 	for _, m := range modules {
 		content, err := os.ReadFile(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		listed := slices.ContainsFunc(all, func(c Component) bool { return c.Name == filepath.Dir(m) })
 		if listed != tool.Match(content) {
 			t.Errorf("%s: it is listed: %t, and names a tool: %t", m, listed, !listed)

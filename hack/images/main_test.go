@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/debimage"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/goimage"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
@@ -56,17 +56,13 @@ func TestHelp(t *testing.T) {
 
 func TestList(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"list"}, &out, &bytes.Buffer{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, run(t.Context(), []string{"list"}, &out, &bytes.Buffer{}))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if got, want := len(lines), 1+len(recipe.All()); got != want {
 		t.Fatalf("%d lines, want %d:\n%s", got, want, &out)
 	}
-	want := []string{"operator", "loadtest.dev/operator:dev", "operator.tar", "go", "./cmd"}
-	if diff := cmp.Diff(want, strings.Fields(lines[1])); diff != "" {
-		t.Errorf("first image (-want +got):\n%s", diff)
-	}
+	want := []string{"operator", "loadtest.dev/operator:dev", "operator.tar", "go", "."}
+	same.As(t, "first image", want, strings.Fields(lines[1]))
 }
 
 func TestBuildOutsideTheRepository(t *testing.T) {
@@ -83,9 +79,7 @@ func TestBuildAll(t *testing.T) {
 	for name, content := range map[string]string{
 		"go.mod": "module example.com/hello\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n", "ca.crt": "x",
 	} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(root, name), []byte(content), 0o600))
 	}
 	var out bytes.Buffer
 	b := &builder{
@@ -108,9 +102,7 @@ func TestBuildAll(t *testing.T) {
 		want := "loadtest.dev/missing:dev failed after N s: no Go package at ./missing\n" +
 			"loadtest.dev/hello:dev N MB N " + outcome + " N s\n" +
 			"loadtest.dev/nothing:dev failed after N s: the recipe names neither a Go package nor Debian packages\n"
-		if diff := cmp.Diff(want, withoutNumbers(out.String())); diff != "" {
-			t.Errorf("output (-want +got):\n%s", diff)
-		}
+		same.As(t, "output", want, withoutNumbers(out.String()))
 	}
 }
 

@@ -114,43 +114,6 @@ func TestCallsAreMadeByThosePeersThatCan(t *testing.T) {
 	}
 }
 
-func TestVegetaAtRate(t *testing.T) {
-	want := Invocation{
-		Args:  []string{"attack", "-rate=1000", "-workers=10", "-max-workers=10", "-duration=30s", "-output=/out"},
-		Stdin: "GET http://x/\n",
-	}
-	same.As(t, "invocation", want, VegetaAtRate("http://x/", 1000, 10, 30, "/out"))
-}
-
-func TestClosedRefuses(t *testing.T) {
-	good := Load{URL: "http://x", Connections: 1, Streams: 1, Seconds: 1}
-	for name, spoil := range map[string]func(*Load){
-		"no URL":         func(l *Load) { l.URL = "" },
-		"no connections": func(l *Load) { l.Connections = 0 },
-		"no time":        func(l *Load) { l.Seconds = 0 },
-		"no stream":      func(l *Load) { l.Streams = 0 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bad := good
-			spoil(&bad)
-			if _, err := All[0].Closed(TCP, bad); err == nil {
-				t.Error("Closed accepts it")
-			}
-		})
-	}
-}
-
-func TestNamed(t *testing.T) {
-	for _, p := range All {
-		if got, err := Named(p.Name); err != nil || got.Version != p.Version {
-			t.Errorf("Named(%q) = %+v, %v", p.Name, got, err)
-		}
-	}
-	if _, err := Named("ab"); err == nil {
-		t.Error("Named finds a peer that there is not")
-	}
-}
-
 // The modules fix the versions that the table names.
 func TestModulesPinVersions(t *testing.T) {
 	for _, p := range All {

@@ -84,15 +84,6 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
-func TestStart(t *testing.T) {
-	var out bytes.Buffer
-	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "cat; echo $X"}, Env: []string{"X=y"}, Core: Anywhere, Stdin: strings.NewReader("in "), Stdout: &out})
-	must.Succeed(t, err)
-	if _, err := p.Wait(); err != nil || out.String() != "in y\n" {
-		t.Errorf("it printed %q, %v", out.String(), err)
-	}
-}
-
 // What a process cost is known after its end.
 func TestUsage(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo ready; read x"}, Core: Anywhere})
@@ -149,27 +140,5 @@ func TestFailures(t *testing.T) {
 	p.Kill()
 	if _, err := p.Stop(); err == nil {
 		t.Error("a killed process ended well")
-	}
-}
-
-func TestTailKeepsLastBytes(t *testing.T) {
-	var tl tail
-	for range 100 {
-		if n, err := tl.Write(bytes.Repeat([]byte("x"), 100)); n != 100 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	_, _ = tl.Write([]byte(" the end\n"))
-	if got := tl.String(); len(got) > maxTail || !strings.HasSuffix(got, "x the end") {
-		t.Errorf("kept %d bytes that end in %q", len(got), got[max(0, len(got)-20):])
-	}
-}
-
-func TestMachine(t *testing.T) {
-	if Processor() == "" || Kernel() == "" || Memory() < 1<<20 {
-		t.Errorf("the machine is a %q of %d bytes with Linux %q", Processor(), Memory(), Kernel())
-	}
-	if now, most, ok := Tracked(); ok && (now < 0 || most < 1) {
-		t.Errorf("%d of %d connections are tracked", now, most)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 func TestFindSourceLooksUpwards(t *testing.T) {
@@ -12,16 +14,12 @@ func TestFindSourceLooksUpwards(t *testing.T) {
 	source := filepath.Join(root, "hack", "cluster", "kubernetes")
 	deep := filepath.Join(root, "test", "e2e", "suite")
 	for _, folder := range []string{source, deep} {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(folder, 0o755))
 	}
 	if got, err := FindSource(deep); err == nil || !strings.Contains(err.Error(), "--source") {
 		t.Errorf("without a go.mod: %q, %v, want an error that names the flag", got, err)
 	}
-	if err := os.WriteFile(filepath.Join(source, "go.mod"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(source, "go.mod"), nil, 0o644))
 	for _, from := range []string{root, deep, filepath.Dir(source), source} {
 		if got, err := FindSource(from); err != nil || got != source {
 			t.Errorf("FindSource(%s) = %q, %v, want %q", from, got, err, source)
@@ -58,13 +56,9 @@ func TestEveryComponentIsALinkToTheOneBinary(t *testing.T) {
 	if _, err := Kubernetes(source, "", nil); err == nil {
 		t.Error("a folder without a module is taken")
 	}
-	if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte("require k8s.io/kubernetes v1.36.3\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(source, "go.mod"), []byte("require k8s.io/kubernetes v1.36.3\n"), 0o644))
 	b, err := Kubernetes(source, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, name := range Components {
 		if b.Links[name] != multicall {
 			t.Errorf("%s is a link to %q, want %s", name, b.Links[name], multicall)

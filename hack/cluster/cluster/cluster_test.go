@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/controlplane"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -63,9 +63,7 @@ func TestNodeRunsWithBothProcesses(t *testing.T) {
 		"those of another are gone": {[]string{"node-1/kubelet", "node-3/containerd"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := runs(running(l, test.without...), l.Node(2)); got != test.want {
-				t.Errorf("runs = %t, want %t", got, test.want)
-			}
+			same.As(t, "runs", test.want, runs(running(l, test.without...), l.Node(2)))
 		})
 	}
 }
@@ -76,9 +74,7 @@ func TestStatusTable(t *testing.T) {
 	memory := map[string]int64{"kube-apiserver": 200 << 20, "node-1/containerd": 20<<20 + 1<<19, "etcd": 40 << 20}
 	ready := map[string]time.Time{"node-1": now, "node-2": {}, "node-3": now}
 	var table bytes.Buffer
-	if err := Print(&table, components(l, leaders, memory, ready)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Print(&table, components(l, leaders, memory, ready)))
 	golden.Check(t, "status.txt", table.Bytes())
 }
 
@@ -108,9 +104,7 @@ func TestLeftovers(t *testing.T) {
 	if left, err := c.leftovers(); err != nil || left {
 		t.Errorf("leftovers of nothing: %t, %v", left, err)
 	}
-	if err := os.Mkdir(l.Run, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(l.Run, 0o755))
 	if left, err := c.leftovers(); err != nil || !left {
 		t.Errorf("leftovers with a run folder: %t, %v, want some", left, err)
 	}
@@ -128,9 +122,7 @@ func TestClusterOfAnotherStateFolderIsRefused(t *testing.T) {
 	if err := mine.own(); err != nil {
 		t.Errorf("a host without a cluster is refused: %v", err)
 	}
-	if err := mine.claim(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, mine.claim())
 	if err := mine.own(); err != nil {
 		t.Errorf("the owner is refused: %v", err)
 	}
@@ -156,9 +148,7 @@ func TestParallelRunsAllAndReturnsAllErrors(t *testing.T) {
 		}
 		return fmt.Errorf("node %d", n)
 	})
-	if diff := cmp.Diff(map[int]bool{1: true, 2: true, 3: true}, done); diff != "" {
-		t.Errorf("done (-want +got):\n%s", diff)
-	}
+	same.As(t, "done", map[int]bool{1: true, 2: true, 3: true}, done)
 	for _, want := range []string{"node 1", "node 3"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want it to have %q", err, want)
@@ -166,19 +156,5 @@ func TestParallelRunsAllAndReturnsAllErrors(t *testing.T) {
 	}
 	if err := parallel(func() error { return nil }); err != nil {
 		t.Errorf("without a failure: %v", err)
-	}
-}
-
-func TestLinkPointsToTheBuild(t *testing.T) {
-	root := t.TempDir()
-	c := Cluster{Layout: layout.New(filepath.Join(root, "state"))}
-	if err := c.link(root); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.Readlink(c.Layout.Binaries()); err != nil || got != root {
-		t.Errorf("link is to %q, %v, want %q", got, err, root)
-	}
-	if err := c.link(root); !errors.Is(err, os.ErrExist) {
-		t.Errorf("over another cluster's: %v, want that it exists", err)
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/pki"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/probe"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestReadiness(t *testing.T) {
@@ -24,13 +23,9 @@ func TestReadiness(t *testing.T) {
 			{"type": "Ready", "status": "Unknown", "lastHeartbeatTime": "2026-11-20T10:00:00Z"}]}},
 		{"metadata": {"name": "node-3"}, "status": {}}]}`
 	got, err := readiness([]byte(list))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := map[string]time.Time{"node-1": now, "node-2": {}, "node-3": {}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("readiness (-want +got):\n%s", diff)
-	}
+	same.As(t, "readiness", want, got)
 	if got, err := readiness([]byte("<html>")); err == nil {
 		t.Errorf("readiness of no list = %v, want an error", got)
 	}
@@ -48,9 +43,7 @@ func TestReadySince(t *testing.T) {
 		"in another zone, the same": {now.In(time.FixedZone("", 3600)), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := readySince(test.heartbeat, now.Add(900*time.Millisecond)); got != test.want {
-				t.Errorf("readySince = %t, want %t", got, test.want)
-			}
+			same.As(t, "readySince", test.want, readySince(test.heartbeat, now.Add(900*time.Millisecond)))
 		})
 	}
 }
@@ -58,9 +51,7 @@ func TestReadySince(t *testing.T) {
 func TestClientConfigRefusesABrokenKubeconfig(t *testing.T) {
 	l := written(t)
 	good, err := os.ReadFile(l.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := pki.ClientConfig(good); err != nil {
 		t.Errorf("the administrator's own is refused: %v", err)
 	}
@@ -75,12 +66,6 @@ func TestClientConfigRefusesABrokenKubeconfig(t *testing.T) {
 				t.Error("it is accepted")
 			}
 		})
-	}
-}
-
-func TestNewClientNeedsACluster(t *testing.T) {
-	if _, err := NewClient(layout.New(t.TempDir())); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error is %v, want that there is no kubeconfig", err)
 	}
 }
 

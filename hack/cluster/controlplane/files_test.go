@@ -6,20 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 var cluster = layout.New("/state")
 
 func TestCommandLines(t *testing.T) {
 	all := arguments(cluster)
-	if diff := cmp.Diff(slices.Sorted(slices.Values(Components)), slices.Sorted(maps.Keys(all))); diff != "" {
-		t.Errorf("components with a command line (-want +got):\n%s", diff)
-	}
+	same.As(t, "components with a command line", slices.Sorted(slices.Values(Components)), slices.Sorted(maps.Keys(all)))
 	for name, args := range all {
 		golden.Check(t, name+".args", []byte(strings.Join(args, "\n")+"\n"))
 	}
@@ -27,9 +24,7 @@ func TestCommandLines(t *testing.T) {
 
 func TestConfigurationFiles(t *testing.T) {
 	contents, err := files(cluster, "search example.org\nnameserver 10.0.0.53\nnameserver fe80::1%eth0\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, content := range contents {
 		golden.Check(t, name, content)
 	}
@@ -54,36 +49,7 @@ func TestNameservers(t *testing.T) {
 		"none":                    {"", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, nameservers(test.resolvConf)); diff != "" {
-				t.Errorf("nameservers (-want +got):\n%s", diff)
-			}
+			same.As(t, "nameservers", test.want, nameservers(test.resolvConf))
 		})
-	}
-}
-
-func TestObjects(t *testing.T) {
-	text := objects()
-	if strings.Contains(text, "$") {
-		t.Errorf("a placeholder is left:\n%s", text)
-	}
-	var kinds []string
-	for document := range strings.SplitSeq(text, "\n---\n") {
-		var object struct {
-			Kind     string
-			Metadata struct{ Name string }
-		}
-		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, object.Kind+" "+object.Metadata.Name)
-	}
-	want := []string{
-		"Service kube-dns", "EndpointSlice kube-dns", "ClusterRole system:coredns",
-		"ClusterRoleBinding system:coredns", "ClusterRoleBinding kube-apiserver-kubelet-client",
-		"StorageClass local", "ClusterRole system:volume-provisioner", "ClusterRoleBinding system:volume-provisioner",
-		"ClusterRole system:policy-enforcer", "ClusterRoleBinding system:policy-enforcer",
-	}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 }

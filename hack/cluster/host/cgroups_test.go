@@ -1,12 +1,16 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestHierarchies(t *testing.T) {
@@ -24,9 +28,7 @@ func TestHierarchies(t *testing.T) {
 		"none are mounted": {[]mount{disk}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, hierarchies(test.mounts), cmp.AllowUnexported(hierarchy{})); diff != "" {
-				t.Errorf("hierarchies (-want +got):\n%s", diff)
-			}
+			same.As(t, "hierarchies", test.want, hierarchies(test.mounts), cmp.AllowUnexported(hierarchy{}))
 		})
 	}
 }
@@ -35,9 +37,7 @@ func TestControllers(t *testing.T) {
 	for available, want := range map[string]string{
 		"cpuset cpu memory pids\n": "+cpuset +cpu +memory +pids", "cpu": "+cpu", "\n": "", "": "",
 	} {
-		if got := controllers(available); got != want {
-			t.Errorf("controllers(%q) = %q, want %q", available, got, want)
-		}
+		same.As(t, fmt.Sprintf("controllers(%q)", available), want, controllers(available))
 	}
 }
 
@@ -47,12 +47,8 @@ func tree(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	return root
 }
@@ -60,9 +56,7 @@ func tree(t *testing.T, files map[string]string) string {
 func read(t *testing.T, parts ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(content)
 }
 
@@ -70,17 +64,11 @@ func TestMakeFillsTheCpusetOfEachLevel(t *testing.T) {
 	root := tree(t, map[string]string{"cpuset.cpus": "0-1\n", "cpuset.mems": "0\n"})
 	groups := Cgroups{[]hierarchy{{root: root, cpuset: true}, {root: tree(t, nil)}}}
 	for range 2 { // a group that is there already is as good
-		if err := groups.Make("cluster/node-1"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, groups.Make("cluster/node-1"))
 	}
 	for _, group := range []string{"cluster", "cluster/node-1"} {
-		if got := read(t, root, group, "cpuset.cpus"); got != "0-1\n" {
-			t.Errorf("cpus of %s are %q, want its parent's", group, got)
-		}
-		if got := read(t, root, group, "cpuset.mems"); got != "0\n" {
-			t.Errorf("memory nodes of %s are %q, want its parent's", group, got)
-		}
+		same.As(t, "cpus of "+group, "0-1\n", read(t, root, group, "cpuset.cpus"))
+		same.As(t, "memory nodes of "+group, "0\n", read(t, root, group, "cpuset.mems"))
 	}
 }
 
@@ -90,13 +78,9 @@ func TestMakePassesControllersOn(t *testing.T) {
 		// The kernel makes the files of a group; the test has to.
 		"cluster/cgroup.controllers": "cpu memory\n", "cluster/cgroup.subtree_control": "",
 	})
-	if err := (Cgroups{[]hierarchy{{root: root, unified: true}}}).Make("cluster/node-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, (Cgroups{[]hierarchy{{root: root, unified: true}}}).Make("cluster/node-1"))
 	for _, group := range []string{"", "cluster"} {
-		if got := read(t, root, group, "cgroup.subtree_control"); got != "+cpu +memory" {
-			t.Errorf("%q passes on %q, want all its controllers", group, got)
-		}
+		same.As(t, fmt.Sprintf("%q passes on", group), "+cpu +memory", read(t, root, group, "cgroup.subtree_control"))
 	}
 }
 
@@ -107,12 +91,8 @@ func TestProcessesAreThoseOfAllHierarchiesAndLevels(t *testing.T) {
 		{root: tree(t, nil)},
 	}}
 	got, err := groups.processes("c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]int{10, 20, 30, 40}, got); diff != "" {
-		t.Errorf("processes (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "processes", []int{10, 20, 30, 40}, got)
 	wrong := Cgroups{[]hierarchy{{root: tree(t, map[string]string{"c/cgroup.procs": "ten\n"})}}}
 	if got, err := wrong.processes("c"); err == nil {
 		t.Errorf("processes = %v, want an error for what is no number", got)
@@ -122,13 +102,9 @@ func TestProcessesAreThoseOfAllHierarchiesAndLevels(t *testing.T) {
 func TestJoinWritesToEveryHierarchy(t *testing.T) {
 	first, second := tree(t, map[string]string{"c/cgroup.procs": ""}), tree(t, map[string]string{"c/cgroup.procs": ""})
 	groups := Cgroups{[]hierarchy{{root: first}, {root: second}}}
-	if err := groups.Join("c", 42); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, groups.Join("c", 42))
 	for _, root := range []string{first, second} {
-		if got := read(t, root, "c/cgroup.procs"); got != "42" {
-			t.Errorf("joined %q, want 42", got)
-		}
+		same.As(t, "joined", "42", read(t, root, "c/cgroup.procs"))
 	}
 	if err := groups.Join("missing", 42); err == nil || !strings.Contains(err.Error(), "42") {
 		t.Errorf("error is %v, want it to name the process", err)
@@ -138,17 +114,11 @@ func TestJoinWritesToEveryHierarchy(t *testing.T) {
 func TestRemoveTakesTheDeepestFirst(t *testing.T) {
 	root := tree(t, nil)
 	for _, folder := range []string{"c/a/deep", "c/b", "other"} {
-		if err := os.MkdirAll(filepath.Join(root, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Join(root, folder), 0o755))
 	}
 	groups := Cgroups{[]hierarchy{{root: root}, {root: tree(t, nil)}}}
 	for range 2 { // nothing to remove is as good
-		if err := groups.Remove("c"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, groups.Remove("c"))
 	}
-	if diff := cmp.Diff([]string{root, filepath.Join(root, "other")}, groupsBelow(root)); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	same.As(t, "left", []string{root, filepath.Join(root, "other")}, groupsBelow(root))
 }

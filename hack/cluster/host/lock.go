@@ -50,7 +50,7 @@ func tryAcquire(path string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	if !same(file, path) {
+	if !sameFile(file, path) {
 		// The holder before removed the file between our open and our lock.
 		file.Close()
 		return nil, errHeld
@@ -58,7 +58,7 @@ func tryAcquire(path string) (release func(), err error) {
 	return func() { os.Remove(path); file.Close() }, nil
 }
 
-func same(file *os.File, path string) bool {
+func sameFile(file *os.File, path string) bool {
 	held, err1 := file.Stat()
 	named, err2 := os.Stat(path)
 	return err1 == nil && err2 == nil && os.SameFile(held, named)

@@ -3,7 +3,8 @@ package host
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestParseMounts(t *testing.T) {
@@ -19,12 +20,8 @@ func TestParseMounts(t *testing.T) {
 		{Point: "/mnt/with blank\\and\ttab", Kind: "tmpfs", Options: []string{"rw"}},
 	}
 	got, err := parseMounts(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("mounts (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "mounts", want, got)
 }
 
 func TestParseMountsRefusesWhatItDoesNotKnow(t *testing.T) {
@@ -39,15 +36,5 @@ func TestParseMountsRefusesWhatItDoesNotKnow(t *testing.T) {
 				t.Errorf("parseMounts(%q) = %+v, want an error", line, got)
 			}
 		})
-	}
-}
-
-func TestUnescape(t *testing.T) {
-	for escaped, want := range map[string]string{
-		`/plain`: "/plain", `/a\040b`: "/a b", `\134`: `\`, `/end\04`: `/end\04`, `/no\999octal`: `/no\999octal`,
-	} {
-		if got := unescape(escaped); got != want {
-			t.Errorf("unescape(%q) = %q, want %q", escaped, got, want)
-		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestPrivileged(t *testing.T) {
@@ -53,9 +53,7 @@ func TestMissingNamesProgramsAndPackages(t *testing.T) {
 		Programs: []string{"containerd", "ctr", "/usr/lib/cni/bridge", "ip"},
 		Packages: []string{"containerd", "containernetworking-plugins", "iproute2"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("missing (-want +got):\n%s", diff)
-	}
+	same.As(t, "missing", want, got)
 	for _, text := range []string{
 		"apt-get install --no-install-recommends containerd containernetworking-plugins iproute2", "ctr", "--install",
 	} {

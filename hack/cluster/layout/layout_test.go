@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 func TestNodesHaveAddressesOfTheirOwn(t *testing.T) {
@@ -115,12 +117,8 @@ func TestAuditLogsAreInOrder(t *testing.T) {
 	var want []string
 	for _, name := range []string{"audit-2026-11-20T09-00-00.000", "audit-2026-11-20T10-00-00.000", "audit"} {
 		want = append(want, l.Log(name))
-		if err := os.MkdirAll(filepath.Dir(l.Log(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(l.Log(name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(l.Log(name)), 0o755))
+		must.Succeed(t, os.WriteFile(l.Log(name), nil, 0o600))
 	}
 	if got, err := l.AuditLogs(); err != nil || !slices.Equal(got, want) {
 		t.Errorf("AuditLogs() = %q, %v; want %q", got, err, want)

@@ -1,12 +1,12 @@
 package network
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestInputOfIPAndIptables(t *testing.T) {
@@ -38,9 +38,7 @@ route delete blackhole 198.19.0.0/16
 		"names that resemble": {[]link{{Name: "lt-node-10"}, {Name: "lt-"}, {Name: "lt-control0"}}, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, downBatch(test.links, test.blackhole)); diff != "" {
-				t.Errorf("batch (-want +got):\n%s", diff)
-			}
+			same.As(t, "batch", test.want, downBatch(test.links, test.blackhole))
 		})
 	}
 }
@@ -73,9 +71,7 @@ COMMIT
 
 func TestRemovalLeavesOthersRulesAlone(t *testing.T) {
 	script, tables := removal(saved)
-	if diff := cmp.Diff([]string{"mangle", "nat"}, tables); diff != "" {
-		t.Errorf("tables (-want +got):\n%s", diff)
-	}
+	same.As(t, "tables", []string{"mangle", "nat"}, tables)
 	want := `*mangle
 :KUBE-PROXY-CANARY - [0:0]
 -X KUBE-PROXY-CANARY
@@ -91,9 +87,7 @@ COMMIT
 -X LOADTEST-POSTROUTING
 COMMIT
 `
-	if diff := cmp.Diff(want, script); diff != "" {
-		t.Errorf("script (-want +got):\n%s", diff)
-	}
+	same.As(t, "script", want, script)
 }
 
 func TestRemovalOfNothing(t *testing.T) {
@@ -117,9 +111,7 @@ func TestTarget(t *testing.T) {
 		`INPUT -m comment --comment "a -j b" -j KUBE-FIREWALL`: "KUBE-FIREWALL",
 		"INPUT -s 10.0.0.0/8":                                  "",
 	} {
-		if got := target(rule); got != want {
-			t.Errorf("target(%q) = %q, want %q", rule, got, want)
-		}
+		same.As(t, fmt.Sprintf("target(%q)", rule), want, target(rule))
 	}
 }
 
@@ -138,9 +130,7 @@ func TestVacant(t *testing.T) {
 		"a set":                    {"table ip filter {\n\tset blocked {\n\t\ttype ipv4_addr\n\t}\n}\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := vacant(test.listing); got != test.want {
-				t.Errorf("vacant = %t, want %t", got, test.want)
-			}
+			same.As(t, "vacant", test.want, vacant(test.listing))
 		})
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func tarOf(t *testing.T, files map[string]string) []byte {
@@ -18,16 +19,12 @@ func tarOf(t *testing.T, files map[string]string) []byte {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name]))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name]))}))
 		if _, err := w.Write([]byte(files[name])); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	return buffer.Bytes()
 }
 
@@ -45,12 +42,8 @@ func TestReadImagesReturnsTheirNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			content := tarOf(t, files)
 			got, err := readImages(bytes.NewReader(content))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]string{"a:1", "b:2"}, got.names); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
+			must.Succeed(t, err)
+			same.As(t, "names", []string{"a:1", "b:2"}, got.names)
 			if sum := sha256.Sum256(content); got.digest != hex.EncodeToString(sum[:]) {
 				t.Error("the digest is not that of the whole file")
 			}

@@ -1,13 +1,14 @@
 package node
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 var cluster = layout.New("/state")
@@ -15,13 +16,9 @@ var cluster = layout.New("/state")
 func TestConfigurationsOfANode(t *testing.T) {
 	node := cluster.Node(2)
 	cni, err := networkConfig(node)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	kubelet, err := kubeletConfig(cluster, node)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	golden.Check(t, "containerd.toml", []byte(containerdConfig(node)))
 	golden.Check(t, "10-bridge.conflist", append(cni, '\n'))
 	golden.Check(t, "kubelet.yaml", kubelet)
@@ -36,13 +33,9 @@ func TestNodesShareNothing(t *testing.T) {
 	for n := 1; n <= layout.Nodes; n++ {
 		node := cluster.Node(n)
 		cni, err := networkConfig(node)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		kubelet, err := kubeletConfig(cluster, node)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		rendered[n] = strings.Join([]string{
 			containerdConfig(node), string(cni), string(kubelet),
 			strings.Join(kubeletArgs(cluster, node), "\n"), strings.Join(unshared(node, "x"), "\n"),
@@ -61,18 +54,14 @@ func TestNodesShareNothing(t *testing.T) {
 
 func TestEnteredJoinsTheNamespaceOfAProcess(t *testing.T) {
 	want := []string{"nsenter", "--mount=/proc/42/ns/mnt", "--", "/bin/kubelet", "--v=1"}
-	if diff := cmp.Diff(want, entered(42, "/bin/kubelet", "--v=1")); diff != "" {
-		t.Errorf("command (-want +got):\n%s", diff)
-	}
+	same.As(t, "command", want, entered(42, "/bin/kubelet", "--v=1"))
 }
 
 func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"/plain": "'/plain'", "/with blank": "'/with blank'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "": "''",
 	} {
-		if got := quote(text); got != want {
-			t.Errorf("quote(%q) = %s, want %s", text, got, want)
-		}
+		same.As(t, fmt.Sprintf("quote(%q)", text), want, quote(text))
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
 )
 
@@ -43,22 +44,14 @@ func TestImportedIsKeptInAFile(t *testing.T) {
 	if err != nil || len(got) != 0 {
 		t.Fatalf("a new node has %v, %v, want nothing", got, err)
 	}
-	if err := os.MkdirAll(node.State, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(node.State, 0o755))
 	want := imported{"a:dev": "1", "b:dev": "2"}
-	if err := want.write(node); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, want.write(node))
 	if got, err = readImported(node); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("imported (-want +got):\n%s", diff)
-	}
-	if err := os.WriteFile(importedPath(node), []byte("["), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	same.As(t, "imported", want, got)
+	must.Succeed(t, os.WriteFile(importedPath(node), []byte("["), 0o644))
 	if _, err := readImported(node); err == nil || !strings.Contains(err.Error(), "node-1") {
 		t.Errorf("error is %v, want it to name the node", err)
 	}
@@ -68,21 +61,15 @@ func TestLoadSkipsImagesThatTheNodeHas(t *testing.T) {
 	l := layout.New(t.TempDir())
 	nodes := Nodes{Layout: l}
 	path := filepath.Join(l.State, "a.tar")
-	if err := os.MkdirAll(l.Node(1).State, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(l.Node(1).State, 0o755))
 	if _, err := archive.Save(path, "loadtest.dev/some:dev", empty.Image); err != nil {
 		t.Fatal(err)
 	}
 	images, err := openImages(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	known := imported{}
 	known.add(images)
-	if err := known.write(l.Node(1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, known.write(l.Node(1)))
 	// There is no containerd: an import would fail.
 	if err := nodes.Load(t.Context(), 1, path); err != nil {
 		t.Errorf("load of what is there: %v", err)
@@ -99,21 +86,11 @@ func TestPackPauseMakesAnImageOfTheBuiltProgram(t *testing.T) {
 		t.Errorf("without the program: %v, want that it does not exist", err)
 	}
 	for _, path := range []string{l.Binary("pause"), l.Data("x")} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	}
-	if err := os.WriteFile(l.Binary("pause"), []byte("ELF"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := nodes.PackPause(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(l.Binary("pause"), []byte("ELF"), 0o755))
+	must.Succeed(t, nodes.PackPause())
 	images, err := openImages(nodes.pauseArchive())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{PauseImage}, images.names); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "names", []string{PauseImage}, images.names)
 }

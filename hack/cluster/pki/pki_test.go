@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -19,18 +21,14 @@ var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 func authority(t *testing.T, name string) Authority {
 	t.Helper()
 	a, err := NewAuthority(name, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return a
 }
 
 func issue(t *testing.T, a Authority, request Request) *x509.Certificate {
 	t.Helper()
 	pair, err := a.Issue(request, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := tls.X509KeyPair(pair.Certificate, pair.Key); err != nil {
 		t.Fatalf("certificate and key do not belong together: %v", err)
 	}
@@ -41,9 +39,7 @@ func decode(t *testing.T, encoded []byte) *x509.Certificate {
 	t.Helper()
 	block, _ := pem.Decode(encoded)
 	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return certificate
 }
 
@@ -97,16 +93,6 @@ func encode(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-func TestSubjectIsUserAndGroups(t *testing.T) {
-	got := issue(t, authority(t, "ca"), Request{User: "admin", Groups: []string{"system:masters"}}).Subject
-	if got.CommonName != "admin" {
-		t.Errorf("common name is %q, want the user", got.CommonName)
-	}
-	if diff := cmp.Diff([]string{"system:masters"}, got.Organization); diff != "" {
-		t.Errorf("organizations are not the groups (-want +got):\n%s", diff)
-	}
-}
-
 func TestSerialsDiffer(t *testing.T) {
 	ca := authority(t, "ca")
 	first, second := issue(t, ca, Request{User: "a"}), issue(t, ca, Request{User: "a"})
@@ -117,19 +103,13 @@ func TestSerialsDiffer(t *testing.T) {
 
 func TestTokenKeyIsAPair(t *testing.T) {
 	private, public, err := TokenKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	block, _ := pem.Decode(private)
 	key, err := x509.ParseECPrivateKey(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	block, _ = pem.Decode(public)
 	half, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if verifier, ok := half.(*ecdsa.PublicKey); !ok || !key.PublicKey.Equal(verifier) {
 		t.Errorf("the public half %T is not the private one's", half)
 	}
@@ -141,9 +121,7 @@ func TestTokenKeyIsAPair(t *testing.T) {
 func TestKubeconfigHasWhatKubectlNeeds(t *testing.T) {
 	content, err := Kubeconfig("https://198.19.0.1:6443", []byte("authority"), "admin",
 		Pair{Certificate: []byte("certificate"), Key: []byte("key")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	want := map[string]any{
 		"apiVersion": "v1", "kind": "Config", "current-context": "loadtest",
@@ -155,10 +133,6 @@ func TestKubeconfigHasWhatKubectlNeeds(t *testing.T) {
 			"cluster": "loadtest", "user": "admin"}}},
 	}
 	var got map[string]any
-	if err := yaml.Unmarshal(content, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("kubeconfig (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, yaml.Unmarshal(content, &got))
+	same.As(t, "kubeconfig", want, got)
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 var errNotYet = errors.New("not yet")
@@ -55,9 +57,7 @@ func TestDial(t *testing.T) {
 		t.Error("a socket that is not there answers")
 	}
 	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer listener.Close()
 	if err := check(t.Context()); err != nil {
 		t.Errorf("a socket that listens does not answer: %v", err)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // start starts a shell script under a name, in a table of the test's own.
@@ -17,14 +19,10 @@ func start(t *testing.T, script string) (Table, int, string) {
 	table := Table{Owner: t.TempDir()}
 	log := filepath.Join(table.Owner, "logs", "deep", "script.log")
 	pid, err := table.Start(Spec{Name: "script", Path: "/bin/sh", Args: []string{"-c", script}, Env: []string{"OWN=yes"}, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		left, err := table.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := table.Stop(left, 0); err != nil {
 			t.Error(err)
 		}
@@ -49,9 +47,7 @@ func awaitEnd(t *testing.T, pid int) {
 func TestStartedProcessIsListed(t *testing.T) {
 	table, pid, _ := start(t, "exec sleep 600")
 	leaders, err := table.Leaders()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := leaders["script"]; got.PID != pid || !got.Leader {
 		t.Errorf("found %+v, want a leader with pid %d", got, pid)
 	}
@@ -66,9 +62,7 @@ func TestStartPassesOnlyPath(t *testing.T) {
 	_, pid, log := start(t, "env; pwd; echo error >&2")
 	awaitEnd(t, pid)
 	content, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := string(content)
 	for _, want := range []string{"PATH=" + os.Getenv("PATH"), "OWN=yes", mark + "=", "\n/\n", "error"} {
 		if !strings.Contains(got, want) {
@@ -84,15 +78,11 @@ func TestStopEndsChildrenAsWell(t *testing.T) {
 	table, pid, _ := start(t, "sleep 600 & exec sleep 600")
 	awaitChildren(t, table, 2)
 	all, err := table.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if !all[0].Leader || all[0].PID != pid || all[1].Leader {
 		t.Errorf("List = %+v, want the leader and then its child", all)
 	}
-	if err := table.Stop(all, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, table.Stop(all, 0))
 	if left, err := table.List(); err != nil || len(left) > 0 {
 		t.Errorf("left are %+v, %v", left, err)
 	}
@@ -103,9 +93,7 @@ func awaitChildren(t *testing.T, table Table, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
 		all, err := table.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if len(all) == n {
 			return
 		}
@@ -119,12 +107,8 @@ func TestStopLetsProcessesEndInOrder(t *testing.T) {
 	table, _, log := start(t, `trap 'echo ended; exit 0' TERM; echo ready; while :; do sleep 0.01; done`)
 	awaitLog(t, log, "ready")
 	all, err := table.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Stop(all[:1], time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, table.Stop(all[:1], time.Minute))
 	awaitLog(t, log, "ended")
 }
 
@@ -132,12 +116,8 @@ func TestStopKillsProcessesThatIgnoreSIGTERM(t *testing.T) {
 	table, pid, log := start(t, `trap '' TERM; echo ready; while :; do sleep 600; done`)
 	awaitLog(t, log, "ready")
 	all, err := table.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Stop(all, time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, table.Stop(all, time.Millisecond))
 	awaitEnd(t, pid)
 }
 
@@ -157,9 +137,7 @@ func awaitLog(t *testing.T, log, want string) {
 func TestStopSparesALaterProcessWithTheSameNumber(t *testing.T) {
 	table, _, _ := start(t, "exec sleep 600")
 	stranger, pid, _ := start(t, "exec sleep 600")
-	if err := table.Stop([]Process{{PID: pid, Name: "script"}}, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, table.Stop([]Process{{PID: pid, Name: "script"}}, 0))
 	if leaders, err := stranger.Leaders(); err != nil || leaders["script"].PID != pid {
 		t.Errorf("the stranger is gone: %+v, %v", leaders, err)
 	}
@@ -175,15 +153,9 @@ func TestStartNamesWhatItCannotStart(t *testing.T) {
 
 func TestRaiseFileLimitReachesTheHardLimit(t *testing.T) {
 	var before, after unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	if err := RaiseFileLimit(); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &after); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &before))
+	must.Succeed(t, RaiseFileLimit())
+	must.Succeed(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &after))
 	if after.Cur != before.Max {
 		t.Errorf("the limit is %d, want the hard limit %d", after.Cur, before.Max)
 	}

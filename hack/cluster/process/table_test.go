@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 // fake makes a process file system with the given processes.
@@ -23,12 +26,8 @@ func procOf(t *testing.T, processes map[int]fake) string {
 	t.Helper()
 	proc := t.TempDir()
 	write := func(path, content string) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	for pid, p := range processes {
 		folder := filepath.Join(proc, strconv.Itoa(pid))
@@ -55,25 +54,17 @@ func TestListFindsTheClustersProcesses(t *testing.T) {
 		42: {"", "without environment", 42, 0},
 	})}
 	got, err := table.List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []Process{
 		{PID: 20, Name: "etcd", Leader: true},
 		{PID: 10, Name: "node-1/containerd", Leader: true},
 		{PID: 11, Name: "node-1/containerd"},
 		{PID: 12, Name: "node-1/containerd"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("List (-want +got):\n%s", diff)
-	}
+	same.As(t, "List", want, got)
 	leaders, err := table.Leaders()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]Process{"etcd": want[0], "node-1/containerd": want[1]}, leaders); diff != "" {
-		t.Errorf("Leaders (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "Leaders", map[string]Process{"etcd": want[0], "node-1/containerd": want[1]}, leaders)
 }
 
 func TestNameOf(t *testing.T) {
@@ -109,9 +100,7 @@ func TestParseStat(t *testing.T) {
 		if err != nil {
 			t.Errorf("parseStat(%q): %v", line, err)
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(stat{})); diff != "" {
-			t.Errorf("parseStat(%q) (-want +got):\n%s", line, diff)
-		}
+		same.As(t, fmt.Sprintf("parseStat(%q)", line), want, got, cmp.AllowUnexported(stat{}))
 	}
 	for _, line := range []string{
 		"", "7 etcd S 1 5 3 0 -1 0", "7 (etcd) S 1 5 3 0 -1", "7 (etcd) S 1 5 x 0 -1 0", "7 (etcd) S 1 5 3 0 -1 x",
@@ -133,9 +122,7 @@ func TestReadOfEnvironments(t *testing.T) {
 		"a kernel thread":     {stat{state: "S", flags: kernelThread | 64}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.stat.hasEnvironment(); got != test.want {
-				t.Errorf("hasEnvironment = %t, want %t", got, test.want)
-			}
+			same.As(t, "hasEnvironment", test.want, test.stat.hasEnvironment())
 		})
 	}
 }

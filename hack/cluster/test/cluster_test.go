@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/process"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/archive"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
 )
@@ -85,9 +86,7 @@ func newHost(t *testing.T) *host {
 func footprint(t *testing.T) Footprint {
 	t.Helper()
 	f, err := Take()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return f
 }
 
@@ -163,9 +162,7 @@ func (h *host) memory() (total int64) {
 func (h *host) processes() []process.Process {
 	h.Helper()
 	all, err := process.Table{Owner: layout.DefaultState}.List()
-	if err != nil {
-		h.Fatal(err)
-	}
+	must.Succeed(h, err)
 	return all
 }
 
@@ -196,15 +193,11 @@ func (h *host) load() {
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	run(h.T, build)
 	content, err := os.ReadFile(program)
-	if err != nil {
-		h.Fatal(err)
-	}
+	must.Succeed(h, err)
 	tree := rootfs.Tree{}
 	tree.File("probe", 0o755, content)
 	image, err := tree.Image(rootfs.Run{Entrypoint: []string{"/probe"}})
-	if err != nil {
-		h.Fatal(err)
-	}
+	must.Succeed(h, err)
 	const name = "loadtest.dev/probe:test"
 	if _, err := archive.Save(program+".tar", name, image); err != nil {
 		h.Fatal(err)
@@ -274,9 +267,7 @@ func (h *host) token() {
 			}
 		}
 		out := h.kubectl(review, "create", "--filename=-", "--output=json")
-		if err := json.Unmarshal([]byte(out), &answer); err != nil {
-			h.Fatal(err)
-		}
+		must.Succeed(h, json.Unmarshal([]byte(out), &answer))
 		if answer.Status.Authenticated != want {
 			h.Errorf("token for audience %q: %+v, want authenticated %t", audience, answer.Status, want)
 		}
@@ -331,9 +322,7 @@ func (h *host) powerCut() {
 
 func (h *host) repair() {
 	killed := h.processes()
-	if err := (process.Table{Owner: layout.DefaultState}).Stop(killed, 0); err != nil {
-		h.Fatal(err)
-	}
+	must.Succeed(h, (process.Table{Owner: layout.DefaultState}).Stop(killed, 0))
 	if err := exec.Command(h.program, "status").Run(); err == nil {
 		h.Error("status has exit code 0 on a cluster without processes")
 	}

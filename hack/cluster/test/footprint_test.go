@@ -9,16 +9,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestDifference(t *testing.T) {
 	before := Footprint{"links": {"eth0", "lo"}, "mounts": {"/"}, "cgroups": nil, "processes": {"1 etcd"}}
 	after := Footprint{"links": {"lo", "lt-node-1"}, "mounts": {"/"}, "cgroups": {"/sys/fs/cgroup/left"}, "processes": {"2 etcd"}}
 	want := []string{"cgroups: + /sys/fs/cgroup/left", "links: + lt-node-1", "links: - eth0", "processes: + 2 etcd"}
-	if diff := cmp.Diff(want, Difference(before, after)); diff != "" {
-		t.Errorf("difference (-want +got):\n%s", diff)
-	}
+	same.As(t, "difference", want, Difference(before, after))
 	if same := Difference(before, before); same != nil {
 		t.Errorf("a footprint differs from itself: %q", same)
 	}
@@ -27,20 +26,14 @@ func TestDifference(t *testing.T) {
 func TestLinesLeaveOutIgnoredParts(t *testing.T) {
 	const saved = "# Generated at 12:00\n*nat\n:B ACCEPT [1:2]\n:A ACCEPT [34:5]\n\nCOMMIT\n"
 	got := lines([]byte(saved), regexp.MustCompile(`^#.*|\[\d+:\d+\]`))
-	if diff := cmp.Diff([]string{"*nat", ":A ACCEPT", ":B ACCEPT", "COMMIT"}, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	same.As(t, "lines", []string{"*nat", ":A ACCEPT", ":B ACCEPT", "COMMIT"}, got)
 }
 
 func write(t *testing.T, root, name, content string) {
 	t.Helper()
 	path := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Succeed(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 func TestProcessesAreThoseOfTheClustersPrograms(t *testing.T) {
@@ -50,9 +43,7 @@ func TestProcessesAreThoseOfTheClustersPrograms(t *testing.T) {
 	write(t, proc, "12/stat", "12 (containerd-shim) S 1 10 10")
 	write(t, proc, "13/stat", "13 (kubelet) Z 1 13 13")
 	write(t, proc, "self/stat", "14 (etcd) S 1 14 14")
-	if diff := cmp.Diff([]string{"10 etcd", "12 containerd-shim"}, processes(proc)); diff != "" {
-		t.Errorf("processes (-want +got):\n%s", diff)
-	}
+	same.As(t, "processes", []string{"10 etcd", "12 containerd-shim"}, processes(proc))
 }
 
 // unrelatedProcess starts a process under the name of one of the cluster's programs, and
@@ -60,18 +51,12 @@ func TestProcessesAreThoseOfTheClustersPrograms(t *testing.T) {
 func unrelatedProcess(t *testing.T) string {
 	t.Helper()
 	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const name = "etcd"
 	program := filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(sleep, program); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Symlink(sleep, program))
 	command := exec.Command(program, "1d")
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		_ = command.Wait() // it was killed
@@ -93,19 +78,13 @@ func TestEmptyGroupsAreThoseWithoutProcesses(t *testing.T) {
 	write(t, root, "left/pod/cgroup.procs", "")
 	write(t, root, "no group/file", "")
 	want := []string{filepath.Join(root, "left"), filepath.Join(root, "left", "pod")}
-	if diff := cmp.Diff(want, emptyGroups(root)); diff != "" {
-		t.Errorf("groups (-want +got):\n%s", diff)
-	}
+	same.As(t, "groups", want, emptyGroups(root))
 }
 
 func TestEntriesAndValues(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "net/ip_forward", "1\n")
 	write(t, root, "kernel/random/uuid", "differs each time\n")
-	if diff := cmp.Diff([]string{root + "/net/ip_forward = 1"}, values([]string{root})); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{root + "/kernel", root + "/net"}, entries([]string{root, root + "/none"})); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
+	same.As(t, "values", []string{root + "/net/ip_forward = 1"}, values([]string{root}))
+	same.As(t, "entries", []string{root + "/kernel", root + "/net"}, entries([]string{root, root + "/none"}))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/layout"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // policies goes from no policy to one that denies, one that allows beside it, one
@@ -95,12 +96,8 @@ func (h *host) hold(pod, address string) (ends func() string) {
 	command := exec.Command(filepath.Join(h.assets, "kubectl"), "--namespace=probe", "exec", pod, "--", "/probe", "hold", address)
 	command.Env = append(os.Environ(), "KUBECONFIG="+layout.New(layout.DefaultState).Admin())
 	out, err := command.StdoutPipe()
-	if err != nil {
-		h.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		h.Fatal(err)
-	}
+	must.Succeed(h, err)
+	must.Succeed(h, command.Start())
 	// A connection that is not cut would be held forever.
 	limit := time.AfterFunc(2*time.Minute, func() { _ = command.Process.Kill() })
 	lines := bufio.NewScanner(out)

@@ -2,6 +2,7 @@ package argocd
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,9 @@ import (
 	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 // TestActionsOffered: an action is offered when it can do something, and only then.
@@ -41,13 +45,9 @@ func TestActionsOffered(t *testing.T) {
 func offered(t *testing.T, vm lua.VM, o *unstructured.Unstructured) (names []string) {
 	t.Helper()
 	scripts, err := vm.GetResourceActionDiscovery(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	actions, err := vm.ExecuteResourceActionDiscovery(o, scripts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, a := range actions {
 		if a.Disabled || a.DisplayName == "" || a.IconClass == "" {
 			t.Errorf("action %+v has no name for people or no icon, or is disabled", a)
@@ -62,9 +62,7 @@ func offered(t *testing.T, vm lua.VM, o *unstructured.Unstructured) (names []str
 func act(t *testing.T, vm lua.VM, o *unstructured.Unstructured, name string) ([]lua.ImpactedResource, error) {
 	t.Helper()
 	action, err := vm.GetResourceAction(o, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if action == (appv1.ResourceActionDefinition{}) {
 		t.Fatalf("no action %s", name)
 	}
@@ -75,24 +73,16 @@ func act(t *testing.T, vm lua.VM, o *unstructured.Unstructured, name string) ([]
 func patchOf(t *testing.T, vm lua.VM, o *unstructured.Unstructured, name string) string {
 	t.Helper()
 	before, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	impacted, err := act(t, vm, o, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(impacted) != 1 || impacted[0].K8SOperation != lua.PatchOperation {
 		t.Fatalf("%s does %+v, want one patch", name, impacted)
 	}
 	after, err := json.Marshal(impacted[0].UnstructuredObj)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	patch, err := jsonpatch.CreateMergePatch(before, after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(patch)
 }
 
@@ -106,9 +96,7 @@ func TestActionsPatchOneField(t *testing.T) {
 			if want == "" {
 				continue
 			}
-			if got := patchOf(t, vm, d.Unstructured, name); got != want {
-				t.Errorf("%s of %s: the patch is %s, want %s", name, d.name, got, want)
-			}
+			same.As(t, fmt.Sprintf("%s of %s: the patch", name, d.name), want, patchOf(t, vm, d.Unstructured, name))
 			done[name]++
 		}
 	}
@@ -149,9 +137,7 @@ func TestRerun(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			both := documents(t, filepath.Join("hack/components/argocd", file))
 			impacted, err := act(t, vm, both[0].Unstructured, "rerun")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if len(impacted) != 1 || impacted[0].K8SOperation != lua.CreateOperation {
 				t.Fatalf("it does %+v, want one creation", impacted)
 			}
@@ -169,9 +155,7 @@ func TestRerun(t *testing.T) {
 func TestRerunOfWhatCannotBeCopied(t *testing.T) {
 	vm := engine(t)
 	o := documents(t, "hack/components/argocd/testdata/rerun/plain.yaml")[0].Unstructured
-	if err := unstructured.SetNestedMap(o.Object, map[string]any{}, "spec", "worker", "affinity"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unstructured.SetNestedMap(o.Object, map[string]any{}, "spec", "worker", "affinity"))
 	if got := offered(t, vm, o); len(got) > 0 {
 		t.Errorf("%q are offered", got)
 	}
@@ -196,9 +180,7 @@ func TestNothingIsOfferedWhileItIsDeleted(t *testing.T) {
 func text(t *testing.T, o *unstructured.Unstructured) string {
 	t.Helper()
 	content, err := yaml.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(content)
 }
 
@@ -209,9 +191,7 @@ func TestRerunOfALongName(t *testing.T) {
 	for length, want := range map[int]string{46: strings.Repeat("x", 46) + "-", 47: "rerun-"} {
 		o.SetName(strings.Repeat("x", length))
 		impacted, err := act(t, vm, o, "rerun")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := impacted[0].UnstructuredObj
 		if got.GetGenerateName() != want || got.GetAnnotations()["loadtest.dev/rerun-of"] != o.GetName() {
 			t.Errorf("a name of %d characters: %q, annotations %v", length, got.GetGenerateName(), got.GetAnnotations())

@@ -13,15 +13,15 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/sync/hook"
 	"github.com/argoproj/gitops-engine/pkg/sync/syncwaves"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // typed is an example as Argo CD's type; a field that the type does not have is an error.
 func typed(t *testing.T, file string, into any) {
 	t.Helper()
 	o := documents(t, "examples/argocd/"+file)[0]
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, into, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, into, true))
 }
 
 func TestExampleOfAnApplication(t *testing.T) {
@@ -43,13 +43,9 @@ func TestExampleOfAnApplicationSet(t *testing.T) {
 	var names []string
 	for _, element := range set.Spec.Generators[0].List.Elements {
 		var params map[string]any
-		if err := json.Unmarshal(element.Raw, &params); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(element.Raw, &params))
 		app, err := (&utils.Render{}).RenderTemplateParams(template, nil, params, set.Spec.GoTemplate, set.Spec.GoTemplateOptions)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if _, err := os.Stat(filepath.Join(repository, app.Spec.Sources[0].Path, app.Spec.Sources[0].Helm.ValueFiles[0])); err != nil {
 			t.Error(err)
 		}

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/fake"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // repository is the root of it, as a test runs in its package's folder.
@@ -25,20 +27,14 @@ func engine(t *testing.T) lua.VM {
 	t.Helper()
 	var cm corev1.ConfigMap
 	content, err := os.ReadFile(filepath.Join(repository, "config/argocd/argocd-cm.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(content, &cm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, yaml.UnmarshalStrict(content, &cm))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cm.Namespace, Name: "argocd-secret", Labels: map[string]string{"app.kubernetes.io/part-of": "argocd"},
 	}}
 	manager := settings.NewSettingsManager(t.Context(), fake.NewClientset(&cm, secret), cm.Namespace)
 	overrides, err := manager.GetResourceOverrides()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return lua.VM{ResourceOverrides: overrides}
 }
 
@@ -52,9 +48,7 @@ type document struct {
 func documents(t *testing.T, file string) (all []document) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(repository, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, text := range bytes.Split(content, []byte("\n---\n")) {
 		text = bytes.TrimPrefix(text, []byte("---\n"))
 		name := filepath.Base(file)
@@ -70,13 +64,9 @@ func documents(t *testing.T, file string) (all []document) {
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.UnmarshalJSON(raw))
 	return o
 }
 

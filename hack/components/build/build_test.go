@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 // small is a module with three programs that compile in no time: each prints its name.
@@ -16,12 +17,8 @@ func small(t *testing.T) string {
 	source := t.TempDir()
 	write := func(name, content string) {
 		path := filepath.Join(source, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Succeed(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	write("go.mod", "module example.com/kubernetes\n\ngo 1.26\n")
 	program := "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(os.Args[0]) }\n"
@@ -44,9 +41,7 @@ func TestBuildFillsAFolderOnce(t *testing.T) {
 	b := builder(small(t), cache)
 	b.Progress = func(p Progress) { reports = append(reports, p) }
 	folder, err := b.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, name := range []string{"kubernetes", "coredns", "pause", "etcd", "kubelet"} {
 		path := filepath.Join(folder, name)
 		if out, err := exec.Command(path).Output(); err != nil || string(out) != path {
@@ -65,16 +60,12 @@ func TestBuildFillsAFolderOnce(t *testing.T) {
 	if err != nil || again != folder {
 		t.Errorf("a second build is in %q, %v, want %q", again, err, folder)
 	}
-	if diff := cmp.Diff([]Progress(nil), reports); diff != "" {
-		t.Errorf("a second build compiles (-want +got):\n%s", diff)
-	}
+	same.As(t, "a second build compiles", []Progress(nil), reports)
 }
 
 func TestBuildErrorHasTheCompilersOutput(t *testing.T) {
 	source, cache := small(t), t.TempDir()
-	if err := os.WriteFile(filepath.Join(source, "coredns", "main.go"), []byte("package main\n\nfunc main() { wrong() }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(source, "coredns", "main.go"), []byte("package main\n\nfunc main() { wrong() }\n"), 0o644))
 	report := func(p Progress) {
 		if p.Ended {
 			t.Error("a build that failed reports its end")
@@ -121,9 +112,7 @@ func TestMeterCountsLines(t *testing.T) {
 
 func TestTailKeepsTheEnd(t *testing.T) {
 	var short tail
-	if got := short.String(); got != "no output" {
-		t.Errorf("nothing is %q", got)
-	}
+	same.As(t, "nothing", "no output", short.String())
 	var long tail
 	for range 100 {
 		if _, err := long.Write([]byte(strings.Repeat("x", 100))); err != nil {

@@ -3,6 +3,8 @@ package build
 import (
 	"testing"
 	"testing/fstest"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 func TestHashChangesWithWhatIsBuilt(t *testing.T) {
@@ -20,9 +22,7 @@ func TestHashChangesWithWhatIsBuilt(t *testing.T) {
 	sum := func(files fstest.MapFS, determinants ...string) string {
 		t.Helper()
 		got, err := hash(files, determinants...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return got
 	}
 	want := sum(base(), "go1.26")

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestProgressInALogIsSparse(t *testing.T) {
@@ -20,9 +20,7 @@ cluster: building Kubernetes: 150 of 270 packages, 15s
 cluster: linking Kubernetes, 27s
 cluster: built Kubernetes in 28s
 `
-	if diff := cmp.Diff(want, log.String()); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
+	same.As(t, "log", want, log.String())
 }
 
 func TestProgressOnATerminalIsOneLine(t *testing.T) {
@@ -32,7 +30,5 @@ func TestProgressOnATerminalIsOneLine(t *testing.T) {
 	report(Progress{Done: 2, Total: 2, Elapsed: 6 * time.Second, Ended: true})
 	want := "\r\x1b[Kcluster: building Kubernetes: 1 of 2 packages, 3s" +
 		"\r\x1b[Kcluster: built Kubernetes in 6s\n"
-	if diff := cmp.Diff(want, screen.String()); diff != "" {
-		t.Errorf("screen (-want +got):\n%s", diff)
-	}
+	same.As(t, "screen", want, screen.String())
 }

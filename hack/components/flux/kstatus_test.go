@@ -10,6 +10,8 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // repository is the root of it, as a test runs in its package's folder.
@@ -62,19 +64,15 @@ func TestKstatusOfAnotherGeneration(t *testing.T) {
 func compute(t *testing.T, o *unstructured.Unstructured) *status.Result {
 	t.Helper()
 	got, err := status.Compute(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return got
 }
 
 // statuses are LoadTests as our operator wrote them, in the stories of its tests.
 func statuses(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(repository, "controllers/loadtest/lifecycle/testdata/statuses.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content, err := os.ReadFile(filepath.Join(repository, "controllers/lifecycle/testdata/statuses.yaml"))
+	must.Succeed(t, err)
 	all := map[string]*unstructured.Unstructured{}
 	for _, text := range bytes.Split(bytes.TrimPrefix(content, []byte("---\n")), []byte("\n---\n")) {
 		first, _, _ := strings.Cut(string(text), "\n")
@@ -89,13 +87,9 @@ func statuses(t *testing.T) map[string]*unstructured.Unstructured {
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.UnmarshalJSON(raw))
 	return o
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 const ref = "loadtest.dev/operator:dev"
@@ -28,18 +30,14 @@ func TestSaveWritesOnlyWhatIsNew(t *testing.T) {
 		"another name":  {before: saved("loadtest.dev/worker:dev", "a"), written: true},
 		"no tar": {
 			before: func(t *testing.T, file string) {
-				if err := os.WriteFile(file, []byte("rubbish"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(file, []byte("rubbish"), 0o600))
 			},
 			written: true,
 		},
 		"half a tar": {
 			before: func(t *testing.T, file string) {
 				saved(ref, "a")(t, file)
-				if err := os.Truncate(file, 600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.Truncate(file, 600))
 			},
 			written: true,
 		},
@@ -52,9 +50,7 @@ func TestSaveWritesOnlyWhatIsNew(t *testing.T) {
 
 			img := image(t, "a")
 			got, err := Save(file, ref, img)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got.Written != tt.written {
 				t.Errorf("written = %t, want %t", got.Written, tt.written)
 			}
@@ -62,9 +58,7 @@ func TestSaveWritesOnlyWhatIsNew(t *testing.T) {
 				t.Errorf("id = %s, want %s", got.ID, id)
 			}
 			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if int64(len(content)) != got.Size {
 				t.Errorf("size = %d, but the file has %d bytes", got.Size, len(content))
 			}
@@ -99,9 +93,7 @@ func TestTheTarsBytesAreReproducible(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "operator.tar")
 		saved(ref, "a")(t, file)
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		contents[i] = content
 	}
 	if !bytes.Equal(contents[0], contents[1]) {
@@ -121,9 +113,7 @@ func saved(ref, user string) func(*testing.T, string) {
 func image(t *testing.T, user string) v1.Image {
 	t.Helper()
 	img, err := mutate.Config(empty.Image, v1.Config{User: user})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return img
 }
 
@@ -131,13 +121,9 @@ func image(t *testing.T, user string) v1.Image {
 func loadable(t *testing.T, file string, want v1.Hash) {
 	t.Helper()
 	tag, err := name.NewTag(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	img, err := tarball.ImageFromPath(file, &tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, err := img.ConfigName(); err != nil || got != want {
 		t.Errorf("the file holds %s (%v), want %s", got, err, want)
 	}
@@ -147,9 +133,7 @@ func loadable(t *testing.T, file string, want v1.Hash) {
 func alone(t *testing.T, file string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if len(entries) != 1 {
 		t.Errorf("%d files beside each other, want only %s", len(entries), filepath.Base(file))
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
 )
@@ -28,36 +30,24 @@ var redis = recipe.Debian{
 func TestTree(t *testing.T) {
 	b, _ := builder(t)
 	tree, _, err := b.Tree(t.Context(), redis)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := string(tree["usr/bin/redis-server"].Body); got != "extract 1" {
-		t.Errorf("the program is %q, want that of the packages", got)
-	}
+	must.Succeed(t, err)
+	same.As(t, "the program", "extract 1", string(tree["usr/bin/redis-server"].Body))
 	if _, ok := tree["usr/share/doc/redis/README"]; ok {
 		t.Error("documents were not trimmed")
 	}
 	if !bytes.Contains(tree["etc/passwd"].Body, []byte("nonroot:x:65532:65532")) {
 		t.Errorf("etc/passwd = %q, want the image's own", tree["etc/passwd"].Body)
 	}
-	if got := tree["data"].UID; got != rootfs.NonRoot {
-		t.Errorf("/data belongs to %d, want %d", got, rootfs.NonRoot)
-	}
-	if got := tree["var/log/redis.log"].Link; got != "/dev/stdout" {
-		t.Errorf("the log is a link to %q, want /dev/stdout", got)
-	}
+	same.As(t, "/data belongs to", rootfs.NonRoot, tree["data"].UID)
+	same.As(t, "the log is a link to", "/dev/stdout", tree["var/log/redis.log"].Link)
 }
 
 func TestTreeHasScripts(t *testing.T) {
 	b, _ := builder(t)
 	tree, _, err := b.Tree(t.Context(), redis)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := rootfs.Node{Type: tar.TypeReg, Mode: 0o755, Body: []byte("#!/bin/sh\n")}
-	if diff := cmp.Diff(want, tree["usr/bin/start"]); diff != "" {
-		t.Errorf("script (-want +got):\n%s", diff)
-	}
+	same.As(t, "script", want, tree["usr/bin/start"])
 }
 
 func TestCache(t *testing.T) {
@@ -85,9 +75,7 @@ func TestCache(t *testing.T) {
 			r := redis
 			tt.change(t, &b, &r)
 			_, cached, err := b.Tree(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if cached != tt.wantCached || (*extracted == 1) != tt.wantCached {
 				t.Errorf("cached = %t after %d extractions, want %t", cached, *extracted, tt.wantCached)
 			}
@@ -100,13 +88,9 @@ func TestCachedTreeIsTheSame(t *testing.T) {
 	var trees [2]rootfs.Tree
 	for i := range trees {
 		tree, _, err := b.Tree(t.Context(), redis)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var buf bytes.Buffer
-		if err := tree.Write(&buf); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, tree.Write(&buf))
 		if trees[i], err = rootfs.Read(&buf, func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
@@ -143,9 +127,7 @@ func TestErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 				files, _ := filepath.Glob(filepath.Join(b.CacheDir, "*.tar"))
-				if err := os.WriteFile(files[0], bytes.Repeat([]byte("x"), 999), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(files[0], bytes.Repeat([]byte("x"), 999), 0o600))
 			},
 			want: "delete it, or build with --fresh",
 		},
@@ -165,9 +147,7 @@ func TestErrors(t *testing.T) {
 func TestEntrypoint(t *testing.T) {
 	script := filepath.Join(t.TempDir(), Entrypoint)
 	// echo stands for the program, so that what would run is printed.
-	if err := os.WriteFile(script, entrypoint("echo program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(script, entrypoint("echo program"), 0o600))
 	tests := map[string]struct {
 		args []string
 		want string
@@ -213,10 +193,6 @@ func builder(t *testing.T) (b Builder, extracted *int) {
 func addSource(t *testing.T, apt, name, content string) {
 	t.Helper()
 	dir := filepath.Join(apt, "sources.list.d")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(dir, 0o755))
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 }

@@ -1,6 +1,7 @@
 package debimage
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -8,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 )
 
@@ -47,32 +48,24 @@ func TestTrimmed(t *testing.T) {
 		"usr/bin/redis-server":                   false,
 		"bin/sh":                                 false,
 	} {
-		if got := drop(name); got != want {
-			t.Errorf("drop(%q) = %t, want %t", name, got, want)
-		}
+		same.As(t, fmt.Sprintf("drop(%q)", name), want, drop(name))
 	}
 }
 
 func TestMmdebstrap(t *testing.T) {
 	dir := programs(t, map[string]string{"mmdebstrap": `echo -n "$*"`})
 	got, err := Mmdebstrap(t.Context(), []string{"redis-server", "dash"}, []string{"a.list", "b.sources"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	mode := ""
 	if os.Geteuid() == 0 {
 		mode = "--mode=root "
 	}
 	want := "--variant=extract --format=tar --include=redis-server,dash " + mode + " - a.list b.sources"
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("arguments (-want +got):\n%s", diff)
-	}
+	same.As(t, "arguments", want, string(got))
 
 	write(t, filepath.Join(dir, "mmdebstrap"), "echo E: no such package >&2; exit 7")
 	_, err = Mmdebstrap(t.Context(), []string{"redis-server"}, []string{"a.list"})
-	if diff := cmp.Diff("mmdebstrap redis-server: exit status 7\nE: no such package", err.Error()); diff != "" {
-		t.Errorf("error (-want +got):\n%s", diff)
-	}
+	same.As(t, "error", "mmdebstrap redis-server: exit status 7\nE: no such package", err.Error())
 }
 
 // programs makes the given shell scripts the only programs in PATH.
@@ -88,7 +81,5 @@ func programs(t *testing.T, scripts map[string]string) (dir string) {
 
 func write(t *testing.T, file, script string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 }

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 	"github.com/loadtest-dev/loadtest-operator/hack/images/rootfs"
 )
@@ -24,16 +25,10 @@ var program = recipe.Go{Package: "./cmd", Binary: "hello"}
 func TestTree(t *testing.T) {
 	b := builder(t, hello)
 	tree, err := b.Tree(t.Context(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []string{"etc/group", "etc/passwd", "etc/ssl/certs/ca-certificates.crt", "hello", "tmp"}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(tree))); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
-	if got := string(tree["etc/ssl/certs/ca-certificates.crt"].Body); got != "certificates" {
-		t.Errorf("certificates = %q, want the builder's", got)
-	}
+	same.As(t, "files", want, slices.Sorted(maps.Keys(tree)))
+	same.As(t, "certificates", "certificates", string(tree["etc/ssl/certs/ca-certificates.crt"].Body))
 	if bytes.Contains(tree["hello"].Body, []byte(b.Root)) {
 		t.Errorf("the binary holds the path it was built in, %s", b.Root)
 	}
@@ -105,12 +100,8 @@ func builder(t *testing.T, source string) Builder {
 		"ca.crt":      "certificates",
 	} {
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Succeed(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	return Builder{Root: root, BinDir: filepath.Join(root, "bin"), Certificates: filepath.Join(root, "ca.crt")}
 }
@@ -118,16 +109,10 @@ func builder(t *testing.T, source string) Builder {
 func digest(t *testing.T, b Builder) v1.Hash {
 	t.Helper()
 	tree, err := b.Tree(t.Context(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	img, err := tree.Image(rootfs.Run{Entrypoint: []string{"/hello"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	h, err := img.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return h
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 // jarsOf fetches the given files and counts how often.
@@ -59,14 +62,10 @@ func TestHome(t *testing.T) {
 			if err != nil || cached || *fetched != 1 {
 				t.Fatalf("first time: cached = %t after %d fetches, error %v", cached, *fetched, err)
 			}
-			if err := tt.change(filepath.Join(home, "libs")); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, tt.change(filepath.Join(home, "libs")))
 			*fetched = 0
 			again, cached, err := j.Home(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if again != home || *fetched != tt.wantFetched || cached != (tt.wantFetched == 0) {
 				t.Errorf("home %s, cached = %t after %d fetches, want %s and %d fetches", again, cached, *fetched, home, tt.wantFetched)
 			}
@@ -123,9 +122,7 @@ func TestHomeOfTwoAtOnce(t *testing.T) {
 		return write(folder, jars())
 	}
 	home, _, err := slower.Home(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if now, err := os.Stat(home); err != nil || !os.SameFile(used, now) {
 		t.Errorf("the jars of the faster one are gone (%v)", err)
 	}
@@ -151,12 +148,8 @@ func TestHomeErrors(t *testing.T) {
 // What is recorded in the repository is what pom.xml names.
 func TestRecorded(t *testing.T) {
 	d, err := parse(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(recorded), string(d.format())); diff != "" {
-		t.Errorf("jars.sha256 (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "jars.sha256", string(recorded), string(d.format()))
 	for _, name := range []string{"kafka_2.13-" + Version + ".jar", "kafka-server-" + Version + ".jar"} {
 		if _, ok := d[name]; !ok {
 			t.Errorf("jars.sha256 has no %s among %q", name, slices.Sorted(maps.Keys(d)))
@@ -190,9 +183,7 @@ func TestMaven(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	if err := Maven(t.Context(), "/jars"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Maven(t.Context(), "/jars"))
 	args, err := os.ReadFile(filepath.Join(dir, "args"))
 	if err != nil || !strings.HasSuffix(string(args), ":copy-dependencies -DincludeScope=runtime -DoutputDirectory=/jars\n") {
 		t.Errorf("mvn was called with %q (%v)", args, err)
@@ -201,9 +192,7 @@ func TestMaven(t *testing.T) {
 	if diff := cmp.Diff(string(pom), string(got)); diff != "" || err != nil {
 		t.Errorf("pom.xml (-want +got), %v:\n%s", err, diff)
 	}
-	if err := write(dir, map[string]string{"mvn": "#!/bin/sh\necho no route to host; exit 1\n"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, write(dir, map[string]string{"mvn": "#!/bin/sh\necho no route to host; exit 1\n"}))
 	if err := Maven(t.Context(), "/jars"); err == nil || err.Error() != "mvn: exit status 1\nno route to host" {
 		t.Errorf("error = %v, want mvn's", err)
 	}
@@ -212,14 +201,10 @@ func TestMaven(t *testing.T) {
 func wantOnly(t *testing.T, folder string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var got []string
 	for _, entry := range entries {
 		got = append(got, entry.Name())
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files in %s (-want +got):\n%s", filepath.Base(folder), diff)
-	}
+	same.As(t, "files in "+filepath.Base(folder), want, got)
 }

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 var tool = Program{Name: "tool", Package: "toolbox"}
@@ -35,9 +36,7 @@ func TestEnsure(t *testing.T) {
 		if err := Ensure(t.Context(), all, false, &bytes.Buffer{}); err == nil || err.Error() != want {
 			t.Errorf("error = %v, want %s", err, want)
 		}
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, nil, 0o600))
 		want = "saw is missing: run apt-get install sawbox, or pass --install"
 		if err := Ensure(t.Context(), all, false, &bytes.Buffer{}); err == nil || err.Error() != want {
 			t.Errorf("error = %v, want %s", err, want)
@@ -53,19 +52,11 @@ func TestEnsure(t *testing.T) {
 			}
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		log, err := os.ReadFile(filepath.Join(dir, "apt-get.log"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff("update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 toolbox\n", string(log)); diff != "" {
-			t.Errorf("apt-get's arguments (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff("apt-get update\napt-get install\n", progress.String()); diff != "" {
-			t.Errorf("progress (-want +got):\n%s", diff)
-		}
+		must.Succeed(t, err)
+		same.As(t, "apt-get's arguments", "update\ninstall --yes --no-install-recommends -o DPkg::Lock::Timeout=300 toolbox\n", string(log))
+		same.As(t, "progress", "apt-get update\napt-get install\n", progress.String())
 	})
 	t.Run("apt-get fails", func(t *testing.T) {
 		programs(t, map[string]string{"apt-get": "echo no network; exit 100"})

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 const (
@@ -44,9 +44,7 @@ func TestKafkaScript(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, got)
 			}
-			if diff := cmp.Diff(tt.want, strings.ReplaceAll(got, file, "FILE")); diff != "" {
-				t.Errorf("calls of java (-want +got):\n%s", diff)
-			}
+			same.As(t, "calls of java", tt.want, strings.ReplaceAll(got, file, "FILE"))
 		})
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestEveryImageHasExactlyOneSource(t *testing.T) {
@@ -50,18 +53,14 @@ func TestSelect(t *testing.T) {
 			for _, i := range images {
 				got = append(got, i.Name)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("selected (-want +got):\n%s", diff)
-			}
+			same.As(t, "selected", tt.want, got)
 		})
 	}
 }
 
 func TestImageNames(t *testing.T) {
 	images, err := Select([]string{"worker", "redis"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := []string{}
 	for _, i := range images {
 		got = append(got, i.Ref(), i.File(), i.Source())

@@ -25,6 +25,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 const chart = "../../../charts/loadtest-operator"
@@ -43,13 +46,9 @@ func started(t *testing.T) string {
 func pulled(t *testing.T, reference string) *remote.Descriptor {
 	t.Helper()
 	ref, err := name.ParseReference(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	descriptor, err := remote.Get(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return descriptor
 }
 
@@ -59,9 +58,7 @@ func platforms(t *testing.T) (all []v1.Image) {
 	for _, architecture := range Platforms {
 		img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 		img, err := mutate.ConfigFile(img, &v1.ConfigFile{OS: "linux", Architecture: architecture})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		all = append(all, img)
 	}
 	return all
@@ -70,18 +67,14 @@ func platforms(t *testing.T) (all []v1.Image) {
 func TestImagesArePushedForAllPlatforms(t *testing.T) {
 	to := at(started(t))
 	reference, err := to.PushImage(t.Context(), "operator", platforms(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tagged := to.Registry + "/operator:1.2.3"
 	index := pulled(t, tagged)
 	if want := tagged + "@" + index.Digest.String(); reference != want {
 		t.Errorf("reference = %s, want %s", reference, want)
 	}
 	var manifest v1.IndexManifest
-	if err := json.Unmarshal(index.Manifest, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(index.Manifest, &manifest))
 	if manifest.MediaType != types.OCIImageIndex || len(manifest.Manifests) != len(Platforms) {
 		t.Fatalf("%s with %d images, want an OCI index of %d", manifest.MediaType, len(manifest.Manifests), len(Platforms))
 	}
@@ -91,21 +84,15 @@ func TestImagesArePushedForAllPlatforms(t *testing.T) {
 		image + "source": "https://example.com/repository", image + "url": "https://example.com/repository",
 		image + "revision": "4bbd7f8", image + "created": "2026-05-01T12:00:00Z", image + "licenses": "Apache-2.0",
 	}
-	if diff := cmp.Diff(want, manifest.Annotations); diff != "" {
-		t.Errorf("annotations of the index (-want +got):\n%s", diff)
-	}
+	same.As(t, "annotations of the index", want, manifest.Annotations)
 	for i, architecture := range Platforms {
 		listed := manifest.Manifests[i]
 		if listed.Platform == nil || listed.Platform.OS != "linux" || listed.Platform.Architecture != architecture || listed.MediaType != types.OCIManifestSchema1 {
 			t.Errorf("image %d is %s for %v, want an OCI image for linux/%s", i, listed.MediaType, listed.Platform, architecture)
 		}
 		var own v1.Manifest
-		if err := json.Unmarshal(pulled(t, to.Registry+"/operator@"+listed.Digest.String()).Manifest, &own); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, own.Annotations); diff != "" {
-			t.Errorf("annotations of %s (-want +got):\n%s", architecture, diff)
-		}
+		must.Succeed(t, json.Unmarshal(pulled(t, to.Registry+"/operator@"+listed.Digest.String()).Manifest, &own))
+		same.As(t, "annotations of "+architecture, want, own.Annotations)
 	}
 }
 
@@ -113,13 +100,9 @@ func TestTheSameCommitGivesTheSameDigests(t *testing.T) {
 	to := at(started(t))
 	digests := func() (all []string) {
 		image, err := to.PushImage(t.Context(), "operator", platforms(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		chart, err := to.PushChart(t.Context(), chart, images)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return []string{image, chart}
 	}
 	first := digests()
@@ -142,9 +125,7 @@ func TestChartNamesItsOwnImages(t *testing.T) {
 	}
 	pushed := pulled(t, to.Registry+"/charts/loadtest-operator:1.2.3")
 	var manifest v1.Manifest
-	if err := json.Unmarshal(pushed.Manifest, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(pushed.Manifest, &manifest))
 	if manifest.Config.MediaType != chartConfig || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != chartContent {
 		t.Fatalf("manifest %s, want one of a Helm chart", pushed.Manifest)
 	}
@@ -177,9 +158,7 @@ func compareWithFolder(t *testing.T, to Release, files map[string]string) {
 	}
 	for file, content := range files {
 		want, err := os.ReadFile(filepath.Join(chart, "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if diff := cmp.Diff(string(want), content); diff != "" {
 			t.Errorf("%s (-folder +pushed):\n%s", file, diff)
 		}
@@ -198,20 +177,12 @@ func compareWithFolder(t *testing.T, to Release, files map[string]string) {
 func blob(t *testing.T, to Release, digest v1.Hash, read func(io.Reader) error) {
 	t.Helper()
 	ref, err := name.NewDigest(to.Registry + "/charts/loadtest-operator@" + digest.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	layer, err := remote.Layer(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	content, err := layer.Compressed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(read(content), content.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, errors.Join(read(content), content.Close()))
 }
 
 // unpack reads an archive.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
 // at is a release of a known commit.
@@ -63,9 +65,7 @@ func TestPlainHTTPIsForThisMachineAlone(t *testing.T) {
 		"http://user:secret@192.168.0.1/v2": false,
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		answer, err := encrypted{answers{}}.RoundTrip(request)
 		if err == nil {
 			_ = answer.Body.Close()

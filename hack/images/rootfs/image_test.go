@@ -4,16 +4,16 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestImageConfig(t *testing.T) {
 	img := image(t, Base(), Run{Entrypoint: []string{"/manager"}, Command: []string{"--help"}, WorkingDir: "/data", StopSignal: "SIGINT"})
 	file, err := img.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := v1.Config{
 		User:       "65532:65532",
 		Env:        []string{searchPath},
@@ -22,9 +22,7 @@ func TestImageConfig(t *testing.T) {
 		WorkingDir: "/data",
 		StopSignal: "SIGINT",
 	}
-	if diff := cmp.Diff(want, file.Config); diff != "" {
-		t.Errorf("config (-want +got):\n%s", diff)
-	}
+	same.As(t, "config", want, file.Config)
 	if file.OS != "linux" || file.Architecture != runtime.GOARCH {
 		t.Errorf("platform = %s/%s, want linux/%s", file.OS, file.Architecture, runtime.GOARCH)
 	}
@@ -61,17 +59,13 @@ func TestImageDigest(t *testing.T) {
 func image(t *testing.T, tree Tree, run Run) v1.Image {
 	t.Helper()
 	img, err := tree.Image(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return img
 }
 
 func digest(t *testing.T, img v1.Image) v1.Hash {
 	t.Helper()
 	h, err := img.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return h
 }

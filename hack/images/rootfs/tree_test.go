@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
 func TestWriteSortsAndNormalises(t *testing.T) {
@@ -41,9 +42,7 @@ func TestWriteSortsAndNormalises(t *testing.T) {
 			t.Errorf("%s has the time %s, want zero", h.Name, h.ModTime)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("entries (-want +got):\n%s", diff)
-	}
+	same.As(t, "entries", want, got)
 }
 
 func TestWriteReportsTheFile(t *testing.T) {
@@ -62,14 +61,10 @@ func TestReadIsTheInverseOfWrite(t *testing.T) {
 	want.File("data/empty", 0o600, nil)
 
 	got, err := Read(bytes.NewReader(written(t, want)), keepAll)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	full := want.withParents()
 	full["data/empty"] = Node{Type: tar.TypeReg, Mode: 0o600, Body: []byte{}}
-	if diff := cmp.Diff(full, got); diff != "" {
-		t.Errorf("tree (-want +got):\n%s", diff)
-	}
+	same.As(t, "tree", full, got)
 }
 
 func TestRead(t *testing.T) {
@@ -120,9 +115,7 @@ func TestRead(t *testing.T) {
 			if text := errText(err); text != tt.wantErr {
 				t.Fatalf("error = %q, want %q", text, tt.wantErr)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("tree (-want +got):\n%s", diff)
-			}
+			same.As(t, "tree", tt.want, got)
 		})
 	}
 }
@@ -143,9 +136,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full
 func written(t *testing.T, tree Tree) []byte {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := tree.Write(&buf); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tree.Write(&buf))
 	return buf.Bytes()
 }
 
@@ -157,9 +148,7 @@ func headers(t *testing.T, content []byte) []*tar.Header {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		all = append(all, h)
 	}
 }
@@ -169,13 +158,9 @@ func archive(t *testing.T, headers []tar.Header) io.Reader {
 	var buf bytes.Buffer
 	tw := tar.NewWriter(&buf)
 	for _, h := range headers {
-		if err := tw.WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, tw.WriteHeader(&h))
 	}
-	if err := tw.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tw.Close())
 	return &buf
 }
 

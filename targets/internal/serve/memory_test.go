@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -29,7 +31,7 @@ func TestTune(t *testing.T) {
 		"most of it outside":   {limited, 900 * mb, 600 * mb, collector{400, 450 * mb}},
 		"more than it outside": {limited, 900 * mb, 9000 * mb, collector{400, 450 * mb}},
 	} {
-		same.As(t, name, tc.want, tune(environment(tc.env), tc.limit, tc.outside))
+		same.As(t, name, tc.want, tune(environment(tc.env), tc.limit, tc.outside), cmp.AllowUnexported(collector{}))
 	}
 }
 

@@ -2,7 +2,6 @@ package enforcer
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -12,15 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/fake"
 )
 
 const table = "policies"
 
-// run runs an enforcer until the test ends, and returns what it loads. The given
-// number of loads fails at first.
-func run(t *testing.T, client *fake.Clientset, failures int) <-chan string {
+// run runs an enforcer until the test ends, and returns what it loads.
+func run(t *testing.T, client *fake.Clientset) <-chan string {
 	t.Helper()
 	loads := make(chan string)
 	ctx, stop := context.WithCancel(context.Background())
@@ -28,9 +25,6 @@ func run(t *testing.T, client *fake.Clientset, failures int) <-chan string {
 		select {
 		case loads <- script:
 		case <-ctx.Done():
-		}
-		if failures--; failures >= 0 {
-			return errors.New("nft: not now")
 		}
 		return nil
 	}}
@@ -68,7 +62,7 @@ func podAt(address string) *corev1.Pod {
 
 func TestFirewallFollowsThePolicies(t *testing.T) {
 	client, ctx := fake.NewClientset(podAt("198.19.1.2")), t.Context()
-	loads := run(t, client, 0)
+	loads := run(t, client)
 	if diff := cmp.Diff(script(table, nil), next(t, loads)); diff != "" {
 		t.Errorf("the start does not delete an earlier enforcer's table (-want +got):\n%s", diff)
 	}
@@ -106,24 +100,5 @@ func TestScriptIsLoadedOnlyWhenItChanges(t *testing.T) {
 		if err := e.reconcile(t.Context(), now); err != nil || loads != step.want {
 			t.Errorf("%d loads, %v, want %d", loads, err, step.want)
 		}
-	}
-}
-
-// A cache lists its objects in random order.
-func TestListIsInTheOrderOfNames(t *testing.T) {
-	named := func(namespace, name string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	}
-	a, b, c := named("x", "2"), named("y", "1"), named("y", "3")
-	got := list(func(labels.Selector) ([]*corev1.Pod, error) { return []*corev1.Pod{c, a, b}, nil })
-	if diff := cmp.Diff([]*corev1.Pod{a, b, c}, got); diff != "" {
-		t.Errorf("list (-want +got):\n%s", diff)
-	}
-}
-
-func TestFailedLoadIsRepeated(t *testing.T) {
-	loads := run(t, fake.NewClientset(), 1)
-	if first, second := next(t, loads), next(t, loads); first != second {
-		t.Errorf("second load is\n%s, want\n%s", second, first)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,9 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 )
 
 // run runs a provisioner until the test ends. It returns the folder of the
@@ -93,34 +90,6 @@ func TestVolumeIsMadeForAClaimAndRemovedAfterIt(t *testing.T) {
 	}
 }
 
-func TestObjectsThatExistAtTheStartAreServed(t *testing.T) {
-	_, next := run(t, fake.NewClientset(claimOf("2"), volumeOf("1", corev1.VolumeReleased)))
-	want := []string{"made volume pvc-2 for claim shop/data-2", "removed volume pvc-1 of claim shop/data-1"}
-	if diff := cmp.Diff(want, next(2)); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
-}
-
-func TestFailedCallsAreRepeated(t *testing.T) {
-	for verb, want := range map[string][]string{
-		"create": {"made volume pvc-2 for claim shop/data-2", "make volume pvc-2: not now", "removed volume pvc-1 of claim shop/data-1"},
-		"delete": {"made volume pvc-2 for claim shop/data-2", "remove volume pvc-1: not now", "removed volume pvc-1 of claim shop/data-1"},
-	} {
-		t.Run(verb, func(t *testing.T) {
-			client := fake.NewClientset(claimOf("2"), volumeOf("1", corev1.VolumeReleased))
-			failures := 1
-			client.PrependReactor(verb, "persistentvolumes", func(clienttesting.Action) (bool, runtime.Object, error) {
-				failures--
-				return failures >= 0, nil, errors.New("not now")
-			})
-			_, next := run(t, client)
-			if diff := cmp.Diff(want, next(3)); diff != "" {
-				t.Errorf("log (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // The cache is older than the last call when Reconcile is called again soon.
 func TestRepeatedCallsAreNoFailure(t *testing.T) {
 	client := fake.NewClientset(volumeOf("1", corev1.VolumeBound))
@@ -149,16 +118,5 @@ func TestVolumeCannotRemoveAFolderOfTheHost(t *testing.T) {
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "../../etc"}}
 	if got := (Provisioner{Folder: folder}).folder(v); got != filepath.Join(folder, "etc") {
 		t.Errorf("folder = %s, want it in %s", got, folder)
-	}
-}
-
-func TestRefusedClaimIsLoggedAndOthersAreServed(t *testing.T) {
-	block := corev1.PersistentVolumeBlock
-	_, next := run(t, fake.NewClientset(claimOf("1", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeMode = &block }), claimOf("2")))
-	text := strings.Join(next(2), "\n")
-	for _, want := range []string{"shop/data-1 asks for a volume of mode Block", "made volume pvc-2"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the log is %q, want it to have %q", text, want)
-		}
 	}
 }
