@@ -13,13 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
-
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
-}
 
 func defaults() config {
 	return config{
@@ -65,7 +62,7 @@ func TestParseConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := defaults()
 			tc.change(&want)
-			got, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			got, err := parseConfig(tc.args, servetest.Environment(tc.env), io.Discard)
 			must.Succeed(t, err)
 			opts := cmp.Options{cmp.AllowUnexported(config{}), cmpopts.EquateComparable(netip.Prefix{})}
 			same.As(t, "config", want, got, opts)
@@ -94,7 +91,7 @@ func TestParseConfigRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			_, err := parseConfig(tc.args, servetest.Environment(tc.env), io.Discard)
 			if err == nil {
 				t.Fatal("accepted")
 			}
@@ -106,7 +103,7 @@ func TestParseConfigRefuses(t *testing.T) {
 // The help names every setting in both its forms.
 func TestHelp(t *testing.T) {
 	var out strings.Builder
-	if _, err := parseConfig([]string{"--help"}, environment(nil), &out); !errors.Is(err, flag.ErrHelp) {
+	if _, err := parseConfig([]string{"--help"}, servetest.Environment(nil), &out); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("error = %v, want flag.ErrHelp", err)
 	}
 	for _, want := range []string{

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -24,34 +20,6 @@ const (
 	killAfter = 150
 	killTwice = 2
 )
-
-// program is the program in a process of its own.
-type program struct {
-	cmd *exec.Cmd
-	url string
-}
-
-func startProgram(t *testing.T, args ...string) *program {
-	t.Helper()
-	self, err := os.Executable()
-	must.Succeed(t, err)
-	p := &program{cmd: exec.Command(self, append(args, "--port=0")...)}
-	p.cmd.Env = append(os.Environ(), asProgram+"=1")
-	logs, err := p.cmd.StderrPipe()
-	must.Succeed(t, err)
-	must.Succeed(t, p.cmd.Start())
-	t.Cleanup(p.kill)
-	lines := bufio.NewReader(logs)
-	p.url, _ = address(t, lines)
-	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	return p
-}
-
-// kill ends the program as a crash does. Killed again, it is as dead.
-func (p *program) kill() {
-	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
-}
 
 // try is one append and its known outcome.
 type try struct {
@@ -109,7 +77,7 @@ func (a try) send(url string) (first int64, replayed bool, err error) {
 
 // appendUntilKilled lets clients append until the program dies under them, and
 // returns every append that was begun.
-func appendUntilKilled(p *program, round int) []try {
+func appendUntilKilled(p servetest.Service, round int) []try {
 	var mu sync.Mutex
 	var all []try
 	acknowledged := 0
@@ -118,7 +86,7 @@ func appendUntilKilled(p *program, round int) []try {
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				a := try{key: fmt.Sprintf("%d/%d/%d", round, c, i), size: 1 + (c+i)%3}
-				first, _, err := a.send(p.url)
+				first, _, err := a.send(p.URL)
 				a.first = first
 				mu.Lock()
 				all = append(all, a)
@@ -126,7 +94,7 @@ func appendUntilKilled(p *program, round int) []try {
 					acknowledged++
 				}
 				if acknowledged == killAfter {
-					_ = p.cmd.Process.Kill()
+					_ = p.Stop()
 				}
 				mu.Unlock()
 				if err != nil {
@@ -136,14 +104,13 @@ func appendUntilKilled(p *program, round int) []try {
 		})
 	}
 	wg.Wait()
-	p.kill()
 	return all
 }
 
 // stored is the log by position: the name that each event has twice.
 func stored(t *testing.T, url string) map[int64]string {
 	t.Helper()
-	status, body := ask(t, "GET", url+"/events/stream?from=1", "")
+	status, body := servetest.Ask(t, "GET", url+"/events/stream?from=1", "")
 	var events []struct {
 		Position int64
 		Type     string
@@ -170,13 +137,13 @@ func TestKillLosesAndDuplicatesNothing(t *testing.T) {
 	for _, group := range []string{"on", "off"} {
 		t.Run("group commit "+group, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"--data-dir=" + t.TempDir(), "--group-commit=" + group}
+			args := []string{"--data-dir=" + t.TempDir(), "--group-commit=" + group, "--port=0"}
 			var all []try
 			for round := range killTwice {
-				all = append(all, appendUntilKilled(startProgram(t, args...), round)...)
+				all = append(all, appendUntilKilled(servetest.Start(t, args...), round)...)
 			}
-			p := startProgram(t, args...)
-			log := stored(t, p.url)
+			p := servetest.Start(t, args...)
+			log := stored(t, p.URL)
 			want := map[int64]string{}
 			known, unknown := 0, 0
 			for i, a := range all {
@@ -190,7 +157,7 @@ func TestKillLosesAndDuplicatesNothing(t *testing.T) {
 				} else {
 					unknown++
 				}
-				first, replayed, err := a.send(p.url)
+				first, replayed, err := a.send(p.URL)
 				must.Succeed(t, err)
 				if a.first > 0 && (first != a.first || !replayed) {
 					t.Errorf("%s was acknowledged at %d, and repeated is at %d (replayed: %v)", a.key, a.first, first, replayed)
@@ -208,9 +175,7 @@ func TestKillLosesAndDuplicatesNothing(t *testing.T) {
 					want[a.first+int64(j)] = name
 				}
 			}
-			if diff := cmp.Diff(want, stored(t, p.url)); diff != "" {
-				t.Errorf("log (-repeated +stored):\n%s", diff)
-			}
+			same.As(t, "log", want, stored(t, p.URL))
 		})
 	}
 }
