@@ -8,16 +8,10 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/clickstest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
-
-// clickStoreFunc is a store of clicks that is one function.
-type clickStoreFunc func(context.Context, []shortener.Click) (int, error)
-
-func (f clickStoreFunc) AddClicks(ctx context.Context, clicks []shortener.Click) (int, error) {
-	return f(ctx, clicks)
-}
 
 func TestRescue(t *testing.T) {
 	click := shortener.NewClick("code", storetest.Start)
@@ -27,11 +21,11 @@ func TestRescue(t *testing.T) {
 		added int
 	}{
 		"no store": {},
-		"stored":   {clickStoreFunc(func(context.Context, []shortener.Click) (int, error) { return 1, nil }), true, 1},
+		"stored":   {clickstest.StoreFunc(func(context.Context, []shortener.Click) (int, error) { return 1, nil }), true, 1},
 		// It was delivered in the same moment.
-		"stored before": {clickStoreFunc(func(context.Context, []shortener.Click) (int, error) { return 0, nil }), true, 0},
-		"failed":        {clickStoreFunc(func(context.Context, []shortener.Click) (int, error) { return 0, errors.New("down") }), false, 0},
-		"hangs": {clickStoreFunc(func(ctx context.Context, _ []shortener.Click) (int, error) {
+		"stored before": {clickstest.StoreFunc(func(context.Context, []shortener.Click) (int, error) { return 0, nil }), true, 0},
+		"failed":        {clickstest.StoreFunc(func(context.Context, []shortener.Click) (int, error) { return 0, errors.New("down") }), false, 0},
+		"hangs": {clickstest.StoreFunc(func(ctx context.Context, _ []shortener.Click) (int, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}), false, 0},

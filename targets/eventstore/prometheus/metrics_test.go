@@ -1,7 +1,6 @@
 package prometheus
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -9,28 +8,10 @@ import (
 	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/metricstest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
-
-// scrape returns the lines of the page of metrics that begin with a prefix and
-// do not end with " 0".
-func scrape(t *testing.T, registry *prom.Registry, prefix string, zeros bool) []string {
-	t.Helper()
-	w := httptest.NewRecorder()
-	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-	if w.Code != 200 {
-		t.Fatalf("status %d: %s", w.Code, w.Body)
-	}
-	var lines []string
-	for line := range strings.Lines(w.Body.String()) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, prefix) && (zeros || !strings.HasSuffix(line, " 0")) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
 
 func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
 	t.Helper()
@@ -42,7 +23,7 @@ func newMetrics(t *testing.T) (*Metrics, *prom.Registry) {
 
 func TestEverySeriesStartsAtZero(t *testing.T) {
 	_, registry := newMetrics(t)
-	if got, want := len(scrape(t, registry, "eventstore_requests_total{", true)), 8*6; got != want {
+	if got, want := len(metricstest.Lines(t, Handler(registry), "eventstore_requests_total{")), 8*6; got != want {
 		t.Errorf("%d series of requests, want %d: 8 operations with 6 outcomes", got, want)
 	}
 	for _, want := range []string{
@@ -58,7 +39,7 @@ func TestEverySeriesStartsAtZero(t *testing.T) {
 		"eventstore_commit_duration_seconds_count 0",
 		"eventstore_waiting_requests 7",
 	} {
-		same.As(t, "series", []string{want}, scrape(t, registry, want, true))
+		same.As(t, "series", []string{want}, metricstest.Lines(t, Handler(registry), want))
 	}
 }
 
@@ -79,14 +60,14 @@ func TestRequest(t *testing.T) {
 		`eventstore_requests_total{operation="read",outcome="done"} 1`,
 		`eventstore_requests_total{operation="stream",outcome="aborted"} 1`,
 	}
-	same.As(t, "requests", want, scrape(t, registry, "eventstore_requests_total{", false))
+	same.As(t, "requests", want, metricstest.Counted(t, Handler(registry), "eventstore_requests_total{"))
 	want = []string{
 		`eventstore_request_duration_seconds_sum{operation="append"} 0.75`,
 		`eventstore_request_duration_seconds_sum{operation="read"} 1`,
 		`eventstore_request_duration_seconds_sum{operation="stream"} 2`,
 	}
-	same.As(t, "durations", want, scrape(t, registry, "eventstore_request_duration_seconds_sum", false))
-	same.As(t, "events read", []string{"eventstore_events_read_total 120"}, scrape(t, registry, "eventstore_events_read", false))
+	same.As(t, "durations", want, metricstest.Counted(t, Handler(registry), "eventstore_request_duration_seconds_sum"))
+	same.As(t, "events read", []string{"eventstore_events_read_total 120"}, metricstest.Counted(t, Handler(registry), "eventstore_events_read"))
 }
 
 func TestCommit(t *testing.T) {
@@ -102,7 +83,7 @@ func TestCommit(t *testing.T) {
 		"eventstore_commit_duration_seconds_sum": {"eventstore_commit_duration_seconds_sum 1.5"},
 		`eventstore_commit_events_bucket{le="1"`: {`eventstore_commit_events_bucket{le="1"} 1`},
 	} {
-		same.As(t, prefix, want, scrape(t, registry, prefix, false))
+		same.As(t, prefix, want, metricstest.Counted(t, Handler(registry), prefix))
 	}
 }
 

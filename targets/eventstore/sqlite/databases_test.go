@@ -5,15 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -86,21 +85,11 @@ func ask(ctx context.Context, d *Databases, name string) <-chan error {
 // await waits for what will be true, under the lock.
 func (d *Databases) await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	deadline := time.After(time.Minute)
-	for {
+	await.True(t, what, func() bool {
 		d.mu.Lock()
-		done := is()
-		d.mu.Unlock()
-		if done {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("%s: not within a minute", what)
-		default:
-			runtime.Gosched()
-		}
-	}
+		defer d.mu.Unlock()
+		return is()
+	})
 }
 
 // To open a log with many keys takes seconds, which are those of its tenant only;

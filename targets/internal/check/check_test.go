@@ -10,15 +10,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 type subcommand func(context.Context, []string, func(string) string, io.Writer) error
-
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
-}
 
 func TestWorking(t *testing.T) {
 	const asked = "GET /ready: 200\nGET /version: 200\n{\"version\":\"dev\",\"capacity\":50}\n"
@@ -53,7 +50,7 @@ func TestWorking(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := fake(t, tc.pages, nil)
 			var out strings.Builder
-			if err := tc.run(t.Context(), []string{"--url", url + "/"}, environment(tc.env), &out); err != nil {
+			if err := tc.run(t.Context(), []string{"--url", url + "/"}, servetest.Environment(tc.env), &out); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
 			same.As(t, "output", tc.want, strings.ReplaceAll(out.String(), url, "URL"))
@@ -130,7 +127,7 @@ func TestBroken(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			url := fake(t, tc.pages, tc.broken)
-			err := tc.run(t.Context(), []string{"--url=" + url}, environment(nil), io.Discard)
+			err := tc.run(t.Context(), []string{"--url=" + url}, servetest.Environment(nil), io.Discard)
 			if err == nil {
 				t.Fatal("the check says that it works")
 			}
@@ -150,7 +147,7 @@ func TestBecomesReady(t *testing.T) {
 		}
 	}})
 	var out strings.Builder
-	must.Succeed(t, Shortener(t.Context(), []string{"--url", url}, environment(nil), &out))
+	must.Succeed(t, Shortener(t.Context(), []string{"--url", url}, servetest.Environment(nil), &out))
 	if got := strings.Count(out.String(), "GET /ready: 503\n"); got != 2 {
 		t.Errorf("two replies were not ready, and %d were reported:\n%s", got, out.String())
 	}
@@ -167,7 +164,7 @@ func TestNeverReady(t *testing.T) {
 		}
 		text(http.StatusServiceUnavailable, "store unreachable")(w, r)
 	}})
-	err := Shortener(ctx, []string{"--url", url}, environment(nil), io.Discard)
+	err := Shortener(ctx, []string{"--url", url}, servetest.Environment(nil), io.Discard)
 	const want = ": not ready in time: GET /ready: status 503, want one of [200]: store unreachable"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error = %v, want one that ends with %q", err, want)
@@ -187,7 +184,7 @@ func TestRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := EventStore(t.Context(), tc.args, environment(tc.env), io.Discard)
+			err := EventStore(t.Context(), tc.args, servetest.Environment(tc.env), io.Discard)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("error = %v, want %q", err, tc.want)
 			}
@@ -197,7 +194,7 @@ func TestRefuses(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var out strings.Builder
-	if err := EventStore(t.Context(), []string{"--help"}, environment(nil), &out); !errors.Is(err, flag.ErrHelp) {
+	if err := EventStore(t.Context(), []string{"--help"}, servetest.Environment(nil), &out); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("error = %v, want flag.ErrHelp", err)
 	}
 	for _, want := range []string{"eventstore check --url", "appends an event and reads it", "CHECK_TIMEOUT", "API_KEY"} {

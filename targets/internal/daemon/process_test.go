@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"net"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,24 +52,6 @@ func TestStartReportsFailure(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestUnprivileged(t *testing.T) {
-	program := shell("test $(id -u) != 0 && echo ready && exec sleep 600")
-	program.Unprivileged = true
-	p, err := Start(program)
-	must.Succeed(t, err)
-	defer p.End(syscall.SIGKILL)
-	dir, err := Folder("daemon")
-	must.Succeed(t, err)
-	defer os.RemoveAll(dir)
-	writes := shell("touch " + dir + "/file && echo ready && exec sleep 600")
-	writes.Unprivileged = true
-	w, err := Start(writes)
-	if err != nil {
-		t.Fatalf("a process without privileges cannot write to its folder: %v", err)
-	}
-	w.End(syscall.SIGKILL)
 }
 
 func TestAddresses(t *testing.T) {

@@ -7,12 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
-
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
-}
 
 func TestTune(t *testing.T) {
 	const mb = 1 << 20
@@ -31,7 +28,7 @@ func TestTune(t *testing.T) {
 		"most of it outside":   {limited, 900 * mb, 600 * mb, collector{400, 450 * mb}},
 		"more than it outside": {limited, 900 * mb, 9000 * mb, collector{400, 450 * mb}},
 	} {
-		same.As(t, name, tc.want, tune(environment(tc.env), tc.limit, tc.outside), cmp.AllowUnexported(collector{}))
+		same.As(t, name, tc.want, tune(servetest.Environment(tc.env), tc.limit, tc.outside), cmp.AllowUnexported(collector{}))
 	}
 }
 
@@ -43,11 +40,11 @@ func TestTuneMemory(t *testing.T) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}()
-	TuneMemory(environment(nil), 1<<30)
+	TuneMemory(servetest.Environment(nil), 1<<30)
 	if p, l := debug.SetGCPercent(100), debug.SetMemoryLimit(-1); p != 100 || l != 1<<40 {
 		t.Errorf("without GOMEMLIMIT: GOGC is %d and the limit %d, want what they were", p, l)
 	}
-	TuneMemory(environment(map[string]string{"GOMEMLIMIT": "1TiB"}), 1<<30)
+	TuneMemory(servetest.Environment(map[string]string{"GOMEMLIMIT": "1TiB"}), 1<<30)
 	if p, l := debug.SetGCPercent(100), debug.SetMemoryLimit(-1); p != relaxedGC || l != 1<<40-1<<30 {
 		t.Errorf("with it: GOGC is %d and the limit %d, want %d and %d", p, l, relaxedGC, 1<<40-1<<30)
 	}

@@ -1,16 +1,15 @@
 package settings
 
 import (
-	"errors"
-	"flag"
 	"io"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/settingstest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -24,9 +23,9 @@ type values struct {
 	Rate  float64
 }
 
-func parse(args []string, env map[string]string, out io.Writer) (values, error) {
+func parse(args []string, getenv func(string) string, out io.Writer) (values, error) {
 	var v values
-	s := New("target", "target does this.\n", func(name string) string { return env[name] })
+	s := New("target", "target does this.\n", getenv)
 	s.String(&v.Name, "name", "NAME", "", "the `name`")
 	s.Int(&v.Count, "count", "COUNT", "7", "a `number`")
 	s.Bool(&v.Cache, "cache", "CACHE", "off", "`on or off`")
@@ -55,48 +54,33 @@ func TestParse(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := parse(tt.args, tt.env, io.Discard)
+			got, err := parse(tt.args, servetest.Environment(tt.env), io.Discard)
 			must.Succeed(t, err)
 			same.As(t, "values", tt.want, got, cmpopts.EquateComparable(netip.Prefix{}))
 		})
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		env  map[string]string
-		want string
-	}{
-		"an unknown flag": {args: []string{"--burst=3"}, want: "flag provided but not defined: -burst"},
-		"an argument":     {args: []string{"x"}, want: `unexpected argument "x": settings are given as --name=value`},
-		"no switch":       {args: []string{"--cache=yes"}, want: `invalid value "yes" for flag -cache: "yes" is neither on nor off`},
-		"every mistake at once": {
-			env: map[string]string{"COUNT": "many", "WAIT": "3", "NETS": "10.0.0.1"},
-			want: "invalid value \"many\" for COUNT: \"many\" is no whole number\n" +
-				"invalid value \"3\" for WAIT: \"3\" is no duration: use the form 5s\n" +
-				"invalid value \"10.0.0.1\" for NETS: \"10.0.0.1\" is no network: use the form 10.0.0.0/8",
-		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := parse(tt.args, tt.env, io.Discard)
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			same.As(t, "error", tt.want, err.Error())
-		})
-	}
+func refused(args []string, getenv func(string) string, out io.Writer) error {
+	_, err := parse(args, getenv, out)
+	return err
 }
 
-func TestHelp(t *testing.T) {
-	var out strings.Builder
-	if _, err := parse([]string{"--help"}, nil, &out); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error = %v, want flag.ErrHelp", err)
-	}
-	for _, want := range []string{"target does this.", "-count number", "a number (COUNT, default 7)", "(NAME, default none)"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the help does not mention %q:\n%s", want, out.String())
-		}
-	}
+func TestMistakesAreSaidTogether(t *testing.T) {
+	settingstest.Refuses(t, refused, map[string]settingstest.Mistake{
+		"an unknown flag": {Args: []string{"--burst=3"}, Want: "flag provided but not defined: -burst"},
+		"an argument":     {Args: []string{"x"}, Want: `unexpected argument "x": settings are given as --name=value`},
+		"no switch":       {Args: []string{"--cache=yes"}, Want: `invalid value "yes" for flag -cache: "yes" is neither on nor off`},
+		"every mistake at once": {
+			Env: map[string]string{"COUNT": "many", "WAIT": "3", "NETS": "10.0.0.1", "RATE": "fast"},
+			Want: "invalid value \"many\" for COUNT: \"many\" is no whole number\n" +
+				"invalid value \"3\" for WAIT: \"3\" is no duration: use the form 5s\n" +
+				"invalid value \"10.0.0.1\" for NETS: \"10.0.0.1\" is no network: use the form 10.0.0.0/8\n" +
+				"invalid value \"fast\" for RATE: \"fast\" is no number",
+		},
+	})
+}
+
+func TestHelpNamesFlagsVariablesAndDefaults(t *testing.T) {
+	settingstest.Helps(t, refused, "target does this.", "-count number", "a number (COUNT, default 7)", "(NAME, default none)")
 }

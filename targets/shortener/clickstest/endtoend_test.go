@@ -93,7 +93,7 @@ func consume(t *testing.T, store shortener.ClickStore, clicks int,
 	batches, stored := 0, 0
 	for ctx.Err() == nil && stored < clicks {
 		life, end := context.WithCancel(ctx)
-		mortal := storeFunc(func(ctx context.Context, c []shortener.Click) (int, error) {
+		mortal := clickstest.StoreFunc(func(ctx context.Context, c []shortener.Click) (int, error) {
 			added, err := store.AddClicks(ctx, c)
 			stored += added
 			if stored == clicks {
@@ -119,12 +119,6 @@ func consume(t *testing.T, store shortener.ClickStore, clicks int,
 		t.Fatalf("%d of %d clicks were stored: %v", stored, clicks, ctx.Err())
 	}
 	return duplicates
-}
-
-type storeFunc func(context.Context, []shortener.Click) (int, error)
-
-func (f storeFunc) AddClicks(ctx context.Context, clicks []shortener.Click) (int, error) {
-	return f(ctx, clicks)
 }
 
 func openPostgres(t *testing.T) *postgres.Store {

@@ -145,3 +145,11 @@ func closeProducer(t *testing.T, p Producer) {
 		t.Errorf("close producer: %v", err)
 	}
 }
+
+// StoreFunc is a store of clicks that is one function.
+type StoreFunc func(context.Context, []shortener.Click) (int, error)
+
+// AddClicks calls the function.
+func (f StoreFunc) AddClicks(ctx context.Context, clicks []shortener.Click) (int, error) {
+	return f(ctx, clicks)
+}

@@ -7,16 +7,10 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/targets/shortener/clickstest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
-
-// clickStoreFunc is a store of clicks that is one function.
-type clickStoreFunc func(context.Context, []shortener.Click) (int, error)
-
-func (f clickStoreFunc) AddClicks(ctx context.Context, clicks []shortener.Click) (int, error) {
-	return f(ctx, clicks)
-}
 
 // A click that the client gives up while it is being rescued is lost only if that
 // fails, too, and then once.
@@ -37,7 +31,7 @@ func TestUnrescuedClickIsCountedLost(t *testing.T) {
 					counts[e] += n
 				}
 			}
-			rescue := clickStoreFunc(func(context.Context, []shortener.Click) (int, error) {
+			rescue := clickstest.StoreFunc(func(context.Context, []shortener.Click) (int, error) {
 				over, cancel := context.WithCancel(t.Context())
 				cancel()
 				if err := p.Close(over); err != nil { // gives the record up

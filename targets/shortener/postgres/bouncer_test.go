@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/pgbouncertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -89,7 +90,7 @@ func TestPgBouncerLosesItsServer(t *testing.T) {
 	err := s.session(t.Context(), func(before *pgx.Conn) error {
 		checkUnknown(t, lost(t, server, s, func(*pgx.Conn) { server.Crash(t) }), "server conn crashed")
 		withShortTimeout(t, s, func() {
-			await(t, "a new client is turned away", func() bool {
+			await.True(t, "a new client is turned away", func() bool {
 				err := create(t.Context(), s)
 				return err != nil && strings.Contains(err.Error(), failing)
 			})
@@ -101,7 +102,7 @@ func TestPgBouncerLosesItsServer(t *testing.T) {
 	})
 	must.Succeed(t, err)
 	server.Start(t)
-	await(t, "PgBouncer has a server", func() bool { return s.Ping(t.Context()) == nil })
+	await.True(t, "PgBouncer has a server", func() bool { return s.Ping(t.Context()) == nil })
 	checkEmpty(t, s)
 }
 
@@ -131,7 +132,7 @@ func lost(t *testing.T, server *postgrestest.Server, s *Store, lose func(other *
 	}
 	answer := make(chan error, 1)
 	go func() { answer <- create(t.Context(), s) }()
-	await(t, "the statement waits for the table", func() bool { return waiting(t, tx) == 1 })
+	await.True(t, "the statement waits for the table", func() bool { return waiting(t, tx) == 1 })
 	lose(other)
 	return <-answer
 }

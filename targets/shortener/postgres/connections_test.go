@@ -5,13 +5,13 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -59,7 +59,7 @@ func TestPoolIsBounded(t *testing.T) {
 	pinged := make(chan error, 1)
 	hold(t, s, 4, func() {
 		go func() { pinged <- s.session(t.Context(), func(*pgx.Conn) error { return nil }) }()
-		await(t, "a request waits", func() bool { return s.db.Stats().WaitCount == 1 })
+		await.True(t, "a request waits", func() bool { return s.db.Stats().WaitCount == 1 })
 		same.As(t, "connections", 4, s.db.Stats().OpenConnections)
 	})
 	if err := <-pinged; err != nil {
@@ -96,8 +96,8 @@ func TestStoreRecoversAfterCrash(t *testing.T) {
 		t.Error("Ping() of a server that is down does not fail")
 	}
 	server.Start(t)
-	await(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
-	await(t, "the link is counted", func() bool {
+	await.True(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
+	await.True(t, "the link is counted", func() bool {
 		n, _, err := s.Totals(t.Context())
 		return err == nil && n == 1
 	})
@@ -125,21 +125,5 @@ func TestPingTrustsRecentAnswer(t *testing.T) {
 	}
 	if err := s.Ping(ctx); err != nil {
 		t.Errorf("Ping() = %v after one that was answered", err)
-	}
-}
-
-// await polls until ok, which takes as long as the machine is busy.
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	turn := time.NewTicker(5 * time.Millisecond)
-	defer turn.Stop()
-	for !ok() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("in a minute it did not happen that %s", what)
-		case <-turn.C:
-		}
 	}
 }

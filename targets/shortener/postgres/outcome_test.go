@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // unsent is an error from before the statement was sent.
@@ -108,7 +109,7 @@ func interrupted(t *testing.T, s *Store, ask func(context.Context) error) (err e
 			}
 			answer := make(chan error, 1)
 			go func() { answer <- ask(ctx) }()
-			await(t, "the statement waits for the table", func() bool { return waiting(t, tx) == 1 })
+			await.True(t, "the statement waits for the table", func() bool { return waiting(t, tx) == 1 })
 			leave()
 			err = <-answer
 			return nil

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/metricstest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -23,22 +22,6 @@ func newMetrics(t *testing.T) (*Metrics, *prometheus.Registry) {
 	m, err := New(registry)
 	must.Succeed(t, err)
 	return m, registry
-}
-
-// scrape returns the lines of the page that begin with the prefix.
-func scrape(t *testing.T, registry *prometheus.Registry, prefix string) []string {
-	t.Helper()
-	w := httptest.NewRecorder()
-	Handler(registry).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-	page, err := io.ReadAll(w.Body)
-	must.Succeed(t, err)
-	var lines []string
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, prefix) {
-			lines = append(lines, strings.TrimSuffix(line, "\n"))
-		}
-	}
-	return lines
 }
 
 // Each event has a series of its own from the start, and counts into it.
@@ -53,17 +36,17 @@ func TestEvents(t *testing.T) {
 	m, registry := newMetrics(t)
 	for _, e := range shortener.Events() {
 		line := "shortener_" + names[e] + "_total "
-		same.As(t, fmt.Sprintf("event %d at the start", e), []string{line + "0"}, scrape(t, registry, line))
+		same.As(t, fmt.Sprintf("event %d at the start", e), []string{line + "0"}, metricstest.Lines(t, Handler(registry), line))
 		m.Count(e, 1)
 		m.Count(e, 41)
-		same.As(t, fmt.Sprintf("event %d", e), []string{line + "42"}, scrape(t, registry, line))
+		same.As(t, fmt.Sprintf("event %d", e), []string{line + "42"}, metricstest.Lines(t, Handler(registry), line))
 	}
 }
 
 func TestObserve(t *testing.T) {
 	m, registry := newMetrics(t)
 	// A route has a series for each class of status that is ever sent.
-	if got, want := len(scrape(t, registry, "shortener_requests_total{")), len(shortener.Routes())*4; got != want {
+	if got, want := len(metricstest.Lines(t, Handler(registry), "shortener_requests_total{")), len(shortener.Routes())*4; got != want {
 		t.Errorf("%d series of requests at the start, want %d", got, want)
 	}
 	m.Observe(shortener.RouteRedirect, 302, 250*time.Microsecond)
@@ -77,7 +60,7 @@ func TestObserve(t *testing.T) {
 		`shortener_requests_total{code="5xx",route="redirect"} 1`,
 	}
 	var got []string
-	for _, line := range scrape(t, registry, "shortener_requests_total{") {
+	for _, line := range metricstest.Lines(t, Handler(registry), "shortener_requests_total{") {
 		if strings.Contains(line, `route="redirect"`) {
 			got = append(got, line)
 		}
@@ -88,7 +71,7 @@ func TestObserve(t *testing.T) {
 		`shortener_request_duration_seconds_sum{route="redirect"} `:                "6.00075",
 		`shortener_request_duration_seconds_count{route="create"} `:                "0",
 	} {
-		same.As(t, "durations", []string{line + value}, scrape(t, registry, line))
+		same.As(t, "durations", []string{line + value}, metricstest.Lines(t, Handler(registry), line))
 	}
 }
 
@@ -96,9 +79,9 @@ func TestLag(t *testing.T) {
 	_, registry := newMetrics(t)
 	var failure error
 	must.Succeed(t, RegisterLag(registry, func(context.Context) (int64, error) { return 7, failure }))
-	same.As(t, "lag", []string{"shortener_clicks_lag 7"}, scrape(t, registry, "shortener_clicks_lag"))
+	same.As(t, "lag", []string{"shortener_clicks_lag 7"}, metricstest.Lines(t, Handler(registry), "shortener_clicks_lag"))
 	failure = errors.New("gone")
-	same.As(t, "lag of a queue that is down", []string{"shortener_clicks_lag -1"}, scrape(t, registry, "shortener_clicks_lag"))
+	same.As(t, "lag of a queue that is down", []string{"shortener_clicks_lag -1"}, metricstest.Lines(t, Handler(registry), "shortener_clicks_lag"))
 }
 
 func TestNewRefusesDuplicateRegistration(t *testing.T) {

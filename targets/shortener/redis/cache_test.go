@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -225,7 +226,7 @@ func TestLateNegativeEntryKeepsNewLink(t *testing.T) {
 		_, err := cache.Find(t.Context(), "abc")
 		late <- err
 	}()
-	await(t, "the store is asked", func() bool { return finder.asks() == 1 })
+	await.True(t, "the store is asked", func() bool { return finder.asks() == 1 })
 	must.Succeed(t, cache.Put(t.Context(), created))
 	close(finder.held)
 	if err := <-late; !errors.Is(err, shortener.ErrNotFound) {
@@ -245,20 +246,4 @@ func TestStoreFails(t *testing.T) {
 	}
 	finder.change(func() { finder.err = nil })
 	want(t, cache, "abc", finder.all["abc"]) // a failure is not remembered
-}
-
-// await asks again and again until the answer is yes.
-func await(t *testing.T, what string, ask func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	again := time.NewTicker(time.Millisecond)
-	defer again.Stop()
-	for !ask() {
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			t.Fatalf("%s: not within a minute", what)
-		}
-	}
 }

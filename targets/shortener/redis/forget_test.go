@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -42,7 +43,7 @@ func addClick(t *testing.T, client *Client) shortener.Click {
 // a millisecond takes one.
 func forgetUntil(t *testing.T, c *Consumer, client *Client, want ...string) {
 	t.Helper()
-	await(t, "the dead are struck off", func() bool {
+	await.True(t, "the dead are struck off", func() bool {
 		must.Succeed(t, c.forget(t.Context()))
 		return slices.Equal(want, members(t, client))
 	})
@@ -57,7 +58,7 @@ func TestForget(t *testing.T) {
 	must.Succeed(t, err)
 	same.As(t, "group", []string{"empty", "full"}, members(t, client))
 	forgetUntil(t, c, client, "full")
-	await(t, "what the dead one left is stored", func() bool {
+	await.True(t, "what the dead one left is stored", func() bool {
 		must.Succeed(t, c.tidy(t.Context()))
 		return len(*stored) > 0
 	})
@@ -84,7 +85,7 @@ func TestBlockedConsumerMayBeRemoved(t *testing.T) {
 			Group: Group, Consumer: "waits", Streams: []string{Stream, ">"}, Block: time.Minute,
 		}).Err()
 	}()
-	await(t, "it waits", func() bool {
+	await.True(t, "it waits", func() bool {
 		info, err := client.redis.Info(t.Context(), "clients").Result()
 		return err == nil && strings.Contains(info, "\nblocked_clients:1\r")
 	})
@@ -103,7 +104,7 @@ func TestRunRemovesDeadConsumers(t *testing.T) {
 	ctx, stop := withCancel(t)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
-	await(t, "the dead one is struck off", func() bool { return !slices.Contains(members(t, client), "dead") })
+	await.True(t, "the dead one is struck off", func() bool { return !slices.Contains(members(t, client), "dead") })
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -48,7 +49,7 @@ func TestFindDuringRedisOutage(t *testing.T) {
 			}
 			same.As(t, "failures were counted", 4*failuresToOpen, y.all()[shortener.CacheFailure]-before)
 			outage.end(server, t)
-			await(t, "links are found in Redis again", func() bool {
+			await.True(t, "links are found in Redis again", func() bool {
 				want(t, cache, "known", known)
 				return y.all()[shortener.CacheHit] > 0
 			})

@@ -3,12 +3,12 @@ package redis
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -105,12 +105,7 @@ func TestConsumerRecreatesGroup(t *testing.T) {
 	click := shortener.Click{ID: someID, Code: "abc", At: start}
 	for range 2 {
 		must.Succeed(t, client.redis.XAdd(t.Context(), encodeClick(click)).Err())
-		select {
-		case got := <-added:
-			same.As(t, "clicks", []shortener.Click{click}, got)
-		case <-time.After(time.Minute):
-			t.Fatal("no click was stored within a minute")
-		}
+		same.As(t, "clicks", []shortener.Click{click}, await.Receive(t, "a click is stored", added))
 		must.Succeed(t, client.redis.FlushAll(t.Context()).Err())
 	}
 	stop()

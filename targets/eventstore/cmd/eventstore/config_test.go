@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"io"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore/sqlite"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/settingstest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -70,50 +68,32 @@ func TestParseConfig(t *testing.T) {
 	}
 }
 
+// parse is parseConfig without the configuration.
+func parse(args []string, getenv func(string) string, out io.Writer) error {
+	_, err := parseConfig(args, getenv, out)
+	return err
+}
+
 func TestParseConfigRefuses(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		env  map[string]string
-		want string
-	}{
-		"the key by flag":     {args: []string{"--api-key=k"}, want: "flag provided but not defined: -api-key"},
-		"an unknown mode":     {args: []string{"--synchronous=off"}, want: `invalid value "off" for flag -synchronous: unknown mode "off": use full or normal`},
-		"neither on nor off":  {env: map[string]string{"GROUP_COMMIT": "true"}, want: `invalid value "true" for GROUP_COMMIT: "true" is neither on nor off`},
-		"words for numbers":   {env: map[string]string{"IDEMPOTENCY_WINDOW": "all", "RATE_LIMIT_PER_SECOND": "many"}, want: "invalid value \"all\" for IDEMPOTENCY_WINDOW: \"all\" is no whole number\ninvalid value \"many\" for RATE_LIMIT_PER_SECOND: \"many\" is no number"},
-		"no readers":          {args: []string{"--readers=0"}, want: "--readers (READERS) is 0: use 1 to 64"},
-		"no logs":             {args: []string{"--open-logs=0"}, want: "--open-logs (OPEN_LOGS) is 0: use 1 to 1000"},
-		"more than tenants":   {args: []string{"--open-logs=1001"}, want: "--open-logs (OPEN_LOGS) is 1001: use 1 to 1000"},
-		"no window":           {args: []string{"--idempotency-window=0"}, want: "--idempotency-window (IDEMPOTENCY_WINDOW) is 0: use 1 or more"},
-		"no such port":        {env: map[string]string{"PORT": "65536"}, want: "--port (PORT) is 65536: use 0 to 65535"},
-		"time that is past":   {args: []string{"--shutdown-delay=-3s"}, want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
-		"a key and a file":    {args: []string{"--tenants-file=t.yaml"}, env: map[string]string{"API_KEY": "k"}, want: "API_KEY and --tenants-file (TENANTS_FILE) are both given: use API_KEY for one log, or the file for several"},
-		"an unexpected thing": {args: []string{"serve"}, want: `unexpected argument "serve": settings are given as --name=value`},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := parseConfig(tc.args, servetest.Environment(tc.env), io.Discard)
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			same.As(t, "error", tc.want, err.Error())
-		})
-	}
+	settingstest.Refuses(t, parse, map[string]settingstest.Mistake{
+		"the key by flag":   {Args: []string{"--api-key=k"}, Want: "flag provided but not defined: -api-key"},
+		"an unknown mode":   {Args: []string{"--synchronous=off"}, Want: `invalid value "off" for flag -synchronous: unknown mode "off": use full or normal`},
+		"no readers":        {Args: []string{"--readers=0"}, Want: "--readers (READERS) is 0: use 1 to 64"},
+		"no logs":           {Args: []string{"--open-logs=0"}, Want: "--open-logs (OPEN_LOGS) is 0: use 1 to 1000"},
+		"more than tenants": {Args: []string{"--open-logs=1001"}, Want: "--open-logs (OPEN_LOGS) is 1001: use 1 to 1000"},
+		"no window":         {Args: []string{"--idempotency-window=0"}, Want: "--idempotency-window (IDEMPOTENCY_WINDOW) is 0: use 1 or more"},
+		"no such port":      {Env: map[string]string{"PORT": "65536"}, Want: "--port (PORT) is 65536: use 0 to 65535"},
+		"time that is past": {Args: []string{"--shutdown-delay=-3s"}, Want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
+		"a key and a file":  {Args: []string{"--tenants-file=t.yaml"}, Env: map[string]string{"API_KEY": "k"}, Want: "API_KEY and --tenants-file (TENANTS_FILE) are both given: use API_KEY for one log, or the file for several"},
+	})
 }
 
 // The help names every setting in both its forms.
 func TestHelp(t *testing.T) {
-	var out strings.Builder
-	if _, err := parseConfig([]string{"--help"}, servetest.Environment(nil), &out); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error = %v, want flag.ErrHelp", err)
-	}
-	for _, want := range []string{
+	settingstest.Helps(t, parse,
 		"-port", "PORT", "-grpc-address", "GRPC_ADDRESS", "-data-dir", "DATA_DIR", "-tenants-file", "TENANTS_FILE", "API_KEY", "-synchronous", "SYNCHRONOUS",
 		"-group-commit", "GROUP_COMMIT", "-readers", "READERS", "-open-logs", "OPEN_LOGS", "-memory-limit", "MEMORY_LIMIT", "-idempotency-window", "IDEMPOTENCY_WINDOW", "-rate-limit", "RATE_LIMIT",
 		"-rate-limit-per-second", "RATE_LIMIT_PER_SECOND", "-rate-limit-burst", "RATE_LIMIT_BURST", "-enable-gzip", "ENABLE_GZIP",
 		"-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY", "Idempotency-Key",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the help does not mention %q", want)
-		}
-	}
+	)
 }

@@ -1,26 +1,21 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"io"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/settingstest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
-
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
-}
 
 func defaults() config {
 	return config{
@@ -79,7 +74,7 @@ func TestParseConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := defaults()
 			tc.change(&want)
-			got, err := parseConfig(tc.args, environment(tc.env), io.Discard)
+			got, err := parseConfig(tc.args, servetest.Environment(tc.env), io.Discard)
 			must.Succeed(t, err)
 			opts := cmp.Options{cmp.AllowUnexported(config{}), cmpopts.EquateComparable(netip.Prefix{})}
 			same.As(t, "config", want, got, opts)
@@ -87,55 +82,28 @@ func TestParseConfig(t *testing.T) {
 	}
 }
 
+// parse is parseConfig without the configuration.
+func parse(args []string, getenv func(string) string, out io.Writer) error {
+	_, err := parseConfig(args, getenv, out)
+	return err
+}
+
 func TestParseConfigRefuses(t *testing.T) {
-	tests := map[string]struct {
-		args []string
-		env  map[string]string
-		want string
-	}{
-		"an unknown flag":     {args: []string{"--burst=3"}, want: "flag provided but not defined: -burst"},
-		"an argument":         {args: []string{"lua"}, want: `unexpected argument "lua": settings are given as --name=value`},
-		"an unknown strategy": {args: []string{"--strategy=magic"}, want: `invalid value "magic" for flag -strategy: unknown strategy "magic": use one of hash, transaction, transaction-429, lua, lua-seconds`},
-		"an unknown policy":   {args: []string{"--on-store-failure=half"}, want: `invalid value "half" for flag -on-store-failure: unknown policy "half": use closed or open`},
-		"words for numbers": {
-			env:  map[string]string{"LIMITER_CAPACITY": "many", "LIMITER_REFILL_RATE": "fast"},
-			want: "invalid value \"many\" for LIMITER_CAPACITY: \"many\" is no whole number\ninvalid value \"fast\" for LIMITER_REFILL_RATE: \"fast\" is no number",
-		},
-		"an address for a network": {
-			env:  map[string]string{"TRUSTED_PROXIES": "10.0.0.1"},
-			want: `invalid value "10.0.0.1" for TRUSTED_PROXIES: "10.0.0.1" is no network: use the form 10.0.0.0/8`,
-		},
-		"a number for a duration": {args: []string{"--shutdown-delay=3"}, want: `invalid value "3" for flag -shutdown-delay: "3" is no duration: use the form 5s`},
-		"time that is past":       {args: []string{"--shutdown-delay=-3s"}, want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
-		"no such port":            {env: map[string]string{"PORT": "65536"}, want: "--port (PORT) is 65536: use 0 to 65535"},
-		"no contract":             {args: []string{"--capacity=0"}, want: "capacity is 0: use 1 to 1000000000 tokens"},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := parseConfig(tc.args, environment(tc.env), io.Discard)
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			same.As(t, "error", tc.want, err.Error())
-		})
-	}
+	settingstest.Refuses(t, parse, map[string]settingstest.Mistake{
+		"an unknown strategy": {Args: []string{"--strategy=magic"}, Want: `invalid value "magic" for flag -strategy: unknown strategy "magic": use one of hash, transaction, transaction-429, lua, lua-seconds`},
+		"an unknown policy":   {Args: []string{"--on-store-failure=half"}, Want: `invalid value "half" for flag -on-store-failure: unknown policy "half": use closed or open`},
+		"time that is past":   {Args: []string{"--shutdown-delay=-3s"}, Want: "--shutdown-delay (SHUTDOWN_DELAY) is -3s: use 0s or more"},
+		"no such port":        {Env: map[string]string{"PORT": "65536"}, Want: "--port (PORT) is 65536: use 0 to 65535"},
+		"no contract":         {Args: []string{"--capacity=0"}, Want: "capacity is 0: use 1 to 1000000000 tokens"},
+	})
 }
 
 // The help names every setting in both its forms, and every strategy.
 func TestHelp(t *testing.T) {
-	var out strings.Builder
-	_, err := parseConfig([]string{"--help"}, environment(nil), &out)
-	if !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error = %v, want flag.ErrHelp", err)
-	}
-	for _, want := range []string{
+	settingstest.Helps(t, parse,
 		"-port", "PORT", "-grpc-address", "GRPC_ADDRESS", "-redis-addr", "REDIS_ADDR", "REDIS_PASSWORD", "-redis-db", "REDIS_DB", "-redis-pool-size", "REDIS_POOL_SIZE",
 		"-strategy", "LIMITER_STRATEGY", "-capacity", "LIMITER_CAPACITY", "-refill-rate", "LIMITER_REFILL_RATE",
 		"-max-retries", "MAX_RETRIES", "-on-store-failure", "LIMITER_ON_STORE_FAILURE", "-trusted-proxies", "TRUSTED_PROXIES", "-shutdown-delay", "SHUTDOWN_DELAY",
 		"  hash ", "  transaction ", "  transaction-429", "  lua ", "  lua-seconds ",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the help does not mention %q", want)
-		}
-	}
+	)
 }

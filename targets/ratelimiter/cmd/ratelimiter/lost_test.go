@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,7 +14,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	limits "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/redis"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -66,24 +67,19 @@ func held(t *testing.T, client *redis.Client) (ids []string) {
 // loseNext ends a connection on which scripts wait, if there is one.
 func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
-	defer cancel()
-	again := time.NewTicker(time.Millisecond)
-	defer again.Stop()
-	for {
-		if ids := held(t, client); len(ids) > 0 {
-			// A client that has just timed out is gone already.
-			_ = client.Do(ctx, "CLIENT", "KILL", "ID", ids[0]).Err()
-			return
-		}
+	await.True(t, "a script waits in Redis", func() bool {
 		select {
-		case <-again.C:
 		case <-over:
-			return
-		case <-ctx.Done():
-			t.Fatalf("no script waits in Redis after %s", waitTimeout)
+			return true
+		default:
 		}
-	}
+		ids := held(t, client)
+		if len(ids) > 0 {
+			// A client that has just timed out is gone already.
+			_ = client.Do(t.Context(), "CLIENT", "KILL", "ID", ids[0]).Err()
+		}
+		return len(ids) > 0
+	})
 }
 
 // A lost connection fails all requests in flight on it. That is no reason to leave
@@ -91,7 +87,7 @@ func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 func TestLostConnection(t *testing.T) {
 	const callers = 64
 	addr := redistest.Start(t)
-	c, err := parseConfig([]string{"--redis-addr=" + addr, "--strategy=lua", "--capacity=1000"}, environment(nil), io.Discard)
+	c, err := parseConfig([]string{"--redis-addr=" + addr, "--strategy=lua", "--capacity=1000"}, servetest.Environment(nil), io.Discard)
 	must.Succeed(t, err)
 	store, err := limits.Open(c.redis)
 	must.Succeed(t, err)
@@ -113,7 +109,7 @@ func TestLostConnection(t *testing.T) {
 	}
 
 	client := admin(t, addr)
-	do(t, client, "CLIENT", "PAUSE", waitTimeout.Milliseconds(), "WRITE")
+	do(t, client, "CLIENT", "PAUSE", await.Patience.Milliseconds(), "WRITE")
 	var group sync.WaitGroup
 	for i := range callers {
 		group.Go(func() { ask(i) })

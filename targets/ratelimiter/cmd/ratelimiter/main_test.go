@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -19,61 +18,24 @@ import (
 // frozen is a clock by which nothing refills.
 func frozen() time.Time { return time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC) }
 
-// startReplica runs the whole program until the test ends, and returns its URL.
-func startReplica(t *testing.T, args ...string) string {
+// start runs the whole program until the test ends.
+func start(t *testing.T, args ...string) servetest.Service {
 	t.Helper()
-	url, _ := startBoth(t, args...)
-	return url
-}
-
-// startBoth is startReplica with the address of gRPC.
-func startBoth(t *testing.T, args ...string) (url, grpc string) {
-	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	logs, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- run(ctx, append(args, "--port=0"), environment(map[string]string{"REDIS_PASSWORD": ""}), frozen, out)
-		out.Close()
-	}()
-	lines := bufio.NewReader(logs)
-	first, err := lines.ReadString('\n')
-	if err != nil {
-		t.Fatalf("no log: %v (run: %v)", err, <-ended)
-	}
-	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("run() = %v", err)
-		}
+	return servetest.Run(t, func(ctx context.Context, log io.Writer) error {
+		return run(ctx, append(args, "--port=0"), servetest.Environment(map[string]string{"REDIS_PASSWORD": ""}), frozen, log)
 	})
-	var started struct{ Addr, Grpc string }
-	if err := json.Unmarshal([]byte(first), &started); err != nil {
-		t.Fatalf("first line of the log: %v: %s", err, first)
-	}
-	_, port, _ := strings.Cut(started.Addr, "]:")
-	return "http://127.0.0.1:" + port, started.Grpc
 }
 
 func get(t *testing.T, url, client string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	must.Succeed(t, err)
-	req.Header.Set("X-Forwarded-For", client)
-	resp, err := http.DefaultClient.Do(req)
-	must.Succeed(t, err)
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	must.Succeed(t, err)
-	return resp.StatusCode, string(body)
+	return servetest.Ask(t, "GET", url, "", "X-Forwarded-For", client)
 }
 
 // Two replicas on one Redis are one limiter, and their counters together are
 // what the clients saw.
 func TestReplicasShareBucketsAndCountEveryRequest(t *testing.T) {
 	args := []string{"--redis-addr=" + redistest.Start(t), "--strategy=lua-seconds", "--capacity=5", "--trusted-proxies=127.0.0.0/8"}
-	replicas := []string{startReplica(t, args...), startReplica(t, args...)}
+	replicas := []string{start(t, args...).URL, start(t, args...).URL}
 	seen := map[int]int{}
 	for i := range 12 {
 		status, _ := get(t, replicas[i%2]+"/api", "192.168.1.100")
@@ -97,20 +59,11 @@ func TestReplicasShareBucketsAndCountEveryRequest(t *testing.T) {
 
 func counter(t *testing.T, page, decision string) int {
 	t.Helper()
-	name := fmt.Sprintf(`ratelimiter_requests_total{decision=%q,strategy="lua-seconds"} `, decision)
-	_, rest, found := strings.Cut(page, name)
-	if !found {
-		t.Fatalf("no %s in:\n%s", name, page)
-	}
-	var n int
-	if _, err := fmt.Sscan(rest, &n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return servetest.Counted(t, page, fmt.Sprintf(`ratelimiter_requests_total{decision=%q,strategy="lua-seconds"}`, decision))
 }
 
 func TestVersionReportsConfiguration(t *testing.T) {
-	url := startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=hash", "--refill-rate=2.5")
+	url := start(t, "--redis-addr="+redistest.Start(t), "--strategy=hash", "--refill-rate=2.5").URL
 	_, body := get(t, url+"/version", "")
 	var got map[string]any
 	must.Succeed(t, json.Unmarshal([]byte(body), &got))
@@ -138,7 +91,7 @@ func TestStartWithoutRedis(t *testing.T) {
 		},
 	} {
 		t.Run(policy, func(t *testing.T) {
-			url := startReplica(t, "--redis-addr="+t.TempDir()+"/absent", "--strategy=lua-seconds", "--on-store-failure="+policy)
+			url := start(t, "--redis-addr="+t.TempDir()+"/absent", "--strategy=lua-seconds", "--on-store-failure="+policy).URL
 			// Enough requests to open the breaker: the reply stays the same.
 			for range 20 {
 				for path, want := range tc.pages {
@@ -160,12 +113,12 @@ func TestStartWithoutRedis(t *testing.T) {
 // The command checks what it serves, and knows when it is not there.
 func TestCheck(t *testing.T) {
 	ask := func(url, timeout string) error {
-		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + timeout}, environment(nil), frozen, io.Discard)
+		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + timeout}, servetest.Environment(nil), frozen, io.Discard)
 	}
-	if err := ask(startReplica(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429"), "1m"); err != nil {
+	if err := ask(start(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429").URL, "1m"); err != nil {
 		t.Errorf("a service that runs: %v", err)
 	}
-	if err := ask(startReplica(t, "--redis-addr="+t.TempDir()+"/absent"), "100ms"); err == nil {
+	if err := ask(start(t, "--redis-addr="+t.TempDir()+"/absent").URL, "100ms"); err == nil {
 		t.Error("a service without Redis passed")
 	}
 }
@@ -180,7 +133,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := run(t.Context(), tc.args, environment(nil), frozen, io.Discard)
+			err := run(t.Context(), tc.args, servetest.Environment(nil), frozen, io.Discard)
 			if err == nil || err.Error() != tc.want {
 				t.Errorf("run() = %v, want %s", err, tc.want)
 			}

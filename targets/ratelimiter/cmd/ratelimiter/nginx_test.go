@@ -62,9 +62,8 @@ func startNginx(t *testing.T, replicas ...string) string {
 // client, and refusals come back with their trailers.
 func TestNginxSpreadsTheCallsOfAConnection(t *testing.T) {
 	args := []string{"--redis-addr=" + redistest.Start(t), "--strategy=lua-seconds", "--capacity=15", "--trusted-proxies=127.0.0.0/8", "--grpc-address=127.0.0.1:0"}
-	urlA, a := startBoth(t, args...)
-	urlB, b := startBoth(t, args...)
-	client := ratelimiterv1.NewRateLimiterServiceClient(rpctest.Dial(t, startNginx(t, a, b)))
+	a, b := start(t, args...), start(t, args...)
+	client := ratelimiterv1.NewRateLimiterServiceClient(rpctest.Dial(t, startNginx(t, a.GRPC, b.GRPC)))
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "x-forwarded-for", "192.168.1.100")
 	seen := map[codes.Code]int{}
 	for range 20 {
@@ -76,7 +75,7 @@ func TestNginxSpreadsTheCallsOfAConnection(t *testing.T) {
 		}
 	}
 	same.As(t, "replies by status", map[codes.Code]int{codes.OK: 15, codes.ResourceExhausted: 5}, seen)
-	for _, url := range []string{urlA, urlB} {
+	for _, url := range []string{a.URL, b.URL} {
 		_, page := get(t, url+"/metrics", "")
 		if n := counter(t, page, "granted") + counter(t, page, "denied"); n != 10 {
 			t.Errorf("%s counted %d calls, want half of the 20", url, n)

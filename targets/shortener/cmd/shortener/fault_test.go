@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -46,7 +47,7 @@ func visits(t *testing.T, r replica, codes [3]string) [3]int {
 	t.Helper()
 	var statuses [3]int
 	for i, code := range codes {
-		statuses[i] = get(t, r.url+"/"+code).status
+		statuses[i] = get(t, r.URL+"/"+code).status
 	}
 	return statuses
 }
@@ -64,21 +65,21 @@ func TestServeWithFailedShard(t *testing.T) {
 	servers[1].Crash(t)
 	same.As(t, "redirects while shard1 is down", [3]int{302, 503, 302}, visits(t, r, codes))
 	// Awaited, since a check has a second, and a busy machine may take more.
-	await(t, "/ready names the shard that is down", func() bool {
-		return get(t, r.url+"/ready") == answer{status: 200, body: "{\"status\":\"degraded\",\"down\":[\"shard1\"]}\n"}
+	await.True(t, "/ready names the shard that is down", func() bool {
+		return get(t, r.URL+"/ready") == answer{status: 200, body: "{\"status\":\"degraded\",\"down\":[\"shard1\"]}\n"}
 	})
-	if got := get(t, r.url+"/stats"); got.status != 503 {
+	if got := get(t, r.URL+"/stats"); got.status != 503 {
 		t.Errorf("/stats while shard1 is down = %d %s; want no sum of a part", got.status, got.body)
 	}
 	// A replica that starts now serves the other shards, and this one later.
 	late := start(t, flags...)
-	await(t, "the late replica serves two shards", func() bool {
+	await.True(t, "the late replica serves two shards", func() bool {
 		return visits(t, late, codes) == [3]int{302, 503, 302}
 	})
 
 	servers[1].Start(t)
 	for _, replica := range []replica{r, late} {
-		await(t, "every link leads on again", func() bool {
+		await.True(t, "every link leads on again", func() bool {
 			return visits(t, replica, codes) == [3]int{302, 302, 302}
 		})
 		awaitReady(t, replica)
@@ -91,7 +92,7 @@ func TestServeWithFailedShard(t *testing.T) {
 func TestServeWithoutShards(t *testing.T) {
 	r := start(t, "serve", "--postgres-shards=127.0.0.1:1")
 	for path, want := range map[string]int{"/health": 200, "/version": 200, "/ready": 503, "/stats": 503, "/mine": 503} {
-		if got := get(t, r.url+path); got.status != want {
+		if got := get(t, r.URL+path); got.status != want {
 			t.Errorf("%s = %d %s, want %d", path, got.status, got.body, want)
 		}
 	}
@@ -118,7 +119,7 @@ func (a *acknowledged) use(r replica, worker int) {
 		a.mu.Unlock()
 		var visit answer
 		if err == nil {
-			visit, err = send(http.MethodGet, r.url+"/"+code, "")
+			visit, err = send(http.MethodGet, r.URL+"/"+code, "")
 		}
 		a.mu.Lock()
 		if err != nil || visit.status != http.StatusFound {
@@ -161,7 +162,7 @@ func (a *acknowledged) audit(t *testing.T, r replica) {
 	var links, clicks int
 	// Awaited, as are the redirects: after a crash of the database the pool has
 	// broken connections, each of which fails one request.
-	await(t, "links and clicks are counted", func() (ok bool) {
+	await.True(t, "links and clicks are counted", func() (ok bool) {
 		var err error
 		links, clicks, err = totals(r)
 		return err == nil
@@ -173,7 +174,7 @@ func (a *acknowledged) audit(t *testing.T, r replica) {
 		t.Errorf("%d clicks stored, want %d to %d more", clicks, a.clicks, a.unknown)
 	}
 	for code, url := range a.codes {
-		await(t, code+" leads to "+url, func() bool { return get(t, r.url+"/"+code) == answer{302, url, ""} })
+		await.True(t, code+" leads to "+url, func() bool { return get(t, r.URL+"/"+code) == answer{302, url, ""} })
 	}
 	if len(a.codes) < 200 || a.unknown != 8 {
 		t.Errorf("%d links were acknowledged, %d workers ended without an answer: the fault came too early or not at all", len(a.codes), a.unknown)
@@ -187,7 +188,7 @@ func TestReplicaKillDuringWrites(t *testing.T) {
 	r := program(t, flags...)
 	awaitReady(t, r)
 	killed := make(chan error, 1)
-	a := runUntil(r, 200, func() { killed <- r.stop() })
+	a := runUntil(r, 200, func() { killed <- r.Stop() })
 	must.Succeed(t, <-killed)
 	a.audit(t, program(t, flags...))
 }
@@ -203,16 +204,16 @@ func TestReplicaKillWithoutQueue(t *testing.T) {
 			const visits = 20
 			flags := append([]string{"serve"}, database(t)...)
 			r := program(t, append(flags, queue...)...)
-			await(t, "the replica is ready, and says what is down", func() bool {
-				return get(t, r.url+"/ready") == answer{status: 200, body: fmt.Sprintf("{\"status\":\"degraded\",\"down\":[%q]}\n", name)}
+			await.True(t, "the replica is ready, and says what is down", func() bool {
+				return get(t, r.URL+"/ready") == answer{status: 200, body: fmt.Sprintf("{\"status\":\"degraded\",\"down\":[%q]}\n", name)}
 			})
 			code := shorten(t, r, "https://example.com/")
 			for range visits {
-				if got := get(t, r.url+"/"+code); got.status != http.StatusFound {
+				if got := get(t, r.URL+"/"+code); got.status != http.StatusFound {
 					t.Errorf("redirect without a queue = %d %s", got.status, got.body)
 				}
 			}
-			must.Succeed(t, r.stop())
+			must.Succeed(t, r.Stop())
 			after := start(t, flags...)
 			awaitReady(t, after)
 			if _, clicks, err := totals(after); err != nil || clicks != visits {

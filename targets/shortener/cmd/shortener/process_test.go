@@ -1,31 +1,26 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/kafkatest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// asProgram makes this test binary the program itself.
-const asProgram = "SHORTENER_TEST_AS_PROGRAM"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	if servetest.IsProgram() {
 		main() // which exits
 	}
 	os.Exit(kafkatest.Main(withPostgres{m}))
@@ -36,97 +31,20 @@ type withPostgres struct{ tests *testing.M }
 
 func (w withPostgres) Run() int { return postgrestest.Main(w.tests) }
 
-func environment(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
-}
-
-// replica is one process of the program, or one that runs in this process.
-type replica struct {
-	url  string
-	stop func() error
-}
+type replica = servetest.Service
 
 // start runs a command in this process until the test ends.
 func start(t *testing.T, args ...string) replica {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	logs, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- run(ctx, invocation{args: append(args, "--port=0"), getenv: environment(nil), now: time.Now, out: out})
-		out.Close()
-	}()
-	url, err := address(logs)
-	if err != nil {
-		cancel()
-		logs.Close() // or it would wait for a reader
-		t.Fatalf("%v (run: %v)", err, <-ended)
-	}
-	stopped := false
-	r := replica{url: url, stop: func() error {
-		if stopped {
-			return nil
-		}
-		stopped = true
-		cancel()
-		return <-ended
-	}}
-	t.Cleanup(func() {
-		if err := r.stop(); err != nil {
-			t.Errorf("run() = %v", err)
-		}
+	return servetest.Run(t, func(ctx context.Context, log io.Writer) error {
+		return run(ctx, invocation{args: append(args, "--port=0"), getenv: servetest.Environment(nil), now: time.Now, out: log})
 	})
-	return r
 }
 
-// program runs the program itself, which stop kills without warning.
+// program runs the program itself, which Stop kills without warning.
 func program(t *testing.T, args ...string) replica {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append(args, "--port=0")...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
-	logs, err := cmd.StderrPipe()
-	must.Succeed(t, err)
-	must.Succeed(t, cmd.Start())
-	url, err := address(logs)
-	if err != nil {
-		_ = cmd.Process.Kill()
-		t.Fatalf("%v (%v)", err, cmd.Wait())
-	}
-	killed := false
-	r := replica{url: url, stop: func() error {
-		if killed {
-			return nil
-		}
-		killed = true
-		err := cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait() // reports the kill
-		return err
-	}}
-	t.Cleanup(func() {
-		if err := r.stop(); err != nil {
-			t.Errorf("kill: %v", err)
-		}
-	})
-	return r
-}
-
-// address is the URL that the log names; the rest of the log is read and forgotten.
-func address(logs io.Reader) (string, error) {
-	var seen strings.Builder
-	for lines := bufio.NewReader(logs); ; {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			return "", fmt.Errorf("no address in the log: %w\n%s", err, seen.String())
-		}
-		seen.WriteString(line)
-		var started struct{ Msg, Addr string }
-		if json.Unmarshal([]byte(line), &started) != nil || started.Msg != "serving" {
-			continue
-		}
-		go func() { _, _ = io.Copy(io.Discard, lines) }()
-		_, port, err := net.SplitHostPort(started.Addr)
-		return "http://127.0.0.1:" + port, err
-	}
+	return servetest.Start(t, append(args, "--port=0")...)
 }
 
 // client follows no redirect, and gives up before a test does.
@@ -175,7 +93,7 @@ func shorten(t *testing.T, r replica, target string) string {
 }
 
 func tryShorten(r replica, target string) (string, error) {
-	a, err := send(http.MethodPost, r.url+"/urls", fmt.Sprintf(`{"url":%q}`, target))
+	a, err := send(http.MethodPost, r.URL+"/urls", fmt.Sprintf(`{"url":%q}`, target))
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +106,7 @@ func tryShorten(r replica, target string) (string, error) {
 
 // totals are what /stats says, which an error may keep from being known.
 func totals(r replica) (links, clicks int, err error) {
-	a, err := send(http.MethodGet, r.url+"/stats", "")
+	a, err := send(http.MethodGet, r.URL+"/stats", "")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -200,23 +118,7 @@ func totals(r replica) (links, clicks int, err error) {
 	return stats.Links, stats.Clicks, err
 }
 
-// await polls until ok, which takes as long as the machine is busy.
-func await(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	turn := time.NewTicker(20 * time.Millisecond)
-	defer turn.Stop()
-	for !ok() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("in two minutes it did not happen that %s", what)
-		case <-turn.C:
-		}
-	}
-}
-
 func awaitReady(t *testing.T, r replica) {
 	t.Helper()
-	await(t, "the replica is ready", func() bool { return strings.Contains(get(t, r.url+"/ready").body, `"ready"`) })
+	await.True(t, "the replica is ready", func() bool { return strings.Contains(get(t, r.URL+"/ready").body, `"ready"`) })
 }

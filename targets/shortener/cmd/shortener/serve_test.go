@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -12,7 +11,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/pgbouncertest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -27,15 +28,7 @@ func database(t *testing.T) []string {
 // metric is the value of a series at /metrics.
 func metric(t *testing.T, r replica, series string) int {
 	t.Helper()
-	_, rest, found := strings.Cut(get(t, r.url+"/metrics").body, "\n"+series+" ")
-	if !found {
-		t.Fatalf("no series %s", series)
-	}
-	var n int
-	if _, err := fmt.Sscan(rest, &n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return servetest.Counted(t, get(t, r.URL+"/metrics").body, series)
 }
 
 // Two replicas serve one set of links, and everything is counted exactly once.
@@ -45,17 +38,17 @@ func TestReplicasShareLinksAndCountEveryVisit(t *testing.T) {
 	for _, r := range replicas {
 		awaitReady(t, r)
 	}
-	a, err := send(http.MethodPost, replicas[0].url+"/urls", `{"url":"https://example.com/a","alias":"mine"}`)
+	a, err := send(http.MethodPost, replicas[0].URL+"/urls", `{"url":"https://example.com/a","alias":"mine"}`)
 	must.Succeed(t, err)
 	if want := "{\"shortUrl\":\"http://sho.rt/mine\",\"code\":\"mine\"}\n"; a.status != 201 || a.body != want {
 		t.Errorf("POST /urls = %d %s, want 201 %s", a.status, a.body, want)
 	}
 	for i := range 10 {
-		if got := get(t, replicas[i%2].url+"/mine"); got.status != 302 || got.location != "https://example.com/a" {
+		if got := get(t, replicas[i%2].URL+"/mine"); got.status != 302 || got.location != "https://example.com/a" {
 			t.Errorf("GET /mine = %+v", got)
 		}
 	}
-	if got := get(t, replicas[1].url+"/nothing"); got.status != 404 {
+	if got := get(t, replicas[1].URL+"/nothing"); got.status != 404 {
 		t.Errorf("GET /nothing = %d, want 404", got.status)
 	}
 	for _, r := range replicas {
@@ -102,7 +95,7 @@ func TestVersionReportsVariant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, append([]string{"serve"}, tt.args...)...)
 			var got map[string]any
-			must.Succeed(t, json.Unmarshal([]byte(get(t, r.url+"/version").body), &got))
+			must.Succeed(t, json.Unmarshal([]byte(get(t, r.URL+"/version").body), &got))
 			if id, _ := got["instanceId"].(string); !regexp.MustCompile(`.-[a-z0-9]{6}$`).MatchString(id) {
 				t.Errorf("instanceId = %q, want host-random", id)
 			}
@@ -139,12 +132,12 @@ func TestVariantsCountTheSame(t *testing.T) {
 			for range links {
 				code := shorten(t, r, "https://example.com/")
 				for range visits {
-					if got := get(t, r.url+"/"+code); got.status != 302 {
+					if got := get(t, r.URL+"/"+code); got.status != 302 {
 						t.Errorf("GET /%s = %d %s", code, got.status, got.body)
 					}
 				}
 			}
-			await(t, "all clicks are counted", func() bool {
+			await.True(t, "all clicks are counted", func() bool {
 				_, clicks, err := totals(r)
 				return err == nil && clicks >= links*visits
 			})
@@ -172,7 +165,7 @@ func TestRateLimitOfAReplica(t *testing.T) {
 	awaitReady(t, r)
 	var got []int
 	for range 3 {
-		got = append(got, get(t, r.url+"/nothing").status)
+		got = append(got, get(t, r.URL+"/nothing").status)
 	}
 	same.As(t, "replies", []int{404, 404, 429}, got)
 }
@@ -187,7 +180,7 @@ func TestSeedIsFound(t *testing.T) {
 		"seeded 20000 of 20005 links, 0 of them new, in 0.0s\nseeded 20005 of 20005 links, 0 of them new, in 0.0s\n",
 	} {
 		out.Reset()
-		must.Succeed(t, run(t.Context(), invocation{args: seeding, getenv: environment(nil), now: midnight, out: &out}))
+		must.Succeed(t, run(t.Context(), invocation{args: seeding, getenv: servetest.Environment(nil), now: midnight, out: &out}))
 		_, progress, _ := strings.Cut(out.String(), "}\n") // after the line that shard0 is prepared
 		same.As(t, "progress", want, progress)
 	}
@@ -196,7 +189,7 @@ func TestSeedIsFound(t *testing.T) {
 	seeded := shortener.Seeding{Rows: 20005, Seed: 1, CodeLength: 4}
 	for _, i := range []int{0, 62, 20004} {
 		l := seeded.Link(i)
-		if got := get(t, r.url+"/"+l.Code); got.status != 302 || got.location != l.URL {
+		if got := get(t, r.URL+"/"+l.Code); got.status != 302 || got.location != l.URL {
 			t.Errorf("GET /%s = %+v, want a redirect to %s", l.Code, got, l.URL)
 		}
 	}
@@ -209,11 +202,11 @@ func TestSeedIsFound(t *testing.T) {
 func TestCheck(t *testing.T) {
 	r := start(t, append([]string{"serve"}, database(t)...)...)
 	awaitReady(t, r)
-	if err := run(t.Context(), invoke(nil, "check", "--url="+r.url)); err != nil {
+	if err := run(t.Context(), invoke(nil, "check", "--url="+r.URL)); err != nil {
 		t.Errorf("a service that runs: %v", err)
 	}
-	must.Succeed(t, r.stop())
-	if err := run(t.Context(), invoke(nil, "check", "--url="+r.url, "--timeout=10ms")); err == nil {
+	must.Succeed(t, r.Stop())
+	if err := run(t.Context(), invoke(nil, "check", "--url="+r.URL, "--timeout=10ms")); err == nil {
 		t.Error("a service that ended passed")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/postgres"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -18,7 +19,7 @@ import (
 func midnight() time.Time { return time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC) }
 
 func invoke(env map[string]string, args ...string) invocation {
-	return invocation{args: args, getenv: environment(env), now: midnight, out: io.Discard}
+	return invocation{args: args, getenv: servetest.Environment(env), now: midnight, out: io.Discard}
 }
 
 func TestServeSettingsFromTheEnvironment(t *testing.T) {

@@ -1,0 +1,2 @@
+// Package metricstest reads a page of metrics in tests.
+package metricstest

@@ -1,0 +1,2 @@
+// Package settingstest is what tests of a target's settings share.
+package settingstest
