@@ -54,25 +54,6 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
-	var out bytes.Buffer
-	must.Succeed(t, run(t.Context(), []string{"list"}, &out, &bytes.Buffer{}))
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if got, want := len(lines), 1+len(recipe.All()); got != want {
-		t.Fatalf("%d lines, want %d:\n%s", got, want, &out)
-	}
-	want := []string{"operator", "loadtest.dev/operator:dev", "operator.tar", "go", "."}
-	same.As(t, "first image", want, strings.Fields(lines[1]))
-}
-
-func TestBuildOutsideTheRepository(t *testing.T) {
-	t.Chdir(t.TempDir())
-	err := run(t.Context(), []string{"build"}, &bytes.Buffer{}, &bytes.Buffer{})
-	if err == nil || !strings.Contains(err.Error(), "run images inside the repository") {
-		t.Errorf("error = %v, want it to say where to run", err)
-	}
-}
-
 // A failed image does not stop the others, and a second build changes nothing.
 func TestBuildAll(t *testing.T) {
 	root := t.TempDir()

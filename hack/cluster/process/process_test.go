@@ -1,6 +1,8 @@
 package process
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/cluster/probe"
 	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
@@ -91,16 +94,21 @@ func TestStopEndsChildrenAsWell(t *testing.T) {
 // awaitChildren waits until the script has forked.
 func awaitChildren(t *testing.T, table Table, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	await(t, fmt.Sprintf("%d processes", n), func() error {
 		all, err := table.List()
-		must.Succeed(t, err)
-		if len(all) == n {
-			return
+		if err == nil && len(all) != n {
+			err = fmt.Errorf("there are %d", len(all))
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("there are %d processes, want %d", len(all), n)
-		}
-	}
+		return err
+	})
+}
+
+// await waits until try succeeds.
+func await(t *testing.T, what string, try func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	must.Succeed(t, probe.Until(ctx, what, func(context.Context) error { return try() }))
 }
 
 func TestStopLetsProcessesEndInOrder(t *testing.T) {
@@ -123,15 +131,13 @@ func TestStopKillsProcessesThatIgnoreSIGTERM(t *testing.T) {
 
 func awaitLog(t *testing.T, log, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
+	await(t, "the line "+want, func() error {
 		content, err := os.ReadFile(log)
-		if err == nil && strings.Contains(string(content), want) {
-			return
+		if err == nil && !strings.Contains(string(content), want) {
+			err = fmt.Errorf("the log is %q", content)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("log has no %q: %q, %v", want, content, err)
-		}
-	}
+		return err
+	})
 }
 
 func TestStopSparesALaterProcessWithTheSameNumber(t *testing.T) {

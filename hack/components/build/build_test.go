@@ -84,15 +84,6 @@ func TestBuildErrorHasTheCompilersOutput(t *testing.T) {
 	}
 }
 
-func TestBuildNeedsGo(t *testing.T) {
-	source := small(t)
-	t.Setenv("PATH", t.TempDir())
-	_, err := builder(source, t.TempDir()).Build(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "install Go") {
-		t.Errorf("error is %v, want it to say how to get Go", err)
-	}
-}
-
 func TestMeterCountsLines(t *testing.T) {
 	var last Progress
 	m := newMeter(3, func(p Progress) { last = p })
@@ -107,22 +98,5 @@ func TestMeterCountsLines(t *testing.T) {
 	m.stop(true)
 	if !last.Ended {
 		t.Errorf("the last report is %+v, want it to be known as such", last)
-	}
-}
-
-func TestTailKeepsTheEnd(t *testing.T) {
-	var short tail
-	same.As(t, "nothing", "no output", short.String())
-	var long tail
-	for range 100 {
-		if _, err := long.Write([]byte(strings.Repeat("x", 100))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := long.Write([]byte("the error\n")); err != nil {
-		t.Fatal(err)
-	}
-	if got := long.String(); len(got) > tailSize || !strings.HasSuffix(got, "xthe error") {
-		t.Errorf("%d bytes are kept, ending in %q", len(got), got[max(0, len(got)-20):])
 	}
 }

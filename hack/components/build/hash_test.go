@@ -55,15 +55,3 @@ func TestHashChangesWithWhatIsBuilt(t *testing.T) {
 		t.Error("two determinants are taken for one")
 	}
 }
-
-func TestDefaultCache(t *testing.T) {
-	t.Setenv("LOADTEST_CACHE", "/somewhere/else")
-	if got, err := DefaultCache(); err != nil || got != "/somewhere/else" {
-		t.Errorf("DefaultCache = %q, %v, want what LOADTEST_CACHE says", got, err)
-	}
-	t.Setenv("LOADTEST_CACHE", "")
-	t.Setenv("HOME", "/home/me")
-	if got, err := DefaultCache(); err != nil || got != "/home/me/.cache/loadtest-operator" {
-		t.Errorf("DefaultCache = %q, %v, want it in the home folder", got, err)
-	}
-}

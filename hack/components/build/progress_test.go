@@ -22,13 +22,3 @@ cluster: built Kubernetes in 28s
 `
 	same.As(t, "log", want, log.String())
 }
-
-func TestProgressOnATerminalIsOneLine(t *testing.T) {
-	var screen bytes.Buffer
-	report := Screen(&screen, "cluster", "Kubernetes")
-	report(Progress{Done: 1, Total: 2, Elapsed: 3 * time.Second})
-	report(Progress{Done: 2, Total: 2, Elapsed: 6 * time.Second, Ended: true})
-	want := "\r\x1b[Kcluster: building Kubernetes: 1 of 2 packages, 3s" +
-		"\r\x1b[Kcluster: built Kubernetes in 6s\n"
-	same.As(t, "screen", want, screen.String())
-}

@@ -34,38 +34,9 @@ func TestImageConfig(t *testing.T) {
 	}
 }
 
-func TestImageDigest(t *testing.T) {
-	run := Run{Entrypoint: []string{"/manager"}}
-	tree := func(body string, mode int64) Tree {
-		t := Base()
-		t.File("manager", mode, []byte(body))
-		return t
-	}
-	first := digest(t, image(t, tree("a", 0o755), run))
-	if again := digest(t, image(t, tree("a", 0o755), run)); again != first {
-		t.Errorf("the same tree gave %s, then %s", first, again)
-	}
-	for name, other := range map[string]v1.Image{
-		"content":    image(t, tree("b", 0o755), run),
-		"mode":       image(t, tree("a", 0o555), run),
-		"entrypoint": image(t, tree("a", 0o755), Run{Entrypoint: []string{"/other"}}),
-	} {
-		if digest(t, other) == first {
-			t.Errorf("another %s gave the same digest", name)
-		}
-	}
-}
-
 func image(t *testing.T, tree Tree, run Run) v1.Image {
 	t.Helper()
 	img, err := tree.Image(run)
 	must.Succeed(t, err)
 	return img
-}
-
-func digest(t *testing.T, img v1.Image) v1.Hash {
-	t.Helper()
-	h, err := img.Digest()
-	must.Succeed(t, err)
-	return h
 }
