@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -27,12 +28,15 @@ func networkPolicy(t *testing.T, set string) networkingv1.NetworkPolicy {
 	return p
 }
 
-func TestNetworkPolicyCanBeLeftOut(t *testing.T) {
-	if !has(render(t), "NetworkPolicy") {
-		t.Error("there is no NetworkPolicy by default")
-	}
-	if has(render(t, "--set", "networkPolicy.enabled=false"), "NetworkPolicy") {
-		t.Error("a NetworkPolicy is there though it is switched off")
+func TestPoliciesAreOptional(t *testing.T) {
+	for value, without := range map[string]string{
+		"networkPolicy.enabled": "NetworkPolicy ", "operatorPolicy.enabled": "-writes;", "schedulePolicy.enabled": "-schedules;", "targetPolicy.enabled": "-targets;",
+	} {
+		for set, there := range map[string]bool{"true": true, "false": false} {
+			same.As(t, value+"="+set, there, slices.ContainsFunc(render(t, "--set", value+"="+set), func(o unstructured.Unstructured) bool {
+				return strings.HasSuffix(o.GetKind(), "Policy") && strings.Contains(o.GetKind()+" "+o.GetName()+";", without)
+			}))
+		}
 	}
 }
 

@@ -1,19 +1,19 @@
 package chart_test
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -91,30 +91,12 @@ func forbidden(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "written by those who may create LoadTests in namespace")
 }
 
-func TestSchedulePolicyIsOptional(t *testing.T) {
-	if has(render(t, "--set", "schedulePolicy.enabled=false"), "ValidatingAdmissionPolicy "+release+"-schedules") {
-		t.Error("the policy is there though it is switched off")
-	}
-}
-
 // installSchedulePolicy has the server enforce the policy, and waits until it refuses a
 // schedule.
 func installSchedulePolicy(t *testing.T, scheduler client.Client, s *v1alpha1.LoadTestSchedule) {
 	t.Helper()
-	admin := apiserver.Client(t)
-	for _, object := range render(t) {
-		if object.GetName() != release+"-schedules" {
-			continue
-		}
-		must.Succeed(t, admin.Create(t.Context(), &object))
-		t.Cleanup(func() { _ = admin.Delete(context.Background(), &object) })
-	}
-	deadline := time.After(time.Minute)
-	for !forbidden(scheduler.Create(t.Context(), s.DeepCopy(), client.DryRunAll)) {
-		select {
-		case <-deadline:
-			t.Fatal("the policy is not in force")
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	enforce(t, render(t), func(o *unstructured.Unstructured) bool { return o.GetName() == release+"-schedules" })
+	await.True(t, "the policy is in force", func() bool {
+		return forbidden(scheduler.Create(t.Context(), s.DeepCopy(), client.DryRunAll))
+	})
 }

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -46,12 +47,6 @@ func TestTargetPolicyHasOperatorsLists(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lists (-operator +chart):\n%s", diff)
-	}
-}
-
-func TestTargetPolicyIsOptional(t *testing.T) {
-	if has(render(t, "--set", "targetPolicy.enabled=false"), "ValidatingAdmissionPolicy "+release+"-targets") {
-		t.Error("the policy is there though it is switched off")
 	}
 }
 
@@ -169,22 +164,11 @@ func TestTargetPolicyHoldsChangesOfTargetsAlone(t *testing.T) {
 // the test ends.
 func installTargetPolicy(t *testing.T, own string) {
 	t.Helper()
-	admin := apiserver.Client(t)
 	objects, err := helm(t, release, "--namespace", own)
 	must.Succeed(t, err)
 	bad := loadTest(t, own, "target: {url: 'http://127.0.0.1'}")
-	for _, object := range objects {
-		if object.GetName() != release+"-targets" {
-			continue
-		}
-		if err := admin.Create(t.Context(), &object); err != nil {
-			t.Fatalf("%s: %v", object.GetKind(), err)
-		}
-		t.Cleanup(func() {
-			_ = admin.Delete(context.Background(), &object)
-			awaitAnswer(t, bad, true)
-		})
-	}
+	t.Cleanup(func() { awaitAnswer(t, bad, true) })
+	enforce(t, objects, func(o *unstructured.Unstructured) bool { return o.GetName() == release+"-targets" })
 	awaitAnswer(t, bad, false)
 }
 
@@ -192,16 +176,14 @@ func installTargetPolicy(t *testing.T, own string) {
 // some time after it has stored or deleted them.
 func awaitAnswer(t *testing.T, lt *v1alpha1.LoadTest, taken bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience) // that of the test may be over
 	defer cancel()
-	c := apiserver.Client(t)
-	for (c.Create(ctx, lt.DeepCopy(), client.DryRunAll) == nil) != taken {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("after a minute the server does not answer a LoadTest with taken=%t", taken)
-		case <-time.After(100 * time.Millisecond):
+	must.Succeed(t, await.Try(ctx, func(ctx context.Context) error {
+		if err := apiserver.Client(t).Create(ctx, lt.DeepCopy(), client.DryRunAll); (err == nil) != taken {
+			return fmt.Errorf("the server takes a LoadTest: %t (%v)", !taken, err)
 		}
-	}
+		return nil
+	}))
 }
 
 // loadTest is one with these fields, which the server takes without the policy.

@@ -1,27 +1,31 @@
 package chart_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // TestOperatorWritesOnlyWhatLoadTestsNeed holds the operator's account to the policies of
@@ -30,7 +34,7 @@ func TestOperatorWritesOnlyWhatLoadTestsNeed(t *testing.T) {
 	admin := apiserver.Client(t)
 	own := apiserver.Namespace(t)
 	job := operatorsJob(t, admin, apiserver.Namespace(t))
-	installPolicies(t, admin, own)
+	installPolicies(t, own)
 	operator := account(t, own)
 	awaitPolicies(t, operator, own)
 
@@ -55,7 +59,7 @@ func TestOperatorWritesOnlyWhatLoadTestsNeed(t *testing.T) {
 func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	admin := apiserver.Client(t)
 	own, namespace := apiserver.Namespace(t), apiserver.Namespace(t)
-	installPolicies(t, admin, own)
+	installPolicies(t, own)
 	operator := account(t, own)
 	awaitPolicies(t, operator, own)
 
@@ -90,33 +94,29 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	}
 }
 
-func TestOperatorPolicyIsOptional(t *testing.T) {
-	for _, object := range render(t, "--set", "operatorPolicy.enabled=false") {
-		if strings.HasSuffix(object.GetName(), "-writes") {
-			t.Errorf("there is a %s", object.GetKind())
-		}
-	}
-}
-
 // installPolicies has the server enforce the policies of a chart in a namespace.
-func installPolicies(t *testing.T, admin client.Client, own string) {
+func installPolicies(t *testing.T, own string) {
 	t.Helper()
 	objects, err := helm(t, release, "--namespace", own)
 	must.Succeed(t, err)
-	n := 0
+	n := enforce(t, objects, func(o *unstructured.Unstructured) bool {
+		return strings.HasPrefix(o.GetKind(), "ValidatingAdmissionPolicy") && !slices.Contains([]string{release + "-targets", release + "-schedules"}, o.GetName())
+	})
+	same.As(t, "objects of policies for the operator", 6, n)
+}
+
+// enforce creates those of the objects that are meant, until the test ends, and counts them.
+func enforce(t *testing.T, objects []unstructured.Unstructured, meant func(*unstructured.Unstructured) bool) (n int) {
+	t.Helper()
+	admin := apiserver.Client(t)
 	for _, object := range objects {
-		if !strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") || slices.Contains([]string{release + "-targets", release + "-schedules"}, object.GetName()) {
-			continue
+		if meant(&object) {
+			n++
+			must.Succeed(t, admin.Create(t.Context(), &object))
+			t.Cleanup(func() { _ = admin.Delete(context.Background(), &object) })
 		}
-		n++
-		if err := admin.Create(t.Context(), &object); err != nil {
-			t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
-		}
-		t.Cleanup(func() { _ = admin.Delete(context.Background(), &object) })
 	}
-	if n != 6 {
-		t.Fatalf("the chart has %d objects of policies for the operator, want 6", n)
-	}
+	return n
 }
 
 // account is a client of the operator's account, which has every right.
@@ -150,24 +150,15 @@ func awaitPolicies(t *testing.T, operator client.Client, own string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: own, Name: "tried"}
 	tries := []client.Object{&corev1.Pod{ObjectMeta: meta, Spec: bare.Template.Spec}, &batchv1.Job{ObjectMeta: meta, Spec: bare}, &corev1.ConfigMap{ObjectMeta: meta}}
-	deadline := time.Now().Add(time.Minute)
-	for {
-		var last error
-		if !slices.ContainsFunc(tries, func(o client.Object) bool {
-			last = operator.Create(t.Context(), o.DeepCopyObject().(client.Object), client.DryRunAll)
-			return last == nil || !strings.Contains(last.Error(), "ValidatingAdmissionPolicy")
-		}) {
-			return
+	await.Until(t, "the policies are in force", func() error {
+		for _, o := range tries {
+			err := operator.Create(t.Context(), o.DeepCopyObject().(client.Object), client.DryRunAll)
+			if err == nil || !strings.Contains(err.Error(), "ValidatingAdmissionPolicy") {
+				return fmt.Errorf("a %T: %w", o, cmp.Or(err, errors.New("it is taken")))
+			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the policies are not in force: %v", last)
-		}
-		select {
-		case <-t.Context().Done():
-			t.Fatal(t.Context().Err())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+		return nil
+	})
 }
 
 // operatorsJob is a Job as the operator creates it, of a LoadTest that is there; a
