@@ -13,7 +13,7 @@ import (
 // repository is the root of it, as a test runs in its package's folder.
 const repository = "../.."
 
-func TestImports(t *testing.T) {
+func TestImportsKeepTheRules(t *testing.T) {
 	g, err := load(repository)
 	must.Succeed(t, err)
 	for _, r := range rules {
@@ -42,12 +42,12 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 // The rules above hold, so that they say nothing; that they would say something
 // is shown on trees that break them.
 
-func TestViolations(t *testing.T) {
+func TestForbiddenImportsAreFound(t *testing.T) {
 	g := graph{
-		"controllers/loadtest/plan": {"time", "api/v1alpha1", "controllers/units"},
-		"controllers/units":         {"k8s.io/client-go/rest"},
-		"controllers/loadtest":      {"k8s.io/client-go/rest", "measure"},
-		"api/v1alpha1":              {"k8s.io/apimachinery/pkg/runtime"},
+		"controllers/plan":     {"time", "api/v1alpha1", "controllers/units"},
+		"controllers/units":    {"k8s.io/client-go/rest"},
+		"controllers/loadtest": {"k8s.io/client-go/rest", "measure"},
+		"api/v1alpha1":         {"k8s.io/apimachinery/pkg/runtime"},
 		// What a forbidden package imports is not told again.
 		"k8s.io/client-go/rest":           {"k8s.io/client-go/transport"},
 		"k8s.io/apimachinery/pkg/runtime": nil,
@@ -65,7 +65,7 @@ func TestViolations(t *testing.T) {
 		"transitive, with the way": {
 			change: func(r *rule) { r.reach = transitive },
 			want: []string{
-				"controllers/loadtest/plan depends on k8s.io/client-go/rest (controllers/loadtest/plan → controllers/units → k8s.io/client-go/rest)",
+				"controllers/plan depends on k8s.io/client-go/rest (controllers/plan → controllers/units → k8s.io/client-go/rest)",
 				"controllers/units depends on k8s.io/client-go/rest",
 			},
 		},
@@ -90,13 +90,13 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-func TestIdle(t *testing.T) {
-	r := rule{of: []string{"api/...", "controllers/..."}, except: []string{"controllers/loadtest/plan", "controllers/old"}}
-	got := r.idle(graph{"controllers/loadtest/plan": nil, "controllers": nil, "apis/v1": nil})
+func TestRulesThatMatchNothingAreFound(t *testing.T) {
+	r := rule{of: []string{"api/...", "controllers/..."}, except: []string{"controllers/plan", "controllers/old"}}
+	got := r.idle(graph{"controllers/plan": nil, "controllers": nil, "apis/v1": nil})
 	same.As(t, "idle", []string{"api/...", "controllers/old"}, got)
 }
 
-func TestTargetViolations(t *testing.T) {
+func TestForbiddenImportsOfTargetsAreFound(t *testing.T) {
 	tests := map[string]struct {
 		importer string
 		imported string
@@ -115,7 +115,7 @@ func TestTargetViolations(t *testing.T) {
 		"technology, shared":         {importer: "targets/limiter/redis", imported: "targets/internal/reply"},
 		"domain, shared":             {importer: "targets/limiter", imported: "targets/internal/reply", want: []string{"targets/limiter imports targets/internal/reply: a domain uses the standard library only"}},
 		"shared among tests, driver": {importer: "targets/internal/redistest", imported: "github.com/redis/go-redis/v9"},
-		"no target":                  {importer: "controllers/loadtest/plan", imported: "measure"},
+		"no target":                  {importer: "controllers/plan", imported: "measure"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTargetViolations(t *testing.T) {
 	}
 }
 
-func TestDecode(t *testing.T) {
+func TestPackagesAreReadAsGoListsThem(t *testing.T) {
 	out := `{"ImportPath": "fmt", "Standard": true, "Imports": ["io"]}
 {"ImportPath": "k8s.io/api", "Imports": ["fmt"]}
 {"ImportPath": "` + ours + `/api", "Imports": ["k8s.io/api", "` + ours + `/plan"]}`
@@ -138,7 +138,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestUndocumented(t *testing.T) {
+func TestUndocumentedPackagesAreFound(t *testing.T) {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	got, err := undocumented(fstest.MapFS{
 		"doc.go":                  file("// Command operator runs.\npackage main\n"),

@@ -25,7 +25,7 @@ import (
 
 // All steps of a benchmark are in the assignments of its workers, and the target may
 // be on this machine.
-func TestAssignment(t *testing.T) {
+func TestAllStepsAreAssignedAtOnce(t *testing.T) {
 	a, err := assignment(loadTest("http://x", 2,
 		harness.ClosedUsers(5, time.Second), harness.PacedUsers(5, "0.6", 2*time.Second), harness.Burst(5, 1), arrivals(3, 2*time.Second)), 1)
 	must.Succeed(t, err)
@@ -43,7 +43,7 @@ func TestAssignment(t *testing.T) {
 }
 
 // Calls have descriptors that the worker can read, and a number that the server records.
-func TestAssignmentOfCalls(t *testing.T) {
+func TestCallsAreAssignedWithTheirDescriptors(t *testing.T) {
 	lt := speak(overGRPC, loadTest("http://x", 1, arrivals(3, time.Second)))
 	a, err := assignment(lt, 0)
 	must.Succeed(t, err)
@@ -65,7 +65,7 @@ func TestAssignmentOfCalls(t *testing.T) {
 	}
 }
 
-func TestRepeat(t *testing.T) {
+func TestRepetitionsGiveTheirMedian(t *testing.T) {
 	b := &bench{options: options{rounds: 3}}
 	values := []float64{7, 1, 3}
 	next := func() (float64, error) {
@@ -95,7 +95,7 @@ func perSecondOf(requests int64) sample {
 	return s
 }
 
-func TestWriteRates(t *testing.T) {
+func TestRatesAreThoseOfTheMedianRound(t *testing.T) {
 	var out strings.Builder
 	b := &bench{out: &out}
 	ours, wrk := contender{name: ourUsers, over: overTCP}, contender{name: "wrk", over: overTCP}
@@ -122,7 +122,7 @@ var ignoreRules = cmp.Transformer("rules", func(s string) string {
 	return s
 })
 
-func TestScaleReport(t *testing.T) {
+func TestScaleReportsItsPeaksAndItsErrors(t *testing.T) {
 	report := func(second func(*flight)) (string, string, error) {
 		var out strings.Builder
 		x := &fleet{rss: 2_900_000, steps: []flight{flown(nil), flown(second)}}
@@ -174,7 +174,7 @@ func TestFleetSumsAllServers(t *testing.T) {
 	}
 }
 
-func TestRowsOfTruths(t *testing.T) {
+func TestQuantilesAreShownAsTheyAreRecorded(t *testing.T) {
 	truth := make([]time.Duration, 1000)
 	for i := range truth {
 		truth[i] = time.Duration(i+1) * time.Millisecond
@@ -194,7 +194,7 @@ func TestRowsOfTruths(t *testing.T) {
 }
 
 // After each link was requested once, a lookup past the cache is an error.
-func TestAllFromCache(t *testing.T) {
+func TestLookupsPastTheCacheAreErrors(t *testing.T) {
 	tests := map[string]struct{ page, want string }{
 		"each once":         {"shortener_cache_misses_total 899\nshortener_cache_failures_total 1\n", ""},
 		"one more":          {"shortener_cache_misses_total 899\nshortener_cache_failures_total 2\n", "1 redirects were not answered from the cache, want none"},
@@ -218,7 +218,7 @@ func TestAllFromCache(t *testing.T) {
 }
 
 // All processes end in reverse order of their start, also after errors.
-func TestClosing(t *testing.T) {
+func TestProcessesEndInReverseOrder(t *testing.T) {
 	var order []int
 	x := &testEnv{}
 	first, second := errors.New("first"), errors.New("second")

@@ -57,7 +57,7 @@ func TestNginxCountsRequests(t *testing.T) {
 	}
 }
 
-func TestReadStubStatus(t *testing.T) {
+func TestStatusOfNginxIsReadOrRefused(t *testing.T) {
 	text := "Active connections: 3 \nserver accepts handled requests\n 41 40 1234 \nReading: 0 Writing: 1 Waiting: 2 \n"
 	got, err := readStubStatus([]byte(text))
 	if diff := cmp.Diff(stubStatus{accepts: 41, requests: 1234}, got, cmp.AllowUnexported(stubStatus{})); diff != "" || err != nil {

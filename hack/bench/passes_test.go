@@ -17,7 +17,7 @@ controller_runtime_reconcile_time_seconds_bucket{controller="loadtest",le="+Inf"
 controller_runtime_reconcile_time_seconds_bucket{controller="another",le="+Inf"} 7
 `
 
-func TestPasses(t *testing.T) {
+func TestPassesAreReadFromTheirHistogram(t *testing.T) {
 	p, err := parsePasses(served)
 	must.Succeed(t, err)
 	before := passes{count: 10, buckets: map[float64]float64{0.005: 10, 0.01: 10, 0.1: 10, math.Inf(1): 10}}
@@ -40,7 +40,7 @@ func TestPasses(t *testing.T) {
 }
 
 // A step begins when its last worker does.
-func TestSkews(t *testing.T) {
+func TestStepsBeginWithTheirLastWorker(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	starts := []simulated.Start{
 		{Run: "a", Step: 0, Late: ms(1), Ahead: ms(400)}, {Run: "a", Step: 0, Late: ms(5), Ahead: ms(300)},

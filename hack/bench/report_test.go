@@ -16,7 +16,7 @@ func sampled(requests int64) sample {
 	return sample{counters: groundtruth.Counters{Requests: requests + 1, First: 1, Last: 1 + int64(time.Second), PeakInFlight: 1}}
 }
 
-func TestLastLine(t *testing.T) {
+func TestLastLineHasTheMediansOfTheRounds(t *testing.T) {
 	results := map[key][]sample{}
 	for name, rate := range map[string]int64{ourUsers: 1000, ourRate: 600, "wrk": 1250, "vegeta": 400, "k6": 100, "hey": 1} {
 		// The median of the rounds counts.
@@ -40,7 +40,7 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-func TestDisturbed(t *testing.T) {
+func TestContendersWithoutAFullCoreAreDisturbed(t *testing.T) {
 	cores := func(generator, server time.Duration) sample {
 		s := sampled(1)
 		s.generator.CPU, s.server.CPU = generator, server
@@ -59,7 +59,7 @@ func TestDisturbed(t *testing.T) {
 	same.As(t, "disturbed", []string{"hey over TCP", "k6 over TLS", "less over TCP"}, disturbed(results))
 }
 
-func TestParse(t *testing.T) {
+func TestFlagsAreReadOrRefused(t *testing.T) {
 	tests := map[string]struct {
 		want options
 		err  string
@@ -92,7 +92,7 @@ func TestParse(t *testing.T) {
 }
 
 // A record has all that its repetition needs.
-func TestHeader(t *testing.T) {
+func TestRecordSaysHowToRepeatIt(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 30, 0, 0, time.FixedZone("", 3600))
 	got := header("worker", []string{"worker", "--record", "--rounds", "5"}, "abc", now)
 	for _, want := range []string{
@@ -121,7 +121,7 @@ func flown(edit func(*flight)) flight {
 	return f
 }
 
-func TestScaleVerdict(t *testing.T) {
+func TestScaleIsConclusiveWhenAllWasDone(t *testing.T) {
 	late := func(f *flight) {
 		for range 100 {
 			f.measured.Lateness.Record(time.Second)

@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestMedian(t *testing.T) {
+func TestMedianIsOfTheMiddle(t *testing.T) {
 	tests := map[string]struct {
 		values []float64
 		want   float64
@@ -37,7 +37,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestNearestRank(t *testing.T) {
+func TestQuantilesAreByNearestRank(t *testing.T) {
 	thousand := make([]time.Duration, 1000)
 	for i := range thousand {
 		thousand[i] = time.Duration(i + 1)
@@ -48,7 +48,7 @@ func TestNearestRank(t *testing.T) {
 	same.As(t, "the rank of nothing", 0, nearestRank(nil, 0.5))
 }
 
-func TestSample(t *testing.T) {
+func TestCostsAreByRequest(t *testing.T) {
 	s := sample{
 		counters:  groundtruth.Counters{Requests: 1001, First: 5e9, Last: 7e9, PeakInFlight: 1024},
 		generator: process.Usage{CPU: 2 * time.Second, PeakRSS: 3 << 20},
@@ -73,7 +73,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-func TestSchedule(t *testing.T) {
+func TestArrivalsAreComparedSecondBySecond(t *testing.T) {
 	const start = int64(1e12)
 	at := func(number int64, afterStart time.Duration) groundtruth.Record {
 		return groundtruth.Record{Number: number, Received: start + int64(afterStart)}
@@ -109,7 +109,7 @@ func TestSchedule(t *testing.T) {
 }
 
 // Of a stall, requests wait the longer the earlier in it they were due.
-func TestStalled(t *testing.T) {
+func TestStallsDelayWhatWasDueEarlierByMore(t *testing.T) {
 	o := observed{start: 1e12, counters: groundtruth.Counters{Stalls: []groundtruth.Stalled{{Span: groundtruth.Span{From: 1e12 + 1e9, To: 1e12 + 2e9}}}}}
 	got := stalled(o, 4*time.Second)
 	if len(got) != 4*perSecond {
@@ -126,7 +126,7 @@ func TestStalled(t *testing.T) {
 
 // After a stall, requests wait for the processor time that the server uses until it has
 // answered them.
-func TestWaited(t *testing.T) {
+func TestWaitsLastUntilTheServerHasCaughtUp(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	stalls := []groundtruth.Stalled{{Span: groundtruth.Span{From: 1000 * ms, To: 2000 * ms}, Processor: 70 * ms}}
 	tests := map[string]struct{ due, used, want int64 }{
@@ -144,7 +144,7 @@ func TestWaited(t *testing.T) {
 	}
 }
 
-func TestHeld(t *testing.T) {
+func TestTimesOfAServerAreSortedAndOfWhatItAnswered(t *testing.T) {
 	got := held([]groundtruth.Record{{Received: 10, Answered: 40}, {Received: 20}, {Received: 30, Answered: 31}})
 	if len(got) != 2 || got[0] != 1 || got[1] != 30 {
 		t.Errorf("held = %v, want [1 30]", got)
@@ -153,7 +153,7 @@ func TestHeld(t *testing.T) {
 
 // By the server's clock, a response time begins when the request was due and ends
 // when its reply was written; an unanswered request has none.
-func TestAnswered(t *testing.T) {
+func TestResponsesCountFromWhenTheyWereDue(t *testing.T) {
 	const start, ms = int64(1e12), int64(time.Millisecond)
 	record := func(number, answered int64) groundtruth.Record {
 		return groundtruth.Record{Number: number, Received: start + answered, Answered: start + answered}

@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestFileSystem(t *testing.T) {
+func TestFileSystemIsThatOfTheInnermostMount(t *testing.T) {
 	mounts := []byte(`/dev/vdz /
 /dev/vda / ext4 rw 0 0
 proc /proc proc rw 0 0
@@ -34,7 +34,7 @@ overlay /var overlay rw 0 0
 	same.As(t, "without mounts", "unknown", fileSystem(nil, "/"))
 }
 
-func TestLoopRates(t *testing.T) {
+func TestRatesOfLoopsAreReadBySize(t *testing.T) {
 	const out = `goos: linux
 BenchmarkPlainInsert/transaction=1     	    5138	    258110 ns/op	      3874 events/s
 BenchmarkPlainInsert/transaction=256 	  500000	      9563 ns/op	    104573.5 events/s
@@ -53,7 +53,7 @@ PASS
 	}
 }
 
-func TestSeries(t *testing.T) {
+func TestSeriesAreFoundByTheirWholeName(t *testing.T) {
 	page := []byte("# TYPE hits_total counter\nhits_total 12\nhits_total_more 3\nodd x\n")
 	if got, err := series(page, "hits_total"); err != nil || got != 12 {
 		t.Errorf("hits_total = %v, %v; want 12", got, err)
@@ -67,7 +67,7 @@ func TestSeries(t *testing.T) {
 
 // A reply is learned as it is said to the generator; what it should not be is an
 // error.
-func TestProbe(t *testing.T) {
+func TestReplyIsLearnedOrRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "" || r.URL.Path != "/a" {
 			w.WriteHeader(http.StatusTeapot)
@@ -91,7 +91,7 @@ func TestProbe(t *testing.T) {
 }
 
 // The service receives exactly the configured requests.
-func TestEntryAssignment(t *testing.T) {
+func TestServicesReceiveTheirOwnRequests(t *testing.T) {
 	e := entry{question: appendOne, connections: 7, of: &service{url: "http://x"}}
 	a, err := assignment(e.loadTest(time.Second), 0)
 	must.Succeed(t, err)
@@ -143,7 +143,7 @@ func someResults() targetResults {
 	return r
 }
 
-func TestTargetsLastLine(t *testing.T) {
+func TestTargetsAreComparedWithTheirBareServers(t *testing.T) {
 	want := "bench-targets: redirect-vs-bare=0.66 redirect-vs-bare-cpu=0.66 append-per-s=25000 append-vs-sqlite=12.50 append-vs-sqlite-by-256=0.25" +
 		" append-vs-bare=0.62 append-vs-bare-cpu=1.25 limiter-vs-bare=0.25 limiter-vs-bare-cpu=0.25"
 	if got := someResults().lastLine(); got != want {
@@ -152,7 +152,7 @@ func TestTargetsLastLine(t *testing.T) {
 }
 
 // The report compares with what it should, and says when it cannot be trusted.
-func TestTargetsWrite(t *testing.T) {
+func TestReportOfTargetsSaysWhenItIsInDoubt(t *testing.T) {
 	const doubt = "Do not trust this run"
 	var out strings.Builder
 	b := &bench{options: options{rounds: 3}, out: &out}

@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestRows(t *testing.T) {
+func TestContendersAreThoseThatSpeakTheProtocol(t *testing.T) {
 	var found []foundPeer
 	for _, p := range peer.All {
 		found = append(found, foundPeer{peer: p})

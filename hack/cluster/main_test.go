@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 )
 
-func TestUsageErrors(t *testing.T) {
+func TestWrongCommandLinesAreUsageErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
 		want string

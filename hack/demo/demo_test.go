@@ -53,9 +53,9 @@ func (s *fixture) stubSuccess() {
 	s.Returns("kubectl get deployments --namespace loadtest-system --output=json", map[string]any{"items": []any{}})
 }
 
-// TestPhases compares all that the demo does on a fresh cluster with what a
+// TestDemoRunsEveryPhase compares all that the demo does on a fresh cluster with what a
 // person reviewed.
-func TestPhases(t *testing.T) {
+func TestDemoRunsEveryPhase(t *testing.T) {
 	fresh, err := filepath.Abs("testdata/fresh.txt")
 	must.Succeed(t, err)
 	s := newFixture(t)
@@ -134,8 +134,8 @@ func TestFailedPhasesAreDiagnosed(t *testing.T) {
 	}
 }
 
-// TestPhasesInterrupted: no search for a reason that is known.
-func TestPhasesInterrupted(t *testing.T) {
+// TestAnInterruptedDemoSaysSo: no search for a reason that is known.
+func TestAnInterruptedDemoSaysSo(t *testing.T) {
 	s := newFixture(t)
 	s.stubSuccess()
 	ctx, interrupt := context.WithCancel(t.Context())

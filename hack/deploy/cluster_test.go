@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestClusterOf(t *testing.T) {
+func TestClustersAreChosenByTheEnvironment(t *testing.T) {
 	local := Cluster{
 		Operator: []string{"--values", "charts/loadtest-operator/values-local.yaml"},
 		Targets:  []string{"--values", "charts/targets/values-local.yaml"},

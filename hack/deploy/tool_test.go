@@ -14,7 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestTools(t *testing.T) {
+func TestToolsRunWithTheirOutput(t *testing.T) {
 	var out, stderr bytes.Buffer
 	with := Tools{Out: &out, Err: &stderr}
 	tests := map[string]struct {
@@ -48,8 +48,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestPhaseTimeout: the error is the timeout, not the interrupted program.
-func TestPhaseTimeout(t *testing.T) {
+// TestPhasesEndWithTheirTime: the error is the timeout, not the interrupted program.
+func TestPhasesEndWithTheirTime(t *testing.T) {
 	d := Tools{Out: Discard{}, Err: Discard{}}
 	err := d.Phase(t.Context(), "Wait", time.Nanosecond, func(ctx context.Context) error {
 		<-ctx.Done()
@@ -60,7 +60,7 @@ func TestPhaseTimeout(t *testing.T) {
 	}
 }
 
-func TestPhase(t *testing.T) {
+func TestPhasesSayHowTheyEnded(t *testing.T) {
 	var out bytes.Buffer
 	d := Tools{Out: &out, Err: Discard{}}
 	must.Succeed(t, d.Phase(t.Context(), "Do it", time.Minute, func(context.Context) error { return nil }))
@@ -73,7 +73,7 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-func TestIsVerdict(t *testing.T) {
+func TestExitCodesOfVerdictsAreNoFailures(t *testing.T) {
 	for code, want := range map[string]bool{"1": true, "2": true, "3": true, "4": false, "130": false} {
 		err := Tools{Out: Discard{}, Err: Discard{}}.Run(t.Context(), "sh", "-c", "exit "+code)
 		same.As(t, fmt.Sprintf("IsVerdict(exit code %s)", code), want, IsVerdict(err))

@@ -31,8 +31,8 @@ func TestPagesAreInTheNavigation(t *testing.T) {
 	}
 }
 
-// TestSite renders the pages, and follows each link between what was written.
-func TestSite(t *testing.T) {
+// TestSiteHasEveryPageAndItsLinks renders the pages, and follows each link between what was written.
+func TestSiteHasEveryPageAndItsLinks(t *testing.T) {
 	out := t.TempDir()
 	must.Succeed(t, render(filepath.Join(root, "docs"), out, "https://code.example/"))
 	names, err := pagesOf(os.DirFS(filepath.Join(root, "docs")), ".")
@@ -87,7 +87,7 @@ func TestOnlyASiteIsOverwritten(t *testing.T) {
 	}
 }
 
-func TestTarget(t *testing.T) {
+func TestLinksLeadToRenderedPages(t *testing.T) {
 	s := &site{repository: "https://code.example/"}
 	got := map[string]string{}
 	for _, to := range []string{"wire.md#frames", "../plugin.md", "../README.md", "../design/", "../images/demo.svg", "../../config/samples/hello.yaml", "../../README.md#try-it", "#frames", "https://example.com/a.md"} {

@@ -53,7 +53,7 @@ fuzz: elapsed: 5s, execs: 54321 (11680/sec), new interesting: 3 (total: 7)
 	}
 }
 
-func TestLastLine(t *testing.T) {
+func TestProgressIsTheLastLine(t *testing.T) {
 	sum := tally{targets: 2}
 	sum.add(result{executions: 7})
 	sum.add(result{executions: 5, failed: true})

@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/images/recipe"
 )
 
-func TestCommandLineErrors(t *testing.T) {
+func TestWrongCommandLinesAreExplained(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string
@@ -37,7 +37,7 @@ func TestCommandLineErrors(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) {
+func TestHelpExplainsEveryFlag(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"--help"}, {"-h"}, {"build", "--help"}, {"push", "--help"}, {"deps", "--help"}, {"kafka", "--help"}} {
 		var out bytes.Buffer
 		if err := run(t.Context(), args, &out, &bytes.Buffer{}); err != nil {
@@ -55,7 +55,7 @@ func TestHelp(t *testing.T) {
 }
 
 // A failed image does not stop the others, and a second build changes nothing.
-func TestBuildAll(t *testing.T) {
+func TestAFailedImageStopsNoOther(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{
 		"go.mod": "module example.com/hello\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n", "ca.crt": "x",

@@ -6,7 +6,7 @@ import (
 )
 
 // What is left is corrected by how long the part that is done took.
-func TestProgress(t *testing.T) {
+func TestWhatIsLeftFollowsWhatWasTaken(t *testing.T) {
 	now := time.Unix(0, 0)
 	jobs := []job{{length: time.Minute}, {length: 2 * time.Minute}}
 	jobs[0].Name, jobs[1].Name = "a", "b"

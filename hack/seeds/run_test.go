@@ -74,9 +74,9 @@ func (s *fixture) has(name string) experiment.Experiment {
 	return experiment.Experiment{}
 }
 
-// TestExperiment compares all that a run does on a fresh cluster with what a person
+// TestAnExperimentRunsOnceAndLeavesItsResult compares all that a run does on a fresh cluster with what a person
 // reviewed, and runs nothing the second time.
-func TestExperiment(t *testing.T) {
+func TestAnExperimentRunsOnceAndLeavesItsResult(t *testing.T) {
 	fresh, err := filepath.Abs("testdata/fresh.txt")
 	must.Succeed(t, err)
 	s := newFixture(t)
@@ -169,7 +169,7 @@ func TestFailuresLeaveNoResult(t *testing.T) {
 
 // An interrupted run removes its target, keeps the results that are there, and goes on
 // with no other experiment.
-func TestInterrupted(t *testing.T) {
+func TestAnInterruptedExperimentIsTakenDown(t *testing.T) {
 	s := newFixture(t)
 	chosen := []experiment.Experiment{s.has("004-lua"), s.has("004-hash"), s.has("002-v01")}
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -197,7 +197,7 @@ func TestPlanRunsNothing(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
+func TestExperimentsAreChosenByName(t *testing.T) {
 	for only, want := range map[string]int{"": 18, "004": 5, "004-lua": 1, "000-v3,003": 3, "000-v3-pool": 1} {
 		if got, err := choose(only); err != nil || len(got) != want {
 			t.Errorf("choose(%q) = %d experiments, %v, want %d", only, len(got), err, want)

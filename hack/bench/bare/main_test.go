@@ -13,7 +13,7 @@ import (
 )
 
 // Every request gets the configured reply, and its body is read.
-func TestRun(t *testing.T) {
+func TestRequestsGetTheGivenReply(t *testing.T) {
 	tests := map[string]struct {
 		reply Reply
 		want  http.Header
@@ -73,7 +73,7 @@ func start(t *testing.T, reply Reply) (url string) {
 	return started.URL
 }
 
-func TestRunRefuses(t *testing.T) {
+func TestWhatIsNoReplyIsRefused(t *testing.T) {
 	tests := map[string]struct{ input, want string }{
 		"nothing":   {"", "read the reply from standard input: EOF"},
 		"no JSON":   {"x\n", "reply: invalid character"},

@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestClosed(t *testing.T) {
+func TestPeersAreInvokedForClosedLoads(t *testing.T) {
 	load := Load{URL: "https://127.0.0.1:1", Connections: 64, Streams: 1, Seconds: 4}
 	wrk := Invocation{Args: []string{"-t1", "-c64", "-d4s", load.URL}}
 	h2load := Invocation{Args: []string{"-t1", "-c64", "-m1", "-D4", load.URL}}
@@ -42,7 +42,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-func TestClosedWithStreams(t *testing.T) {
+func TestPeersWithoutStreamsAreLeftOut(t *testing.T) {
 	load := Load{URL: "https://x", Connections: 4, Streams: 16, Seconds: 4}
 	h2load := Invocation{Args: []string{"-t1", "-c4", "-m16", "-D4", load.URL}}
 	for over, want := range map[Protocol]map[string]Invocation{TCP: {}, TLS: {}, HTTP2: {"h2load": h2load}} {
@@ -128,7 +128,7 @@ func TestModulesPinVersions(t *testing.T) {
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestPeersAreFoundWhereTheyWereBuilt(t *testing.T) {
 	cache := t.TempDir()
 	p := Peer{Name: "x", Version: "v1"}
 	built := filepath.Join(cache, "x-v1")

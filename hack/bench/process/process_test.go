@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-func TestPeakRSS(t *testing.T) {
+func TestPeakMemoryIsReadFromStatus(t *testing.T) {
 	tests := map[string]struct {
 		status string
 		want   int64
@@ -36,7 +36,7 @@ func TestPeakRSS(t *testing.T) {
 	}
 }
 
-func TestCPUTime(t *testing.T) {
+func TestProcessorTimeIsReadFromStat(t *testing.T) {
 	tests := map[string]struct {
 		stat string
 		want time.Duration
@@ -63,7 +63,7 @@ func TestCPUTime(t *testing.T) {
 }
 
 // A service ends when it is asked to, and until then says what it cost.
-func TestTerminate(t *testing.T) {
+func TestTerminatedProcessTellsItsCost(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "trap 'exit 0' TERM; echo ready; while :; do :; done"}, Core: Anywhere})
 	must.Succeed(t, err)
 	line := make([]byte, len("ready\n"))
@@ -85,7 +85,7 @@ func TestTerminate(t *testing.T) {
 }
 
 // What a process cost is known after its end.
-func TestUsage(t *testing.T) {
+func TestCostIsKnownAfterTheEnd(t *testing.T) {
 	p, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo ready; read x"}, Core: Anywhere})
 	must.Succeed(t, err)
 	line := make([]byte, len("ready\n"))
@@ -104,7 +104,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestOnCore(t *testing.T) {
+func TestProcessStaysOnItsCore(t *testing.T) {
 	var out bytes.Buffer
 	p, err := Start(Command{Path: "/bin/cat", Args: []string{"/proc/self/status"}, Core: 0, Stdin: strings.NewReader(""), Stdout: &out})
 	must.Succeed(t, err)
@@ -126,7 +126,7 @@ func TestOnCore(t *testing.T) {
 	}
 }
 
-func TestFailures(t *testing.T) {
+func TestFailedProcessTellsWhy(t *testing.T) {
 	if _, err := Start(Command{Path: filepath.Join(t.TempDir(), "x"), Core: Anywhere}); err == nil || !strings.Contains(err.Error(), "start x") {
 		t.Errorf("a missing program starts: %v", err)
 	}

@@ -27,7 +27,7 @@ func TestFindSourceLooksUpwards(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersionIsReadFromGoMod(t *testing.T) {
 	for gomod, want := range map[string]string{
 		"require (\n\tk8s.io/kubectl v0.36.3\n\tk8s.io/kubernetes v1.36.3\n)\n":   "v1.36.3",
 		"require k8s.io/x v1.0.0\n\tk8s.io/kubernetes v1.37.0-rc.1 // indirect\n": "v1.37.0-rc.1",

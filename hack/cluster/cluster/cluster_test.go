@@ -68,7 +68,7 @@ func TestNodeRunsWithBothProcesses(t *testing.T) {
 	}
 }
 
-func TestStatusTable(t *testing.T) {
+func TestStatusShowsEveryProcess(t *testing.T) {
 	l := layout.New("/state")
 	leaders := running(l, "node-3/containerd", "node-3/kubelet", controlplane.DNS)
 	memory := map[string]int64{"kube-apiserver": 200 << 20, "node-1/containerd": 20<<20 + 1<<19, "etcd": 40 << 20}
@@ -97,7 +97,7 @@ func TestStatusOfNoClusterIsDown(t *testing.T) {
 	}
 }
 
-func TestLeftovers(t *testing.T) {
+func TestARunFolderIsALeftover(t *testing.T) {
 	root := t.TempDir()
 	l := layout.Layout{State: filepath.Join(root, "state"), Run: filepath.Join(root, "run")}
 	c := Cluster{Layout: l}

@@ -14,7 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-func TestReadiness(t *testing.T) {
+func TestNodesAreReadyByTheirHeartbeat(t *testing.T) {
 	const list = `{"items": [
 		{"metadata": {"name": "node-1"}, "status": {"conditions": [
 			{"type": "DiskPressure", "status": "False", "lastHeartbeatTime": "2026-11-20T09:00:00Z"},
@@ -31,7 +31,7 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-func TestReadySince(t *testing.T) {
+func TestHeartbeatsBeforeTheStartDoNotCount(t *testing.T) {
 	for name, test := range map[string]struct {
 		heartbeat time.Time
 		want      bool

@@ -14,7 +14,7 @@ import (
 
 var cluster = layout.New("/state")
 
-func TestCommandLines(t *testing.T) {
+func TestEveryComponentHasItsCommandLine(t *testing.T) {
 	all := arguments(cluster)
 	same.As(t, "components with a command line", slices.Sorted(slices.Values(Components)), slices.Sorted(maps.Keys(all)))
 	for name, args := range all {
@@ -22,7 +22,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-func TestConfigurationFiles(t *testing.T) {
+func TestConfigurationIsAsReviewed(t *testing.T) {
 	contents, err := files(cluster, "search example.org\nnameserver 10.0.0.53\nnameserver fe80::1%eth0\n")
 	must.Succeed(t, err)
 	for name, content := range contents {
@@ -37,7 +37,7 @@ func TestCorefileWithoutNameServersForwardsNothing(t *testing.T) {
 	}
 }
 
-func TestNameservers(t *testing.T) {
+func TestNameServersAreReadFromResolvConf(t *testing.T) {
 	for name, test := range map[string]struct {
 		resolvConf string
 		want       []string

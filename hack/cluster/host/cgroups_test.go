@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-func TestHierarchies(t *testing.T) {
+func TestHierarchiesOfBothVersionsAreFound(t *testing.T) {
 	v1cpu := mount{Point: "/cg/cpu", Kind: "cgroup", Options: []string{"rw", "cpu"}}
 	v1set := mount{Point: "/cg/cpuset", Kind: "cgroup", Options: []string{"rw", "cpuset"}}
 	v2 := mount{Point: "/cg/unified", Kind: "cgroup2", Options: []string{"rw"}}
@@ -33,7 +33,7 @@ func TestHierarchies(t *testing.T) {
 	}
 }
 
-func TestControllers(t *testing.T) {
+func TestAvailableControllersAreSwitchedOn(t *testing.T) {
 	for available, want := range map[string]string{
 		"cpuset cpu memory pids\n": "+cpuset +cpu +memory +pids", "cpu": "+cpu", "\n": "", "": "",
 	} {

@@ -7,7 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-func TestParseMounts(t *testing.T) {
+func TestMountsAreRead(t *testing.T) {
 	const table = `22 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
 30 22 0:26 / /sys/fs/cgroup/cpuset rw,nosuid shared:9 master:2 - cgroup cgroup rw,cpuset
 31 22 0:27 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw,nsdelegate

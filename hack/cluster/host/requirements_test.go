@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-func TestPrivileged(t *testing.T) {
+func TestOnlyRootOnLinuxIsServed(t *testing.T) {
 	for name, test := range map[string]struct {
 		system string
 		user   int

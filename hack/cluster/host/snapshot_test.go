@@ -40,7 +40,7 @@ func TestTheFirstSnapshotStays(t *testing.T) {
 	same.As(t, "snapshot", first, got)
 }
 
-func TestLoadSnapshot(t *testing.T) {
+func TestBrokenSnapshotsAreErrors(t *testing.T) {
 	folder := t.TempDir()
 	if got, err := LoadSnapshot(filepath.Join(folder, "none")); err != nil || len(got.Settings)+len(got.Absent) > 0 {
 		t.Errorf("without a file: %+v, %v, want nothing", got, err)

@@ -71,7 +71,7 @@ func TestNamesFitTheKernelsLimits(t *testing.T) {
 	}
 }
 
-func TestNodeNumber(t *testing.T) {
+func TestNodesAreFoundByNameAndNumber(t *testing.T) {
 	for text, want := range map[string]int{"1": 1, "node-1": 1, "3": 3, "node-3": 3} {
 		if got, err := NodeNumber(text); err != nil || got != want {
 			t.Errorf("NodeNumber(%q) = %d, %v, want %d", text, got, err, want)

@@ -103,7 +103,7 @@ func TestRemovalOfNothing(t *testing.T) {
 	}
 }
 
-func TestTarget(t *testing.T) {
+func TestIptablesTargetsAreRead(t *testing.T) {
 	for rule, want := range map[string]string{
 		"FORWARD -j KUBE-FORWARD":                              "KUBE-FORWARD",
 		"FORWARD -g KUBE-FORWARD":                              "KUBE-FORWARD",
@@ -115,7 +115,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-func TestVacant(t *testing.T) {
+func TestOnlyVacantRangesAreUsed(t *testing.T) {
 	table := func(inside string) string {
 		return "table ip filter {\n\tchain INPUT {\n\t\ttype filter hook input priority filter; policy accept;\n" + inside + "\t}\n}\n"
 	}

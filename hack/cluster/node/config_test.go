@@ -57,7 +57,7 @@ func TestEnteredJoinsTheNamespaceOfAProcess(t *testing.T) {
 	same.As(t, "command", want, entered(42, "/bin/kubelet", "--v=1"))
 }
 
-func TestQuote(t *testing.T) {
+func TestShellQuotesHold(t *testing.T) {
 	for text, want := range map[string]string{
 		"/plain": "'/plain'", "/with blank": "'/with blank'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "": "''",
 	} {

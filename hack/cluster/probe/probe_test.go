@@ -50,7 +50,7 @@ func TestUntilStopsAtAPermanentFailure(t *testing.T) {
 	}
 }
 
-func TestDial(t *testing.T) {
+func TestDialReportsWhetherSomethingListens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	check := Dial("unix", path)
 	if err := check(t.Context()); err == nil {

@@ -67,7 +67,7 @@ func TestListFindsTheClustersProcesses(t *testing.T) {
 	same.As(t, "Leaders", map[string]Process{"etcd": want[0], "node-1/containerd": want[1]}, leaders)
 }
 
-func TestNameOf(t *testing.T) {
+func TestProcessesAreNamedByTheirMark(t *testing.T) {
 	for name, test := range map[string]struct {
 		environ string
 		want    string
@@ -90,7 +90,7 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
+func TestStatIsReadWhateverTheName(t *testing.T) {
 	for line, want := range map[string]stat{
 		"7 (etcd) S 1 5 3 0 -1 4194304 9 9":        {state: "S", session: 3, flags: 4194304},
 		"7 (a) b) c) R 1 5 42 0 -1 0":              {state: "R", session: 42},
@@ -127,7 +127,7 @@ func TestReadOfEnvironments(t *testing.T) {
 	}
 }
 
-func TestProportional(t *testing.T) {
+func TestMemoryIsTheProportionalShare(t *testing.T) {
 	const rollup = "00400000-7ff0 ---p 00000000 00:00 0 [rollup]\nRss:  9000 kB\nPss:  2048 kB\nPss_Dirty:  10 kB\n"
 	if got, err := proportional(strings.NewReader(rollup)); err != nil || got != 2<<20 {
 		t.Errorf("proportional = %d, %v, want 2 MiB", got, err)

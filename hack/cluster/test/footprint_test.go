@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-func TestDifference(t *testing.T) {
+func TestFootprintsDifferByWhatCameAndWent(t *testing.T) {
 	before := Footprint{"links": {"eth0", "lo"}, "mounts": {"/"}, "cgroups": nil, "processes": {"1 etcd"}}
 	after := Footprint{"links": {"lo", "lt-node-1"}, "mounts": {"/"}, "cgroups": {"/sys/fs/cgroup/left"}, "processes": {"2 etcd"}}
 	want := []string{"cgroups: + /sys/fs/cgroup/left", "links: + lt-node-1", "links: - eth0", "processes: + 2 etcd"}
@@ -81,7 +81,7 @@ func TestEmptyGroupsAreThoseWithoutProcesses(t *testing.T) {
 	same.As(t, "groups", want, emptyGroups(root))
 }
 
-func TestEntriesAndValues(t *testing.T) {
+func TestSettingsAndFoldersAreInTheFootprint(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "net/ip_forward", "1\n")
 	write(t, root, "kernel/random/uuid", "differs each time\n")

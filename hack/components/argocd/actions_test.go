@@ -18,8 +18,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-// TestActionsOffered: an action is offered when it can do something, and only then.
-func TestActionsOffered(t *testing.T) {
+// TestActionsAreOfferedByPhase: an action is offered when it can do something, and only then.
+func TestActionsAreOfferedByPhase(t *testing.T) {
 	vm := engine(t)
 	for _, d := range statuses(t) {
 		t.Run(d.name, func(t *testing.T) {
@@ -125,9 +125,9 @@ func TestActionsOfAFinishedRun(t *testing.T) {
 	t.Attr("seen", words)
 }
 
-// TestRerun: the LoadTest that the action creates is that of kubectl loadtest rerun. A test
+// TestARerunIsACopyWithoutItsResult: the LoadTest that the action creates is that of kubectl loadtest rerun. A test
 // of that command reads the same files.
-func TestRerun(t *testing.T) {
+func TestARerunIsACopyWithoutItsResult(t *testing.T) {
 	vm := engine(t)
 	files, err := filepath.Glob("testdata/rerun/*.yaml")
 	if err != nil || len(files) < 2 {

@@ -7,9 +7,9 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/health"
 )
 
-// TestScheduleHealth: a schedule is as healthy as what it has tested last, and is waited for
+// TestHealthFollowsTheLastRunOfASchedule: a schedule is as healthy as what it has tested last, and is waited for
 // while a change or a rollout is tested.
-func TestScheduleHealth(t *testing.T) {
+func TestHealthFollowsTheLastRunOfASchedule(t *testing.T) {
 	const (
 		ready  = "conditions: [{type: Ready, status: 'True', reason: Ready, message: m}]"
 		passed = ready + ", lastFinished: {name: nightly-1, verdict: Passed}"

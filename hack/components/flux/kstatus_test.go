@@ -17,9 +17,9 @@ import (
 // repository is the root of it, as a test runs in its package's folder.
 const repository = "../../.."
 
-// TestKstatus: a wait of Flux goes on until a run has finished, ends well when it has passed,
+// TestKstatusFollowsTheRun: a wait of Flux goes on until a run has finished, ends well when it has passed,
 // and fails at once after every other verdict.
-func TestKstatus(t *testing.T) {
+func TestKstatusFollowsTheRun(t *testing.T) {
 	had := map[status.Status]bool{}
 	for name, o := range statuses(t) {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func good() []outcome.Result {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestOutcomesAreJudgedByTheirVerdicts(t *testing.T) {
 	tests := map[string]struct {
 		change func([]outcome.Result) []outcome.Result
 		want   string
@@ -90,12 +90,12 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
+func TestOutcomesAreShownInATable(t *testing.T) {
 	list := append(good(), outcome.Result{Strategy: "lua", Scenario: "never-began"})
 	golden.Check(t, "testdata/table.txt", outcome.Table(list))
 }
 
-func TestOf(t *testing.T) {
+func TestOutcomesAreReadFromLoadTests(t *testing.T) {
 	ms := func(n int) *metav1.Duration {
 		return &metav1.Duration{Duration: time.Duration(n) * time.Millisecond}
 	}

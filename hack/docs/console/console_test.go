@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestParse(t *testing.T) {
+func TestCommandsAreReadWithTheirOutput(t *testing.T) {
 	got := Parse("$ kubectl apply \\\n    -f a.yaml\ncreated\n$ kubectl get loadtests\nNAME   AGE\n…\nb      3s\n")
 	want := []Command{
 		{"kubectl apply \\\n    -f a.yaml", []string{"created"}},
@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestMissing(t *testing.T) {
+func TestMissingLinesOfOutputAreFound(t *testing.T) {
 	const output = "02:00:01 begun\nVerdict    Failed\n  p95 is 4.695ms in step a; at most 250ms is allowed.\nSuccessful 98 (49%)\nDone\n"
 	for name, tt := range map[string]struct {
 		want    []string
@@ -39,7 +39,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-func TestMasked(t *testing.T) {
+func TestWhatDiffersIsMasked(t *testing.T) {
 	got := masked([]string{"p95 29ms, +5%", "nightly-7e47b851cb  1/1  1m2s", "http1, by event loops", "v1alpha1 and sha256"})
 	want := []string{"p# #, #", "nightly# #/# #", "http#, by event loops", "v#alpha# and sha#"}
 	if diff := cmp.Diff(want, got); diff != "" {

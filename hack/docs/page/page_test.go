@@ -9,7 +9,7 @@ import (
 const source = "# The *title*, `a/b`\n\nSee [one\nthing](other.md#x) and ![a picture](a.png).\n\n" +
 	"## What is it?\n\n```yaml file=a.yaml\nkind: LoadTest\n```\n\n## What is it?\n\n| a | b |\n| --- | --- |\n| [in a table](t.md) | `[no](link)` |\n"
 
-func TestParse(t *testing.T) {
+func TestPagesAreReadWithHeadingsLinksAndBlocks(t *testing.T) {
 	want := Page{
 		Headings: []Heading{{1, "The title, a/b", "the-title-ab"}, {2, "What is it?", "what-is-it"}, {2, "What is it?", "what-is-it-1"}},
 		Links: []Link{

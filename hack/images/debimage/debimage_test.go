@@ -27,7 +27,7 @@ var redis = recipe.Debian{
 	Scripts:  map[string]string{"usr/bin/start": "#!/bin/sh\n"},
 }
 
-func TestTree(t *testing.T) {
+func TestTreeHasPackagesTrimmedAndTheImagesOwnFiles(t *testing.T) {
 	b, _ := builder(t)
 	tree, _, err := b.Tree(t.Context(), redis)
 	must.Succeed(t, err)
@@ -43,7 +43,7 @@ func TestTree(t *testing.T) {
 	same.As(t, "script", rootfs.Node{Type: tar.TypeReg, Mode: 0o755, Body: []byte("#!/bin/sh\n")}, tree["usr/bin/start"])
 }
 
-func TestCache(t *testing.T) {
+func TestTreeIsExtractedAgainWhenItsContentChanges(t *testing.T) {
 	tests := map[string]struct {
 		change     func(t *testing.T, b *Builder, r *recipe.Debian)
 		wantCached bool
@@ -93,7 +93,7 @@ func TestCachedTreeIsTheSame(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestFailedExtractionsSayWhatToDo(t *testing.T) {
 	tests := map[string]struct {
 		change func(t *testing.T, b *Builder)
 		want   string
@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestEntrypoint(t *testing.T) {
+func TestOptionsAreGivenToTheProgramAndCommandsReplaceIt(t *testing.T) {
 	script := filepath.Join(t.TempDir(), Entrypoint)
 	// echo stands for the program, so that what would run is printed.
 	must.Succeed(t, os.WriteFile(script, entrypoint("echo program"), 0o600))

@@ -31,7 +31,7 @@ func TestTrimPatternsAreValid(t *testing.T) {
 	}
 }
 
-func TestTrimmed(t *testing.T) {
+func TestTrimmedPathsAreLeftOut(t *testing.T) {
 	drop := trimmer(recipe.Debian{Drop: []string{"usr/lib/*/libLLVM*"}})
 	for name, want := range map[string]bool{
 		"usr/lib/x86_64-linux-gnu/libLLVM-14.so": true,
@@ -52,7 +52,7 @@ func TestTrimmed(t *testing.T) {
 	}
 }
 
-func TestMmdebstrap(t *testing.T) {
+func TestPackagesAreExtractedByMmdebstrap(t *testing.T) {
 	dir := programs(t, map[string]string{"mmdebstrap": `echo -n "$*"`})
 	got, err := Mmdebstrap(t.Context(), []string{"redis-server", "dash"}, []string{"a.list", "b.sources"})
 	must.Succeed(t, err)

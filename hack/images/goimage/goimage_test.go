@@ -22,7 +22,7 @@ const hello = "package main\n\nfunc main() { println(\"hello\") }\n"
 
 var program = recipe.Go{Package: "./cmd", Binary: "hello"}
 
-func TestTree(t *testing.T) {
+func TestTreeHasTheProgramAndCertificates(t *testing.T) {
 	b := builder(t, hello)
 	tree, err := b.Tree(t.Context(), program)
 	must.Succeed(t, err)
@@ -39,7 +39,7 @@ func TestTree(t *testing.T) {
 }
 
 // The image does not depend on the folder of the source or on GOFLAGS.
-func TestReproducible(t *testing.T) {
+func TestBuildsAreReproducible(t *testing.T) {
 	first := digest(t, builder(t, hello))
 	t.Setenv("GOFLAGS", "-tags=other")
 	t.Setenv("CGO_ENABLED", "1")
@@ -51,7 +51,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestFailedBuildsSayWhatIsMissing(t *testing.T) {
 	tests := map[string]struct {
 		source string
 		change func(*Builder, *recipe.Go)

@@ -45,7 +45,7 @@ func jars() map[string]string {
 	return map[string]string{"broker.jar": "broker", "clients.jar": "clients"}
 }
 
-func TestHome(t *testing.T) {
+func TestJarsAreFetchedWhenTheyAreNotAsRecorded(t *testing.T) {
 	tests := map[string]struct {
 		change      func(libs string) error
 		wantFetched int
@@ -107,7 +107,7 @@ func TestHomeRefusesOtherJars(t *testing.T) {
 }
 
 // The slower call does not replace the jars of the faster one: they are in use.
-func TestHomeOfTwoAtOnce(t *testing.T) {
+func TestJarsInUseAreNotReplaced(t *testing.T) {
 	j, _ := jarsOf(t, jars())
 	slower := j
 	var used os.FileInfo
@@ -129,7 +129,7 @@ func TestHomeOfTwoAtOnce(t *testing.T) {
 	wantOnly(t, j.CacheDir, "kafka-"+Version)
 }
 
-func TestHomeErrors(t *testing.T) {
+func TestJarsThatCannotBeHadLeaveNothing(t *testing.T) {
 	j, _ := jarsOf(t, jars())
 	j.Fetch = func(context.Context, string) error { return errors.New("no network") }
 	if _, _, err := j.Home(t.Context()); err == nil || err.Error() != "fetch Kafka "+Version+": no network" {
@@ -146,7 +146,7 @@ func TestHomeErrors(t *testing.T) {
 }
 
 // What is recorded in the repository is what pom.xml names.
-func TestRecorded(t *testing.T) {
+func TestRecordedJarsAreThoseOfThePom(t *testing.T) {
 	d, err := parse(recorded)
 	must.Succeed(t, err)
 	same.As(t, "jars.sha256", string(recorded), string(d.format()))
@@ -160,7 +160,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func TestParseErrors(t *testing.T) {
+func TestBrokenSumsAreRefused(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
 	for name, text := range map[string]string{
 		"empty":       "",
@@ -176,7 +176,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-func TestMaven(t *testing.T) {
+func TestMavenIsGivenThePomAndTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	mvn := "#!/bin/sh\necho \"$@\" > " + dir + "/args\nfor a in \"$@\"; do case \"$a\" in *.xml) cat \"$a\" > " + dir + "/pom;; esac; done\n"
 	if err := os.WriteFile(filepath.Join(dir, "mvn"), []byte(mvn), 0o700); err != nil { // a program is to be run

@@ -13,7 +13,7 @@ import (
 
 var tool = Program{Name: "tool", Package: "toolbox"}
 
-func TestEnsure(t *testing.T) {
+func TestMissingProgramsAreInstalledOrNamed(t *testing.T) {
 	asRoot := os.Geteuid() == 0
 	t.Run("there", func(t *testing.T) {
 		programs(t, map[string]string{"tool": ""})

@@ -15,7 +15,7 @@ const (
 	format = java + "kafka.tools.StorageTool format --ignore-formatted "
 )
 
-func TestKafkaScript(t *testing.T) {
+func TestKafkaIsFormattedOnceAndStarted(t *testing.T) {
 	tests := map[string]struct {
 		properties string
 		env        []string

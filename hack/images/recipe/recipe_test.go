@@ -27,7 +27,7 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-func TestSelect(t *testing.T) {
+func TestImagesAreSelectedByName(t *testing.T) {
 	tests := map[string]struct {
 		names   []string
 		want    []string
@@ -58,7 +58,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-func TestImageNames(t *testing.T) {
+func TestImagesAreNamedByRegistryAndVersion(t *testing.T) {
 	images, err := Select([]string{"worker", "redis"})
 	must.Succeed(t, err)
 	got := []string{}

@@ -18,7 +18,7 @@ func at(registry string) Release {
 	}
 }
 
-func TestValidate(t *testing.T) {
+func TestRegistryAndVersionAreChecked(t *testing.T) {
 	for name, test := range map[string]struct{ registry, version, want string }{
 		"good":                   {"ghcr.io/example", "1.2.3", ""},
 		"a candidate":            {"registry.example.com:5000/a/b", "1.2.3-rc.1", ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
-func TestImageConfig(t *testing.T) {
+func TestImagesRunAsNoRoot(t *testing.T) {
 	img := image(t, Base(), Run{Entrypoint: []string{"/manager"}, Command: []string{"--help"}, WorkingDir: "/data", StopSignal: "SIGINT"})
 	file, err := img.ConfigFile()
 	must.Succeed(t, err)

@@ -57,7 +57,7 @@ func TestReadIsTheInverseOfWrite(t *testing.T) {
 	same.As(t, "tree", full, got)
 }
 
-func TestRead(t *testing.T) {
+func TestArchivesStayInsideTheirTree(t *testing.T) {
 	tests := map[string]struct {
 		headers []tar.Header
 		drop    func(string) bool

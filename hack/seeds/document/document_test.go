@@ -15,9 +15,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// TestDocuments compares what is written of results that are as expected with what a
+// TestDocumentsAreAsReviewed compares what is written of results that are as expected with what a
 // person reviewed.
-func TestDocuments(t *testing.T) {
+func TestDocumentsAreAsReviewed(t *testing.T) {
 	for _, seed := range experiment.Seeds() {
 		files, err := document.Of(seed, recordtest.All())
 		must.Succeed(t, err)

@@ -11,7 +11,7 @@ import (
 
 // What was published is beside every load test that runs, and whatever is said to be
 // hidden is shown by an expectation of the same seed.
-func TestPublished(t *testing.T) {
+func TestPublishedFiguresAreBesideEveryTest(t *testing.T) {
 	for _, seed := range experiment.Seeds() {
 		p, err := read(seed)
 		must.Succeed(t, err)

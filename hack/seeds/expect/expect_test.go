@@ -80,7 +80,7 @@ var surprises = map[string]func(record.Results){
 }
 
 // Each expectation can fail, and is then a surprise without an explanation.
-func TestSurprises(t *testing.T) {
+func TestEveryExpectationCanFail(t *testing.T) {
 	for _, e := range expect.All("") {
 		change := surprises[e.Name]
 		if change == nil {
@@ -101,7 +101,7 @@ func TestSurprises(t *testing.T) {
 }
 
 // A result that lacks a step is a surprise, and no reason to panic.
-func TestIncomplete(t *testing.T) {
+func TestIncompleteResultsAreNoSurprise(t *testing.T) {
 	all := recordtest.All()
 	all["000-v3"].LoadTests[0].Status.Steps[2].Result = nil
 	delete(all, "001-clicks")

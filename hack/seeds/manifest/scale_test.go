@@ -16,7 +16,7 @@ import (
 
 var tenth = manifest.Factor{Load: 10, Time: 5, Shortest: metav1.Duration{Duration: 5 * time.Second}}
 
-func TestScale(t *testing.T) {
+func TestLoadsTimesAndBoundsAreScaled(t *testing.T) {
 	tests := map[string]struct{ spec, want string }{
 		"a ladder, its bounds and its workers": {
 			`{suspend: true, ladder: {users: [1, 20, 25000], ratePerUser: 33, duration: 60s, warmUp: 5s, rest: 10s}, parallelism: 12,
@@ -55,7 +55,7 @@ func TestScaleLeavesTheOriginal(t *testing.T) {
 }
 
 // The length is that of the steps, as often as they run, and of what is around them.
-func TestLength(t *testing.T) {
+func TestLengthIsThatOfAllSteps(t *testing.T) {
 	length := func(spec string) time.Duration { return manifest.Length(&parse(t, spec).LoadTests[0]) }
 	none := length(`{}`)
 	for spec, want := range map[string]time.Duration{
@@ -73,7 +73,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestLoadTestsAreApartFromWhatTheyNeed(t *testing.T) {
 	m, err := manifest.Parse([]byte("---\nkind: ConfigMap\nmetadata: {name: a}\n---\n# nothing\n---\nkind: LoadTest\nmetadata: {name: b}\n"))
 	if err != nil || len(m.Others) != 1 || !strings.Contains(string(m.Others[0]), "name: a") {
 		t.Fatalf("Parse() = %+v, %v", m, err)

@@ -15,7 +15,7 @@ import (
 )
 
 // A record is read as it was written.
-func TestStore(t *testing.T) {
+func TestRecordsAreReadAsWritten(t *testing.T) {
 	store := record.Store(filepath.Join(t.TempDir(), "seeds"))
 	want := recordtest.All()["003-1gb"]
 	want.Results = [][]byte{[]byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")}
@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 
 // A file that was not written as a whole is never read as a result, and one of another
 // experiment is no result of this.
-func TestStoreRefuses(t *testing.T) {
+func TestBrokenRecordsAreNoResults(t *testing.T) {
 	store := record.Store(t.TempDir())
 	must.Succeed(t, store.Write(recordtest.All()["000-v1"]))
 	text, err := os.ReadFile(filepath.Join(string(store), "000-v1.yaml"))
@@ -56,7 +56,7 @@ func TestStoreRefuses(t *testing.T) {
 }
 
 // The hash changes with whatever is run, and with where one part ends and another begins.
-func TestHash(t *testing.T) {
+func TestHashChangesWithWhateverRuns(t *testing.T) {
 	seen := map[string]string{}
 	smaller := manifest.TwoCores
 	smaller.Load++
@@ -77,7 +77,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-func TestEnded(t *testing.T) {
+func TestRunsThatDidNotEndAreNamed(t *testing.T) {
 	r := recordtest.All()["004-hash"]
 	if err := r.Ended(); err != nil {
 		t.Errorf("Ended() = %v of runs that are Complete", err)
@@ -88,7 +88,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-func TestComplete(t *testing.T) {
+func TestRecordsNeedEveryTestAndItsSteps(t *testing.T) {
 	r := recordtest.All()["003-1gb"]
 	if err := r.Complete([]string{"events-append"}); err != nil {
 		t.Errorf("Complete() = %v", err)

@@ -93,7 +93,7 @@ func TestPoliciesIsolateThePodsThatTheySelect(t *testing.T) {
 	}
 }
 
-func TestIngressRules(t *testing.T) {
+func TestIngressIsWhatThePoliciesAllow(t *testing.T) {
 	for name, test := range map[string]struct{ rule, want string }{
 		"an empty rule lets all in":   {`{}`, " ()"},
 		"pods of the own namespace":   {`{from: [{podSelector: {matchLabels: {app: web}}}]}`, " (ip other { 198.19.1.2 })"},
@@ -131,7 +131,7 @@ func TestIngressRules(t *testing.T) {
 }
 
 // Out of a pod a port's name is that of a port of the peer.
-func TestEgressRules(t *testing.T) {
+func TestEgressIsWhatThePoliciesAllow(t *testing.T) {
 	for name, test := range map[string]struct{ rule, want string }{
 		"an empty rule":           {`{}`, " ()"},
 		"a peer":                  {`{to: [{podSelector: {matchLabels: {app: db}}}]}`, " (ip other { 198.19.2.2 })"},

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestScript(t *testing.T) {
+func TestScriptIsAsReviewed(t *testing.T) {
 	chains := decide(clusterWith(t,
 		`{podSelector: {matchLabels: {app: db}}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {matchLabels: {app: web}}}], ports: [{protocol: TCP, port: sql}]}]}`,
 		`{podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress, Egress], egress: [{to: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.0.0/16]}}]}, {ports: [{protocol: UDP, port: 53}]}]}`,

@@ -12,7 +12,7 @@ var mains = Mains{
 	"kubelet": func() int { return 3 },
 }
 
-func TestChoose(t *testing.T) {
+func TestProgramIsChosenByItsName(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
 		left []string

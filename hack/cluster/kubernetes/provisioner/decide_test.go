@@ -47,7 +47,7 @@ func volumeOf(uid types.UID, phase corev1.PersistentVolumePhase, change ...func(
 	return v
 }
 
-func TestDecide(t *testing.T) {
+func TestVolumesFollowTheirClaims(t *testing.T) {
 	type (
 		claim  = corev1.PersistentVolumeClaim
 		volume = corev1.PersistentVolume
