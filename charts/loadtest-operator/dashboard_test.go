@@ -105,7 +105,7 @@ func checkPanel(t *testing.T, p *panel) {
 }
 
 // A query uses the variables that there are, and no other.
-func TestDashboardVariables(t *testing.T) {
+func TestDashboardCanBeNarrowed(t *testing.T) {
 	d := readDashboard(t)
 	known := map[string]bool{"$__rate_interval": true}
 	for _, v := range d.Templating.List {

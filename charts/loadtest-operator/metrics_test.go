@@ -14,7 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestServiceMonitor(t *testing.T) {
+func TestServiceMonitorReadsEveryReplica(t *testing.T) {
 	if objects := render(t); has(objects, "ServiceMonitor") {
 		t.Error("a ServiceMonitor is there without having been asked for")
 	}
@@ -61,7 +61,7 @@ func TestServiceMonitorTrustsTheCertificate(t *testing.T) {
 }
 
 // Those whom the administrator names may read the metrics, and no other.
-func TestMetricsReaders(t *testing.T) {
+func TestMetricsReadersMayReadMetricsAlone(t *testing.T) {
 	if has(render(t), "ClusterRoleBinding "+release+"-metrics-reader") {
 		t.Error("metrics may be read by an account that no value names")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestArguments(t *testing.T) {
+func TestValuesBecomeArguments(t *testing.T) {
 	tests := map[string]struct {
 		set  []string
 		want []string
@@ -53,8 +53,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestAnotherRelease says that two releases do not share an object by chance.
-func TestAnotherRelease(t *testing.T) {
+// TestReleasesStandBesideEachOther says that two releases do not share an object by chance.
+func TestReleasesStandBesideEachOther(t *testing.T) {
 	objects, err := helm(t, "perf", "--set", "watchNamespaces={team-a}")
 	must.Succeed(t, err)
 	const name = "perf-loadtest-operator"
@@ -76,10 +76,10 @@ func TestAnotherRelease(t *testing.T) {
 	}
 }
 
-// TestWatchNamespaces says that an operator that runs the LoadTests of two
+// TestRightsAreOfTheWatchedNamespacesAlone says that an operator that runs the LoadTests of two
 // namespaces has no rights in the others but to review who asks it, and to learn the
 // addresses of nodes, of the API server and of itself.
-func TestWatchNamespaces(t *testing.T) {
+func TestRightsAreOfTheWatchedNamespacesAlone(t *testing.T) {
 	everywhere := render(t)
 	objects := render(t, "--set", "watchNamespaces={team-a,team-b}")
 
@@ -124,8 +124,8 @@ func TestWatchNamespaces(t *testing.T) {
 	same.As(t, "objects in the namespaces", want, namespaces)
 }
 
-// TestSchemaRefuses has a row for each kind of value that cannot work.
-func TestSchemaRefuses(t *testing.T) {
+// TestValuesThatCannotWorkAreRefused has a row for each kind of value that cannot work.
+func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	tests := map[string]struct{ set, want string }{
 		"a misspelled value":        {"imagePullSecret=a", "imagePullSecret"},
 		"an image without a name":   {"image.repository=", "image/repository"},

@@ -16,7 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestLint(t *testing.T) {
+func TestHelmFindsNoMistakeInAnyPreset(t *testing.T) {
 	for _, file := range append(presets(t), "values-local.yaml") {
 		if out, err := helm(t, "lint", "--strict", "--values", file, ".").CombinedOutput(); err != nil {
 			t.Errorf("helm lint --values %s: %v\n%s", file, err, out)
@@ -26,7 +26,7 @@ func TestLint(t *testing.T) {
 
 // Every preset in full: its objects, and the settings of its services. go test
 // ./charts/targets -run Presets -update writes it anew.
-func TestPresets(t *testing.T) {
+func TestPresetsAreAsReviewed(t *testing.T) {
 	var b strings.Builder
 	for _, file := range presets(t) {
 		r := render(t, "--values", file)
@@ -66,7 +66,7 @@ func (r release) settings(t *testing.T, b *strings.Builder, key string) {
 }
 
 // What users, load tests and other charts refer to by name.
-func TestObjects(t *testing.T) {
+func TestObjectsAreNamedAfterTheirTarget(t *testing.T) {
 	want := []string{
 		"ConfigMap/ratelimiter-nginx",
 		"Deployment/ratelimiter-app", "Deployment/ratelimiter-nginx", "Deployment/ratelimiter-redis",
@@ -128,7 +128,7 @@ func TestObjects(t *testing.T) {
 }
 
 // The front door is Nginx where there is one, and the replicas where not.
-func TestFrontDoors(t *testing.T) {
+func TestFrontDoorIsNginxWhereThereIsOne(t *testing.T) {
 	for set, want := range map[string]string{
 		"shortener.enabled=true":                              "app",
 		"shortener.enabled=true,shortener.nginx.enabled=true": "nginx",

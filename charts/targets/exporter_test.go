@@ -11,7 +11,7 @@ import (
 )
 
 // Exporters are for the stores that there are, and no store is another for them.
-func TestExporters(t *testing.T) {
+func TestExportersChangeNothingElse(t *testing.T) {
 	const on = "exporters.redis.enabled=true,exporters.postgres.enabled=true,"
 	for set, want := range map[string][]string{
 		"exporters.redis.enabled=false": nil,

@@ -11,7 +11,7 @@ import (
 )
 
 // gRPC is there where its port is given, and only there.
-func TestGRPC(t *testing.T) {
+func TestGRPCIsServedWhereItHasAPort(t *testing.T) {
 	const enabled = "eventstore.enabled=true"
 	for set, want := range map[string]map[string]string{
 		enabled: {

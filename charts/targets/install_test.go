@@ -106,7 +106,7 @@ func secrets(t *testing.T, namespace string) map[string]map[string]string {
 }
 
 // The chart creates no Secret where one is given.
-func TestExistingSecrets(t *testing.T) {
+func TestNoSecretIsMadeWhereOneIsGiven(t *testing.T) {
 	r := render(t, "--set", "shortener.enabled=true,shortener.cache.enabled=true,shortener.connections=pgbouncer,eventstore.enabled=true"+
 		",ratelimiter.existingSecret=a,shortener.existingSecret=b,eventstore.existingSecret=c")
 	for key := range r {
@@ -134,7 +134,7 @@ func TestExistingSecrets(t *testing.T) {
 	}
 }
 
-func TestNotes(t *testing.T) {
+func TestNotesNameEveryAddress(t *testing.T) {
 	const address = "http://shortener.demo:8080"
 	config := kubeconfig(t, apiserver.Config(t))
 	notes := func(set string) string {

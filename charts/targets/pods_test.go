@@ -94,7 +94,7 @@ func (r release) claims(key string) []string {
 	return names
 }
 
-func TestVolumes(t *testing.T) {
+func TestVolumesAreClaimedOrDoneWithout(t *testing.T) {
 	const enable = "shortener.enabled=true,shortener.clicks.mode=kafka,eventstore.enabled=true"
 	stores := []string{"StatefulSet/shortener-postgres", "StatefulSet/shortener-kafka", "StatefulSet/eventstore-app"}
 	claimed := render(t, "--set", enable+",postgres.persistence.storageClassName=fast,postgres.persistence.size=7Gi")
@@ -132,7 +132,7 @@ func TestEventStoreMounts(t *testing.T) {
 }
 
 // Of one log there is nothing to choose.
-func TestOpenLogs(t *testing.T) {
+func TestOpenLogsFollowTheMemory(t *testing.T) {
 	for set, want := range map[string]string{
 		"eventstore.openLogs=7":                          "",
 		"eventstore.tenants={one}":                       "6",
@@ -187,7 +187,7 @@ func TestImagesAreConfigurable(t *testing.T) {
 	}
 }
 
-func TestPlacement(t *testing.T) {
+func TestPodsArePlacedAsAsked(t *testing.T) {
 	args := []string{"--set", everything + ",commonLabels.team=perf"}
 	for _, target := range []string{"ratelimiter", "shortener", "eventstore"} {
 		args = append(args, "--set", target+".nodeSelector.of="+target+","+target+".tolerations[0].key=load")

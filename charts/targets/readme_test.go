@@ -16,7 +16,7 @@ import (
 const marker = "<!-- The table is generated from values.yaml: go test ./charts/targets -run README -update -->\n\n"
 
 // The README's table says of each value what the comment in values.yaml says.
-func TestREADME(t *testing.T) {
+func TestREADMEListsTheValues(t *testing.T) {
 	source, err := os.ReadFile("values.yaml")
 	must.Succeed(t, err)
 	var document yaml.Node

@@ -177,7 +177,7 @@ func budgets(t *testing.T, r release) {
 }
 
 // Policies admit only the components that have the address.
-func TestNetworkPolicies(t *testing.T) {
+func TestPoliciesAdmitOnlyWhoHasTheAddress(t *testing.T) {
 	r := render(t, "--set", everything, "--set", "networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus")
 	got := map[string]string{}
 	for key, o := range r {
@@ -229,7 +229,7 @@ func TestNetworkPoliciesByDefault(t *testing.T) {
 }
 
 // Prometheus reads each replica once, and no Nginx.
-func TestServiceMonitors(t *testing.T) {
+func TestPrometheusReadsEachReplicaOnce(t *testing.T) {
 	with := render(t, "--set", everything+",serviceMonitor.labels.release=prometheus", "--api-versions", "monitoring.coreos.com/v1")
 	services := map[string][]string{}
 	for key, o := range with {

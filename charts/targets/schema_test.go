@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-func TestSchemaRefuses(t *testing.T) {
+func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	tests := map[string]struct {
 		set, want string
 	}{

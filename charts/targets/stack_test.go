@@ -12,7 +12,7 @@ import (
 )
 
 // The commands of third-party programs.
-func TestCommands(t *testing.T) {
+func TestProgramsOfOthersHaveTheirCommands(t *testing.T) {
 	redis := func(durable, policy string) []string {
 		return []string{"redis-server", "/etc/redis/redis.conf", "--save", "", "--appendonly", durable, "--dir", "/data",
 			"--maxmemory", "100mb", "--maxmemory-policy", policy}
@@ -53,7 +53,7 @@ func TestCommands(t *testing.T) {
 }
 
 // The connections of each component.
-func TestConnections(t *testing.T) {
+func TestComponentsConnectAsAsked(t *testing.T) {
 	const postgres = "shortener-postgres-0.shortener-postgres:5432,shortener-postgres-1.shortener-postgres:5432"
 	for connections, want := range map[string]string{
 		"unlimited": postgres, "pool": postgres, "pgbouncer": "shortener-pgbouncer-0:6432,shortener-pgbouncer-1:6432",
@@ -69,7 +69,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-func TestConfigurations(t *testing.T) {
+func TestValuesReachTheConfigurations(t *testing.T) {
 	r := render(t, "--set", "ratelimiter.service.name=other,nginx.workers=3,nginx.workerConnections=1024,nginx.keepalive=7,"+
 		"shortener.enabled=true,shortener.nginx.enabled=true,shortener.connections=pgbouncer,postgres.shards=2,pgbouncer.poolSize=9,pgbouncer.maxClientConnections=900,"+
 		"shortener.clicks.mode=kafka,kafka.flavor=kafka,shortener.service.name=short")
@@ -100,7 +100,7 @@ func TestConfigurations(t *testing.T) {
 }
 
 // Tenants have a file of keys, one store has one key, and a store for all none.
-func TestEventStoreKeys(t *testing.T) {
+func TestKeysOfTheEventStoreFollowItsTenants(t *testing.T) {
 	tests := map[string]struct {
 		set               string
 		apiKey, file, try string

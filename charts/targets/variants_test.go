@@ -25,7 +25,7 @@ var invariants = map[string]func(*testing.T, release){
 	"budgets":                 budgets,
 }
 
-func TestVariants(t *testing.T) {
+func TestEveryVariantIsSound(t *testing.T) {
 	for name, args := range variants(t) {
 		t.Run(name, func(t *testing.T) {
 			r := render(t, args...)

@@ -76,8 +76,8 @@ func release(t *testing.T, tag string) plugin {
 	return p
 }
 
-// TestManifest checks what krew checks when a plugin is installed.
-func TestManifest(t *testing.T) {
+// TestManifestNamesEveryArchive checks what krew checks when a plugin is installed.
+func TestManifestNamesEveryArchive(t *testing.T) {
 	p := release(t, "v1.2.3")
 	if p.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || p.Kind != "Plugin" || p.Metadata.Name != "loadtest" || p.Spec.Version != "v1.2.3" {
 		t.Errorf("%+v", p)
@@ -112,7 +112,7 @@ func TestManifest(t *testing.T) {
 }
 
 // kubectl completes a plugin by a program of its name, which hands the arguments on.
-func TestCompletionProgram(t *testing.T) {
+func TestCompletionProgramIsInTheArchive(t *testing.T) {
 	folder := t.TempDir()
 	stub := "#!/bin/sh\nfor a in \"$@\"; do echo \"<$a>\"; done\n"
 	must.Succeed(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(stub), 0o700))

@@ -72,7 +72,7 @@ func fingerprintOf(t *testing.T, now time.Time, events ...Event) [32]byte {
 
 // The fingerprint is of what the client sent: the clock is not in it, and every
 // field is.
-func TestFingerprint(t *testing.T) {
+func TestFingerprintFollowsTheContent(t *testing.T) {
 	base := Event{Type: "a", Data: []byte("1")}
 	want := fingerprintOf(t, testTime, base)
 	if got := fingerprintOf(t, testTime.Add(time.Hour), base); got != want {

@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestOwner(t *testing.T) {
+func TestKeysBelongToOneTenant(t *testing.T) {
 	tenants, err := NewTenants([]Tenant{{"shop", "k1"}, {"bank", "k2"}, {"Shop", "k1 "}})
 	must.Succeed(t, err)
 	for key, want := range map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestWholeSeconds(t *testing.T) {
+func TestSecondsAreRoundedUp(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0:                       "1",
 		time.Millisecond:        "1",

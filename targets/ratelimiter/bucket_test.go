@@ -12,7 +12,7 @@ import (
 
 var epoch = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-func TestTake(t *testing.T) {
+func TestDecisionsAreAnsweredAndCounted(t *testing.T) {
 	contract := ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10}
 	at := func(d time.Duration) time.Time { return epoch.Add(d) }
 	tests := map[string]struct {

@@ -37,7 +37,7 @@ func deliver(ctx context.Context, store attempts) (map[shortener.Event]int, erro
 	return counts, err
 }
 
-func TestDeliver(t *testing.T) {
+func TestClicksAreCountedOnceWhateverFails(t *testing.T) {
 	tests := map[string]struct {
 		attempts           attempts
 		stored, duplicates int

@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestRescue(t *testing.T) {
+func TestClicksAreRescuedWithinASecond(t *testing.T) {
 	click := shortener.NewClick("code", storetest.Start)
 	tests := map[string]struct {
 		store shortener.ClickStore

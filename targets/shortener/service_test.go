@@ -78,7 +78,7 @@ func draws(codes ...string) func(int) string {
 	}
 }
 
-func TestShorten(t *testing.T) {
+func TestALinkLeadsWhereItsURLSays(t *testing.T) {
 	f := newService(t, nil)
 	got, err := f.Shorten(t.Context(), "example.com/a", nil)
 	must.Succeed(t, err)
@@ -113,7 +113,7 @@ func TestShortenWithAlias(t *testing.T) {
 	same.As(t, "counted", counter{shortener.LinkCreated: 1}, f.counts)
 }
 
-func TestCollisions(t *testing.T) {
+func TestTakenCodesAreDrawnAgain(t *testing.T) {
 	f := newService(t, func(c *shortener.Config) { c.RandomCode = draws("a", "a", "a", "b", "b") })
 	for _, want := range []string{"a", "b"} {
 		if l, err := f.Shorten(t.Context(), "example.com", nil); err != nil || l.Code != want {
@@ -155,7 +155,7 @@ func TestServiceUsesCache(t *testing.T) {
 	}
 }
 
-func TestVisit(t *testing.T) {
+func TestVisitsOfLinksAreClicks(t *testing.T) {
 	clicks := &recorder{}
 	f := newService(t, func(c *shortener.Config) { c.Clicks = clicks })
 	l, err := f.Shorten(t.Context(), "example.com", nil)

@@ -107,7 +107,7 @@ func TestOtherMethodsRefuse(t *testing.T) {
 }
 
 // What a store returns has the same meaning as over HTTP.
-func TestFailures(t *testing.T) {
+func TestErrorsMeanTheSameAsOverHTTP(t *testing.T) {
 	tests := map[string]struct {
 		err      error
 		code     codes.Code
@@ -175,7 +175,7 @@ func TestOperationsAreCounted(t *testing.T) {
 	same.As(t, "observed", want, s.seen())
 }
 
-func TestAccess(t *testing.T) {
+func TestAKeyOpensTheLogOfItsTenant(t *testing.T) {
 	tenants, err := eventstore.NewTenants([]eventstore.Tenant{{Name: "shop", APIKey: "k1"}, {Name: "bank", APIKey: "k2"}})
 	must.Succeed(t, err)
 	store := openStore(t)
@@ -213,7 +213,7 @@ func TestAccess(t *testing.T) {
 }
 
 // A client above its rate is refused before its key is looked at.
-func TestRateLimit(t *testing.T) {
+func TestLimitedClientsAreRefusedBeforeTheirKeyIsRead(t *testing.T) {
 	s := newService(t, openStore(t), func(c *Config) {
 		c.Limit = func(client string) (bool, time.Duration) {
 			if client != "127.0.0.1" {

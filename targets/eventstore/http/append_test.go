@@ -22,7 +22,7 @@ func batchOf(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(`{"type":"a"},`, n), ",") + "]"
 }
 
-func TestAppend(t *testing.T) {
+func TestAppendsAreAnsweredAndCounted(t *testing.T) {
 	tests := map[string]struct {
 		path, body string
 		headers    []string
@@ -150,7 +150,7 @@ func TestAppend(t *testing.T) {
 
 // A repetition is answered as the first try was, also where the service filled
 // in what the client left out.
-func TestRepetition(t *testing.T) {
+func TestRepetitionsAreAnsweredAsTheFirstTry(t *testing.T) {
 	now := testTime
 	s := newService(t, 0, nil)
 	s.Now = func() time.Time { return now }

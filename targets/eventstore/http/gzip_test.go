@@ -27,7 +27,7 @@ func TestAcceptsGzip(t *testing.T) {
 }
 
 // The decompressed reply equals the uncompressed one.
-func TestGzip(t *testing.T) {
+func TestRepliesAreCompressedOnRequest(t *testing.T) {
 	tests := map[string]struct {
 		events  int
 		path    string

@@ -36,7 +36,7 @@ func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestPagesTellStateAndConfiguration(t *testing.T) {
 	broken := func(s *service) { s.store.pingErr = errDisk }
 	draining := func(s *service) { s.Drain() }
 	tests := map[string]struct {
@@ -80,7 +80,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestMethods(t *testing.T) {
+func TestOtherMethodsAreRefused(t *testing.T) {
 	s := newService(t, 0, nil)
 	for path, allow := range map[string]string{
 		"/events": "GET, POST", "/events/batch": "POST", "/events/stream": "GET", "/position": "GET",
@@ -155,7 +155,7 @@ func newTenants(t *testing.T, list ...eventstore.Tenant) eventstore.Tenants {
 	return tenants
 }
 
-func TestAccess(t *testing.T) {
+func TestAKeyOpensTheLogOfItsTenant(t *testing.T) {
 	single := func(t *testing.T) eventstore.Access {
 		return eventstore.Access{Tenants: newTenants(t, eventstore.Tenant{Name: eventstore.SingleLog, APIKey: "k1"})}
 	}
@@ -244,7 +244,7 @@ func TestSlowOpenTimesOut(t *testing.T) {
 }
 
 // The limit is of a client, whatever its connections, and comes before its key.
-func TestLimit(t *testing.T) {
+func TestLimitIsOfAClientAndOfTheAPIAlone(t *testing.T) {
 	var clients []string
 	s := newService(t, 0, func(c *Config) {
 		c.Access = eventstore.Access{Tenants: newTenants(t, eventstore.Tenant{Name: "events", APIKey: "k"})}

@@ -43,7 +43,7 @@ func TestEverySeriesStartsAtZero(t *testing.T) {
 	}
 }
 
-func TestRequest(t *testing.T) {
+func TestRequestsAreCountedByOutcome(t *testing.T) {
 	m, registry := newMetrics(t)
 	for _, o := range []eventstore.Observation{
 		{Operation: eventstore.AppendEvent, Outcome: eventstore.Done, Took: 250 * time.Millisecond},
@@ -70,7 +70,7 @@ func TestRequest(t *testing.T) {
 	same.As(t, "events read", []string{"eventstore_events_read_total 120"}, metricstest.Counted(t, Handler(registry), "eventstore_events_read"))
 }
 
-func TestCommit(t *testing.T) {
+func TestCommitsAreCountedWithTheirEvents(t *testing.T) {
 	m, registry := newMetrics(t)
 	m.Commit(eventstore.Commit{Requests: 3, Events: 1002, Took: 250 * time.Millisecond})
 	m.Commit(eventstore.Commit{Requests: 1, Events: 1, Took: 250 * time.Millisecond})

@@ -17,7 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestDatabases(t *testing.T) {
+func TestLogsAreOpenedOnceAndApart(t *testing.T) {
 	dir := t.TempDir()
 	d, err := NewDatabases(dir, Options{Synchronous: Full, Readers: 1}, 0)
 	must.Succeed(t, err)

@@ -17,7 +17,7 @@ import (
 
 type subcommand func(context.Context, []string, func(string) string, io.Writer) error
 
-func TestWorking(t *testing.T) {
+func TestWorkingServicesPass(t *testing.T) {
 	const asked = "GET /ready: 200\nGET /version: 200\n{\"version\":\"dev\",\"capacity\":50}\n"
 	tests := map[string]struct {
 		run   subcommand
@@ -58,7 +58,7 @@ func TestWorking(t *testing.T) {
 	}
 }
 
-func TestBroken(t *testing.T) {
+func TestBrokenServicesAreTold(t *testing.T) {
 	elsewhere := func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://example.com/other", http.StatusFound)
 	}

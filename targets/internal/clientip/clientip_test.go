@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestClient(t *testing.T) {
+func TestClientIsNamedByTrustedProxiesAlone(t *testing.T) {
 	trusted := Trusted{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	tests := map[string]struct {
 		peer      string

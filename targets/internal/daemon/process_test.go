@@ -54,7 +54,7 @@ func TestStartReportsFailure(t *testing.T) {
 	}
 }
 
-func TestAddresses(t *testing.T) {
+func TestServersHaveAddressesOfTheirOwn(t *testing.T) {
 	seen := map[string]bool{}
 	for _, pid := range []int{1, 255, 256, 65535, 65536, 4194303} {
 		for number := range 3 {

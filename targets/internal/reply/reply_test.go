@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestWrite(t *testing.T) {
+func TestRepliesAreWrittenOrFailWhole(t *testing.T) {
 	type answer struct {
 		Status int
 		Header http.Header

@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestTune(t *testing.T) {
+func TestCollectorFollowsTheMemoryLimit(t *testing.T) {
 	const mb = 1 << 20
 	limited := map[string]string{"GOMEMLIMIT": "900MiB"}
 	for name, tc := range map[string]struct {

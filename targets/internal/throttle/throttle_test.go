@@ -39,7 +39,7 @@ func granted(throttle *Throttle, client string, n int) (yes int) {
 	return yes
 }
 
-func TestAllow(t *testing.T) {
+func TestBucketsGrantBurstsAndRefill(t *testing.T) {
 	type step struct {
 		After  time.Duration
 		Client string

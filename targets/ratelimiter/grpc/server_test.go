@@ -99,7 +99,7 @@ func (s *service) take(ctx context.Context, client string) (*ratelimiterv1.TakeR
 	return response, trailer, err
 }
 
-func TestTake(t *testing.T) {
+func TestDecisionsAreAnsweredAndCounted(t *testing.T) {
 	hit := &ratelimiterv1.TakeResponse{
 		Msg: "Successfully Hit", Time: timestamppb.New(testTime.Truncate(time.Second)), InstanceId: "pod-abc123",
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestAPI(t *testing.T) {
+func TestDecisionsAreAnsweredAndCounted(t *testing.T) {
 	plain := map[string]string{"Content-Type": "application/json", "X-Content-Type-Options": "nosniff"}
 	with := func(more map[string]string) map[string]string {
 		headers := map[string]string{}

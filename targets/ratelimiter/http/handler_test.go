@@ -125,7 +125,7 @@ func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	}
 }
 
-func TestPages(t *testing.T) {
+func TestPagesTellStateAndConfiguration(t *testing.T) {
 	tests := map[string]struct {
 		path   string
 		change func(*Config)

@@ -32,7 +32,7 @@ func TestEverySeriesStartsAtZero(t *testing.T) {
 	same.As(t, "series", want, metricstest.Lines(t, Handler(registry), "ratelimiter_requests_total"))
 }
 
-func TestObserve(t *testing.T) {
+func TestRequestsAreCountedByDecision(t *testing.T) {
 	m, registry := newMetrics(t)
 	for outcome, took := range map[ratelimiter.Outcome][]time.Duration{
 		ratelimiter.Granted:   {250 * time.Microsecond, 500 * time.Microsecond, 250 * time.Millisecond},

@@ -60,7 +60,7 @@ func configured(s ratelimiter.Strategy) func(*Store, func() time.Time) ratelimit
 
 // The strategies that keep the contract count by the server's clock, in
 // microseconds, whatever the replica's says.
-func TestServerClock(t *testing.T) {
+func TestTheServersClockRefillsForAllReplicas(t *testing.T) {
 	for _, strategy := range []ratelimiter.Strategy{ratelimiter.Lua, ratelimiter.Transaction, ratelimiter.Transaction429} {
 		t.Run(string(strategy), func(t *testing.T) {
 			store := openStore(t)

@@ -104,7 +104,7 @@ func wantStatusAndBody(t *testing.T, got seen, status int, body string) {
 	same.As(t, "reply", seen{Status: status, Body: body}, seen{Status: got.Status, Body: got.Body})
 }
 
-func TestRedirect(t *testing.T) {
+func TestVisitsAreRedirectedAndCounted(t *testing.T) {
 	tests := map[string]struct {
 		method, path string
 		api          shortener.API
@@ -207,7 +207,7 @@ func (a allowance) Allow(client string) (bool, time.Duration) {
 	return !denied, wait
 }
 
-func TestRateLimit(t *testing.T) {
+func TestLimitedClientsAreTurnedAway(t *testing.T) {
 	s := newService(t, func(_ *shortener.Config, c *Config) {
 		c.Throttle = allowance{"198.51.100.1": 10 * time.Millisecond, "198.51.100.2": 1500 * time.Millisecond}
 	})
@@ -242,7 +242,7 @@ func TestRateLimit(t *testing.T) {
 	same.As(t, "redirects were counted", 2, s.events[shortener.Redirected])
 }
 
-func TestPages(t *testing.T) {
+func TestPagesTellStateAndConfiguration(t *testing.T) {
 	tests := map[string]struct {
 		method, path string
 		ready        error

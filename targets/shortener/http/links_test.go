@@ -9,7 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestCreate(t *testing.T) {
+func TestLinksAreCreatedOrRefused(t *testing.T) {
 	long := strings.Repeat("a", shortener.MaxURLLength)
 	tests := map[string]struct {
 		body    string
@@ -90,7 +90,7 @@ func TestDetailsAndStats(t *testing.T) {
 	}
 }
 
-func TestSeed001(t *testing.T) {
+func TestPagesOfSeed001(t *testing.T) {
 	s := newService(t, func(_ *shortener.Config, c *Config) { c.API = shortener.Seed001 })
 	got := s.ask("POST", "/shorten", "long_url=https%3A%2F%2Fexample.com%2Fa")
 	if got.Status != 200 || got.Headers["Content-Type"] != "text/html; charset=utf-8" {
@@ -108,7 +108,7 @@ func TestSeed001(t *testing.T) {
 	wantStatusAndBody(t, s.ask("POST", "/urls", `{"url":"example.com","alias":"mine"}`), 201, `{"shortUrl":"http://sho.rt/mine","code":"mine"}`)
 }
 
-func TestSeed002(t *testing.T) {
+func TestPagesOfSeed002(t *testing.T) {
 	s := newService(t, func(_ *shortener.Config, c *Config) { c.API = shortener.Seed002 })
 	ask := func(method, path, body string, status int, want string) {
 		t.Helper()

@@ -45,7 +45,7 @@ func wantCounts(t *testing.T, s *Store, rows string, first, total int64) {
 }
 
 // Folding changes no visible count, and keeps recent clicks as rows.
-func TestFold(t *testing.T) {
+func TestClicksAreFoldedIntoTheirLinks(t *testing.T) {
 	s, clicks := clicked(t)
 	if n, err := s.Fold(t.Context(), Retention); err != nil || n != 0 {
 		t.Errorf("Fold() of young clicks = %d, %v; want 0", n, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestGate(t *testing.T) {
+func TestGateOpensAfterASuccess(t *testing.T) {
 	refused := errors.New("refused")
 	var (
 		now   time.Time

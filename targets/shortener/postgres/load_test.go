@@ -32,7 +32,7 @@ func seeded(n int) []shortener.Link {
 	return links
 }
 
-func TestLoad(t *testing.T) {
+func TestLinksAreLoadedOnce(t *testing.T) {
 	for name, addr := range map[string]func(*testing.T) string{
 		"direct": func(t *testing.T) string { return postgrestest.Shared(t).Addr() }, "pgbouncer": bounced,
 	} {

@@ -23,7 +23,7 @@ func (unsent) SafeToRetry() bool { return true }
 
 // An outcome is unknown only if the statement may have reached the server and had
 // no answer.
-func TestOutcome(t *testing.T) {
+func TestErrorsSayWhetherAnythingWasWritten(t *testing.T) {
 	tests := map[string]struct {
 		err     error
 		unknown bool

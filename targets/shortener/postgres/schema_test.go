@@ -70,7 +70,7 @@ func TestConcurrentPrepare(t *testing.T) {
 }
 
 // A variant is what it says: the index of another run is dropped.
-func TestLinkIndex(t *testing.T) {
+func TestIndexIsThereWhenItIsAskedFor(t *testing.T) {
 	database := postgrestest.Shared(t).Database(t)
 	for _, on := range []bool{true, true, false, false, true} {
 		s := open(t, postgrestest.Shared(t).Addr(), func(o *Options) { o.Database, o.LinkIndex = database, on })

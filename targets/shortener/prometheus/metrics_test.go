@@ -25,7 +25,7 @@ func newMetrics(t *testing.T) (*Metrics, *prometheus.Registry) {
 }
 
 // Each event has a series of its own from the start, and counts into it.
-func TestEvents(t *testing.T) {
+func TestEveryEventIsCounted(t *testing.T) {
 	names := map[shortener.Event]string{
 		shortener.LinkCreated: "links_created", shortener.Collision: "collisions", shortener.Redirected: "redirects",
 		shortener.RateLimited: "rate_limited", shortener.CacheHit: "cache_hits", shortener.CacheNegativeHit: "cache_negative_hits",
@@ -43,7 +43,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestObserve(t *testing.T) {
+func TestRequestsAreCountedByRoute(t *testing.T) {
 	m, registry := newMetrics(t)
 	// A route has a series for each class of status that is ever sent.
 	if got, want := len(metricstest.Lines(t, Handler(registry), "shortener_requests_total{")), len(shortener.Routes())*4; got != want {
@@ -75,7 +75,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-func TestLag(t *testing.T) {
+func TestLagOfAQueueThatIsDownIsMinusOne(t *testing.T) {
 	_, registry := newMetrics(t)
 	var failure error
 	must.Succeed(t, RegisterLag(registry, func(context.Context) (int64, error) { return 7, failure }))

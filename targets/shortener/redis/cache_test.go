@@ -153,7 +153,7 @@ func TestFind(t *testing.T) {
 	same.As(t, "events", events, y.all())
 }
 
-func TestLifetimes(t *testing.T) {
+func TestEntriesLiveNoLongerThanTheirLinks(t *testing.T) {
 	tests := map[string]struct {
 		change func(*CacheConfig)
 		code   string

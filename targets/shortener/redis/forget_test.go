@@ -50,7 +50,7 @@ func forgetUntil(t *testing.T, c *Consumer, client *Client, want ...string) {
 }
 
 // A name goes when nothing is left under it, and not before.
-func TestForget(t *testing.T) {
+func TestDeadConsumersAreForgottenWhenNothingIsLeft(t *testing.T) {
 	c, client, stored := group(t, time.Millisecond)
 	click := addClick(t, client)
 	addConsumer(t, client, "empty")

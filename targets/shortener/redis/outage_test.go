@@ -59,7 +59,7 @@ func TestFindDuringRedisOutage(t *testing.T) {
 
 // The breaker opens after five failures in a row, stays open for 30 s, and closes
 // after two successes, in simulated time.
-func TestBreaker(t *testing.T) {
+func TestBreakerOpensAndCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newUnreachable(t)
 		known := link("known", time.Hour)
@@ -107,7 +107,7 @@ func TestBreaker(t *testing.T) {
 
 // Concurrent misses share one lookup; the first caller may be canceled, and the
 // others are answered.
-func TestSingleFlight(t *testing.T) {
+func TestConcurrentMissesShareALookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := link("known", time.Hour)
 		finder := newLinks(known)

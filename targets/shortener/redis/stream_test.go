@@ -74,7 +74,7 @@ func members(t *testing.T, client *Client) []string {
 	return names
 }
 
-func TestLeave(t *testing.T) {
+func TestConsumersLeaveWhenNothingIsOpen(t *testing.T) {
 	client := open(t, redistest.Start(t))
 	consumer := newConsumer(t, client, nil, ConsumerConfig{Name: "leaving", Count: func(shortener.Event, int) {}})
 	must.Succeed(t, consumer.join(t.Context()))

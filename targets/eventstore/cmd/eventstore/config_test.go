@@ -25,7 +25,7 @@ func defaults() config {
 	}
 }
 
-func TestParseConfig(t *testing.T) {
+func TestFlagsWinOverTheEnvironment(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
 		env    map[string]string
@@ -89,7 +89,7 @@ func TestParseConfigRefuses(t *testing.T) {
 }
 
 // The help names every setting in both its forms.
-func TestHelp(t *testing.T) {
+func TestHelpNamesEverySetting(t *testing.T) {
 	settingstest.Helps(t, parse,
 		"-port", "PORT", "-grpc-address", "GRPC_ADDRESS", "-data-dir", "DATA_DIR", "-tenants-file", "TENANTS_FILE", "API_KEY", "-synchronous", "SYNCHRONOUS",
 		"-group-commit", "GROUP_COMMIT", "-readers", "READERS", "-open-logs", "OPEN_LOGS", "-memory-limit", "MEMORY_LIMIT", "-idempotency-window", "IDEMPOTENCY_WINDOW", "-rate-limit", "RATE_LIMIT",

@@ -90,7 +90,7 @@ func TestShutdownUnderLoadKeepsWhatIsAcknowledged(t *testing.T) {
 }
 
 // The program writes what a client needs to know of its messages, and nothing else.
-func TestDescriptors(t *testing.T) {
+func TestDescriptorsHaveTheService(t *testing.T) {
 	out, err := servetest.Command(t, "descriptors").Output()
 	must.Succeed(t, err)
 	set := &descriptorpb.FileDescriptorSet{}

@@ -67,7 +67,7 @@ func TestTenantsAreIsolated(t *testing.T) {
 }
 
 // The command checks what it serves, and knows when it is not there.
-func TestCheck(t *testing.T) {
+func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	env := map[string]string{"API_KEY": "s3cr3t"}
 	s := start(t, env, "--data-dir="+t.TempDir())
 	ask := func(env map[string]string, timeout string) error {

@@ -29,7 +29,7 @@ func defaults() config {
 	}
 }
 
-func TestParseConfig(t *testing.T) {
+func TestFlagsWinOverTheEnvironment(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
 		env    map[string]string
@@ -99,7 +99,7 @@ func TestParseConfigRefuses(t *testing.T) {
 }
 
 // The help names every setting in both its forms, and every strategy.
-func TestHelp(t *testing.T) {
+func TestHelpNamesEverySetting(t *testing.T) {
 	settingstest.Helps(t, parse,
 		"-port", "PORT", "-grpc-address", "GRPC_ADDRESS", "-redis-addr", "REDIS_ADDR", "REDIS_PASSWORD", "-redis-db", "REDIS_DB", "-redis-pool-size", "REDIS_POOL_SIZE",
 		"-strategy", "LIMITER_STRATEGY", "-capacity", "LIMITER_CAPACITY", "-refill-rate", "LIMITER_REFILL_RATE",

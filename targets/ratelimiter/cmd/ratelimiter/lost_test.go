@@ -84,7 +84,7 @@ func loseNext(t *testing.T, client *redis.Client, over <-chan struct{}) {
 
 // A lost connection fails all requests in flight on it. That is no reason to leave
 // alone a Redis that answers the next.
-func TestLostConnection(t *testing.T) {
+func TestALostConnectionOpensNoBreaker(t *testing.T) {
 	const callers = 64
 	addr := redistest.Start(t)
 	c, err := parseConfig([]string{"--redis-addr=" + addr, "--strategy=lua", "--capacity=1000"}, servetest.Environment(nil), io.Discard)

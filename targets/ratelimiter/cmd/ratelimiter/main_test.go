@@ -111,7 +111,7 @@ func TestStartWithoutRedis(t *testing.T) {
 }
 
 // The command checks what it serves, and knows when it is not there.
-func TestCheck(t *testing.T) {
+func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	ask := func(url, timeout string) error {
 		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + timeout}, servetest.Environment(nil), frozen, io.Discard)
 	}

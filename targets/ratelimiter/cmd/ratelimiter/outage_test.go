@@ -67,7 +67,7 @@ func together(t *testing.T, url string, n int) answers {
 // Whether Redis is gone or hangs, every request is answered, as the policy says,
 // by a replica that stays in service; and when it is back the bucket is what it
 // was: of five tokens no more than five are granted.
-func TestRedisFails(t *testing.T) {
+func TestOutagesOfRedisAreAnsweredByPolicy(t *testing.T) {
 	outages := map[string]struct {
 		begin, end func(*redistest.Server, testing.TB)
 	}{

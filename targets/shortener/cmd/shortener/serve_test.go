@@ -199,7 +199,7 @@ func TestSeedIsFound(t *testing.T) {
 }
 
 // The command checks what it serves, and knows when it is not there.
-func TestCheck(t *testing.T) {
+func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	r := start(t, append([]string{"serve"}, database(t)...)...)
 	awaitReady(t, r)
 	if err := run(t.Context(), invoke(nil, "check", "--url="+r.URL)); err != nil {

@@ -97,7 +97,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) {
+func TestHelpNamesEverySetting(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--help":        {"shortener serve", "shortener clicks", "shortener seed", "shortener check"},
 		"serve --help":  {"GET  /{code}", "POSTGRES_SHARDS", "RATE_LIMIT_BURST", "CACHE_NEGATIVE_TTL", "SHUTDOWN_DELAY"},
