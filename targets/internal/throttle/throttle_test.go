@@ -194,12 +194,3 @@ func TestDefaults(t *testing.T) {
 	}
 	same.As(t, "keeps clients", DefaultClients, throttle.buckets.Len())
 }
-
-func BenchmarkAllow(b *testing.B) {
-	throttle, err := New(Config{PerSecond: 1, Burst: 1})
-	must.Succeed(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		throttle.Allow("192.0.2.1")
-	}
-}

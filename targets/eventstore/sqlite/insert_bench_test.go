@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,52 +14,7 @@ import (
 
 var benchData = []byte(`{"user":"u-12345","amount":199.95,"currency":"EUR","items":[1,2,3]}`)
 
-// BenchmarkAppend stores single events durably: each client waits for one append
-// before it sends the next.
-func BenchmarkAppend(b *testing.B) {
-	type load struct {
-		clients int
-		keyed   bool
-	}
-	for _, l := range []load{{1, false}, {64, false}, {256, false}, {1024, false}, {256, true}} {
-		b.Run(fmt.Sprintf("clients=%d,keys=%v", l.clients, l.keyed), func(b *testing.B) {
-			var commits atomic.Int64
-			s, err := Open(filepath.Join(b.TempDir(), "events.db"), Options{
-				Synchronous: Full, GroupCommit: true, Readers: 1,
-				Observe: func(eventstore.Commit) { commits.Add(1) },
-			})
-			must.Succeed(b, err)
-			defer s.Close()
-			b.ResetTimer()
-			var wg sync.WaitGroup
-			var next atomic.Int64
-			for range l.clients {
-				wg.Go(func() {
-					for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
-						var terms eventstore.Terms
-						if l.keyed {
-							terms.Key = strconv.FormatInt(n, 10)
-						}
-						a, err := eventstore.NewAppend([]eventstore.Event{{Type: "order.created", Data: benchData}}, terms, time.Now())
-						if err != nil {
-							b.Error(err)
-							return
-						}
-						if _, err := s.Append(b.Context(), a); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			wg.Wait()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-			b.ReportMetric(float64(b.N)/float64(commits.Load()), "events/commit")
-		})
-	}
-}
-
-// BenchmarkPlainInsert is what to compare BenchmarkAppend with: a loop that inserts
+// BenchmarkPlainInsert is what make bench-targets compares the event store with: a loop that inserts
 // the same events into the same table through database/sql, with the same pragmas,
 // in transactions of as many events, and without replies.
 func BenchmarkPlainInsert(b *testing.B) {
