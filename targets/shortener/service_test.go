@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
@@ -213,19 +214,10 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestNewRefusesIncompleteConfig(t *testing.T) {
-	for name, forget := range map[string]func(*shortener.Config){
-		"Store":  func(c *shortener.Config) { c.Store = nil },
-		"Now":    func(c *shortener.Config) { c.Now = nil },
-		"Count":  func(c *shortener.Config) { c.Count = nil },
-		"Logger": func(c *shortener.Config) { c.Logger = nil },
-	} {
-		clock := storetest.NewClock()
-		config := shortener.Config{
-			Store: memory.New(clock.Now), Now: clock.Now, Count: counter{}.count, Logger: slog.Default(), CodeLength: 6, TTL: 1,
-		}
-		forget(&config)
-		if _, err := shortener.New(config); err == nil {
-			t.Errorf("accepted a config without %s", name)
-		}
+	clock := storetest.NewClock()
+	config := shortener.Config{
+		Store: memory.New(clock.Now), Now: clock.Now, Count: counter{}.count, Logger: slog.Default(), CodeLength: 6, TTL: 1,
 	}
+	accept := func(c shortener.Config) error { _, err := shortener.New(c); return err }
+	servetest.Required(t, config, accept, "Store", "Now", "Count", "Logger")
 }

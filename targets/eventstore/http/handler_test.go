@@ -13,27 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
-	for name, forget := range map[string]func(*Config){
-		"everything": func(c *Config) { *c = Config{} },
-		"Stores":     func(c *Config) { c.Stores = nil },
-		"Bodies":     func(c *Config) { c.Bodies = nil },
-		"Open":       func(c *Config) { c.Open = nil },
-		"Observe":    func(c *Config) { c.Observe = nil },
-		"Metrics":    func(c *Config) { c.Metrics = nil },
-		"Now":        func(c *Config) { c.Now = nil },
-		"Logger":     func(c *Config) { c.Logger = nil },
-	} {
-		config := newService(t, 0, nil).Config
-		forget(&config)
-		if _, err := NewHandler(config); err == nil {
-			t.Errorf("accepted a config without %s", name)
-		}
-	}
+	accept := func(c Config) error { _, err := NewHandler(c); return err }
+	servetest.Required(t, newService(t, 0, nil).Config, accept, "Stores", "Bodies", "Open", "Observe", "Metrics", "Now", "Logger")
 }
 
 func TestPagesTellStateAndConfiguration(t *testing.T) {

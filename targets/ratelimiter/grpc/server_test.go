@@ -2,7 +2,6 @@ package grpc
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -20,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpctest"
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
 	ratelimiterv1 "github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/grpc/v1"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
@@ -29,17 +29,6 @@ import (
 )
 
 var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
-
-// limiterFunc is a limiter that is one function.
-type limiterFunc func(context.Context, string) (ratelimiter.Decision, error)
-
-func (f limiterFunc) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
-	return f(ctx, client)
-}
-
-func answer(d ratelimiter.Decision, err error) limiterFunc {
-	return func(context.Context, string) (ratelimiter.Decision, error) { return d, err }
-}
 
 // service is a server's client, and what the server observed.
 type service struct {
@@ -52,7 +41,7 @@ type service struct {
 func (s *service) config() Config {
 	return Config{
 		Service: ratelimiter.Service{
-			Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+			Limiter:        limitertest.Decide(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
 			Contract:       ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10},
 			OnStoreFailure: ratelimiter.Closed,
 			StorePause:     2500 * time.Millisecond,
@@ -103,72 +92,19 @@ func TestDecisionsAreAnsweredAndCounted(t *testing.T) {
 	hit := &ratelimiterv1.TakeResponse{
 		Msg: "Successfully Hit", Time: timestamppb.New(testTime.Truncate(time.Second)), InstanceId: "pod-abc123",
 	}
-	contended := status.New(codes.Unavailable, "rate limiter contended: try again")
-	tests := map[string]struct {
-		limiter  limiterFunc
-		policy   ratelimiter.FailurePolicy
-		client   string
-		response *ratelimiterv1.TakeResponse
-		status   *status.Status
-		trailer  metadata.MD
-		outcome  ratelimiter.Outcome
-	}{
-		"granted": {
-			limiter:  answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
-			response: hit,
-			trailer: metadata.Pairs("x-ratelimit-limit", "50", "x-ratelimit-remaining", "49",
-				"ratelimit-policy", `"bucket";q=50;w=5`, "ratelimit", `"bucket";r=49`),
-			outcome: ratelimiter.Granted,
-		},
-		"denied": {
-			limiter: answer(ratelimiter.Decision{RetryAfter: 2100 * time.Millisecond}, nil),
-			status:  status.New(codes.ResourceExhausted, "rate limit exceeded"),
-			trailer: metadata.Pairs("x-ratelimit-limit", "50", "x-ratelimit-remaining", "0", "retry-after", "3",
-				"ratelimit-policy", `"bucket";q=50;w=5`, "ratelimit", `"bucket";r=0;t=3`),
-			outcome: ratelimiter.Denied,
-		},
-		"contended is not denied": {
-			limiter: answer(ratelimiter.Decision{}, ratelimiter.ErrContended), status: contended, outcome: ratelimiter.Failed,
-		},
-		"contended is not granted, even when open": {
-			limiter: answer(ratelimiter.Decision{}, ratelimiter.ErrContended), policy: ratelimiter.Open, status: contended, outcome: ratelimiter.Failed,
-		},
-		"no store fails closed, and says nothing of it": {
-			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
-			status:  status.New(codes.Unavailable, "rate limiter unavailable: its store does not answer"),
-			trailer: metadata.Pairs("retry-after", "3"),
-			outcome: ratelimiter.Failed,
-		},
-		"no store fails open": {
-			limiter:  answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
-			policy:   ratelimiter.Open,
-			response: hit,
-			trailer:  metadata.Pairs("x-ratelimit-limit", "50", "ratelimit-policy", `"bucket";q=50;w=5`, "x-ratelimit-unchecked", "store unavailable"),
-			outcome:  ratelimiter.Unchecked,
-		},
-		"a panic is counted": {
-			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("boom") },
-			status:  status.New(codes.Internal, "internal error"),
-			outcome: ratelimiter.Failed,
-		},
-		"a client without a proper name": {
-			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") },
-			client:  "a b",
-			status:  status.New(codes.InvalidArgument, "first address of X-Forwarded-For: use 1 to 64 letters, digits and any of . : _ -"),
-			outcome: ratelimiter.Failed,
-		},
+	code := map[int]codes.Code{
+		200: codes.OK, 400: codes.InvalidArgument, 429: codes.ResourceExhausted, 500: codes.Internal, 503: codes.Unavailable,
 	}
-	for name, tc := range tests {
+	for name, answer := range limitertest.Answers() {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = tc.limiter, tc.policy })
-			response, trailer, err := s.take(t.Context(), tc.client)
-			same.As(t, "response", tc.response, response, protocmp.Transform())
-			same.As(t, "status", tc.status.Proto(), status.Convert(err).Proto(), protocmp.Transform())
-			if tc.trailer == nil {
-				tc.trailer = metadata.MD{}
+			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = answer.Limiter, answer.Policy })
+			response, trailer, err := s.take(t.Context(), answer.Client)
+			if answer.Error == "" {
+				same.As(t, "response", hit, response, protocmp.Transform())
 			}
-			same.As(t, "trailers", tc.trailer, trailer)
-			same.As(t, "observed", []ratelimiter.Outcome{tc.outcome}, s.seen())
+			same.As(t, "status", status.New(code[answer.Status], answer.Error).Proto(), status.Convert(err).Proto(), protocmp.Transform(), protocmp.IgnoreEmptyMessages())
+			same.As(t, "trailers", metadata.New(answer.Headers), trailer)
+			same.As(t, "observed", []ratelimiter.Outcome{answer.Outcome}, s.seen())
 		})
 	}
 }
@@ -178,7 +114,7 @@ func TestUnreadableRequestIsCounted(t *testing.T) {
 	// The library may answer before the request is counted.
 	observed := make(chan ratelimiter.Outcome, 1)
 	s := newService(t, func(c *Config) {
-		c.Limiter = limiterFunc(func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") })
+		c.Limiter = limitertest.Func(func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") })
 		c.Observe = func(o ratelimiter.Outcome, _ time.Duration) { observed <- o }
 	})
 	const method = "/loadtest.ratelimiter.v1.RateLimiterService/Take"
@@ -195,7 +131,7 @@ func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	asked, left, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	decided := make(chan ratelimiter.Outcome, 1)
 	s := newService(t, func(c *Config) {
-		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+		c.Limiter = limitertest.Func(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
 			close(asked)
 			<-left
 			ended <- ctx.Err()
@@ -251,14 +187,6 @@ func TestServerConforms(t *testing.T) {
 }
 
 func TestNewServerRefusesIncompleteConfig(t *testing.T) {
-	for name, forget := range map[string]func(*Config){
-		"Limiter": func(c *Config) { c.Limiter = nil },
-		"Ready":   func(c *Config) { c.Ready = nil },
-	} {
-		config := (&service{}).config()
-		forget(&config)
-		if _, err := NewServer(config); err == nil {
-			t.Errorf("accepted a config without %s", name)
-		}
-	}
+	accept := func(c Config) error { _, err := NewServer(c); return err }
+	servetest.Required(t, (&service{}).config(), accept, "Limiter", "Ready")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -19,100 +20,21 @@ import (
 )
 
 func TestDecisionsAreAnsweredAndCounted(t *testing.T) {
-	plain := map[string]string{"Content-Type": "application/json", "X-Content-Type-Options": "nosniff"}
-	with := func(more map[string]string) map[string]string {
-		headers := map[string]string{}
-		for _, m := range []map[string]string{plain, more} {
-			for name, value := range m {
-				headers[name] = value
-			}
-		}
-		return headers
-	}
-	tests := map[string]struct {
-		limiter   limiterFunc
-		policy    ratelimiter.FailurePolicy
-		forwarded string
-		want      page
-		outcome   ratelimiter.Outcome
-	}{
-		"granted": {
-			limiter: answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
-			want: page{
-				Status: 200,
-				Headers: with(map[string]string{
-					"X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "49",
-					"Ratelimit-Policy": `"bucket";q=50;w=5`, "Ratelimit": `"bucket";r=49`,
-				}),
-				Body: `{"msg":"Successfully Hit","time":"2026-11-20T12:00:00Z","instanceId":"pod-abc123"}`,
-			},
-			outcome: ratelimiter.Granted,
-		},
-		"denied": {
-			limiter: answer(ratelimiter.Decision{RetryAfter: 2100 * time.Millisecond}, nil),
-			want: page{
-				Status: 429,
-				Headers: with(map[string]string{
-					"X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "0", "Retry-After": "3",
-					"Ratelimit-Policy": `"bucket";q=50;w=5`, "Ratelimit": `"bucket";r=0;t=3`,
-				}),
-				Body: `{"error":"rate limit exceeded"}`,
-			},
-			outcome: ratelimiter.Denied,
-		},
-		"contended is not denied": {
-			limiter: answer(ratelimiter.Decision{}, fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)),
-			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter contended: try again"}`},
-			outcome: ratelimiter.Failed,
-		},
-		"no store fails closed, and says nothing of it": {
-			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
-			want: page{
-				Status: 503, Headers: with(map[string]string{"Retry-After": "3"}),
-				Body: `{"error":"rate limiter unavailable: its store does not answer"}`,
-			},
-			outcome: ratelimiter.Failed,
-		},
-		"no store fails open, with a header": {
-			limiter: answer(ratelimiter.Decision{}, errors.New("dial redis:6379: password hunter2")),
-			policy:  ratelimiter.Open,
-			want: page{
-				Status: 200,
-				Headers: with(map[string]string{
-					"X-Ratelimit-Limit": "50", "Ratelimit-Policy": `"bucket";q=50;w=5`, "X-Ratelimit-Unchecked": "store unavailable",
-				}),
-				Body: `{"msg":"Successfully Hit","time":"2026-11-20T12:00:00Z","instanceId":"pod-abc123"}`,
-			},
-			outcome: ratelimiter.Unchecked,
-		},
-		"contended is not granted, even when open": {
-			limiter: answer(ratelimiter.Decision{}, fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)),
-			policy:  ratelimiter.Open,
-			want:    page{Status: 503, Headers: plain, Body: `{"error":"rate limiter contended: try again"}`},
-			outcome: ratelimiter.Failed,
-		},
-		"a panic is counted": {
-			limiter: func(context.Context, string) (ratelimiter.Decision, error) { panic("boom") },
-			want:    page{Status: 500, Headers: plain, Body: `{"error":"internal error"}`},
-			outcome: ratelimiter.Failed,
-		},
-		"a client without a proper name": {
-			limiter:   func(context.Context, string) (ratelimiter.Decision, error) { panic("asked") },
-			forwarded: "a b",
-			want: page{
-				Status: 400, Headers: plain,
-				Body: `{"error":"first address of X-Forwarded-For: use 1 to 64 letters, digits and any of . : _ -"}`,
-			},
-			outcome: ratelimiter.Failed,
-		},
-	}
-	for name, tc := range tests {
+	for name, answer := range limitertest.Answers() {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = tc.limiter, tc.policy })
-			tc.want.Body += "\n"
-			same.As(t, "page", tc.want, s.ask("GET", "/api", tc.forwarded))
-			want := []observation{{tc.outcome, 5 * time.Millisecond}}
-			same.As(t, "observed", want, s.observed)
+			s := newService(t, func(c *Config) { c.Limiter, c.OnStoreFailure = answer.Limiter, answer.Policy })
+			want := page{
+				Status: answer.Status, Headers: map[string]string{"Content-Type": "application/json", "X-Content-Type-Options": "nosniff"},
+				Body: `{"msg":"Successfully Hit","time":"2026-11-20T12:00:00Z","instanceId":"pod-abc123"}` + "\n",
+			}
+			if answer.Error != "" {
+				want.Body = fmt.Sprintf("{\"error\":%q}\n", answer.Error)
+			}
+			for name, value := range answer.Headers {
+				want.Headers[http.CanonicalHeaderKey(name)] = value
+			}
+			same.As(t, "page", want, s.ask("GET", "/api", answer.Client))
+			same.As(t, "observed", []observation{{answer.Outcome, 5 * time.Millisecond}}, s.observed)
 		})
 	}
 }
@@ -129,7 +51,7 @@ func TestAPITakesAnyMethod(t *testing.T) {
 func TestAPIUsesClientAddress(t *testing.T) {
 	var asked []string
 	s := newService(t, func(c *Config) {
-		c.Limiter = limiterFunc(func(_ context.Context, client string) (ratelimiter.Decision, error) {
+		c.Limiter = limitertest.Func(func(_ context.Context, client string) (ratelimiter.Decision, error) {
 			asked = append(asked, client)
 			return ratelimiter.Decision{Allowed: true}, nil
 		})
@@ -147,7 +69,7 @@ func TestDecisionHasATimeLimit(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newService(t, func(c *Config) {
 					c.OnStoreFailure = policy
-					c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+					c.Limiter = limitertest.Func(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
 						<-ctx.Done()
 						return ratelimiter.Decision{}, ctx.Err()
 					})
@@ -168,7 +90,7 @@ func TestDecisionHasATimeLimit(t *testing.T) {
 func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	var ended error
 	s := newService(t, func(c *Config) {
-		c.Limiter = limiterFunc(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
+		c.Limiter = limitertest.Func(func(ctx context.Context, _ string) (ratelimiter.Decision, error) {
 			ended = ctx.Err()
 			return ratelimiter.Decision{Allowed: true}, nil
 		})
@@ -194,7 +116,7 @@ func TestOutageIsLoggedOnlyByRequestsThatReachTheStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
 			s := newService(t, func(c *Config) {
-				c.Limiter = answer(ratelimiter.Decision{}, tc.err)
+				c.Limiter = limitertest.Decide(ratelimiter.Decision{}, tc.err)
 				c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 			})
 			for range 3 {

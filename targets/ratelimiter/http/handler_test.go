@@ -13,23 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter/limitertest"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var testTime = time.Date(2026, time.November, 20, 12, 0, 0, 123456789, time.UTC)
-
-// limiterFunc is a limiter that is one function.
-type limiterFunc func(context.Context, string) (ratelimiter.Decision, error)
-
-func (f limiterFunc) Take(ctx context.Context, client string) (ratelimiter.Decision, error) {
-	return f(ctx, client)
-}
-
-func answer(d ratelimiter.Decision, err error) limiterFunc {
-	return func(context.Context, string) (ratelimiter.Decision, error) { return d, err }
-}
 
 // ticking is a clock that advances by 5 ms at each reading.
 func ticking() func() time.Time {
@@ -56,7 +47,7 @@ func newService(t *testing.T, change func(*Config)) *service {
 	s := &service{}
 	config := Config{
 		Service: ratelimiter.Service{
-			Limiter:        answer(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
+			Limiter:        limitertest.Decide(ratelimiter.Decision{Allowed: true, Remaining: 49}, nil),
 			Contract:       ratelimiter.Contract{Capacity: 50, RefillPerSecond: 10},
 			OnStoreFailure: ratelimiter.Closed,
 			StorePause:     2500 * time.Millisecond,
@@ -102,27 +93,11 @@ func (s *service) ask(method, path string, forwarded ...string) page {
 }
 
 func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
-	for name, forget := range map[string]func(*Config){
-		"everything": func(c *Config) { *c = Config{} },
-		"Limiter":    func(c *Config) { c.Limiter = nil },
-		"Ping":       func(c *Config) { c.Ping = nil },
-		"Observe":    func(c *Config) { c.Observe = nil },
-		"Metrics":    func(c *Config) { c.Metrics = nil },
-		"Now":        func(c *Config) { c.Now = nil },
-		"Logger":     func(c *Config) { c.Logger = nil },
-	} {
-		config := newService(t, nil).Config
-		forget(&config)
-		if _, err := NewHandler(config); err == nil {
-			t.Errorf("accepted a config without %s", name)
-		}
-	}
+	accept := func(c Config) error { _, err := NewHandler(c); return err }
 	config := newService(t, nil).Config
+	servetest.Required(t, config, accept, "Limiter", "Ping", "Observe", "Metrics", "Now", "Logger")
 	config.StorePause = 0
-	_, err := NewHandler(config)
-	if want := "StorePause is 0s: use a time above 0s"; err == nil || err.Error() != want {
-		t.Errorf("error = %v, want %s", err, want)
-	}
+	same.As(t, "error", "StorePause is 0s: use a time above 0s", fmt.Sprint(accept(config)))
 }
 
 func TestPagesTellStateAndConfiguration(t *testing.T) {

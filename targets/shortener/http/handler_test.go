@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/targets/internal/servetest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/memory"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener/storetest"
@@ -297,22 +298,8 @@ func TestNewHandlerRefusesIncompleteConfig(t *testing.T) {
 	want := "http pages are incomplete: set About, Ready, Metrics, Observe, Now and Logger\n" +
 		"http server is incomplete: set Service and Count"
 	same.As(t, "error", want, fmt.Sprint(err))
-	for name, forget := range map[string]func(*Config){
-		"About":   func(c *Config) { c.About = nil },
-		"Ready":   func(c *Config) { c.Ready = nil },
-		"Metrics": func(c *Config) { c.Metrics = nil },
-		"Observe": func(c *Config) { c.Observe = nil },
-		"Now":     func(c *Config) { c.Now = nil },
-		"Logger":  func(c *Config) { c.Logger = nil },
-		"Service": func(c *Config) { c.Service = nil },
-		"Count":   func(c *Config) { c.Count = nil },
-	} {
-		config := newService(t, nil).Config
-		forget(&config)
-		if _, err := NewHandler(config); err == nil {
-			t.Errorf("accepted a config without %s", name)
-		}
-	}
+	accept := func(c Config) error { _, err := NewHandler(c); return err }
+	servetest.Required(t, newService(t, nil).Config, accept, "About", "Ready", "Metrics", "Observe", "Now", "Logger", "Service", "Count")
 	s := newService(t, nil)
 	s.API = "seed-003"
 	if _, err := NewHandler(s.Config); err == nil || !strings.Contains(err.Error(), `"seed-003" is no API`) {
