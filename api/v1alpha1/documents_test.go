@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,9 +37,7 @@ func TestManifestsOfDocumentsAreAccepted(t *testing.T) {
 					continue // a part of a manifest, or another's
 				}
 				object.SetNamespace(namespace)
-				if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
-					t.Errorf("%s, line %d: %v", name, b.Line, err)
-				}
+				must.Report(t, fmt.Sprintf("%s, line %d", name, b.Line), c.Create(t.Context(), object, client.DryRunAll))
 				shown[filepath.Base(name)]++
 			}
 		}

@@ -38,9 +38,7 @@ func TestSamplesAreAccepted(t *testing.T) {
 			return nil
 		}
 		sample.SetNamespace(namespace)
-		if err := c.Create(t.Context(), sample, client.DryRunAll); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
+		must.Report(t, path, c.Create(t.Context(), sample, client.DryRunAll))
 		names = append(names, sample.GetName())
 		return nil
 	})

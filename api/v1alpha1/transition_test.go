@@ -111,9 +111,7 @@ func TestASpecStaysOnceTheRunHasStarted(t *testing.T) {
 			object.SetName(fmt.Sprintf("row-%d", i))
 			must.Succeed(t, c.Create(t.Context(), object))
 			start(t, c, object)
-			if err := patch(t, c, object, test.valid); err != nil {
-				t.Errorf("%s is refused: %v", test.valid, err)
-			}
+			must.Report(t, test.valid+" is refused", patch(t, c, object, test.valid))
 			err := patch(t, c, object, test.invalid)
 			if err == nil {
 				t.Fatalf("%s is accepted", test.invalid)
@@ -134,9 +132,7 @@ func TestASpecMayChangeBeforeTheStart(t *testing.T) {
 			continue
 		}
 		dryRun := client.NewDryRunClient(c)
-		if err := patch(t, dryRun, object.DeepCopy(), test.invalid); err != nil {
-			t.Errorf("%s before the start is refused: %v", test.name, err)
-		}
+		must.Report(t, test.name+" before the start is refused", patch(t, dryRun, object.DeepCopy(), test.invalid))
 	}
 	must.Succeed(t, patch(t, c, object, "{terminate: true}"))
 	if err := patch(t, c, object, "{terminate: null}"); err == nil {

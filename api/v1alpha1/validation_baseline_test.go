@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -39,9 +40,7 @@ func TestNoRunIsItsOwnBaseline(t *testing.T) {
 	c, namespace := strictClient(t), apiserver.Namespace(t)
 	object := loadTest(t, namespace, "{baseline: {name: itself}}")
 	object.SetName("other")
-	if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
-		t.Errorf("the baseline of another LoadTest is refused: %v", err)
-	}
+	must.Report(t, "the baseline of another LoadTest is refused", c.Create(t.Context(), object, client.DryRunAll))
 	object = loadTest(t, namespace, "{baseline: {name: itself}}")
 	object.SetName("itself")
 	same.As(t, "refusals of its own name", []string{ownName}, refusals(t, c.Create(t.Context(), object, client.DryRunAll)))

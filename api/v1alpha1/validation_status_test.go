@@ -37,9 +37,7 @@ func TestPlannedLoadsAreValidated(t *testing.T) {
 			status := fmt.Sprintf(`{"status": {"steps": [{"name": "a", "rung": 1, "state": "Pending", "load": {%q: %q}}]}}`, field, value)
 			return c.Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(status)), client.DryRunAll)
 		}
-		if err := patch(row.valid); err != nil {
-			t.Errorf("a %s of %s is refused: %v", field, row.valid, err)
-		}
+		must.Report(t, fmt.Sprintf("a %s of %s is refused", field, row.valid), patch(row.valid))
 		same.As(t, fmt.Sprintf("refusals of a %s of %s", field, row.invalid), []string{row.want}, refusals(t, patch(row.invalid)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -35,9 +36,7 @@ func holdValidations(t *testing.T, base string, rows []validation) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			if err := c.Create(t.Context(), patched(t, base, namespace, row.valid), client.DryRunAll); err != nil {
-				t.Errorf("%s is refused: %v", row.valid, err)
-			}
+			must.Report(t, row.valid+" is refused", c.Create(t.Context(), patched(t, base, namespace, row.valid), client.DryRunAll))
 			err := c.Create(t.Context(), patched(t, base, namespace, row.invalid), client.DryRunAll)
 			same.As(t, "refusals of "+row.invalid, row.want, refusals(t, err))
 		})

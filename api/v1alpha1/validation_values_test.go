@@ -101,9 +101,7 @@ func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {
 	for name, s := range spellings {
 		t.Run(name, func(t *testing.T) {
 			for _, value := range s.accepted {
-				if err := c.Create(t.Context(), loadTest(t, namespace, fmt.Sprintf(s.patch, value)), client.DryRunAll); err != nil {
-					t.Errorf("%s is refused: %v", value, err)
-				}
+				must.Report(t, value+" is refused", c.Create(t.Context(), loadTest(t, namespace, fmt.Sprintf(s.patch, value)), client.DryRunAll))
 			}
 			for _, value := range s.refused {
 				got := refusals(t, c.Create(t.Context(), loadTest(t, namespace, fmt.Sprintf(s.patch, value)), client.DryRunAll))
@@ -131,8 +129,6 @@ func TestALadderCannotChange(t *testing.T) {
 	object := loadTest(t, namespace, "{steps: null, ladder: {users: [1, 2], duration: 1s}}")
 	must.Succeed(t, c.Create(t.Context(), object))
 	start(t, c, object)
-	if err := patch(t, c, object, "{suspend: true}"); err != nil {
-		t.Errorf("a change beside the ladder is refused: %v", err)
-	}
+	must.Report(t, "a change beside the ladder is refused", patch(t, c, object, "{suspend: true}"))
 	same.As(t, "refusals of another rung", []string{frozen("ladder")}, refusals(t, patch(t, c, object, "{ladder: {users: [1, 3]}}")))
 }

@@ -60,12 +60,8 @@ func TestPodIsRestricted(t *testing.T) {
 	own.Labels = named.GetLabels()
 	must.Succeed(t, c.Create(t.Context(), own))
 	pod := operatorPod(t, own.Name)
-	if err := c.Create(t.Context(), pod.DeepCopy(), client.DryRunAll); err != nil {
-		t.Errorf("the operator's pod is refused: %v", err)
-	}
-	if err := c.Create(t.Context(), testPod(t, own.Name), client.DryRunAll); err != nil {
-		t.Errorf("the pod of helm test is refused: %v", err)
-	}
+	must.Report(t, "the operator's pod is refused", c.Create(t.Context(), pod.DeepCopy(), client.DryRunAll))
+	must.Report(t, "the pod of helm test is refused", c.Create(t.Context(), testPod(t, own.Name), client.DryRunAll))
 	pod.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = new(true)
 	err := c.Create(t.Context(), pod, client.DryRunAll)
 	if err == nil || !strings.Contains(err.Error(), "restricted") {

@@ -72,15 +72,11 @@ func TestSchedulesGiveNoRightToLoadTests(t *testing.T) {
 		if err := scheduler.Update(t.Context(), changed, client.DryRunAll); !forbidden(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := author.Update(t.Context(), changed, client.DryRunAll); err != nil {
-			t.Errorf("%s, by the author: %v", name, err)
-		}
+		must.Report(t, name+", by the author", author.Update(t.Context(), changed, client.DryRunAll))
 	}
 	s.Labels = map[string]string{"team": "shop"}
 	s.Spec.Suspend = true
-	if err := scheduler.Update(t.Context(), s); err != nil {
-		t.Errorf("it cannot be suspended: %v", err)
-	}
+	must.Report(t, "it cannot be suspended", scheduler.Update(t.Context(), s))
 	s.Spec.Suspend = false
 	if err := scheduler.Update(t.Context(), s); !forbidden(err) {
 		t.Errorf("it can be resumed: %v", err)

@@ -106,9 +106,7 @@ func TestTargetsThatNeverAreAllowedAreRefusedWhenApplied(t *testing.T) {
 		mustRefuse(t, loadTest(t, elsewhere, "target: {"+strings.ReplaceAll(at, "OWN", own)+"}"), words)
 	}
 	for _, at := range otherTargets {
-		if err := create(t, loadTest(t, elsewhere, "target: {"+at+"}")); err != nil {
-			t.Errorf("%s is refused: %v", at, err)
-		}
+		must.Report(t, at+" is refused", create(t, loadTest(t, elsewhere, "target: {"+at+"}")))
 	}
 	versus := "target: {service: {name: api}}\nversus: {target: {%s}}"
 	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "url: 'http://127.0.0.1'")), "spec.versus.target.url: address 127.0.0.1")
@@ -151,9 +149,7 @@ func TestTargetPolicyHoldsChangesOfTargetsAlone(t *testing.T) {
 	must.Succeed(t, c.Create(t.Context(), lt))
 	installTargetPolicy(t, own)
 	lt.Spec.Suspend = true
-	if err := c.Update(t.Context(), lt); err != nil {
-		t.Errorf("a change of another field is refused: %v", err)
-	}
+	must.Report(t, "a change of another field is refused", c.Update(t.Context(), lt))
 	lt.Spec.Target.URL = "http://127.0.0.2"
 	if err := c.Update(t.Context(), lt); err == nil || !strings.Contains(err.Error(), "address 127.0.0.2 never is a target") {
 		t.Errorf("a change of the target is not refused: %v", err)

@@ -69,19 +69,11 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	}
 	for _, file := range files {
 		job := reviewed(t, file, namespace)
-		if err := operator.Create(t.Context(), job, client.DryRunAll); err != nil {
-			t.Errorf("%s is refused: %v", file, err)
-		}
-		if err := operator.Create(t.Context(), deviation.Results(job), client.DryRunAll); err != nil {
-			t.Errorf("the results of %s are refused: %v", file, err)
-		}
+		must.Report(t, file+" is refused", operator.Create(t.Context(), job, client.DryRunAll))
+		must.Report(t, fmt.Sprintf("the results of %s are refused", file), operator.Create(t.Context(), deviation.Results(job), client.DryRunAll))
 	}
-	if err := operator.Create(t.Context(), deviation.Scheduled(namespace)); err != nil {
-		t.Errorf("the LoadTest of a schedule is refused: %v", err)
-	}
-	if err := operator.Delete(t.Context(), deviation.Scheduled(namespace)); err != nil {
-		t.Errorf("deleting the LoadTest of a schedule is refused: %v", err)
-	}
+	must.Report(t, "the LoadTest of a schedule is refused", operator.Create(t.Context(), deviation.Scheduled(namespace)))
+	must.Report(t, "deleting the LoadTest of a schedule is refused", operator.Delete(t.Context(), deviation.Scheduled(namespace)))
 	for _, name := range []string{release + "-coordinator", "another"} {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: name}}
 		if err := operator.Create(t.Context(), secret, client.DryRunAll); (err == nil) != (name != "another") {
@@ -89,9 +81,7 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 		}
 	}
 	// Others are not held to it.
-	if err := admin.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: "another"}}, client.DryRunAll); err != nil {
-		t.Errorf("a Secret of the administrator is refused: %v", err)
-	}
+	must.Report(t, "a Secret of the administrator is refused", admin.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: "another"}}, client.DryRunAll))
 }
 
 // installPolicies has the server enforce the policies of a chart in a namespace.

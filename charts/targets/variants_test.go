@@ -45,9 +45,7 @@ func accepted(t *testing.T, r release) {
 	for key, o := range r {
 		object := o.DeepCopy()
 		object.SetNamespace(namespace)
-		if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
+		must.Report(t, key, c.Create(t.Context(), object, client.DryRunAll))
 	}
 	for key, template := range r.pods(t) {
 		pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
@@ -56,9 +54,7 @@ func accepted(t *testing.T, r release) {
 			// The StatefulSet's controller would add it.
 			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: claim})
 		}
-		if err := c.Create(t.Context(), pod, client.DryRunAll); err != nil {
-			t.Errorf("the pod of %s: %v", key, err)
-		}
+		must.Report(t, "the pod of "+key, c.Create(t.Context(), pod, client.DryRunAll))
 	}
 }
 

@@ -34,9 +34,7 @@ func TestAPIServerTakesExamples(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		o.SetNamespace(ns)
-		if err := c.Create(t.Context(), o); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		must.Report(t, file, c.Create(t.Context(), o))
 		if spec, _ := o.Object["spec"].(map[string]any); o.GetKind() == "LoadTest" && (spec["activeDeadlineSeconds"] == nil || spec["startDeadlineSeconds"] == nil) {
 			t.Errorf("%s has no deadline, and Flux waits for as long as it takes", file)
 		}

@@ -79,9 +79,7 @@ func TestOnlyASiteIsOverwritten(t *testing.T) {
 		t.Error(err)
 	}
 	write(out, "index.html", "")
-	if err := render(docs, out, ""); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "render", render(docs, out, ""))
 	if _, err := os.Stat(filepath.Join(out, "thesis.txt")); err == nil {
 		t.Error("the site has a file of the one before")
 	}

@@ -99,7 +99,5 @@ func TestFingerprintSeparatesFields(t *testing.T) {
 		cut := func(at int) [32]byte { return fingerprint([]Event{{Type: text[:at], Data: []byte(text[at:])}}) }
 		return (cut(a) == cut(b)) == (a == b)
 	}
-	if err := quick.Check(property, nil); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Check", quick.Check(property, nil))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -95,9 +96,7 @@ func TestGrantsStayWithinContract(t *testing.T) {
 		bound := float64(contract.Capacity) + contract.RefillPerSecond*latest.Sub(epoch).Seconds() + 1e-6
 		return float64(granted) <= bound
 	}
-	if err := quick.Check(property, nil); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Check", quick.Check(property, nil))
 }
 
 // A denied client that waits for its RetryAfter is granted.

@@ -68,9 +68,7 @@ func TestSynchronousFailsWithTheStore(t *testing.T) {
 	store, counts := memory.New(storetest.NewClock().Now), counter{}
 	clicks := shortener.Synchronous{Store: store, Count: counts.count}
 	must.Succeed(t, store.Create(t.Context(), shortener.Link{Code: "code", ExpiresAt: storetest.Start.Add(time.Hour)}))
-	if err := clicks.Clicked(t.Context(), shortener.NewClick("code", storetest.Start)); err != nil {
-		t.Errorf("Clicked() = %v", err)
-	}
+	must.Report(t, "Clicked()", clicks.Clicked(t.Context(), shortener.NewClick("code", storetest.Start)))
 	gone := errors.New("gone")
 	store.SetFailure(gone)
 	if err := clicks.Clicked(t.Context(), shortener.NewClick("code", storetest.Start)); !errors.Is(err, gone) {

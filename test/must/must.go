@@ -1,6 +1,9 @@
 package must
 
-import "testing"
+import (
+	"io"
+	"testing"
+)
 
 // Succeed ends the test at an error.
 func Succeed(t testing.TB, err error) {
@@ -8,4 +11,18 @@ func Succeed(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Report reports an error, and goes on; what says of what.
+func Report(t testing.TB, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// Close closes c when the test ends.
+func Close(t testing.TB, c io.Closer) {
+	t.Helper()
+	t.Cleanup(func() { Report(t, "close", c.Close()) })
 }

@@ -59,9 +59,7 @@ func start(t *testing.T, reply Reply) (url string) {
 	t.Cleanup(func() {
 		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 		_ = say.Close()
-		if err := <-ended; err != nil {
-			t.Errorf("run = %v", err)
-		}
+		must.Report(t, "run", <-ended)
 	})
 	if _, err := say.Write(append(line, '\n')); err != nil {
 		t.Fatal(err)

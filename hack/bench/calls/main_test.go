@@ -79,9 +79,7 @@ func start(t *testing.T, hold time.Duration) (client healthpb.HealthClient, stop
 		_ = conn.Close()
 		_ = end.Close()
 		read(&c)
-		if err := <-ended; err != nil {
-			t.Errorf("run = %v", err)
-		}
+		must.Report(t, "run", <-ended)
 		return c
 	}
 }

@@ -26,7 +26,5 @@ func TestWakerIsReadyOnceItAnswers(t *testing.T) {
 	at, late := time.Unix(0, 17), make(chan time.Duration, 1)
 	must.Succeed(t, w.At(at, func(d time.Duration) { late <- d }))
 	same.As(t, "late by", 17, <-late)
-	if err := w.Stop(); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Stop", w.Stop())
 }

@@ -119,13 +119,9 @@ func TestClusterOfAnotherStateFolderIsRefused(t *testing.T) {
 		}
 	}
 	mine, yours := of("mine"), of("yours")
-	if err := mine.own(); err != nil {
-		t.Errorf("a host without a cluster is refused: %v", err)
-	}
+	must.Report(t, "a host without a cluster is refused", mine.own())
 	must.Succeed(t, mine.claim())
-	if err := mine.own(); err != nil {
-		t.Errorf("the owner is refused: %v", err)
-	}
+	must.Report(t, "the owner is refused", mine.own())
 	for name, do := range map[string]func() error{
 		"up":   func() error { return yours.Up(t.Context(), root, now) },
 		"down": yours.Down,
@@ -154,7 +150,5 @@ func TestParallelRunsAllAndReturnsAllErrors(t *testing.T) {
 			t.Errorf("error is %v, want it to have %q", err, want)
 		}
 	}
-	if err := parallel(func() error { return nil }); err != nil {
-		t.Errorf("without a failure: %v", err)
-	}
+	must.Report(t, "without a failure", parallel(func() error { return nil }))
 }

@@ -25,9 +25,7 @@ func TestLockIsExclusive(t *testing.T) {
 	}()
 	<-waits // it calls waits before it has the lock
 	release()
-	if err := <-acquired; err != nil {
-		t.Errorf("the second did not get the lock: %v", err)
-	}
+	must.Report(t, "the second did not get the lock", <-acquired)
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock's file is left: %v", err)
 	}

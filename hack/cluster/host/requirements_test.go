@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
@@ -41,9 +42,7 @@ func TestMissingNamesProgramsAndPackages(t *testing.T) {
 			return "/bin/" + program, nil
 		}
 	}
-	if err := missing(lacking()); err != nil {
-		t.Errorf("nothing is missing, got %v", err)
-	}
+	must.Report(t, "nothing is missing, got", missing(lacking()))
 	err := missing(lacking("ctr", "containerd", "ip", "/usr/lib/cni/bridge"))
 	var got MissingError
 	if !errors.As(err, &got) {

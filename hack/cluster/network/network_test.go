@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/cluster/golden"
+	"github.com/loadtest-dev/loadtest-operator/hack/components/must"
 	"github.com/loadtest-dev/loadtest-operator/hack/components/same"
 )
 
@@ -145,7 +146,5 @@ func TestErrorsHaveTheCommandAndItsOutput(t *testing.T) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
 	}
-	if err := input("", "false"); err != nil {
-		t.Errorf("a program was run without input: %v", err)
-	}
+	must.Report(t, "a program was run without input", input("", "false"))
 }

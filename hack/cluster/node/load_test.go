@@ -71,9 +71,7 @@ func TestLoadSkipsImagesThatTheNodeHas(t *testing.T) {
 	known.add(images)
 	must.Succeed(t, known.write(l.Node(1)))
 	// There is no containerd: an import would fail.
-	if err := nodes.Load(t.Context(), 1, path); err != nil {
-		t.Errorf("load of what is there: %v", err)
-	}
+	must.Report(t, "load of what is there", nodes.Load(t.Context(), 1, path))
 	if err := nodes.Load(t.Context(), 1, path+".missing"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("load of a missing archive: %v, want that it does not exist", err)
 	}

@@ -59,7 +59,5 @@ func TestDialReportsWhetherSomethingListens(t *testing.T) {
 	listener, err := net.Listen("unix", path)
 	must.Succeed(t, err)
 	defer listener.Close()
-	if err := check(t.Context()); err != nil {
-		t.Errorf("a socket that listens does not answer: %v", err)
-	}
+	must.Report(t, "a socket that listens does not answer", check(t.Context()))
 }

@@ -26,9 +26,7 @@ func start(t *testing.T, script string) (Table, int, string) {
 	t.Cleanup(func() {
 		left, err := table.List()
 		must.Succeed(t, err)
-		if err := table.Stop(left, 0); err != nil {
-			t.Error(err)
-		}
+		must.Report(t, "Stop", table.Stop(left, 0))
 	})
 	return table, pid, log
 }

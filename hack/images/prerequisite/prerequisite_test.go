@@ -17,9 +17,7 @@ func TestMissingProgramsAreInstalledOrNamed(t *testing.T) {
 	asRoot := os.Geteuid() == 0
 	t.Run("there", func(t *testing.T) {
 		programs(t, map[string]string{"tool": ""})
-		if err := tool.Ensure(t.Context(), false, &bytes.Buffer{}); err != nil {
-			t.Error(err)
-		}
+		must.Report(t, "Ensure", tool.Ensure(t.Context(), false, &bytes.Buffer{}))
 	})
 	t.Run("missing", func(t *testing.T) {
 		programs(t, nil)

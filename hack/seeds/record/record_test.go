@@ -79,9 +79,7 @@ func TestHashChangesWithWhateverRuns(t *testing.T) {
 
 func TestRunsThatDidNotEndAreNamed(t *testing.T) {
 	r := recordtest.All()["004-hash"]
-	if err := r.Ended(); err != nil {
-		t.Errorf("Ended() = %v of runs that are Complete", err)
-	}
+	must.Report(t, "Ended() of runs that are Complete", r.Ended())
 	r.LoadTests[1].Status.Phase, r.LoadTests[1].Status.Verdict = v1alpha1.PhaseEnded, v1alpha1.VerdictError
 	if err := r.Ended(); err == nil || err.Error() != `five-clients is Ended with the verdict "Error"` {
 		t.Errorf("Ended() = %v", err)
@@ -90,9 +88,7 @@ func TestRunsThatDidNotEndAreNamed(t *testing.T) {
 
 func TestRecordsNeedEveryTestAndItsSteps(t *testing.T) {
 	r := recordtest.All()["003-1gb"]
-	if err := r.Complete([]string{"events-append"}); err != nil {
-		t.Errorf("Complete() = %v", err)
-	}
+	must.Report(t, "Complete()", r.Complete([]string{"events-append"}))
 	if err := r.Complete([]string{"events-none"}); err == nil || err.Error() != "events-none did not run" {
 		t.Errorf("Complete() of one that did not run = %v", err)
 	}

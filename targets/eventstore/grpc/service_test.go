@@ -71,11 +71,7 @@ func openStore(t *testing.T) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.Open(filepath.Join(t.TempDir(), "events.db"), sqlite.Options{Synchronous: sqlite.Normal, GroupCommit: true, Readers: 2})
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, store)
 	return store
 }
 

@@ -18,11 +18,7 @@ func openStore(t *testing.T, path string, o Options) *Store {
 	t.Helper()
 	s, err := Open(path, o)
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
-	})
+	must.Close(t, s)
 	return s
 }
 
@@ -117,11 +113,7 @@ func openDatabases(t *testing.T, dir string, most int) *Databases {
 	t.Helper()
 	d, err := NewDatabases(dir, Options{Synchronous: Full, GroupCommit: true, Readers: 1}, most)
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
-	})
+	must.Close(t, d)
 	return d
 }
 

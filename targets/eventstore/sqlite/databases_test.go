@@ -115,9 +115,7 @@ func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 	}
 	release()
 	for _, answer := range answers {
-		if err := <-answer; err != nil {
-			t.Error(err)
-		}
+		must.Report(t, "answer", <-answer)
 	}
 	opened = append(opened, <-begun)
 	if diff := cmp.Diff([]string{"slow.db", "quick.db"}, opened); diff != "" || len(begun) > 0 {
@@ -138,9 +136,7 @@ func TestCanceledWaitForOpen(t *testing.T) {
 		t.Errorf("canceled call = %v, want that the log is not open", err)
 	}
 	release()
-	if err := <-stays; err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "stays", <-stays)
 	d.await(t, "the log has no users", func() bool { return d.logs["slow"].users == 0 })
 }
 
@@ -183,12 +179,8 @@ func TestCloseDuringOpen(t *testing.T) {
 		t.Errorf("waiting call = %v, want %v", err, eventstore.ErrClosed)
 	}
 	release()
-	if err := <-inside; err != nil {
-		t.Error(err)
-	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "inside", <-inside)
+	must.Report(t, "closed", <-closed)
 	if d.held != 0 || d.closing != 0 {
 		t.Errorf("%d logs are held and %d close after the end", d.held, d.closing)
 	}

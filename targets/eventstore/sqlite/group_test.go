@@ -104,9 +104,7 @@ func TestQueuedAppendsShareCommit(t *testing.T) {
 			same.As(t, "wait", 3, s.Waiting())
 			s.release()
 			for _, r := range []*request{a, b, c} {
-				if err := <-r.done; err != nil {
-					t.Error(err)
-				}
+				must.Report(t, "done", <-r.done)
 			}
 			same.As(t, "commits", tc.want, s.commits())
 			checkTypes(t, s, "a", "b", "b", "c")
@@ -186,9 +184,7 @@ func TestOutOfMemoryRollsBackAppend(t *testing.T) {
 	if err := <-broken.done; !errors.Is(err, noMemory) {
 		t.Errorf("broken: %v, want %v", err, noMemory)
 	}
-	if err := <-after.done; err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "done", <-after.done)
 	checkTypes(t, s, "after")
 }
 
@@ -206,9 +202,7 @@ func TestCanceledAppendIsNotStored(t *testing.T) {
 		t.Errorf("canceled append = %v, want not stored", err)
 	}
 	s.release()
-	if err := <-stays.done; err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "done", <-stays.done)
 	checkTypes(t, s, "stays")
 }
 
@@ -297,9 +291,7 @@ func TestFullQueueReturnsError(t *testing.T) {
 	}
 	s.release()
 	must.Succeed(t, <-last.done)
-	if err := s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1}); err != nil {
-		t.Errorf("Move() = %v after the queue is empty", err)
-	}
+	must.Report(t, "Move() after the queue is empty", s.Move(t.Context(), eventstore.Move{ID: "a", Position: 1}))
 }
 
 // Close stores what waits.
@@ -310,8 +302,6 @@ func TestCloseCommitsAcceptedAppends(t *testing.T) {
 	go func() { closed <- s.Close() }()
 	s.release()
 	must.Succeed(t, <-closed)
-	if err := <-a.done; err != nil {
-		t.Errorf("accepted before Close: %v", err)
-	}
+	must.Report(t, "accepted before Close", <-a.done)
 	checkTypes(t, openStore(t, s.writer.path, Options{Synchronous: Full, Readers: 1}), "a")
 }

@@ -91,9 +91,7 @@ func TestReadersDoNotWaitForTheWriter(t *testing.T) {
 	}()
 	<-inside
 	checkTypes(t, s, "before")
-	if err := s.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Ping", s.Ping(t.Context()))
 	if got, err := s.Subscription(t.Context(), "a"); got != 0 || err != nil {
 		t.Errorf("subscription = %d, %v", got, err)
 	}
@@ -134,9 +132,7 @@ func TestPingDoesNotWaitForReaders(t *testing.T) {
 			if got := s.pool.Stats().InUse; got != 2 {
 				t.Fatalf("%d readers are in use, want both", got)
 			}
-			if err := s.Ping(t.Context()); err != nil {
-				t.Errorf("Ping() = %v while every reader is in use", err)
-			}
+			must.Report(t, "Ping() while every reader is in use", s.Ping(t.Context()))
 		}
 	}
 }

@@ -38,17 +38,13 @@ func TestLeastRecentlyUsedLogIsClosed(t *testing.T) {
 	appendAll(t, a, "3")
 	checkOpen(t, d, "a", "b")
 	// To be pinged is no use: b is older still.
-	if err := b.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Ping", b.Ping(t.Context()))
 	logOf(t, d, "c")
 	checkOpen(t, d, "a", "c")
 	// Of a log that is closed the last position is known, and it is well; neither
 	// opens it.
 	same.As(t, "position of a closed log", 2, b.Position())
-	if err := b.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Ping", b.Ping(t.Context()))
 	checkOpen(t, d, "a", "c")
 	checkTypes(t, b, "1", "2")
 	checkOpen(t, d, "b", "c")
@@ -71,9 +67,7 @@ func TestLogInUseIsNotClosed(t *testing.T) {
 		}
 	}
 	same.As(t, "events", []string{"1", "2", "3"}, seen)
-	if err := errors.Join(<-other, <-again); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Join", errors.Join(<-other, <-again))
 	checkTypes(t, a, "1", "2", "3")
 }
 
@@ -177,7 +171,5 @@ func TestCloseErrorIsReportedOnce(t *testing.T) {
 	if err := d.Close(); err == nil || err.Error()[:13] != "close log a: " {
 		t.Errorf("Close() = %v, want what went wrong with a", err)
 	}
-	if err := d.Close(); err != nil {
-		t.Errorf("second Close() = %v", err)
-	}
+	must.Report(t, "second Close()", d.Close())
 }

@@ -169,9 +169,7 @@ func TestGracefulStopWaitsForCallsAndNotForWatchers(t *testing.T) {
 	}
 	must.Succeed(t, errors.Join(call.SendMsg(wrapperspb.String("a")), call.CloseSend()))
 	for range 2 {
-		if err := call.RecvMsg(&wrapperspb.StringValue{}); err != nil {
-			t.Errorf("the call in flight: %v", err)
-		}
+		must.Report(t, "the call in flight", call.RecvMsg(&wrapperspb.StringValue{}))
 	}
 	<-stopped
 }

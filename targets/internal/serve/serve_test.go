@@ -65,9 +65,7 @@ func TestServeFinishesRequestsInFlight(t *testing.T) {
 	if got := <-answered; got.status != 200 || got.err != nil {
 		t.Errorf("request in flight: %+v, want status 200", got)
 	}
-	if err := <-served; err != nil {
-		t.Errorf("Serve() = %v", err)
-	}
+	must.Report(t, "Serve()", <-served)
 	// Not by a connection: the port may be another process's by now.
 	if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("accept after the end: %v, want %v", err, net.ErrClosed)

@@ -75,9 +75,7 @@ func TestOpenBreakerProbesOncePerPause(t *testing.T) {
 		s.err = nil
 		<-time.After(Pause + 1)
 		for range 10 {
-			if err := breaker.Ask(s.answer); err != nil {
-				t.Errorf("after the store came back: %v", err)
-			}
+			must.Report(t, "after the store came back", breaker.Ask(s.answer))
 		}
 		same.As(t, "changes", []bool{false, true}, *changes)
 	})
@@ -90,9 +88,7 @@ func TestBreakerCountsConsecutiveFailures(t *testing.T) {
 		s.err = errDown
 		same.As(t, "asked times", tolerated-1, fail(t, breaker, s, tolerated-1))
 		s.err = nil
-		if err := breaker.Ask(s.answer); err != nil {
-			t.Errorf("the store answers, and yet: %v", err)
-		}
+		must.Report(t, "the store answers, and yet", breaker.Ask(s.answer))
 	}
 }
 

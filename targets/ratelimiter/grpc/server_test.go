@@ -153,9 +153,7 @@ func TestClientDisconnectDoesNotCancelDecision(t *testing.T) {
 	// The server has heard of it when it has answered a later call on the connection.
 	_ = s.conn.Invoke(t.Context(), "/test.None/None", &ratelimiterv1.TakeRequest{}, &ratelimiterv1.TakeResponse{})
 	close(left)
-	if err := <-ended; err != nil {
-		t.Errorf("the decision was ended: %v", err)
-	}
+	must.Report(t, "the decision was ended", <-ended)
 	same.As(t, "observed", ratelimiter.Granted, <-decided)
 }
 

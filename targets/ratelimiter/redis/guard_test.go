@@ -85,11 +85,7 @@ func TestConnectionErrorCountsAsFailure(t *testing.T) {
 			must.Succeed(t, err)
 			options.ReadTimeout = 10 * time.Millisecond // of a handshake without an answer
 			client, y := redis.NewClient(options), tally{}
-			t.Cleanup(func() {
-				if err := client.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			must.Close(t, client)
 			for _, got := range together(newScript(client, seed, nil, y.ask), "a", "b") {
 				if strings.HasPrefix(got, "bucket script replied") {
 					t.Errorf("error is %s, of a reply that was none", got)

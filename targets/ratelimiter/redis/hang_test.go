@@ -24,11 +24,7 @@ func TestHangingRedisDelaysNoDecision(t *testing.T) {
 			must.Succeed(t, err)
 			options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = -1, -1, time.Hour
 			store := &Store{client: redis.NewClient(options)}
-			t.Cleanup(func() {
-				if err := store.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			must.Close(t, store)
 			limiter := newLimiter(t, store, Config{Strategy: strategy, Contract: seed, Now: (&manual{now: epoch}).Now})
 			if _, err := limiter.Take(t.Context(), "client"); err != nil {
 				t.Fatal(err)

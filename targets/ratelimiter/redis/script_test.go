@@ -28,11 +28,7 @@ func scriptOn(t *testing.T, addr string) *script {
 	t.Helper()
 	store, err := Open(Options{Addr: addr, PoolSize: 2})
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, store)
 	return newLimiter(t, store, Config{Strategy: ratelimiter.Lua, Contract: seed, Now: (&manual{}).Now}).(*script)
 }
 

@@ -43,17 +43,13 @@ func TestLimiterRefuses(t *testing.T) {
 }
 
 func TestPing(t *testing.T) {
-	if err := openStore(t).Ping(t.Context()); err != nil {
-		t.Errorf("a running server: %v", err)
-	}
+	must.Report(t, "a running server", openStore(t).Ping(t.Context()))
 	absent, err := Open(Options{Addr: filepath.Join(t.TempDir(), "absent"), PoolSize: 1})
 	must.Succeed(t, err)
 	if err := absent.Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
 		t.Errorf("no server: error = %v, want one that begins with ping redis", err)
 	}
-	if err := absent.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Close", absent.Close())
 }
 
 // What Redis cannot make sense of is an error, neither a grant nor a denial.

@@ -27,11 +27,7 @@ func openStore(t *testing.T) *Store {
 	t.Helper()
 	store, err := Open(Options{Addr: redistest.Start(t), PoolSize: 20})
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, store)
 	return store
 }
 

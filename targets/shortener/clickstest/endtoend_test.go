@@ -56,9 +56,7 @@ func TestEndToEnd(t *testing.T) {
 			if duplicates == 0 {
 				t.Error("no click came twice, so that nothing was shown")
 			}
-			if err := producer.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must.Report(t, "Close", producer.Close(t.Context()))
 			for _, code := range codes {
 				if _, n, err := store.Details(t.Context(), code); err != nil || n != int64(clicks/len(codes)) {
 					t.Errorf("%s has %d clicks, %v; want %d", code, n, err, clicks/len(codes))
@@ -76,9 +74,7 @@ func visit(t *testing.T, producer clickstest.Producer, codes []string, clicks in
 	var redirects sync.WaitGroup
 	for i := range clicks {
 		redirects.Go(func() {
-			if err := producer.Clicked(t.Context(), shortener.NewClick(codes[i%len(codes)], time.Now())); err != nil {
-				t.Errorf("a redirect failed: %v", err)
-			}
+			must.Report(t, "a redirect failed", producer.Clicked(t.Context(), shortener.NewClick(codes[i%len(codes)], time.Now())))
 		})
 	}
 	redirects.Wait()
@@ -110,9 +106,7 @@ func consume(t *testing.T, store shortener.ClickStore, clicks int,
 				duplicates += n
 			}
 		}
-		if err := consumer(mortal, count).Run(life); err != nil {
-			t.Errorf("consumer ended with %v", err)
-		}
+		must.Report(t, "consumer ended with", consumer(mortal, count).Run(life))
 		end()
 	}
 	if stored < clicks {
@@ -129,11 +123,7 @@ func openPostgres(t *testing.T) *postgres.Store {
 		Connections: postgres.Pool, PoolSize: 4, Now: time.Now,
 	})
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, store)
 	must.Succeed(t, store.Prepare(t.Context()))
 	return store
 }
@@ -141,11 +131,7 @@ func openPostgres(t *testing.T) *postgres.Store {
 func throughRedis(t *testing.T) (clickstest.Producer, func(shortener.ClickStore, shortener.Count) clickstest.Consumer) {
 	client, err := redis.Open(redis.Options{Addr: redistest.Start(t), PoolSize: 10})
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, client)
 	queue, err := redis.NewQueue(client, redis.QueueConfig{Wait: time.Hour, Count: func(shortener.Event, int) {}, Log: quiet})
 	must.Succeed(t, err)
 	return queue, func(store shortener.ClickStore, count shortener.Count) clickstest.Consumer {

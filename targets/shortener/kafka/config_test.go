@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/kafkatest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func ignore(shortener.Event, int) {}
@@ -65,12 +66,8 @@ func TestDefaults(t *testing.T) {
 	if p.config.Buffer != defaultBuffer || p.config.Wait != defaultWait {
 		t.Errorf("producer is %+v", p.config)
 	}
-	if err := p.Ping(t.Context()); err != nil {
-		t.Errorf("a broker that answers: %v", err)
-	}
-	if err := p.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "a broker that answers", p.Ping(t.Context()))
+	must.Report(t, "Close", p.Close(t.Context()))
 	if err := p.Ping(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "ping Kafka: ") {
 		t.Errorf("ping after close: %v", err)
 	}
@@ -82,9 +79,7 @@ func TestConsumerStopsBeforeStart(t *testing.T) {
 	c := newConsumer(t, nil, ConsumerConfig{Config: config, Group: "clicks", Count: ignore})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.Run(ctx); err != nil {
-		t.Errorf("ended with %v", err)
-	}
+	must.Report(t, "ended with", c.Run(ctx))
 	if lag, err := c.Lag(t.Context()); err == nil {
 		t.Errorf("lag of a closed consumer is %d", lag)
 	}

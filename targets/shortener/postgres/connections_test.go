@@ -62,9 +62,7 @@ func TestPoolIsBounded(t *testing.T) {
 		await.True(t, "a request waits", func() bool { return s.db.Stats().WaitCount == 1 })
 		same.As(t, "connections", 4, s.db.Stats().OpenConnections)
 	})
-	if err := <-pinged; err != nil {
-		t.Errorf("the request that waited: %v", err)
-	}
+	must.Report(t, "the request that waited", <-pinged)
 	same.As(t, "idle connections are kept", 1, s.db.Stats().Idle)
 }
 
@@ -113,17 +111,11 @@ func TestPingTrustsRecentAnswer(t *testing.T) {
 	}
 	cancel() // from here on only what needs no connection succeeds
 	clock.Pass(answerIsFresh - 1)
-	if err := s.Ping(ctx); err != nil {
-		t.Errorf("Ping() = %v after an answer that is fresh", err)
-	}
+	must.Report(t, "Ping() after an answer that is fresh", s.Ping(ctx))
 	clock.Pass(1)
 	if err := s.Ping(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Ping() = %v after an answer that is not; want it to ask", err)
 	}
-	if err := s.Ping(t.Context()); err != nil {
-		t.Errorf("Ping() = %v", err)
-	}
-	if err := s.Ping(ctx); err != nil {
-		t.Errorf("Ping() = %v after one that was answered", err)
-	}
+	must.Report(t, "Ping()", s.Ping(t.Context()))
+	must.Report(t, "Ping() after one that was answered", s.Ping(ctx))
 }

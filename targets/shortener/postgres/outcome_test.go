@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // unsent is an error from before the statement was sent.
@@ -125,8 +126,6 @@ func interrupted(t *testing.T, s *Store, ask func(context.Context) error) (err e
 func waiting(t *testing.T, tx pgx.Tx) (n int) {
 	t.Helper()
 	const locks = `SELECT count(*) FROM pg_locks JOIN pg_database ON oid = database WHERE datname = current_database() AND NOT granted`
-	if err := tx.QueryRow(t.Context(), locks).Scan(&n); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "QueryRow", tx.QueryRow(t.Context(), locks).Scan(&n))
 	return n
 }

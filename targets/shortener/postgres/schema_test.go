@@ -52,16 +52,12 @@ func TestConcurrentPrepare(t *testing.T) {
 			for range 8 {
 				s := openAs(t, o)
 				group.Go(func() {
-					if err := s.Prepare(t.Context()); err != nil {
-						t.Errorf("Prepare() = %v", err)
-					}
+					must.Report(t, "Prepare()", s.Prepare(t.Context()))
 				})
 			}
 			group.Wait()
 			s := openAs(t, o)
-			if err := s.Prepare(t.Context()); err != nil {
-				t.Errorf("Prepare() of what is prepared = %v", err)
-			}
+			must.Report(t, "Prepare() of what is prepared", s.Prepare(t.Context()))
 			if got := ask(t, s, `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`); cmp.Diff([]string{"clicks", "links"}, got) != "" {
 				t.Errorf("tables = %v", got)
 			}

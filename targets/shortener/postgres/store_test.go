@@ -33,11 +33,7 @@ func openAs(t *testing.T, o Options) *Store {
 	t.Helper()
 	s, err := Open(o)
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("Close() = %v", err)
-		}
-	})
+	must.Close(t, s)
 	return s
 }
 

@@ -19,11 +19,7 @@ func open(t testing.TB, addr string) *Client {
 	t.Helper()
 	client, err := Open(Options{Addr: addr, PoolSize: 20})
 	must.Succeed(t, err)
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, client)
 	return client
 }
 

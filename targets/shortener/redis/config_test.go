@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/redistest"
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // storeFunc receives clicks, all of which it stores as new.
@@ -84,9 +85,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil || cap(queue.buffer) != defaultBuffer || queue.config.Wait != defaultWait {
 		t.Errorf("queue is %+v, %v", queue.config, err)
 	}
-	if err := queue.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Close", queue.Close(t.Context()))
 	consumer, err := NewConsumer(client, storeFunc(nil), ConsumerConfig{Name: "a", Count: count, Log: log})
 	if err != nil || consumer.config.ClaimAfter != 30*time.Second || consumer.config.ForgetAfter != 10*time.Minute {
 		t.Errorf("consumer is %+v, %v", consumer.config, err)
@@ -94,9 +93,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestPing(t *testing.T) {
-	if err := open(t, redistest.Start(t)).Ping(t.Context()); err != nil {
-		t.Errorf("a server that answers: %v", err)
-	}
+	must.Report(t, "a server that answers", open(t, redistest.Start(t)).Ping(t.Context()))
 	err := newUnreachable(t).Ping(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "ping redis: ") {
 		t.Errorf("no server: %v", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
@@ -22,9 +23,7 @@ func TestEntryRoundTrip(t *testing.T) {
 		got, ok := decodeEntry(code, string(encodeEntry(want)))
 		return ok && cmp.Diff(want, got) == ""
 	}
-	if err := quick.Check(roundTrip, nil); err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "Check", quick.Check(roundTrip, nil))
 }
 
 func TestEntryForm(t *testing.T) {

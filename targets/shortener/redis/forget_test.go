@@ -106,7 +106,5 @@ func TestRunRemovesDeadConsumers(t *testing.T) {
 	go func() { ended <- c.Run(ctx) }()
 	await.True(t, "the dead one is struck off", func() bool { return !slices.Contains(members(t, client), "dead") })
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	must.Report(t, "ended", <-ended)
 }

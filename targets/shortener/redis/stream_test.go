@@ -109,7 +109,5 @@ func TestConsumerRecreatesGroup(t *testing.T) {
 		must.Succeed(t, client.redis.FlushAll(t.Context()).Err())
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("consumer ended with %v", err)
-	}
+	must.Report(t, "consumer ended with", <-ended)
 }

@@ -44,9 +44,7 @@ func TestRun(t *testing.T) {
 func TestServeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := run(ctx, []string{"serve", "127.0.0.1:0"}, new(bytes.Buffer)); err != nil {
-		t.Errorf("serve ends with %v", err)
-	}
+	must.Report(t, "serve ends with", run(ctx, []string{"serve", "127.0.0.1:0"}, new(bytes.Buffer)))
 	if err := run(t.Context(), []string{"serve", "nonsense"}, new(bytes.Buffer)); err == nil {
 		t.Error("serve accepts an address that is none")
 	}

@@ -73,9 +73,7 @@ func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	ask := func(env map[string]string, timeout string) error {
 		return run(t.Context(), []string{"check", "--url=" + s.URL, "--timeout=" + timeout}, servetest.Environment(env), frozen, io.Discard)
 	}
-	if err := ask(env, "1m"); err != nil {
-		t.Errorf("a service that runs: %v", err)
-	}
+	must.Report(t, "a service that runs", ask(env, "1m"))
 	if err := ask(nil, "1m"); err == nil {
 		t.Error("passed without the key")
 	}

@@ -24,11 +24,7 @@ import (
 func admin(t *testing.T, addr string) *redis.Client {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: addr, Network: "unix", DisableIdentity: true})
-	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	must.Close(t, client)
 	return client
 }
 
@@ -92,9 +88,7 @@ func TestALostConnectionOpensNoBreaker(t *testing.T) {
 	store, err := limits.Open(c.redis)
 	must.Succeed(t, err)
 	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Report(t, "Close", store.Close())
 	}()
 	// The handler looks at its clock when a request comes.
 	came := make(chan struct{}, 3*callers)

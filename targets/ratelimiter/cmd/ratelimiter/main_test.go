@@ -115,9 +115,7 @@ func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	ask := func(url, timeout string) error {
 		return run(t.Context(), []string{"check", "--url=" + url, "--timeout=" + timeout}, servetest.Environment(nil), frozen, io.Discard)
 	}
-	if err := ask(start(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429").URL, "1m"); err != nil {
-		t.Errorf("a service that runs: %v", err)
-	}
+	must.Report(t, "a service that runs", ask(start(t, "--redis-addr="+redistest.Start(t), "--strategy=transaction-429").URL, "1m"))
 	if err := ask(start(t, "--redis-addr="+t.TempDir()+"/absent").URL, "100ms"); err == nil {
 		t.Error("a service without Redis passed")
 	}

@@ -202,9 +202,7 @@ func TestSeedIsFound(t *testing.T) {
 func TestCheckPassesWhatRunsAlone(t *testing.T) {
 	r := start(t, append([]string{"serve"}, database(t)...)...)
 	awaitReady(t, r)
-	if err := run(t.Context(), invoke(nil, "check", "--url="+r.URL)); err != nil {
-		t.Errorf("a service that runs: %v", err)
-	}
+	must.Report(t, "a service that runs", run(t.Context(), invoke(nil, "check", "--url="+r.URL)))
 	must.Succeed(t, r.Stop())
 	if err := run(t.Context(), invoke(nil, "check", "--url="+r.URL, "--timeout=10ms")); err == nil {
 		t.Error("a service that ended passed")
