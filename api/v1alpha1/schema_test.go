@@ -173,78 +173,42 @@ func TestSchemaRulesCanFail(t *testing.T) {
 		set    map[string]any
 		want   []string
 	}{
-		"a list without a bound": {
-			at: "spec.properties.steps", remove: "maxItems",
-			want: []string{"spec.steps: is a list without maxItems"},
-		},
-		"a list without a type": {
-			at: "spec.properties.steps", remove: "x-kubernetes-list-type",
-			want: []string{"spec.steps: is a list without a list type"},
-		},
-		"a string without a bound": {
-			at: "spec.properties.requests.items.properties.body", remove: "maxLength",
-			want: []string{"spec.requests[].body: is a string without maxLength, enum or format"},
-		},
-		"a list of strings without a bound": {
-			at: "spec.properties.thresholds.items.properties.requests.items", remove: "maxLength",
-			want: []string{"spec.thresholds[].requests[]: is a string without maxLength, enum or format"},
-		},
-		"a duration without a bound": {
-			at: "spec.properties.target.properties.timeout", remove: "maxLength",
-			want: []string{"spec.target.timeout: is a string without maxLength, enum or format"},
-		},
-		"a time without a format": {
-			at: "status.properties.startTime", remove: "format",
-			want: []string{"status.startTime: is a string without maxLength, enum or format"},
-		},
-		"a map without a bound": {
-			at: "spec.properties.worker.properties.nodeSelector", remove: "maxProperties",
-			want: []string{"spec.worker.nodeSelector: is a map without maxProperties"},
-		},
-		"a float": {
-			at: "spec.properties.parallelism", set: map[string]any{"type": "number"},
-			want: []string{"spec.parallelism: is a floating-point number"},
-		},
-		"an integer without a maximum": {
-			at: "spec.properties.parallelism", remove: "maximum",
-			want: []string{"spec.parallelism: is an integer without minimum and maximum"},
-		},
-		"a listed integer without a minimum": {
-			at: "spec.properties.ladder.properties.users.items", remove: "minimum",
-			want: []string{"spec.ladder.users[]: is an integer without minimum and maximum"},
-		},
-		"a default in a list": {
-			at: "spec.properties.requests.items.properties.method", set: map[string]any{"default": "GET"},
-			want: []string{"spec.requests[].method: has a default inside a list, which a comparison of manifests takes for a difference in each item"},
-		},
-		"a default of a list's item": {
-			at: "spec.properties.ladder.properties.users.items", set: map[string]any{"default": int64(1)},
-			want: []string{"spec.ladder.users[]: has a default inside a list, which a comparison of manifests takes for a difference in each item"},
-		},
-		"no description": {
-			at: "spec.properties.suspend", remove: "description",
-			want: []string{"spec.suspend: has a description that does not begin with its name"},
-		},
-		"a long description": {
-			at: "spec.properties.suspend", set: map[string]any{"description": "suspend " + strings.Repeat("x", 293)},
-			want: []string{"spec.suspend: has a description that is too long to be read at once"},
-		},
-		"a description of something else": {
-			at: "status.properties.verdict", set: map[string]any{"description": "Verdict is the judgement."},
-			want: []string{"status.verdict: has a description that does not begin with its name"},
-		},
-		"an enum without a type": {
-			at: "spec.properties.worker.properties.image", set: map[string]any{"enum": []any{"a", "b"}},
-			want: []string{"spec.worker.image: is an enum whose Go type is not a string type of its own"},
-		},
-		"conditions that are not a map": {
-			at: "status.properties.conditions", set: map[string]any{"x-kubernetes-list-type": "atomic"},
-			want: []string{"status.conditions: are conditions that are not a map list of metav1.Condition by type"},
-		},
-		"conditions by another key": {
-			at: "status.properties.conditions", set: map[string]any{"x-kubernetes-list-map-keys": []any{"reason"}},
-			want: []string{"status.conditions: are conditions that are not a map list of metav1.Condition by type"},
-		},
+		"a list without a bound": {at: "spec.properties.steps", remove: "maxItems",
+			want: []string{"spec.steps: is a list without maxItems"}},
+		"a list without a type": {at: "spec.properties.steps", remove: "x-kubernetes-list-type",
+			want: []string{"spec.steps: is a list without a list type"}},
+		"a string without a bound": {at: "spec.properties.requests.items.properties.body", remove: "maxLength",
+			want: []string{"spec.requests[].body: is a string without maxLength, enum or format"}},
+		"a list of strings without a bound": {at: "spec.properties.thresholds.items.properties.requests.items", remove: "maxLength",
+			want: []string{"spec.thresholds[].requests[]: is a string without maxLength, enum or format"}},
+		"a duration without a bound": {at: "spec.properties.target.properties.timeout", remove: "maxLength",
+			want: []string{"spec.target.timeout: is a string without maxLength, enum or format"}},
+		"a time without a format": {at: "status.properties.startTime", remove: "format",
+			want: []string{"status.startTime: is a string without maxLength, enum or format"}},
+		"a map without a bound": {at: "spec.properties.worker.properties.nodeSelector", remove: "maxProperties",
+			want: []string{"spec.worker.nodeSelector: is a map without maxProperties"}},
+		"a float": {at: "spec.properties.parallelism", set: map[string]any{"type": "number"},
+			want: []string{"spec.parallelism: is a floating-point number"}},
+		"an integer without a maximum": {at: "spec.properties.parallelism", remove: "maximum",
+			want: []string{"spec.parallelism: is an integer without minimum and maximum"}},
+		"a listed integer without a minimum": {at: "spec.properties.ladder.properties.users.items", remove: "minimum",
+			want: []string{"spec.ladder.users[]: is an integer without minimum and maximum"}},
+		"a default in a list": {at: "spec.properties.requests.items.properties.method", set: map[string]any{"default": "GET"},
+			want: []string{"spec.requests[].method: has a default inside a list, which a comparison of manifests takes for a difference in each item"}},
+		"a default of a list's item": {at: "spec.properties.ladder.properties.users.items", set: map[string]any{"default": int64(1)},
+			want: []string{"spec.ladder.users[]: has a default inside a list, which a comparison of manifests takes for a difference in each item"}},
+		"no description": {at: "spec.properties.suspend", remove: "description",
+			want: []string{"spec.suspend: has a description that does not begin with its name"}},
+		"a long description": {at: "spec.properties.suspend", set: map[string]any{"description": "suspend " + strings.Repeat("x", 293)},
+			want: []string{"spec.suspend: has a description that is too long to be read at once"}},
+		"a description of something else": {at: "status.properties.verdict", set: map[string]any{"description": "Verdict is the judgement."},
+			want: []string{"status.verdict: has a description that does not begin with its name"}},
+		"an enum without a type": {at: "spec.properties.worker.properties.image", set: map[string]any{"enum": []any{"a", "b"}},
+			want: []string{"spec.worker.image: is an enum whose Go type is not a string type of its own"}},
+		"conditions that are not a map": {at: "status.properties.conditions", set: map[string]any{"x-kubernetes-list-type": "atomic"},
+			want: []string{"status.conditions: are conditions that are not a map list of metav1.Condition by type"}},
+		"conditions by another key": {at: "status.properties.conditions", set: map[string]any{"x-kubernetes-list-map-keys": []any{"reason"}},
+			want: []string{"status.conditions: are conditions that are not a map list of metav1.Condition by type"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

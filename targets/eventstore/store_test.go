@@ -2,11 +2,8 @@ package eventstore
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMoveValidate(t *testing.T) {
@@ -35,14 +32,5 @@ func TestMoveValidate(t *testing.T) {
 				t.Errorf("Validate() = %v, want %s", err, tc.want)
 			}
 		})
-	}
-}
-
-func TestErrorMessages(t *testing.T) {
-	for want, err := range map[string]error{
-		"log ends at position 7, not at 3: read on, decide again":                                  ConflictError{Expected: 3, Actual: 7},
-		"subscription is at position 9, which is after 4: ask with allowBackwards=true to go back": BackwardsError{Current: 9, Asked: 4},
-	} {
-		same.As(t, "error", want, fmt.Sprint(err))
 	}
 }

@@ -93,16 +93,3 @@ func TestContractDecide(t *testing.T) {
 		})
 	}
 }
-
-func TestParseStrategy(t *testing.T) {
-	for _, want := range ratelimiter.Strategies() {
-		if got, err := ratelimiter.ParseStrategy(string(want)); err != nil || got != want {
-			t.Errorf("ParseStrategy(%q) = %q, %v", want, got, err)
-		}
-	}
-	_, err := ratelimiter.ParseStrategy("tokenbucket-lua")
-	want := `unknown strategy "tokenbucket-lua": use one of hash, transaction, transaction-429, lua, lua-seconds`
-	if err == nil || err.Error() != want {
-		t.Errorf("error = %v, want %s", err, want)
-	}
-}

@@ -3,7 +3,6 @@ package http
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -204,29 +203,29 @@ func TestTenantsListsOnlyOwn(t *testing.T) {
 	}
 }
 
-func TestFailedOpenIsUnavailable(t *testing.T) {
-	s := newService(t, 0, func(c *Config) {
-		c.Stores = func(context.Context, string) (eventstore.Store, error) { return nil, errDisk }
-	})
-	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
-		want := page{Status: 500, Body: problem("internal error: see the service's log")}
-		same.As(t, path, want, s.ask("GET", path, ""))
-	}
-}
-
 // The wait for a log that is being opened has a time limit.
-func TestSlowOpenTimesOut(t *testing.T) {
-	s := newService(t, 0, func(c *Config) {
-		c.Stores = func(ctx context.Context, _ string) (eventstore.Store, error) {
-			if _, bounded := ctx.Deadline(); !bounded {
-				t.Error("the wait for a log has no end")
+func TestLogsThatCannotBeOpenedAreNoEmptyLogs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want page
+	}{
+		"broken": {errDisk, page{Status: 500, Body: problem("internal error: see the service's log")}},
+		"slow": {
+			fmt.Errorf("%w: %w", eventstore.ErrNotOpened, context.DeadlineExceeded),
+			page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotOpened.Error())},
+		},
+	} {
+		s := newService(t, 0, func(c *Config) {
+			c.Stores = func(ctx context.Context, _ string) (eventstore.Store, error) {
+				if _, bounded := ctx.Deadline(); !bounded {
+					t.Error("the wait for a log has no end")
+				}
+				return nil, tc.err
 			}
-			return nil, fmt.Errorf("%w: %w", eventstore.ErrNotOpened, context.DeadlineExceeded)
+		})
+		for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
+			same.As(t, name+", "+path, tc.want, s.ask("GET", path, ""))
 		}
-	})
-	for _, path := range []string{"/position", "/events?from=1", "/events/stream?from=1"} {
-		want := page{Status: 503, Headers: map[string]string{"Retry-After": "1"}, Body: problem(eventstore.ErrNotOpened.Error())}
-		same.As(t, path, want, s.ask("GET", path, ""))
 	}
 }
 
@@ -265,13 +264,6 @@ func TestPanicReturns500AndIsCounted(t *testing.T) {
 	if len(s.observed) != 1 || s.observed[0].Outcome != eventstore.Failed {
 		t.Errorf("observed %+v, want one failure", s.observed)
 	}
-}
-
-func TestUnknownOutcomePrecedesTimeout(t *testing.T) {
-	s := newService(t, 0, nil)
-	// A commit that was left with an unknown outcome is no mere timeout.
-	err := errors.Join(eventstore.ErrOutcomeUnknown, context.DeadlineExceeded)
-	same.As(t, "status", 504, s.failure(err).Status)
 }
 
 // Whatever the API answers is JSON, and is said to be.

@@ -11,12 +11,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestOpenRefuses(t *testing.T) {
-	if _, err := Open(Options{Addr: "redis:6379"}); err == nil || err.Error() != "redis pool size is 0: use 1 or more" {
-		t.Errorf("Open() = %v, want it to name the pool", err)
-	}
-}
-
 func TestLimiterRefuses(t *testing.T) {
 	store := openStore(t)
 	valid := Config{Strategy: ratelimiter.Lua, Contract: seed, Now: func() time.Time { return epoch }}

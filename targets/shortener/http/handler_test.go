@@ -164,14 +164,6 @@ func TestVisitsAreRedirectedAndCounted(t *testing.T) {
 	}
 }
 
-// A link that expires is gone for visitors.
-func TestRedirectOfAnExpiredLink(t *testing.T) {
-	s := newService(t, nil)
-	s.create(t, "mine")
-	s.clock.Pass(time.Hour)
-	wantStatusAndBody(t, s.ask("GET", "/mine", ""), 404, `{"error":"Short code does not exist"}`)
-}
-
 // A redirect whose click cannot be counted synchronously is none.
 func TestRedirectWithoutTheStore(t *testing.T) {
 	s := newService(t, nil)

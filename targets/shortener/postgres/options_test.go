@@ -11,16 +11,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func TestParseConnections(t *testing.T) {
-	for _, want := range AllConnections() {
-		if got, err := ParseConnections(string(want)); err != nil || got != want {
-			t.Errorf("ParseConnections(%s) = %s, %v", want, got, err)
-		}
-	}
-	_, err := ParseConnections("pooled")
-	same.As(t, "error", `"pooled" is no way to hold connections: use one of unlimited, pool, pgbouncer`, fmt.Sprint(err))
-}
-
 func TestOpenRefusesOptions(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Options)
