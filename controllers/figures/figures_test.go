@@ -62,6 +62,13 @@ func TestFiguresThatAreMissing(t *testing.T) {
 	if got := figures.Figures(&v1alpha1.StepResult{}, nil); len(got) > 0 {
 		t.Errorf("figures of nothing: %v", got)
 	}
+	one := &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 1}}
+	if v := figures.Value(figures.Quantity{Metric: v1alpha1.MetricFailureRate}, one); v == nil || v.Sign() != 0 {
+		t.Errorf("%v of one request failed", v)
+	}
+	if v, err := figures.Parse("goodput", "0"); err != nil || v.Sign() != 0 {
+		t.Errorf("0 is read as %v, %v", v, err)
+	}
 	r := measured()
 	r.RateLimit.Untracked, r.ItemsPerSecond = 1, ""
 	if v := figures.Value(figures.Quantity{Metric: v1alpha1.MetricOverLimitGrants}, r); v != nil {

@@ -54,7 +54,7 @@ func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what
 	var named, rest []string
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		if len(t.Journeys) == 0 || !isMaximum(t, d.Metric, &step.Load) {
+		if !isMaximum(t, d.Metric, &step.Load) {
 			continue
 		}
 		named = append(named, t.Journeys...)

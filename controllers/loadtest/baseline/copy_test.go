@@ -1,6 +1,7 @@
 package baseline_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,7 @@ func TestWhatIsCopied(t *testing.T) {
 	}{
 		"all":                  {nil, nil, all},
 		"of a run that failed": {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Verdict = v1alpha1.VerdictFailed }, all},
+		"one step":             {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users, s.Repetitions = []int32{100}, 1 }, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[6].State = v1alpha1.StepCut }, []v1alpha1.BaselineStep{goodput("100", 1, 1, 2)}},
 		"another rung":         {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users[0] = 20 }, nil, all[2:]},
 		"at another place":     {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{100} }, nil, []v1alpha1.BaselineStep{goodput("100", 1, 1, 2), goodput("100 (2)", 1, 2, 6)}},
 		"one repetition":       {func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 1 }, nil, all},
@@ -96,15 +98,15 @@ func TestFiguresByTypeThatAreCopied(t *testing.T) {
 	spec, finished := ladder(), before()
 	spec.Thresholds = []v1alpha1.Threshold{
 		{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "10%"}, {Name: "again", Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
-		{Metric: "p99", Types: []string{"Read"}}, {Metric: "p50", MaxIncrease: "5%"},
+		{Metric: "p99", Types: []string{"Read"}}, {Metric: "p95", MaxIncrease: "5%"},
 	}
 	time50 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: time.Millisecond}, P99: &metav1.Duration{Duration: time.Millisecond}}
-	finished.Status.Steps[0].Result = &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{{Name: "Read", ResponseTime: time50}}}
+	finished.Status.Steps[0].Result = &v1alpha1.StepResult{ResponseTime: time50, Types: []v1alpha1.TypeResult{{Name: "Read", ResponseTime: time50}}}
 	got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	want := []v1alpha1.Figure{{Metric: "p95", Type: "Read", Value: "1ms"}}
+	want := []v1alpha1.Figure{{Metric: "p95", Value: "1ms"}, {Metric: "p99", Value: "1ms"}, {Metric: "p95", Type: "Read", Value: "1ms"}}
 	if diff := cmp.Diff(want, got.Steps[0].Figures); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
 	}
@@ -157,6 +159,12 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || refusal.Message != want {
 			t.Errorf("%s: refusal %+v, want %q", name, refusal, want)
 		}
+		finished = before()
+		tc.edit(&finished.Spec)
+		if _, refusal := baseline.Copy(ladder(), plan.Steps(spec), finished); (refusal == nil || strings.Contains(refusal.Message, "hunter2")) && name != "workers" {
+			t.Errorf("%s, there alone: %+v", name, refusal)
+		}
+		finished = before()
 		// The run before may as well be the one that has it.
 		if name != "workers" {
 			tc.edit(&finished.Spec)
@@ -187,6 +195,7 @@ func TestSameTrafficIsCompared(t *testing.T) {
 		"the default method":   func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Method = "GET" },
 		"the default items":    func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Items = 1 },
 		"the default driver":   func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Auto", Image: "mirror/worker"} },
+		"an image alone":       func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Image: "mirror/worker"} },
 		"the default workers":  func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(1)) },
 		"a preflight":          func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}} },
 	} {

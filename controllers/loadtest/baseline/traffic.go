@@ -39,7 +39,7 @@ func difference(spec *v1alpha1.LoadTestSpec, finished *v1alpha1.LoadTest) string
 // isShown says whether a value goes into a sentence: a number, a time or a word, and nothing
 // of a request.
 func isShown(value string) bool {
-	return value != "" && !strings.ContainsAny(value, `[{"`) && value != "null"
+	return !strings.ContainsAny(value, `[{"`)
 }
 
 // none is a value that is not set.
@@ -98,14 +98,11 @@ func scheme(t *v1alpha1.Target) v1alpha1.Scheme {
 	return v1alpha1.SchemeHTTP
 }
 
-// request are the fields of a request as texts, without those of the mix. The path of a
-// request with a name is left out, as it may differ from one version of the target to the
-// next.
+// request are the fields of a request as texts, without those of the mix. The path is left
+// out, as it may differ from one version of the target to the next: that of a request without
+// a name is its name.
 func request(r v1alpha1.Request) map[string]string {
-	if r.Name != "" {
-		r.Path = ""
-	}
-	r.Name, r.Type, r.Weight, r.Items, r.Headers = "", "", nil, max(r.Items, 1), own(r.Headers)
+	r.Name, r.Path, r.Type, r.Weight, r.Items, r.Headers = "", "", "", nil, max(r.Items, 1), own(r.Headers)
 	if r.Method == "GET" {
 		r.Method = "" // the default
 	}
