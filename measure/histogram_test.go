@@ -357,3 +357,29 @@ func TestLongerThanCountsAndAddsUp(t *testing.T) {
 		t.Errorf("%d times of %v together, want 4 of 1h0m0.006s", n, sum)
 	}
 }
+
+func TestHistogramsWithTheSameCountsAreEqual(t *testing.T) {
+	of := func(times ...time.Duration) *Histogram {
+		h := NewHistogram()
+		for _, d := range times {
+			h.Record(d)
+		}
+		return h
+	}
+	for name, tc := range map[string]struct {
+		a, b *Histogram
+		want bool
+	}{
+		"none":              {nil, nil, true},
+		"empty and none":    {of(), nil, true},
+		"one and none":      {of(time.Second), nil, false},
+		"the same":          {of(time.Second, time.Minute), of(time.Minute, time.Second), true},
+		"one more":          {of(time.Second, time.Second), of(time.Second), false},
+		"another":           {of(time.Second), of(time.Minute), false},
+		"one that is above": {of(2 * Highest), of(Highest), false},
+	} {
+		if tc.a.Equal(tc.b) != tc.want || tc.b.Equal(tc.a) != tc.want {
+			t.Errorf("%s: equal %t, want %t", name, tc.a.Equal(tc.b), tc.want)
+		}
+	}
+}

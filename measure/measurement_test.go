@@ -1,7 +1,9 @@
 package measure
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/quick"
@@ -257,5 +259,63 @@ func TestMergedErrorsKeepTheFirstMessage(t *testing.T) {
 func TestLateIsTenMilliseconds(t *testing.T) {
 	if LateAfter != 10*time.Millisecond {
 		t.Errorf("a request is late after %s", LateAfter)
+	}
+}
+
+// counts are the fields of a measurement that are numbers or times, with those of its first
+// request and journey.
+func counts(v reflect.Value, path string, all map[string]reflect.Value) map[string]reflect.Value {
+	switch v.Kind() {
+	case reflect.Int64:
+		all[path] = v
+	case reflect.Slice:
+		if v.Len() > 0 {
+			counts(v.Index(0), path, all)
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			counts(v.Index(i), fmt.Sprint(path, " ", i), all)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && v.Type() != reflect.TypeFor[time.Time]() {
+				counts(v.Field(i), v.Type().Field(i).Name, all)
+			}
+		}
+	}
+	return all
+}
+
+// A field that a merge leaves out would be that of one worker.
+func TestMergeLeavesNoFieldOut(t *testing.T) {
+	longest := []string{"Window", "ClockError", "BurstSpread", "CPUThrottledMax", "RunQueueWaitMax", "StalledMax", "GCPauseMax"}
+	filled := func(n int64) *Measurement {
+		m := NewMeasurement(1)
+		m.Journeys = NewJourneys(1)
+		r := &m.Requests[0]
+		r.OnTime, r.IdealOnTime, r.Overdue = make([]int64, 1), make([]int64, 1), make([]int64, 1)
+		for _, v := range counts(reflect.ValueOf(m).Elem(), "", map[string]reflect.Value{}) {
+			v.SetInt(n)
+		}
+		return m
+	}
+	a := filled(2)
+	if err := a.Merge(filled(3)); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range counts(reflect.ValueOf(a).Elem(), "", map[string]reflect.Value{}) {
+		want := int64(5)
+		if slices.Contains(longest, name) {
+			want = 3
+		}
+		if v.Int() != want {
+			t.Errorf("%s is %d after the merge of 2 and 3, want %d", name, v.Int(), want)
+		}
+	}
+	a.Requests[0].Reset()
+	for name, v := range counts(reflect.ValueOf(a.Requests).Index(0), "", map[string]reflect.Value{}) {
+		if v.Int() != 0 {
+			t.Errorf("%s is %d after the reset", name, v.Int())
+		}
 	}
 }

@@ -23,6 +23,9 @@ func TestBoundsOfPairs(t *testing.T) {
 		"nothing from nothing":          {rats(0, 0, 0, 0, 0), rats(0, 0, 0, 0, 0), "1.000", "1.000", "1.000", true},
 		"something from nothing":        {rats(0, 0, 0, 0, 0), rats(1, 1, 1, 1, 1), "none", "none", "none", true},
 		"once something from nothing":   {rats(0, 0, 0, 0, 0), rats(0, 0, 0, 0, 1), "1.000", "1.000", "none", true},
+		"to and from nothing":           {rats(7, 0), rats(0, 7), "1.000", "0.000", "none", false},
+		"from nothing and no change":    {rats(0, 7), rats(7, 7), "none", "1.000", "none", false},
+		"no change and from nothing":    {rats(7, 0), rats(7, 7), "none", "1.000", "none", false},
 		"from and to nothing":           {rats(0, 7), rats(7, 0), "1.000", "0.000", "none", false},
 	} {
 		t.Run(name, func(t *testing.T) {
