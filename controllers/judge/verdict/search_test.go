@@ -130,6 +130,15 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
 			"Inconclusive: The search was given up: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
 		},
+		"a target that is not steady": {
+			24, false, func(_ int64, n int) v1alpha1.ThresholdState {
+				if n == 1 || n == 4 {
+					return broken
+				}
+				return passed
+			}, "GivenUp from 100 to : p95 is Failed in 200 users (3).",
+			"Inconclusive: The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time. Kept for 1s at 100 users.",
+		},
 		"nothing, as the generator is the limit": {
 			24, false, unclear(0, 24), "GivenUp from  to : ",
 			"Inconclusive: The search was given up at 100 users, which was tried again without a result. 100 users (3) was late. The limit is not known.",

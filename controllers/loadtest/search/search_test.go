@@ -90,6 +90,17 @@ func TestSearches(t *testing.T) {
 			search.Result{State: search.Found, Low: 144.9e6, High: 152.1e6},
 		},
 		"a min that is breached twice of three times": {outcomes("bkb", limit(1)), "100b 100k 100b", search.Result{State: search.BelowMin, High: 100e6}},
+		"a load that is kept well above one that is breached": {
+			outcomes("kbkkbkk", limit(1)), "100k 200b 200k 400k 200b 400k 400k", search.Result{State: search.Unsteady, Low: 100e6},
+		},
+		"a min that is breached as often as it is kept": {
+			outcomes("bkk", limit(1)), "100b 100k 100k 200b 141.4b 118.9b 109b 104.4b 102.1b 103b 103b 100b",
+			search.Result{State: search.Unsteady, High: 102.1e6},
+		},
+		"a breach that does not come again, and no limit": {
+			outcomes("kbkkk", limit(1e15)), "100k 200b 200k 400k 200k 800k 1600k 3200k 6400k 12800k 25600k 51200k 100000k 100000k",
+			search.Result{State: search.BeyondMax, Low: 100_000e6},
+		},
 		"a doubtful probe is tried again": {
 			outcomes("kukuub", limit(300e6)),
 			"100k 200u 200k 400u 400u 400b 400b 282.8k 336.3b 308.3b 295.2k 301.6b 304.2b 304.2b 289.8k 289.8k",
