@@ -331,3 +331,74 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestPointsThatDoNotAddUp(t *testing.T) {
+	whole := Point{Due: 0, Sent: 0, Completed: 2, Expected: 1, Outcomes: map[string]int64{"a": 1, "b": 1, "c": 0}}
+	for name, tc := range map[string]struct {
+		edit func(*Point)
+		want bool
+	}{
+		"whole":                  {func(*Point) {}, true},
+		"nothing":                {func(p *Point) { *p = Point{} }, true},
+		"due before":             {func(p *Point) { p.Due = -1 }, false},
+		"sent before":            {func(p *Point) { p.Sent = -1 }, false},
+		"less than none":         {func(p *Point) { p.Expected = -1 }, false},
+		"all were expected":      {func(p *Point) { p.Expected = 2 }, true},
+		"more than came":         {func(p *Point) { p.Expected = 3 }, false},
+		"more came than ended":   {func(p *Point) { p.Completed = 3 }, false},
+		"an outcome of minus":    {func(p *Point) { p.Outcomes = map[string]int64{"a": 4, "b": -1} }, false},
+		"more than a number has": {func(p *Point) { p.Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} }, false},
+	} {
+		p := whole
+		tc.edit(&p)
+		if got := p.isPlausible(); got != tc.want {
+			t.Errorf("%s: it adds up: %t", name, got)
+		}
+	}
+}
+
+func TestSmallestStepsAreTaken(t *testing.T) {
+	slowest := strings.Repeat("0", 32)
+	step := Step{
+		Format: Format, Outstanding: &Outstanding{SlotMicros: 1, Requests: []int64{0}}, Series: &Series{Seconds: 1},
+		Requests: []Request{{Traces: []Trace{{ID: slowest, ResponseMicros: 1, ServiceMicros: 0}, {ID: slowest}}}},
+	}
+	if err := step.check(); err != nil {
+		t.Error(err)
+	}
+	for name, edit := range map[string]func(*Step){
+		"sent before": func(s *Step) { s.Sent = -1 }, "due before": func(s *Step) { s.Due = -1 },
+		"served before it was sent": func(s *Step) { s.Requests = []Request{{Traces: []Trace{{ID: slowest, ResponseMicros: 1, ServiceMicros: -1}}}} },
+		"served after it ended":     func(s *Step) { s.Requests = []Request{{Traces: []Trace{{ID: slowest, ServiceMicros: 1}}}} },
+	} {
+		wrong := step
+		if edit(&wrong); wrong.check() == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+	}
+	for _, h := range []*measure.Histogram{nil, measure.NewHistogram()} {
+		if got, err := NewHistogram(h); got != nil || err != nil {
+			t.Errorf("%+v, %v of no values", got, err)
+		}
+	}
+	if NewOutstanding(&measure.Timeline{}, time.Microsecond) == nil || NewOutstanding(&measure.Timeline{}, time.Microsecond-1) != nil {
+		t.Error("what was outstanding is known of other slots than of a microsecond and more")
+	}
+	traces := NewTraces(measure.Traces{{Response: time.Second}, {Response: time.Minute}})
+	if len(traces) != 2 || traces[0].ResponseMicros != time.Minute.Microseconds() {
+		t.Errorf("the slowest is not first: %+v", traces)
+	}
+	one := measure.Series{Points: make([]measure.Point, 3)}
+	one.Points[0].Due = 1
+	if got := NewSeries(&one, time.Second, 1); len(got.Points) != 1 {
+		t.Errorf("%d points, of which one has something", len(got.Points))
+	}
+	line := measure.Timeline{}
+	if got := NewOutstanding(&line, time.Second); len(got.Requests) != 0 {
+		t.Errorf("%v of nothing outstanding", got.Requests)
+	}
+	line.Outstanding[0] = 1
+	if got := NewOutstanding(&line, time.Second); len(got.Requests) != 1 {
+		t.Errorf("%v of one outstanding at first", got.Requests)
+	}
+}
