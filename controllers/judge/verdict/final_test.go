@@ -353,6 +353,8 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 		"no limit on times":        {spec(atMost("failureRate", "1%")), first + ". Step 1000 does not count as kept."},
 		"a percentile":             {spec(atMost("p99", "1s")), first + "; at that rate p99 passes 1s after 89s of this load. Step 1000 does not count as kept."},
 		"the one that comes first": {spec(atMost("p99", "1s"), onTime), first + "; at that rate response times pass 500ms after 42s of this load. Step 1000 does not count as kept."},
+		"in another order":         {spec(onTime, atMost("p99", "1s")), first + "; at that rate response times pass 500ms after 42s of this load. Step 1000 does not count as kept."},
+		"a limit that is no time":  {spec(atMost("p99", "soon")), first + ". Step 1000 does not count as kept."},
 		"a limit of one request":   {spec(ofOne), first + ". Step 1000 does not count as kept."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -153,6 +153,23 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 }
 
 // What is left may be of the request with the most items.
+// A threshold that is not to abort does not, nor does one in a step of the control.
+func TestNothingAbortsUnasked(t *testing.T) {
+	limit, control := atMost("failureRate", "1%"), planned()
+	control.Side = v1alpha1.SideControl
+	unasked := func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].OnBreach = "" }
+	if look(limit, planned(), sent(90, 10, failed(90))) == nil {
+		t.Error("a breach does not abort where it is to")
+	}
+	for name, breach := range map[string]*v1alpha1.ThresholdStatus{
+		"unasked": look(limit, planned(), sent(90, 10, failed(90)), unasked), "of the control": look(limit, control, sent(90, 10, failed(90))),
+	} {
+		if breach != nil {
+			t.Errorf("%s: %+v", name, breach)
+		}
+	}
+}
+
 func TestAbortsItemsOutOfReach(t *testing.T) {
 	items := func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Items = 25 }
 	for limit, aborts := range map[string]bool{"247": false, "248": true} {

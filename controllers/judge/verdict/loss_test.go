@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -39,6 +40,10 @@ func TestVerdictOfARunThatWentOnSaysItsCoverage(t *testing.T) {
 			spec.Worker = &v1alpha1.Worker{OnLoss: v1alpha1.LossContinue}
 			if got := verdict.Final(spec, tc.status); got.Verdict != tc.verdict || got.Message != tc.message {
 				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Message, tc.verdict, tc.message)
+			}
+			spec.Worker.OnLoss = ""
+			if got := verdict.Final(spec, tc.status); strings.Contains(got.Message, "went on") {
+				t.Errorf("a run that ends with the loss of a worker: %s", got.Message)
 			}
 		})
 	}

@@ -62,6 +62,7 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 			live.Merged.Window -= time.Second
 		}
 	}
+	apart := func(look int, live *verdict.Live) { live.All = look > 10 }
 	for name, tc := range map[string]struct {
 		every    time.Duration
 		requests int64
@@ -74,6 +75,7 @@ func TestOnlyBreachesOfAWholeSecondLast(t *testing.T) {
 		"every other look, as far apart as needed":    {900 * time.Millisecond, 100, second, nil, 0},
 		"every other look, of as many as needed":      {time.Second, 20, second, nil, 0},
 		"every other look, of fewer than needed":      {time.Second, 19, second, nil, 13},
+		"a worker is not seen at first":               {time.Second, 100, always, apart, 21},
 		"a look after which no time has passed":       {time.Second, 100, always, standstill, 19},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -120,6 +121,23 @@ func TestDifferenceToTheControl(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each rung is compared with itself, and its state is the candidate's.
+func TestEachRungIsComparedWithItsOwnControl(t *testing.T) {
+	lt := versus(t, 1, increase("p95", "10%"), lessGoodput())
+	lt.Spec.Ladder.Users = []int32{100, 200}
+	replan(t, lt)
+	if limits := lt.Status.Thresholds; limits[0].Limit != "+10%" || limits[1].Limit != "-5%" {
+		t.Errorf("the limits are %s and %s", limits[0].Limit, limits[1].Limit)
+	}
+	carryOut(lt, p95s(45, 80), p95s(40, 80), nil)
+	for _, step := range lt.Status.Steps {
+		want := map[string]v1alpha1.ThresholdState{"1 Candidate": broken, "2 Candidate": passed}[fmt.Sprint(step.Rung, " ", step.Side)]
+		if step.ThresholdState != want {
+			t.Errorf("step %s of the %s is %s, want %s", step.Name, step.Side, step.ThresholdState, want)
+		}
 	}
 }
 
