@@ -99,6 +99,18 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 	}
 }
 
+// A single file is mounted, and a run waits twice for the numbers of its audits.
+func TestWhatOneFileAndOneAuditNeed(t *testing.T) {
+	lt := loadTest(nil)
+	without := *Job(lt, config).Spec.ActiveDeadlineSeconds
+	lt.Spec.Requests = []v1alpha1.Request{{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "a", Key: "b"}}}}
+	lt.Status.Audits = []v1alpha1.AuditStatus{{MaxWait: metav1.Duration{Duration: time.Minute}}}
+	job := Job(lt, config)
+	if n, longer := len(job.Spec.Template.Spec.Volumes), *job.Spec.ActiveDeadlineSeconds-without; n != 2 || longer != 120 {
+		t.Errorf("%d volumes, and %d s more; want 2 and 120", n, longer)
+	}
+}
+
 // A Job that changed between two passes would be another Job: nothing random
 // and no map order may reach it.
 func TestJobIsDeterministic(t *testing.T) {

@@ -127,6 +127,8 @@ func TestChangesOfATarget(t *testing.T) {
 		"a rollout is under way":       {[]environment.Seen{steady, three(surge)}, []string{someOfAnotherTemplate}},
 		"it began between steps":       {[]environment.Seen{steady, steady, three(surge), three(surge)}, []string{strings.NewReplacer(" Step:", " Run:", "within step a", "between step a and step b").Replace(someOfAnotherTemplate)}},
 		"it has more pods meanwhile":   {[]environment.Seen{scaled(steady, 9), scaled(surging, 9)}, []string{someOfAnotherTemplate, "TargetScaled Step: Service shortener went from 3 to 4 pods within step a, and no autoscaler is known to have done it."}},
+		"it is no autoscaler's yet":    {[]environment.Seen{one, scaled(two, 9)}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"it is no autoscaler's now":    {[]environment.Seen{scaled(one, 9), two}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
 		"the autoscaler adds a pod":    {[]environment.Seen{scaled(steady, 9), scaled(growing, 9)}, []string{"TargetScaled : Service shortener went from 3 to 4 pods within step a, by its autoscaler web (1 to 9)."}},
 		"its only pod is rolled":       {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(surge)}, []string{someOfAnotherTemplate}},
 		"its only pod is moved":        {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "6c8")), pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
@@ -233,6 +235,9 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 		seen.Pods[0].Node, seen.Pods[1].Node = "", fmt.Sprint("node-", i)
 		readings = append(readings, seen)
 	}
+	last := scaled(pods(readings[38].Pods[0]), 9)
+	readings[39] = scaled(pods(append([]environment.Pod{pod("3", "sha256:38", 0)}, last.Pods...)...), 9)
+	readings[38] = last
 	large := pods()
 	for i := range 20 {
 		large.Pods = append(large.Pods, limited(of(pod(fmt.Sprint(i), "sha256:aaa", 0), fmt.Sprint("t", i)), fmt.Sprint("cpu ", i)))
@@ -240,6 +245,11 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 	status := run(readings...)
 	if env := status.Environment; len(env.Nodes) != 32 || slices.Contains(env.Nodes, "") || len(env.Configurations) != 16 {
 		t.Errorf("%d nodes and %d configurations: %v", len(env.Nodes), len(env.Configurations), env.Nodes)
+	}
+	// What there was no room for differs in an unknown way.
+	step := status.Steps[19].Environment
+	if got := fmt.Sprint(step.Changes[0].Message, step.Changes[1].Message); got != "Service shortener went from 1 to 2 pods within step t, and no autoscaler is known to have done it.What Service shortener runs was changed between step s and step t." {
+		t.Errorf("changes %s", got)
 	}
 	if c := run(large).Environment.Configurations[0]; len(c.Containers) != 16 || len(c.Templates) != 16 {
 		t.Errorf("%d containers and %d templates of one configuration", len(c.Containers), len(c.Templates))
