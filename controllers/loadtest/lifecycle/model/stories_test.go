@@ -154,6 +154,18 @@ func stories() []*story {
 		{name: "passes with one worker", spec: func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr.To[int32](1) }},
 		{name: "passes without rests", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest = nil }},
 		{name: "passes twice", spec: func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 2 }},
+		{name: "arrivals", spec: func(s *v1alpha1.LoadTestSpec) {
+			s.Ladder.Users, s.Ladder.RatePerUser = nil, nil
+			s.Ladder.Rates = []v1alpha1.Decimal{v1alpha1.NewDecimal("9"), v1alpha1.NewDecimal("20")}
+		}},
+		{name: "bursts", spec: func(s *v1alpha1.LoadTestSpec) {
+			s.Ladder, s.Steps = nil, []v1alpha1.Step{{Users: ptr.To[int32](9), RequestsPerUser: ptr.To[int32](3)}, {Users: ptr.To[int32](20), RequestsPerUser: ptr.To[int32](3)}}
+		}},
+		{name: "asks and fills before it begins", spec: func(s *v1alpha1.LoadTestSpec) {
+			s.Requests[0].Name = "create"
+			s.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version"}}}
+			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 5}}
+		}},
 		{name: "breaches", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.StopOnBreach = true }},
 		{name: "aborts", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) {
 			s.Ladder.Duration, s.Thresholds[0].OnBreach = metav1.Duration{Duration: 10 * time.Second}, v1alpha1.BreachAbort

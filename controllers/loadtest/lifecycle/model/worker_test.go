@@ -184,8 +184,10 @@ func (x *worker) begin(o *operator, step int32, at time.Time) {
 	}
 	w := x.world
 	start := at.Add(-o.skew)
-	e := &execution{step: step, load: w.api.lt.Status.Steps[step].Load, start: start}
-	e.length = e.load.Duration.Duration
+	e := &execution{step: step, load: w.api.lt.Status.Steps[step].Load, start: start, length: time.Second} // of a burst
+	if d := e.load.Duration; d != nil {
+		e.length = d.Duration
+	}
 	e.late = max(0, w.now.Sub(start))
 	w.latest = max(w.latest, e.late)
 	e.began = at.Add(e.late)
@@ -320,15 +322,15 @@ func (x *worker) measured() snapshot {
 	e := x.running
 	elapsed := min(max(0, x.world.now.Sub(e.start)), e.length)
 	return snapshot{
-		sent: x.due(&e.load, elapsed), late: x.due(&e.load, min(e.late, elapsed)), lateBy: e.late,
+		sent: x.due(e, elapsed), late: x.due(e, min(e.late, elapsed)), lateBy: e.late,
 		window: elapsed, began: e.began,
 	}
 }
 
 // due is how many requests are due on this worker in the first part of a step.
-func (x *worker) due(load *v1alpha1.StepLoad, elapsed time.Duration) int64 {
-	share, _ := plan.Requests(load, int32(x.number), int32(len(x.world.workers)))
-	return int64(float64(share) * elapsed.Seconds() / load.Duration.Seconds())
+func (x *worker) due(e *execution, elapsed time.Duration) int64 {
+	share, _ := plan.Requests(&e.load, int32(x.number), int32(len(x.world.workers)))
+	return int64(float64(share) * elapsed.Seconds() / e.length.Seconds())
 }
 
 func later(a, b time.Time) time.Time {
