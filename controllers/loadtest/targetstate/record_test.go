@@ -107,6 +107,7 @@ func TestChangesOfATarget(t *testing.T) {
 		"it is scaled as it starts":    {[]environment.Seen{one, pods(pod("1", "", 0), pod("2", "", 0))}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
 		"its pod starts anew":          {[]environment.Seen{one, pods(pod("1", "", 0))}, nil},
 		"one that started is replaced": {[]environment.Seen{starting, one}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"not read at the end of it":    {[]environment.Seen{one, one, two, unread}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
 		"read in the first alone":      {[]environment.Seen{one, one, unread, unread}, nil},
 		"nothing changes":              {[]environment.Seen{one, one, one, one}, nil},
 		"a container restarts":         {[]environment.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times within step a, the last after OOMKilled, exit code 137."}},
@@ -178,7 +179,7 @@ func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 		t.Errorf("before the first step: %+v", changes)
 	}
 	for late, want := range map[time.Duration]v1alpha1.Spoiled{time.Second: v1alpha1.SpoiledRun, 3 * time.Second: v1alpha1.SpoiledStep} {
-		status := run(pods(pod("1", "sha256:aaa", 0)), pods(pod("1", "sha256:aaa", 0)))
+		status := run(pods(pod("1", "sha256:aaa", 0))) // of its end there is no reading
 		start := metav1.NewMicroTime(began)
 		status.Steps = append(status.Steps, v1alpha1.StepStatus{Name: "b", StartTime: &start})
 		for point, at := range []time.Time{began.Add(late), began.Add(time.Minute)} {
@@ -238,6 +239,9 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 	last := scaled(pods(readings[38].Pods[0]), 9)
 	readings[39] = scaled(pods(append([]environment.Pod{pod("3", "sha256:38", 0)}, last.Pods...)...), 9)
 	readings[38] = last
+	readings[0] = scaled(readings[0], 9)
+	known := scaled(pods(append(slices.Clone(readings[0].Pods), pod("9", "sha256:0", 0))...), 9)
+	readings = append(readings, readings[39], known, known, readings[39])
 	large := pods()
 	for i := range 20 {
 		large.Pods = append(large.Pods, limited(of(pod(fmt.Sprint(i), "sha256:aaa", 0), fmt.Sprint("t", i)), fmt.Sprint("cpu ", i)))
@@ -250,6 +254,12 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 	step := status.Steps[19].Environment
 	if got := fmt.Sprint(step.Changes[0].Message, step.Changes[1].Message); got != "Service shortener went from 1 to 2 pods within step t, and no autoscaler is known to have done it.What Service shortener runs was changed between step s and step t." {
 		t.Errorf("changes %s", got)
+	}
+	for i, want := range []string{"from 2 to 3", "from 3 to 2"} {
+		changes := status.Steps[20+i].Environment.Changes
+		if len(changes) < 2 || !strings.Contains(changes[0].Message+changes[1].Message, want) || !strings.Contains(changes[0].Message+changes[1].Message, "no autoscaler is known") {
+			t.Errorf("changes %+v", changes)
+		}
 	}
 	if c := run(large).Environment.Configurations[0]; len(c.Containers) != 16 || len(c.Templates) != 16 {
 		t.Errorf("%d containers and %d templates of one configuration", len(c.Containers), len(c.Templates))
