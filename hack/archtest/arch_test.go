@@ -44,7 +44,7 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 
 func TestForbiddenImportsAreFound(t *testing.T) {
 	g := graph{
-		"controllers/plan":     {"time", "api/v1alpha1", "controllers/units"},
+		"controllers/loadtest/plan":     {"time", "api/v1alpha1", "controllers/units"},
 		"controllers/units":    {"k8s.io/client-go/rest"},
 		"controllers/loadtest": {"k8s.io/client-go/rest", "measure"},
 		"api/v1alpha1":         {"k8s.io/apimachinery/pkg/runtime"},
@@ -65,7 +65,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		"transitive, with the way": {
 			change: func(r *rule) { r.reach = transitive },
 			want: []string{
-				"controllers/plan depends on k8s.io/client-go/rest (controllers/plan → controllers/units → k8s.io/client-go/rest)",
+				"controllers/loadtest/plan depends on k8s.io/client-go/rest (controllers/loadtest/plan → controllers/units → k8s.io/client-go/rest)",
 				"controllers/units depends on k8s.io/client-go/rest",
 			},
 		},
@@ -91,8 +91,8 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 }
 
 func TestRulesThatMatchNothingAreFound(t *testing.T) {
-	r := rule{of: []string{"api/...", "controllers/..."}, except: []string{"controllers/plan", "controllers/old"}}
-	got := r.idle(graph{"controllers/plan": nil, "controllers": nil, "apis/v1": nil})
+	r := rule{of: []string{"api/...", "controllers/..."}, except: []string{"controllers/loadtest/plan", "controllers/old"}}
+	got := r.idle(graph{"controllers/loadtest/plan": nil, "controllers": nil, "apis/v1": nil})
 	same.As(t, "idle", []string{"api/...", "controllers/old"}, got)
 }
 
@@ -115,7 +115,7 @@ func TestForbiddenImportsOfTargetsAreFound(t *testing.T) {
 		"technology, shared":         {importer: "targets/limiter/redis", imported: "targets/internal/reply"},
 		"domain, shared":             {importer: "targets/limiter", imported: "targets/internal/reply", want: []string{"targets/limiter imports targets/internal/reply: a domain uses the standard library only"}},
 		"shared among tests, driver": {importer: "targets/internal/redistest", imported: "github.com/redis/go-redis/v9"},
-		"no target":                  {importer: "controllers/plan", imported: "measure"},
+		"no target":                  {importer: "controllers/loadtest/plan", imported: "measure"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

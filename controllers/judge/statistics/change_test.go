@@ -1,10 +1,10 @@
-package change_test
+package statistics_test
 
 import (
 	"math/big"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/change"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
 func rats(list ...int64) []*big.Rat {
@@ -45,7 +45,7 @@ func TestBounds(t *testing.T) {
 		"between two, one from nothing": {rats(0, 1), rats(3), "none", "3.000", "none", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, ok := change.Of(tc.before, tc.after)
+			c, ok := statistics.Of(tc.before, tc.after)
 			if !ok || text(c.Factor) != tc.factor || text(c.Low) != tc.low || text(c.High) != tc.high || c.Tested != tc.tested {
 				t.Errorf("factor %s between %s and %s, tested %t; want %s between %s and %s, tested %t", text(c.Factor), text(c.Low), text(c.High), c.Tested, tc.factor, tc.low, tc.high, tc.tested)
 			}
@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 
 func TestNothingToCompare(t *testing.T) {
 	for _, sides := range [][2][]*big.Rat{{nil, rats(1)}, {rats(1), nil}, {}} {
-		if _, ok := change.Of(sides[0], sides[1]); ok {
+		if _, ok := statistics.Of(sides[0], sides[1]); ok {
 			t.Errorf("%v and %v were compared", sides[0], sides[1])
 		}
 	}
@@ -65,22 +65,22 @@ func TestAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before, after   []*big.Rat
 		limit           *big.Rat
-		atMost, atLeast change.Answer
+		atMost, atLeast statistics.Answer
 	}{
-		"below":             {rats(100), rats(105), big.NewRat(11, 10), change.Yes, change.No},
-		"exactly":           {rats(100), rats(110), big.NewRat(11, 10), change.Yes, change.Yes},
-		"above":             {rats(100), rats(111), big.NewRat(11, 10), change.No, change.Yes},
-		"around":            {rats(100), rats(105, 120), big.NewRat(11, 10), change.Unsure, change.Unsure},
-		"from the limit on": {rats(100), rats(110, 120), big.NewRat(11, 10), change.Unsure, change.Yes},
-		"up to the limit":   {rats(100), rats(100, 110), big.NewRat(11, 10), change.Yes, change.Unsure},
-		"from nothing":      {rats(0), rats(1), big.NewRat(11, 10), change.No, change.Yes},
-		"still nothing":     {rats(0), rats(0), big.NewRat(11, 10), change.Yes, change.No},
-		"to nothing":        {rats(5), rats(0), big.NewRat(9, 10), change.Yes, change.No},
-		"maybe something":   {rats(0, 0, 0), rats(0, 0, 1), big.NewRat(11, 10), change.Unsure, change.Unsure},
-		"all above, tested": {rats(100, 101, 102), rats(120, 121, 122), big.NewRat(11, 10), change.No, change.Yes},
+		"below":             {rats(100), rats(105), big.NewRat(11, 10), statistics.Yes, statistics.No},
+		"exactly":           {rats(100), rats(110), big.NewRat(11, 10), statistics.Yes, statistics.Yes},
+		"above":             {rats(100), rats(111), big.NewRat(11, 10), statistics.No, statistics.Yes},
+		"around":            {rats(100), rats(105, 120), big.NewRat(11, 10), statistics.Unsure, statistics.Unsure},
+		"from the limit on": {rats(100), rats(110, 120), big.NewRat(11, 10), statistics.Unsure, statistics.Yes},
+		"up to the limit":   {rats(100), rats(100, 110), big.NewRat(11, 10), statistics.Yes, statistics.Unsure},
+		"from nothing":      {rats(0), rats(1), big.NewRat(11, 10), statistics.No, statistics.Yes},
+		"still nothing":     {rats(0), rats(0), big.NewRat(11, 10), statistics.Yes, statistics.No},
+		"to nothing":        {rats(5), rats(0), big.NewRat(9, 10), statistics.Yes, statistics.No},
+		"maybe something":   {rats(0, 0, 0), rats(0, 0, 1), big.NewRat(11, 10), statistics.Unsure, statistics.Unsure},
+		"all above, tested": {rats(100, 101, 102), rats(120, 121, 122), big.NewRat(11, 10), statistics.No, statistics.Yes},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := change.Of(tc.before, tc.after)
+			c, _ := statistics.Of(tc.before, tc.after)
 			if atMost, atLeast := c.AtMost(tc.limit), c.AtLeast(tc.limit); atMost != tc.atMost || atLeast != tc.atLeast {
 				t.Errorf("at most: %d, at least: %d; want %d and %d", atMost, atLeast, tc.atMost, tc.atLeast)
 			}

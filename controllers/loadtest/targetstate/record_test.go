@@ -1,4 +1,4 @@
-package environment_test
+package targetstate_test
 
 import (
 	"encoding/json"
@@ -12,39 +12,39 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/environment"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 )
 
 var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // pod is one of a single container, whose image has that digest.
-func pod(uid, digest string, restarts int32) environment.Pod {
-	c := environment.Container{TargetContainer: v1alpha1.TargetContainer{Name: "app", Image: "shortener:v3", Digest: digest, Limits: "cpu 500m"}, Restarts: restarts}
+func pod(uid, digest string, restarts int32) targetstate.Pod {
+	c := targetstate.Container{TargetContainer: v1alpha1.TargetContainer{Name: "app", Image: "shortener:v3", Digest: digest, Limits: "cpu 500m"}, Restarts: restarts}
 	if restarts > 0 {
 		c.Ended, c.EndedAt = "OOMKilled, exit code 137", began
 	}
-	return environment.Pod{UID: uid, Node: "node-1", Ready: true, Containers: []environment.Container{c}}
+	return targetstate.Pod{UID: uid, Node: "node-1", Ready: true, Containers: []targetstate.Container{c}}
 }
 
-func limited(p environment.Pod, limits string) environment.Pod {
+func limited(p targetstate.Pod, limits string) targetstate.Pod {
 	p.Containers[0].Limits = limits
 	return p
 }
 
-func of(p environment.Pod, template string) environment.Pod {
+func of(p targetstate.Pod, template string) targetstate.Pod {
 	p.Template = template
 	return p
 }
 
-func pods(list ...environment.Pod) environment.Seen { return environment.Seen{Pods: list} }
+func pods(list ...targetstate.Pod) targetstate.Seen { return targetstate.Seen{Pods: list} }
 
-func scaled(s environment.Seen, most int32) environment.Seen {
+func scaled(s targetstate.Seen, most int32) targetstate.Seen {
 	s.Autoscaler = &v1alpha1.TargetAutoscaler{Name: "web", Min: 1, Max: most}
 	return s
 }
 
 // run records the readings of steps a, b, …: before and after each.
-func run(readings ...environment.Seen) *v1alpha1.LoadTestStatus {
+func run(readings ...targetstate.Seen) *v1alpha1.LoadTestStatus {
 	status := &v1alpha1.LoadTestStatus{Environment: &v1alpha1.EnvironmentStatus{}}
 	for i := range readings {
 		if i%2 == 0 {
@@ -52,8 +52,8 @@ func run(readings ...environment.Seen) *v1alpha1.LoadTestStatus {
 		}
 		seen := readings[i]
 		seen.Service, seen.At = "shortener", began.Add(time.Duration(i)*time.Second)
-		seen.Look = environment.Look{Step: i / 2, Point: environment.Point(i % 2)}
-		environment.Record(status, &seen, []string{"node-1", "node-2", "node-1"})
+		seen.Look = targetstate.Look{Step: i / 2, Point: targetstate.Point(i % 2)}
+		targetstate.Record(status, &seen, []string{"node-1", "node-2", "node-1"})
 	}
 	return status
 }
@@ -62,9 +62,9 @@ func TestChangesOfATarget(t *testing.T) {
 	one, two := pods(pod("1", "sha256:aaa", 0)), pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0))
 	half := pods(pod("2", "sha256:aaa", 0))
 	half.Pods[0].Containers = append(half.Pods[0].Containers, pod("2", "", 0).Containers...)
-	unread := environment.Seen{Problem: "The operator may not read the pods."}
+	unread := targetstate.Seen{Problem: "The operator may not read the pods."}
 	starting := pods(pod("2", "", 0))
-	three, surge := func(last environment.Pod) environment.Seen {
+	three, surge := func(last targetstate.Pod) targetstate.Seen {
 		return pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("2", "sha256:aaa", 0), "5f7"), last)
 	}, of(pod("4", "", 0), "6c8")
 	steady := three(of(pod("3", "sha256:aaa", 0), "5f7"))
@@ -78,65 +78,65 @@ func TestChangesOfATarget(t *testing.T) {
 	ended := pods(pod("1", "sha256:aaa", 2), pod("2", "sha256:aaa", 1), pod("3", "sha256:aaa", 0))
 	ended.Pods[0].Containers[0].Ended, ended.Pods[0].Containers[0].EndedAt = "Error, exit code 1", began.Add(time.Second)
 	ended.Pods[2].Containers[0].EndedAt = began.Add(time.Minute)
-	both := []environment.Pod{of(sidecar.Pods[0], "5f7"), of(pod("2", "sha256:aaa", 0), "6c8"), pod("3", "sha256:ddd", 0)}
+	both := []targetstate.Pod{of(sidecar.Pods[0], "5f7"), of(pod("2", "sha256:aaa", 0), "6c8"), pod("3", "sha256:ddd", 0)}
 	turned := slices.Clone(both)
 	slices.Reverse(turned)
 	many := pods(one.Pods[0])
 	many.Unread = 3
 	for name, tc := range map[string]struct {
-		readings []environment.Seen
+		readings []targetstate.Seen
 		want     []string // of all steps
 	}{
-		"a container is new":          {[]environment.Seen{one, sidecar}, []string{changed + ": container side is new."}},
-		"a container is gone":         {[]environment.Seen{sidecar, one}, []string{changed + ": it has fewer containers."}},
-		"its image has another name":  {[]environment.Seen{one, renamed}, []string{changed + ": the name of the image of container app."}},
-		"it is read in another order": {[]environment.Seen{pods(both...), pods(turned...)}, nil},
-		"it restarts as it is replaced": {[]environment.Seen{pods(pod("1", "sha256:aaa", 1)), pods(pod("2", "sha256:aaa", 3))}, []string{
+		"a container is new":          {[]targetstate.Seen{one, sidecar}, []string{changed + ": container side is new."}},
+		"a container is gone":         {[]targetstate.Seen{sidecar, one}, []string{changed + ": it has fewer containers."}},
+		"its image has another name":  {[]targetstate.Seen{one, renamed}, []string{changed + ": the name of the image of container app."}},
+		"it is read in another order": {[]targetstate.Seen{pods(both...), pods(turned...)}, nil},
+		"it restarts as it is replaced": {[]targetstate.Seen{pods(pod("1", "sha256:aaa", 1)), pods(pod("2", "sha256:aaa", 3))}, []string{
 			"TargetRestarted : Containers of Service shortener restarted at least 2 times within step a, the last after OOMKilled, exit code 137.",
 			"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same images and limits.",
 		}},
-		"the last that ended is named": {[]environment.Seen{pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0), pod("3", "sha256:aaa", 0)), ended}, []string{"TargetRestarted : Containers of Service shortener restarted 3 times within step a, the last after Error, exit code 1."}},
-		"it is not known how it ended": {[]environment.Seen{one, unended}, []string{"TargetRestarted : Containers of Service shortener restarted once within step a."}},
-		"what spoils the step is first": {[]environment.Seen{one, one, pods(pod("2", "sha256:aaa", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{
+		"the last that ended is named": {[]targetstate.Seen{pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0), pod("3", "sha256:aaa", 0)), ended}, []string{"TargetRestarted : Containers of Service shortener restarted 3 times within step a, the last after Error, exit code 1."}},
+		"it is not known how it ended": {[]targetstate.Seen{one, unended}, []string{"TargetRestarted : Containers of Service shortener restarted once within step a."}},
+		"what spoils the step is first": {[]targetstate.Seen{one, one, pods(pod("2", "sha256:aaa", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{
 			"TargetReconfigured Step: What Service shortener runs was changed within step b: the image of container app was sha256:aaa and is sha256:bbb.",
 			"TargetReplaced : Pods of Service shortener were replaced between step a and step b by others of the same images and limits.",
 		}},
-		"more pods than are read":      {[]environment.Seen{one, many}, []string{"TargetScaled Step: Service shortener went from 1 to 4 pods within step a, and no autoscaler is known to have done it."}},
-		"one of two has no template":   {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), pod("2", "sha256:aaa", 0)), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
-		"the first has no template":    {[]environment.Seen{one, pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"it is scaled as it starts":    {[]environment.Seen{one, pods(pod("1", "", 0), pod("2", "", 0))}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"its pod starts anew":          {[]environment.Seen{one, pods(pod("1", "", 0))}, nil},
-		"one that started is replaced": {[]environment.Seen{starting, one}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"not read at the end of it":    {[]environment.Seen{one, one, two, unread}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
-		"read in the first alone":      {[]environment.Seen{one, one, unread, unread}, nil},
-		"nothing changes":              {[]environment.Seen{one, one, one, one}, nil},
-		"a container restarts":         {[]environment.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times within step a, the last after OOMKilled, exit code 137."}},
-		"it restarts between steps":    {[]environment.Seen{one, one, pods(pod("1", "sha256:aaa", 1)), pods(pod("1", "sha256:aaa", 1))}, []string{"TargetRestarted : Containers of Service shortener restarted once between step a and step b, the last after OOMKilled, exit code 137."}},
-		"a pod is replaced":            {[]environment.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same images and limits."}},
-		"by one of its template":       {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
-		"by one of another":            {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
-		"half of them by another":      {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("2", "sha256:aaa", 0), "5f7")), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
-		"it is scaled":                 {[]environment.Seen{one, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"it is scaled between steps":   {[]environment.Seen{two, two, one, one}, []string{"TargetScaled Run: Service shortener went from 2 to 1 pod between step a and step b, and no autoscaler is known to have done it."}},
-		"it is scaled automatically":   {[]environment.Seen{scaled(one, 9), scaled(two, 9)}, []string{"TargetScaled : Service shortener went from 1 to 2 pods within step a, by its autoscaler web (1 to 9)."}},
-		"its autoscaler is changed":    {[]environment.Seen{scaled(one, 9), scaled(two, 5)}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"a rollout within a step":      {[]environment.Seen{one, pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the image of container app was sha256:aaa and is sha256:bbb."}},
-		"a rollout between steps":      {[]environment.Seen{one, one, pods(pod("2", "sha256:bbb", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Run: What Service shortener runs was changed between step a and step b: the image of container app was sha256:aaa and is sha256:bbb."}},
-		"other limits":                 {[]environment.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the limits of container app were cpu 500m and are none."}},
-		"a pod that has not started":   {[]environment.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"a pod that starts":            {[]environment.Seen{one, half}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"a rollout is under way":       {[]environment.Seen{steady, three(surge)}, []string{someOfAnotherTemplate}},
-		"it began between steps":       {[]environment.Seen{steady, steady, three(surge), three(surge)}, []string{strings.NewReplacer(" Step:", " Run:", "within step a", "between step a and step b").Replace(someOfAnotherTemplate)}},
-		"it has more pods meanwhile":   {[]environment.Seen{scaled(steady, 9), scaled(surging, 9)}, []string{someOfAnotherTemplate, "TargetScaled Step: Service shortener went from 3 to 4 pods within step a, and no autoscaler is known to have done it."}},
-		"it is no autoscaler's yet":    {[]environment.Seen{one, scaled(two, 9)}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"it is no autoscaler's now":    {[]environment.Seen{scaled(one, 9), two}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"the autoscaler adds a pod":    {[]environment.Seen{scaled(steady, 9), scaled(growing, 9)}, []string{"TargetScaled : Service shortener went from 3 to 4 pods within step a, by its autoscaler web (1 to 9)."}},
-		"its only pod is rolled":       {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(surge)}, []string{someOfAnotherTemplate}},
-		"its only pod is moved":        {[]environment.Seen{pods(of(pod("1", "sha256:aaa", 0), "6c8")), pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"nothing can be read":          {[]environment.Seen{unread, unread, unread, unread}, nil},
-		"not read after":               {[]environment.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
-		"not read before, and scaled":  {[]environment.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods between step a and the end of step b, and no autoscaler is known to have done it."}},
-		"read only at the end":         {[]environment.Seen{unread, two}, nil},
+		"more pods than are read":      {[]targetstate.Seen{one, many}, []string{"TargetScaled Step: Service shortener went from 1 to 4 pods within step a, and no autoscaler is known to have done it."}},
+		"one of two has no template":   {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), pod("2", "sha256:aaa", 0)), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
+		"the first has no template":    {[]targetstate.Seen{one, pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"it is scaled as it starts":    {[]targetstate.Seen{one, pods(pod("1", "", 0), pod("2", "", 0))}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"its pod starts anew":          {[]targetstate.Seen{one, pods(pod("1", "", 0))}, nil},
+		"one that started is replaced": {[]targetstate.Seen{starting, one}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"not read at the end of it":    {[]targetstate.Seen{one, one, two, unread}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
+		"read in the first alone":      {[]targetstate.Seen{one, one, unread, unread}, nil},
+		"nothing changes":              {[]targetstate.Seen{one, one, one, one}, nil},
+		"a container restarts":         {[]targetstate.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times within step a, the last after OOMKilled, exit code 137."}},
+		"it restarts between steps":    {[]targetstate.Seen{one, one, pods(pod("1", "sha256:aaa", 1)), pods(pod("1", "sha256:aaa", 1))}, []string{"TargetRestarted : Containers of Service shortener restarted once between step a and step b, the last after OOMKilled, exit code 137."}},
+		"a pod is replaced":            {[]targetstate.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same images and limits."}},
+		"by one of its template":       {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
+		"by one of another":            {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
+		"half of them by another":      {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("2", "sha256:aaa", 0), "5f7")), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
+		"it is scaled":                 {[]targetstate.Seen{one, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"it is scaled between steps":   {[]targetstate.Seen{two, two, one, one}, []string{"TargetScaled Run: Service shortener went from 2 to 1 pod between step a and step b, and no autoscaler is known to have done it."}},
+		"it is scaled automatically":   {[]targetstate.Seen{scaled(one, 9), scaled(two, 9)}, []string{"TargetScaled : Service shortener went from 1 to 2 pods within step a, by its autoscaler web (1 to 9)."}},
+		"its autoscaler is changed":    {[]targetstate.Seen{scaled(one, 9), scaled(two, 5)}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"a rollout within a step":      {[]targetstate.Seen{one, pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the image of container app was sha256:aaa and is sha256:bbb."}},
+		"a rollout between steps":      {[]targetstate.Seen{one, one, pods(pod("2", "sha256:bbb", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Run: What Service shortener runs was changed between step a and step b: the image of container app was sha256:aaa and is sha256:bbb."}},
+		"other limits":                 {[]targetstate.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the limits of container app were cpu 500m and are none."}},
+		"a pod that has not started":   {[]targetstate.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"a pod that starts":            {[]targetstate.Seen{one, half}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"a rollout is under way":       {[]targetstate.Seen{steady, three(surge)}, []string{someOfAnotherTemplate}},
+		"it began between steps":       {[]targetstate.Seen{steady, steady, three(surge), three(surge)}, []string{strings.NewReplacer(" Step:", " Run:", "within step a", "between step a and step b").Replace(someOfAnotherTemplate)}},
+		"it has more pods meanwhile":   {[]targetstate.Seen{scaled(steady, 9), scaled(surging, 9)}, []string{someOfAnotherTemplate, "TargetScaled Step: Service shortener went from 3 to 4 pods within step a, and no autoscaler is known to have done it."}},
+		"it is no autoscaler's yet":    {[]targetstate.Seen{one, scaled(two, 9)}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"it is no autoscaler's now":    {[]targetstate.Seen{scaled(one, 9), two}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"the autoscaler adds a pod":    {[]targetstate.Seen{scaled(steady, 9), scaled(growing, 9)}, []string{"TargetScaled : Service shortener went from 3 to 4 pods within step a, by its autoscaler web (1 to 9)."}},
+		"its only pod is rolled":       {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(surge)}, []string{someOfAnotherTemplate}},
+		"its only pod is moved":        {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "6c8")), pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"nothing can be read":          {[]targetstate.Seen{unread, unread, unread, unread}, nil},
+		"not read after":               {[]targetstate.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
+		"not read before, and scaled":  {[]targetstate.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods between step a and the end of step b, and no autoscaler is known to have done it."}},
+		"read only at the end":         {[]targetstate.Seen{unread, two}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -172,8 +172,8 @@ func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 	first.Steps = []v1alpha1.StepStatus{{Name: "a", StartTime: &start}}
 	for point := range 2 {
 		seen := pods(pod("1", "sha256:aaa", 0))
-		seen.Look, seen.At = environment.Look{Point: environment.Point(point)}, began
-		environment.Record(first, &seen, nil)
+		seen.Look, seen.At = targetstate.Look{Point: targetstate.Point(point)}, began
+		targetstate.Record(first, &seen, nil)
 	}
 	if changes := first.Steps[0].Environment.Changes; len(changes) > 0 {
 		t.Errorf("before the first step: %+v", changes)
@@ -184,8 +184,8 @@ func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 		status.Steps = append(status.Steps, v1alpha1.StepStatus{Name: "b", StartTime: &start})
 		for point, at := range []time.Time{began.Add(late), began.Add(time.Minute)} {
 			seen := pods(pod("2", "sha256:bbb", 0))
-			seen.Look, seen.At = environment.Look{Step: 1, Point: environment.Point(point)}, at
-			environment.Record(status, &seen, nil)
+			seen.Look, seen.At = targetstate.Look{Step: 1, Point: targetstate.Point(point)}, at
+			targetstate.Record(status, &seen, nil)
 		}
 		if changes := status.Steps[1].Environment.Changes; len(changes) != 1 || changes[0].Spoils != want {
 			t.Errorf("%v late: %+v, want one that spoils the %s", late, changes, want)
@@ -201,8 +201,8 @@ func TestSidesAreComparedApart(t *testing.T) {
 	for i := 1; i < len(status.Steps); i++ {
 		for point := range 2 {
 			seen := pods(pod("1", fmt.Sprintf("sha256:%d", i%2), 0))
-			seen.Look = environment.Look{Step: i, Point: environment.Point(point)}
-			environment.Record(status, &seen, nil)
+			seen.Look = targetstate.Look{Step: i, Point: targetstate.Point(point)}
+			targetstate.Record(status, &seen, nil)
 		}
 		if changes := status.Steps[i].Environment.Changes; len(changes) > 0 {
 			t.Errorf("step %s: %+v, want no change", status.Steps[i].Name, changes)
@@ -230,14 +230,14 @@ func TestNodesAndConfigurationsAreWrittenOnce(t *testing.T) {
 
 // So many nodes and configurations are written, and so much of each; what is not known is not.
 func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
-	var readings []environment.Seen
+	var readings []targetstate.Seen
 	for i := range 40 {
 		seen := pods(pod("1", fmt.Sprint("sha256:", i), 0), of(pod("2", fmt.Sprint("sha256:", i), 0), fmt.Sprint(i)))
 		seen.Pods[0].Node, seen.Pods[1].Node = "", fmt.Sprint("node-", i)
 		readings = append(readings, seen)
 	}
 	last := scaled(pods(readings[38].Pods[0]), 9)
-	readings[39] = scaled(pods(append([]environment.Pod{pod("3", "sha256:38", 0)}, last.Pods...)...), 9)
+	readings[39] = scaled(pods(append([]targetstate.Pod{pod("3", "sha256:38", 0)}, last.Pods...)...), 9)
 	readings[38] = last
 	readings[0] = scaled(readings[0], 9)
 	known := scaled(pods(append(slices.Clone(readings[0].Pods), pod("9", "sha256:0", 0))...), 9)
@@ -265,7 +265,7 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 		t.Errorf("%d containers and %d templates of one configuration", len(c.Containers), len(c.Templates))
 	}
 	want := &v1alpha1.EnvironmentReading{Time: metav1.NewMicroTime(began), Problem: "No."}
-	if diff := cmp.Diff(want, run(environment.Seen{Problem: "No."}).Steps[0].Environment.Before); diff != "" {
+	if diff := cmp.Diff(want, run(targetstate.Seen{Problem: "No."}).Steps[0].Environment.Before); diff != "" {
 		t.Errorf("a reading that failed (-want +got):\n%s", diff)
 	}
 }
@@ -273,9 +273,9 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 // However a target changes, its environment stays within the room that is planned for it.
 func TestEnvironmentStaysWithinItsRoom(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
-	var readings []environment.Seen
+	var readings []targetstate.Seen
 	for i := range 128 {
-		seen := environment.Seen{Problem: ""}
+		seen := targetstate.Seen{Problem: ""}
 		for p := range 100 {
 			one := pod(fmt.Sprint(i, p), fmt.Sprint(i)+long(120), int32(i))
 			one.Node, one.Template = fmt.Sprint(p)+long(240), fmt.Sprint(p)+long(60)
@@ -289,14 +289,14 @@ func TestEnvironmentStaysWithinItsRoom(t *testing.T) {
 		seen.Pods = seen.Pods[:100-i%2]
 		readings = append(readings, seen)
 	}
-	readings[4] = environment.Seen{Problem: long(2000)}
+	readings[4] = targetstate.Seen{Problem: long(2000)}
 	status := run(readings...)
-	if got := size(t, status.Environment); got > environment.MaxSize {
-		t.Errorf("the environment takes %d bytes, %d are planned", got, environment.MaxSize)
+	if got := size(t, status.Environment); got > targetstate.MaxSize {
+		t.Errorf("the environment takes %d bytes, %d are planned", got, targetstate.MaxSize)
 	}
 	for i, step := range status.Steps {
-		if got := size(t, step.Environment); got > environment.MaxStepSize {
-			t.Errorf("that of step %d takes %d bytes, %d are planned", i, got, environment.MaxStepSize)
+		if got := size(t, step.Environment); got > targetstate.MaxStepSize {
+			t.Errorf("that of step %d takes %d bytes, %d are planned", i, got, targetstate.MaxStepSize)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func compute(t *testing.T, o *unstructured.Unstructured) *status.Result {
 // statuses are LoadTests as our operator wrote them, in the stories of its tests.
 func statuses(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(repository, "controllers/lifecycle/testdata/statuses.yaml"))
+	content, err := os.ReadFile(filepath.Join(repository, "controllers/loadtest/lifecycle/testdata/statuses.yaml"))
 	must.Succeed(t, err)
 	all := map[string]*unstructured.Unstructured{}
 	for _, text := range bytes.Split(bytes.TrimPrefix(content, []byte("---\n")), []byte("\n---\n")) {
