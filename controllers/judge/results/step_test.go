@@ -356,3 +356,20 @@ func TestErrorSamplesTakeTheirJSON(t *testing.T) {
 		t.Errorf("no samples take %d bytes, want none", got)
 	}
 }
+
+// What the generator displaced, kept unsent or left undecided is in the result as it was measured.
+func TestResultSaysWhatIsNotTheTargets(t *testing.T) {
+	m := measure.NewMeasurement(1)
+	m.Window, m.Due, m.Unsent, m.UnsentWithoutRoom, m.UnsentByGenerator = 10*time.Second, 100, 9, 5, 4
+	record(&m.Requests[0], 91, measure.Success, 10*ms)
+	m.Requests[0].Displaced, m.Requests[0].Undecided, m.Requests[0].Excused = 3, 2, 1
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Path: "/"}}}}
+	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /"}}
+	r, err := results.StepResult(lt, loading("100/s", v1alpha1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.UnsentWithoutRoom != 5 || r.UnsentByGenerator != 4 || r.Displaced != 3 || r.Undecided != 2 || r.Excused != 1 {
+		t.Errorf("%+v", r)
+	}
+}
