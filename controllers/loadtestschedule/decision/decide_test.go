@@ -235,12 +235,12 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 		t.Errorf("after the edit: %q", done(d))
 	}
 	s.Spec.Schedule, s.Spec.OnChange, s.Generation = "", true, 3
-	s = settled(s, schedule.Observed{}, at("00:50:00"))
+	s = settled(s, decision.Observed{}, at("00:50:00"))
 	if s.Status.Considered != nil || !meta.IsStatusConditionTrue(s.Status.Conditions, "Ready") {
 		t.Errorf("without a schedule the status is %+v", s.Status)
 	}
 	s.Spec.Schedule, s.Spec.OnChange, s.Generation = "0 * * * *", false, 4
-	if d := schedule.Decide(s, schedule.Observed{}, at("02:30:00")); d.Start != nil {
+	if d := decision.Decide(s, decision.Observed{}, at("02:30:00")); d.Start != nil {
 		t.Errorf("the first schedule starts %s", d.Start.Name)
 	}
 }
@@ -529,7 +529,7 @@ func TestStatusOfASchedule(t *testing.T) {
 	}
 	later := seen
 	later.Runs = append(slices.Clone(runs), running("e", "00:30:30"))
-	if last := schedule.Decide(again, later, at("00:31:00")).Status.LastRun; last.Name != "e" {
+	if last := decision.Decide(again, later, at("00:31:00")).Status.LastRun; last.Name != "e" {
 		t.Errorf("the last is %v", last)
 	}
 	// What is deleted is no baseline, and an earlier one is not the last.
