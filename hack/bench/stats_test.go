@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -103,7 +105,7 @@ func TestArrivalsAreComparedSecondBySecond(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			same.As(t, "compare", tt.want, s.compare(tt.records))
+			same.As(t, "compare", tt.want, s.compare(tt.records), cmp.AllowUnexported(arrived{}))
 		})
 	}
 }

@@ -49,7 +49,7 @@ fuzz: elapsed: 5s, execs: 54321 (11680/sec), new interesting: 3 (total: 7)
 		"an input that fails": {elapsed + "--- FAIL: FuzzOne (2.01s)\n    --- FAIL: FuzzOne (0.00s)\n        one_test.go:9: wrong\n    \n    Failing input written to testdata/fuzz/FuzzOne/1\n", false, result{executions: 54321, failed: true}},
 		"no program":          {"p/one_test.go:9: undefined: x\nFAIL\tp [build failed]\n", false, result{failed: true}},
 	} {
-		same.As(t, name+": got", tt.want, read([]byte(tt.out), tt.ok))
+		same.As(t, name, tt.want, read([]byte(tt.out), tt.ok), cmp.AllowUnexported(result{}))
 	}
 }
 
