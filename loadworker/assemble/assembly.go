@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -30,6 +31,11 @@ type Config struct {
 	Log *requestlog.Log
 	// Lookup resolves the target's name. Default: the system's resolver.
 	Lookup dial.Lookup
+	// Dial opens a connection to an address, which no event loop takes: it need not be a
+	// socket. Default: by TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Timer makes the timers that wait for due times. Default: those of the machine.
+	Timer func() pace.Timer
 
 	// Access is where connections may go to. Default: where the assignment says.
 	Access *Access

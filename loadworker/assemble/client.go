@@ -20,11 +20,17 @@ import (
 // too. net/http speaks to proxies.
 func newClient(t *workerv1.Target, c Config) (transport.Client, error) {
 	client, err := newKeepAliveClient(t, c)
+	if err == nil && c.Dial != nil {
+		client = goroutines{client}
+	}
 	if err == nil && t.GetDisableKeepAlive() {
 		client = transport.NewOneShot(client)
 	}
 	return client, err
 }
+
+// goroutines is a client whose connections no event loop takes.
+type goroutines struct{ transport.Client }
 
 // newKeepAliveClient is newClient for a target whose connections are kept.
 func newKeepAliveClient(t *workerv1.Target, c Config) (transport.Client, error) {
@@ -55,6 +61,7 @@ func newDialer(t *workerv1.Target, c Config) (*dial.Dialer, error) {
 		Name:   t.GetName(),
 		Policy: c.policy,
 		Lookup: c.Lookup,
+		Dial:   c.Dial,
 		TLS:    secure,
 		Resume: t.GetTls().GetResume(),
 		HTTP2:  t.GetProtocol() == workerv1.Protocol_PROTOCOL_HTTP2,

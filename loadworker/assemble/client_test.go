@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -148,7 +149,7 @@ func TestSecureTargets(t *testing.T) {
 			}
 			line := client.NewConn()
 			defer line.Close()
-			got, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/"), Keep: 100}, time.Now().Add(workertest.Patience))
+			got, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/"), Keep: 100}, time.Now().Add(await.Patience))
 			switch {
 			case tt.want != "" && (err != nil || string(got.Body) != tt.want):
 				t.Errorf("%q, %v; want %q", got.Body, err, tt.want)

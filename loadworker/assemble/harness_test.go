@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/test/workertest"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 func testConfig() Config { return Config{Version: "test", Limits: health.SystemLimits()} }
@@ -30,7 +30,7 @@ func file(t *testing.T, text string) string {
 // prepared is an assembly that is ready to begin.
 func prepared(t *testing.T, a *workerv1.Assignment, c Config, notReady func(error)) *Assembly {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	x, err := New(ctx, a, c, notReady)
 	if err != nil {
@@ -48,7 +48,7 @@ func ignore(error) {}
 // refusal is the first for which an assignment cannot begin.
 func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	notReady := func(err error) {
 		var refusal *Refusal
@@ -77,17 +77,20 @@ func run(t *testing.T, x *Assembly) *measure.Measurement {
 	}
 	r := x.Runner(step).Start(step, time.Now().Add(20*time.Millisecond))
 	_, rated := step.Load.(attack.Arrivals)
-	for late := time.After(workertest.Patience); ; {
-		select {
-		case <-r.Done():
-			return snapshot(t, r)
-		case <-late:
-			t.Fatal("the step does not end")
-		case <-time.After(10 * time.Millisecond):
-		}
-		if rated && ended(t, snapshot(t, r)) == step.Share.Count {
-			r.Cut()
-		}
+	if rated {
+		await.True(t, "all arrivals have ended", func() bool { return isDone(r) || ended(t, snapshot(t, r)) == step.Share.Count })
+		r.Cut()
+	}
+	<-r.Done()
+	return snapshot(t, r)
+}
+
+func isDone(r *attack.Execution) bool {
+	select {
+	case <-r.Done():
+		return true
+	default:
+		return false
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	targets "github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -88,7 +89,7 @@ func measureMemory(text string) error {
 // awaitDescriptors waits until the process has so many. It gives up some time after the test
 // that started it, which may have ended.
 func awaitDescriptors(count int64) error {
-	for late := time.After(2 * workertest.Patience); ; {
+	for late := time.After(2 * await.Patience); ; {
 		open, err := os.ReadDir("/proc/self/fd")
 		if err != nil || int64(len(open)) >= count {
 			return err
@@ -196,11 +197,14 @@ func memoryOf(t *testing.T, users int64, target *workerv1.Target, where standsti
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-reached:
-	case <-time.After(workertest.Patience):
-		t.Fatal("the target has not got all requests")
-	}
+	await.True(t, "the target has got all requests", func() bool {
+		select {
+		case <-reached:
+			return true
+		default:
+			return false
+		}
+	})
 	_ = end.Close()
 	if _, err := fmt.Fscan(bufio.NewReader(out), &peak, &limit); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -282,7 +283,7 @@ func TestAuditReadsANumberByACall(t *testing.T) {
 		a.Audits = []*workerv1.Audit{{Value: ".username", Read: &workerv1.Request{
 			Name: workertest.UnaryCall, Call: &workerv1.Call{Method: workertest.UnaryCall, Messages: [][]byte{[]byte(message)}},
 		}}}
-		ctx, cancel := context.WithTimeout(t.Context(), workertest.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 		defer cancel()
 		got := ""
 		prepared(t, a, testConfig(), ignore).Audit.Watch(ctx, func(readings []setup.Reading) {

@@ -6,6 +6,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
@@ -65,13 +66,10 @@ func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
 	}
 	q, truth := got.Requests[0], s.Counters()
 	// A client has an answer before the server has counted it.
-	for late := time.After(time.Minute); truth.InFlight > 0 || truth.Answered < q.Outcomes[measure.Success]; truth = s.Counters() {
-		select {
-		case <-late:
-			t.Fatalf("%d calls succeeded, by the server %+v", q.Outcomes[measure.Success], truth)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	await.True(t, "the server has counted its answers", func() bool {
+		truth = s.Counters()
+		return truth.InFlight == 0 && truth.Answered >= q.Outcomes[measure.Success]
+	})
 	ended := q.Outcomes[measure.Success]
 	for _, class := range x.classes {
 		ended += q.Outcomes[class]

@@ -8,6 +8,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -33,13 +34,7 @@ func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := x.Runner(step).Start(step, time.Now())
-	for late := time.After(workertest.Patience); server.Served() < 12 || snapshot(t, r).Window < window; {
-		select {
-		case <-late:
-			t.Fatalf("the server has %d requests, want 12", server.Served())
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	await.True(t, "the server has all requests", func() bool { return server.Served() >= 12 && snapshot(t, r).Window >= window })
 	close(release)
 	<-r.Done()
 	got := snapshot(t, r)

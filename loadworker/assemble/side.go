@@ -61,7 +61,7 @@ func newSide(a *workerv1.Assignment, c Config, d *message.Descriptors, connectio
 		return nil, err
 	}
 	s.runner, err = attack.NewRunner(attack.Config{
-		Source: requests.source, Client: s.client, Worker: a.GetWorker(),
+		Source: requests.source, Client: s.client, Worker: a.GetWorker(), Timer: c.Timer,
 		Traces:          traces,
 		Seed:            a.GetSeed(),
 		Timeout:         time.Duration(a.GetTarget().GetTimeoutNanos()),

@@ -30,6 +30,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/memory"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -38,12 +40,12 @@ const skew = 3 * time.Hour
 
 const token = "a-token"
 
-// fakeCoordinator is the operator's side of sessions, over real gRPC and TLS. A test
+// fakeCoordinator is the operator's side of sessions, over real gRPC and TLS, in memory. A test
 // waits for a worker's messages and sends the coordinator's.
 type fakeCoordinator struct {
 	workerv1.UnimplementedCoordinatorServiceServer
-	address string
-	ca      []byte
+	dial func(ctx context.Context, address string) (net.Conn, error)
+	ca   []byte
 
 	// received are all messages but probes, each with its session.
 	received chan receivedMessage
@@ -82,12 +84,9 @@ func (s *serverSession) write(m *workerv1.SessionResponse) error {
 func startFakeCoordinator(t *testing.T) *fakeCoordinator {
 	t.Helper()
 	certificate, ca := newCertificate(t)
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lis := memory.Listen()
 	c := &fakeCoordinator{
-		address: lis.Addr().String(), ca: ca, token: token,
+		dial: lis.DialAddress, ca: ca, token: token,
 		received: make(chan receivedMessage, 1000), sessions: make(chan *serverSession, 100),
 	}
 	server := grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{
@@ -163,15 +162,9 @@ func (c *fakeCoordinator) receive(s *serverSession) error {
 // waitFor waits for a message that fits, and drops others.
 func (c *fakeCoordinator) waitFor(t *testing.T, what string, fits func(*workerv1.SessionRequest) bool) receivedMessage {
 	t.Helper()
-	deadline := time.After(workertest.Patience)
 	for {
-		select {
-		case s := <-c.received:
-			if fits(s.message) {
-				return s
-			}
-		case <-deadline:
-			t.Fatalf("the worker did not send: %s", what)
+		if s := await.Receive(t, "the worker sends "+what, c.received); fits(s.message) {
+			return s
 		}
 	}
 }
@@ -253,7 +246,7 @@ func startWorker(t *testing.T, c *fakeCoordinator, change ...func(*Config)) *run
 		t.Fatal(err)
 	}
 	config := Config{
-		Coordinator: c.address, CA: c.ca, TokenFile: file, Run: workertest.Run,
+		Coordinator: "coordinator:9443", Dial: c.dial, CA: c.ca, TokenFile: file, Run: workertest.Run,
 		Assembly: assemble.Config{Version: "test", Limits: health.SystemLimits()},
 	}
 	for _, f := range change {
@@ -268,20 +261,16 @@ func startWorker(t *testing.T, c *fakeCoordinator, change ...func(*Config)) *run
 	}()
 	t.Cleanup(func() {
 		cancel()
-		select {
-		case <-done:
-		case <-time.After(workertest.Patience):
-			t.Error("the worker did not end")
-		}
+		<-done
 	})
 	return w
 }
 
 // readyWorker starts a worker that has an assignment and is ready for it.
-func readyWorker(t *testing.T, a *workerv1.Assignment) (*fakeCoordinator, *runningWorker, *serverSession) {
+func readyWorker(t *testing.T, a *workerv1.Assignment, change ...func(*Config)) (*fakeCoordinator, *runningWorker, *serverSession) {
 	t.Helper()
 	c := startFakeCoordinator(t)
-	w := startWorker(t, c)
+	w := startWorker(t, c, change...)
 	s := c.waitForHello(t)
 	s.send(t, assign(a))
 	c.waitUntilReady(t)
@@ -297,12 +286,13 @@ func (w *runningWorker) finish(t *testing.T, s *serverSession) {
 
 func (w *runningWorker) waitForEnd(t *testing.T, want error) {
 	t.Helper()
-	select {
-	case err := <-w.ended:
-		if !errors.Is(err, want) {
-			t.Errorf("the worker ended with %v, want %v", err, want)
-		}
-	case <-time.After(workertest.Patience):
-		t.Fatal("the worker did not end")
+	if err := w.end(t); !errors.Is(err, want) {
+		t.Errorf("the worker ended with %v, want %v", err, want)
 	}
+}
+
+// end is what the worker ends with.
+func (w *runningWorker) end(t *testing.T) error {
+	t.Helper()
+	return await.Receive(t, "the worker ends", w.ended)
 }

@@ -54,9 +54,7 @@ func newLink(c Config) (*link, error) {
 	if !roots.AppendCertsFromPEM(c.CA) {
 		return nil, errors.New("coordinator CA: no certificate in PEM")
 	}
-	conn, err := grpc.NewClient(
-		// The name is looked up at each attempt, not by a resolver with a cache.
-		"passthrough:///"+c.Coordinator,
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
 			RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13,
 		})),
@@ -68,7 +66,12 @@ func newLink(c Config) (*link, error) {
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 		grpc.WithNoProxy(),
-	)
+	}
+	if c.Dial != nil {
+		options = append(options, grpc.WithContextDialer(c.Dial))
+	}
+	// The name is looked up at each attempt, not by a resolver with a cache.
+	conn, err := grpc.NewClient("passthrough:///"+c.Coordinator, options...)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator %s: %w", c.Coordinator, err)
 	}

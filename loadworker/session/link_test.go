@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 func TestTokenIsReadAtEachConnection(t *testing.T) {
@@ -31,15 +29,10 @@ func TestTokenIsReadAtEachConnection(t *testing.T) {
 func TestWorkerEndsWhenTheCoordinatorIsUnreachable(t *testing.T) {
 	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) {
-		c.Coordinator, c.GiveUp = "127.0.0.1:1", time.Nanosecond
+		c.Coordinator, c.Dial, c.GiveUp = "127.0.0.1:1", nil, time.Nanosecond
 	})
-	select {
-	case err := <-w.ended:
-		if err == nil || !strings.HasPrefix(err.Error(), "coordinator 127.0.0.1:1 was unreachable") {
-			t.Errorf("ended with %v, want that the coordinator was unreachable", err)
-		}
-	case <-time.After(workertest.Patience):
-		t.Fatal("the worker did not give up")
+	if err := w.end(t); err == nil || !strings.HasPrefix(err.Error(), "coordinator 127.0.0.1:1 was unreachable") {
+		t.Errorf("ended with %v, want that the coordinator was unreachable", err)
 	}
 }
 
@@ -95,26 +88,16 @@ func TestLinkGivesUpAfterOneContinuousAbsence(t *testing.T) {
 func TestWorkerDoesNotConnectWithoutAToken(t *testing.T) {
 	c := startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.TokenFile, c.GiveUp = "/does/not/exist", time.Nanosecond })
-	select {
-	case err := <-w.ended:
-		if err == nil || !strings.Contains(err.Error(), "read token: open /does/not/exist") {
-			t.Errorf("ended with %v, want that the token cannot be read", err)
-		}
-	case <-time.After(workertest.Patience):
-		t.Fatal("the worker did not end")
+	if err := w.end(t); err == nil || !strings.Contains(err.Error(), "read token: open /does/not/exist") {
+		t.Errorf("ended with %v, want that the token cannot be read", err)
 	}
 }
 
 func TestWorkerRefusesAnUnknownCertificate(t *testing.T) {
 	c, other := startFakeCoordinator(t), startFakeCoordinator(t)
 	w := startWorker(t, c, func(c *Config) { c.CA, c.GiveUp = other.ca, time.Nanosecond })
-	select {
-	case err := <-w.ended:
-		if err == nil || !strings.Contains(err.Error(), "certificate") {
-			t.Errorf("ended with %v, want that the certificate is refused", err)
-		}
-	case <-time.After(workertest.Patience):
-		t.Fatal("the worker did not end")
+	if err := w.end(t); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("ended with %v, want that the certificate is refused", err)
 	}
 }
 

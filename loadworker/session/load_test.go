@@ -7,53 +7,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
-
-// Every kind of load runs through the whole worker, and its result is the server's
-// count.
-func TestEveryLoadIsSentAndCounted(t *testing.T) {
-	share := &workerv1.Share{First: 1, Stride: 2, Count: 5}
-	loads := map[string]*workerv1.Step{
-		"paced":    {Load: &workerv1.Step_PacedUsers{PacedUsers: &workerv1.PacedUsers{TotalRateMicros: 100e6, DurationNanos: int64(3 * time.Second)}}},
-		"closed":   {Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: int64(3 * time.Second)}}},
-		"burst":    {Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 3, LimitNanos: int64(time.Minute)}}},
-		"arrivals": {Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 100e6, DurationNanos: int64(3 * time.Second)}}},
-	}
-	for name, step := range loads {
-		t.Run(name, func(t *testing.T) {
-			step.Share, step.Total = share, 10
-			// A busy machine may miss a whole window.
-			for windows := 1; sentAndCounted(t, step) == 0; windows++ {
-				if windows == 5 {
-					t.Fatal("nothing was sent in five windows")
-				}
-			}
-		})
-	}
-}
-
-// sentAndCounted runs a step through a worker, and returns how many requests were sent.
-func sentAndCounted(t *testing.T, step *workerv1.Step) int64 {
-	t.Helper()
-	server := workertest.NewTarget(t, nil)
-	c, w, s := readyWorker(t, workertest.Assignment(server.URL, step))
-	s.send(t, start(0, 50*time.Millisecond))
-	final, got := c.waitForFinal(t, 0)
-	q := got.Requests[0]
-	window := time.Duration(step.GetPacedUsers().GetDurationNanos() + step.GetClosedUsers().GetDurationNanos() +
-		step.GetBurst().GetLimitNanos() + step.GetArrivals().GetDurationNanos())
-	if series, err := wire.ReadSeries(final.GetMeasurement(), window); err != nil || series == nil {
-		t.Errorf("the series of the step: %v, %v", series, err)
-	}
-	if q.Sent != server.Served() || q.Outcomes[measure.Success] != q.Sent || got.Due != q.Sent+got.Unsent {
-		t.Errorf("due %d, sent %d, unsent %d; the server served %d", got.Due, q.Sent, got.Unsent, server.Served())
-	}
-	s.send(t, acknowledge())
-	w.finish(t, s)
-	return q.Sent
-}
 
 // The protocol refuses a whole snapshot for one client's name that is too long,
 // so the worker must not keep a ledger for it.

@@ -72,43 +72,6 @@ func TestHelloIsTheFirstMessage(t *testing.T) {
 	w.waitForEnd(t, nil)
 }
 
-func TestReconnectInMidStepCountsNothingTwice(t *testing.T) {
-	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
-	a := workertest.Assignment(server.URL, workertest.ClosedUsers(4, 3*time.Second))
-	c, w, s := readyWorker(t, a)
-	begin := start(0, 20*time.Millisecond)
-	s.send(t, begin)
-	first := c.waitForSnapshot(t, "a snapshot with requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
-	first.session.hangUp <- errors.New("the operator restarts")
-
-	// A coordinator that was restarted sends everything again.
-	s = c.waitForHello(t)
-	s.send(t, assign(a))
-	s.send(t, begin)
-	// On a busy machine the step may be over before the worker is back.
-	ready := false
-	final := c.waitFor(t, "final snapshot", func(m *workerv1.SessionRequest) bool {
-		ready = ready || m.GetReadiness().GetReady()
-		return m.GetSnapshot().GetFinal()
-	}).message.GetSnapshot()
-	got := decode(t, final)
-	if !ready {
-		c.waitUntilReady(t)
-	}
-	if final.GetSequence() <= first.message.GetSnapshot().GetSequence() {
-		t.Errorf("final sequence %d, want more than %d", final.GetSequence(), first.message.GetSnapshot().GetSequence())
-	}
-	if n := server.Served(); got.Requests[0].Sent != n {
-		t.Errorf("sent %d, the server served %d", got.Requests[0].Sent, n)
-	}
-	s.send(t, begin) // too late: it must not run again
-	s.send(t, acknowledge())
-	w.finish(t, s)
-	if n := server.Served(); got.Requests[0].Sent != n {
-		t.Errorf("sent %d, the server served %d in the end", got.Requests[0].Sent, n)
-	}
-}
-
 func TestUnacknowledgedFinalIsSentAgain(t *testing.T) {
 	server := workertest.NewTarget(t, nil)
 	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.Burst(0, 2, 2), workertest.Burst(1, 1, 1)))

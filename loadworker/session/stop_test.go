@@ -2,7 +2,6 @@ package session
 
 import (
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ func (c *fakeCoordinator) waitForFinalBut(t *testing.T, step, other int32) *meas
 }
 
 func TestStopOfAnotherStepDoesNotCutTheRunningOne(t *testing.T) {
-	server := workertest.NewTarget(t, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) })
+	server := workertest.NewTarget(t, nil)
 	c, w, s := readyWorker(t, workertest.Assignment(server.URL, workertest.ClosedUsers(1, time.Hour), workertest.Burst(7, 1, 1)))
 	s.send(t, start(0, 0))
 	c.waitForSnapshot(t, "requests", func(s *measure.Measurement) bool { return s.Requests[0].Sent > 0 })
@@ -87,11 +86,7 @@ func TestShutdownStartsNoStep(t *testing.T) {
 	s.send(t, start(0, 0))
 	c.waitForFinal(t, 0)
 	w.cancel()
-	select {
-	case <-shutdown.came:
-	case <-time.After(workertest.Patience):
-		t.Fatal("the worker does not shut down")
-	}
+	<-shutdown.came
 	s.send(t, start(1, 0))
 	s.send(t, acknowledge())
 	w.waitForEnd(t, ErrUnfinished)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,8 @@ type Config struct {
 	Coordinator string
 	// CA is the certificate, in PEM, that the coordinator's is signed with.
 	CA []byte
+	// Dial opens a connection to it. Default: by TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// TokenFile is where the worker's token is.
 	TokenFile string
 	// Run is the UID of the LoadTest, Worker the number of this worker.
