@@ -4,19 +4,21 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc/codes"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // knock opens that many connections from an address of this machine, says nothing, and
 // returns them.
 func (r *fixture) knock(from string, times int) []net.Conn {
 	r.t.Helper()
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: timeout}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: await.Patience}
 	var open []net.Conn
 	for range times {
 		conn, err := dialer.Dial("tcp", r.addr)
@@ -32,7 +34,7 @@ func (r *fixture) knock(from string, times int) []net.Conn {
 // waitForEnd reads until the other side closes the connection.
 func waitForEnd(t *testing.T, conn net.Conn) {
 	t.Helper()
-	if err := conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(await.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	for buffer := make([]byte, 512); ; {
@@ -125,7 +127,7 @@ func TestConnectionIsReleasedByItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, w.end(), codes.Unknown, "EOF")
-	r.until("disconnected", func(o exchange.Observation) bool { return !o.Workers[0].Connected })
+	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
 	if open, count := r.connections.counts(); open != 1 || count != 1 {
 		t.Errorf("%d connections, %d without a session; want one without", open, count)
 	}
@@ -133,24 +135,21 @@ func TestConnectionIsReleasedByItsSession(t *testing.T) {
 
 // A worker that does not read holds its session's sender, and what it is sent.
 func TestSessionThatDoesNotReadIsHungUp(t *testing.T) {
-	r := newFixture(t)
-	d := running("a", 1, 0)
-	d.Assignments[0].Requests[0].Body = make([]byte, 1<<20)
-	r.Direct("a", d)
-	deaf := r.dial("a/0/pod")
-	deaf.send(helloOf("a", 0))
-	r.until("connected", func(o exchange.Observation) bool { return o.Workers[0].Connected })
-	young := r.connect("a", 0, "pod")
-	deadline := time.After(timeout)
-	for testutil.ToFloat64(r.metrics.sessions) > 1 {
+	simulate(t, func(t *testing.T, r *fixture) {
+		d := running("a", 1, 0)
+		d.Assignments[0].Requests[0].Body = make([]byte, 1<<20)
+		r.Direct("a", d)
+		r.dial("a/0/pod").send(helloOf("a", 0))
+		synctest.Wait()
+		young := r.connect("a", 0, "pod")
+		synctest.Wait()
 		r.fireOf(hangUpTimeout)
-		select {
-		case <-deadline:
-			t.Fatal("the session that does not read goes on")
-		default:
+		synctest.Wait()
+		if n := testutil.ToFloat64(r.metrics.sessions); n != 1 {
+			t.Errorf("%v sessions, want that of the worker that reads", n)
 		}
-	}
-	young.sync()
+		young.sync()
+	})
 }
 
 // An address that cannot be parsed is one of its own.

@@ -30,10 +30,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
-
-// timeout bounds what would otherwise hang; nothing takes that long.
-const timeout = 2 * time.Minute
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
@@ -82,10 +80,12 @@ type fixture struct {
 	clock *clocktesting.FakeClock
 	gone  *sync.Map // see tokens
 	addr  string
-	from  string                  // the address that workers dial from; empty: any
-	wrap  func(net.Conn) net.Conn // the connections of workers; nil: as they are
-	roots *x509.CertPool
-	stop  func() error
+	from  string // the address that workers dial from; empty: any
+	// connTo opens a connection; nil: by TCP.
+	connTo func(ctx context.Context, addr string) (net.Conn, error)
+	wrap   func(net.Conn) net.Conn // the connections of workers; nil: as they are
+	roots  *x509.CertPool
+	stop   func() error
 
 	mu       sync.Mutex
 	notices  int
@@ -100,6 +100,18 @@ type timer struct {
 }
 
 func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := unserved(t)
+	r.serve(lis)
+	return r
+}
+
+// unserved is a fixture before serve.
+func unserved(t *testing.T) *fixture {
 	t.Helper()
 	r := &fixture{t: t, clock: clocktesting.NewFakeClock(noon), timers: map[int]timer{}, notified: make(chan struct{}, 1), roots: x509.NewCertPool()}
 	r.gone = &sync.Map{}
@@ -117,21 +129,17 @@ func newFixture(t *testing.T) *fixture {
 			delete(r.timers, i)
 		}
 	}
-	r.serve()
 	return r
 }
 
-func (r *fixture) serve() {
+func (r *fixture) serve(lis net.Listener) {
+	r.t.Helper()
 	made, err := certs.Generate(time.Now())
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.roots.AppendCertsFromPEM(made.CA)
 	pair, err := tls.X509KeyPair(made.Cert, made.Key)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -201,13 +209,8 @@ func (r *fixture) fireIf(want func(time.Duration) bool) {
 // until observes run a again at each notification until ok.
 func (r *fixture) until(what string, ok func(exchange.Observation) bool) {
 	r.t.Helper()
-	deadline := time.After(timeout)
 	for !ok(r.Observe("a")) {
-		select {
-		case <-r.notified:
-		case <-deadline:
-			r.t.Fatalf("never %s: %+v", what, r.Observe("a"))
-		}
+		await.Receive(r.t, fmt.Sprintf("%s: %+v", what, r.Observe("a")), r.notified)
 	}
 }
 
@@ -228,9 +231,12 @@ func (r *fixture) dial(token string) *scriptedWorker {
 	if r.from != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(r.from)}
 	}
-	wrap := r.wrap
+	wrap, connTo := r.wrap, r.connTo
+	if connTo == nil {
+		connTo = func(ctx context.Context, addr string) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	}
 	dial := func(ctx context.Context, addr string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, "tcp", addr)
+		conn, err := connTo(ctx, addr)
 		if err == nil && wrap != nil {
 			conn = wrap(conn)
 		}
@@ -240,7 +246,7 @@ func (r *fixture) dial(token string) *scriptedWorker {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	if token != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}

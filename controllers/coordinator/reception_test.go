@@ -3,11 +3,11 @@ package coordinator
 import (
 	"fmt"
 	"net"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // stuckConn writes so many bytes, and then holds what comes until it is closed.
@@ -51,14 +52,6 @@ func large() *workerv1.SessionRequest {
 	return snapshotRequest(&workerv1.Snapshot{Final: true, Measurement: &workerv1.StepMeasurement{Clients: clients}})
 }
 
-// heap is how much memory is in use.
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // received is how many bytes came on all connections that no handled message had.
 func (l *connections) received() (n int64) {
 	l.mu.Lock()
@@ -72,73 +65,44 @@ func (l *connections) received() (n int64) {
 // Workers that all send the largest message, and not its end, take the room of a few of
 // them, and those of another namespace send theirs.
 func TestMessagesWithoutAnEndShareSomeRoom(t *testing.T) {
-	const workers = 24
+	const workers = 12
 	const most = 2*maxMessage + workers*(600<<10)
-	r := newFixture(t)
-	r.Direct("a", running("a", workers, 0))
-	r.Direct("neighbour", running("neighbour", 1, 0))
-	message := large()
-	before := heap()
-	r.wrap = func(conn net.Conn) net.Conn {
-		stuck := &stuckConn{Conn: conn, closed: make(chan struct{})}
-		stuck.left.Store(maxMessage - 100<<10)
-		return stuck
-	}
-	var senders sync.WaitGroup
-	var hostile []*scriptedWorker
-	for i := range int32(workers) {
-		w := r.connect("a", i, fmt.Sprint("pod-", i))
-		hostile = append(hostile, w)
-		senders.Go(func() { _ = w.stream.Send(message) })
-	}
-	r.wrap = nil
-	settled := r.settle(workers, most)
-	if settled > most {
-		t.Errorf("%d MiB came of messages without an end, want at most %d", settled>>20, most>>20)
-	}
-	const sending = workers * maxMessage // each worker has its message, in this process
-	if grown := int64(heap()) - int64(before) - sending; grown > 2*most {
-		t.Errorf("the heap grew by %d MiB, want at most %d", grown>>20, 2*most>>20)
-	}
-	honest := r.connect("neighbour", 0, "pod")
-	honest.send(message)
-	wantEnd(t, honest.end(), codes.InvalidArgument, "the plan has 1")
-	deadline := time.After(timeout)
-	for taken := workers; taken > workers-2; {
-		r.fireOf(maxHold) // what came may be too little yet for a message to have its place
-		_, namespaces := r.connections.reception.tiers[1].Counts()
-		select {
-		case <-deadline:
-			t.Fatalf("messages of %d namespaces hold their places", namespaces)
-		default:
-			taken = int(testutil.ToFloat64(r.metrics.sessions))
+	simulate(t, func(t *testing.T, r *fixture) {
+		r.Direct("a", running("a", workers, 0))
+		r.Direct("neighbour", running("neighbour", 1, 0))
+		message := large()
+		r.wrap = func(conn net.Conn) net.Conn {
+			stuck := &stuckConn{Conn: conn, closed: make(chan struct{})}
+			stuck.left.Store(maxMessage - 100<<10)
+			return stuck
 		}
-	}
-	for _, w := range hostile {
-		w.disconnect()
-	}
-	senders.Wait()
-}
-
-// settle returns how much came once that does not change, or it is too much.
-func (r *fixture) settle(workers int, most int64) (n int64) {
-	deadline := time.After(timeout)
-	for same := 0; same < 20 && n <= most; same++ {
-		for range 1000 {
-			runtime.Gosched()
+		var senders sync.WaitGroup
+		var hostile []*scriptedWorker
+		for i := range int32(workers) {
+			w := r.connect("a", i, fmt.Sprint("pod-", i))
+			hostile = append(hostile, w)
+			senders.Go(func() { _ = w.stream.Send(message) })
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-deadline:
-			return n
+		r.wrap = nil
+		synctest.Wait()
+		if n := r.connections.received(); n > most || n < maxMessage {
+			t.Errorf("%d MiB came of messages without an end, want at most %d", n>>20, most>>20)
 		}
-		now := r.connections.received()
-		if now != n || now < int64(workers)*window {
-			same = 0
+		honest := r.connect("neighbour", 0, "pod")
+		honest.send(message)
+		wantEnd(t, honest.end(), codes.InvalidArgument, "the plan has 1")
+		synctest.Wait()
+		// Those that hold the places of the largest messages go.
+		r.fireOf(maxHold)
+		synctest.Wait()
+		if n := testutil.ToFloat64(r.metrics.sessions); n > workers-2 {
+			t.Errorf("%v sessions go on, want that those are over which held a place for too long", n)
 		}
-		n = now
-	}
-	return n
+		for _, w := range hostile {
+			w.disconnect()
+		}
+		senders.Wait()
+	})
 }
 
 // What waits for its step is counted as what is kept, so that a run cannot have more of
@@ -157,9 +121,7 @@ func TestSnapshotsThatWaitTakeRoom(t *testing.T) {
 		c.locked(func() { n = c.kept })
 		return n
 	}
-	for reserved() == 0 {
-		runtime.Gosched()
-	}
+	await.True(t, "the snapshot waits", func() bool { return reserved() > 0 })
 	if n := reserved(); n != footprint(m) || n < 1000 {
 		t.Errorf("%d bytes are kept for a snapshot that waits, want %d", n, footprint(m))
 	}
@@ -198,37 +160,31 @@ func TestForgottenRunsHaveNoRoom(t *testing.T) {
 // room for those of another namespace.
 func TestUnreadAssignmentsShareSomeRoom(t *testing.T) {
 	const workers = 2 * maxSendingOfNamespace
-	r := newFixture(t)
-	for _, run := range []string{"a", "neighbour"} {
-		d := running(run, workers, 0)
-		for _, a := range d.Assignments {
-			a.Requests[0].Body = make([]byte, 1<<20)
+	simulate(t, func(t *testing.T, r *fixture) {
+		for _, run := range []string{"a", "neighbour"} {
+			d := running(run, workers, 0)
+			for _, a := range d.Assignments {
+				a.Requests[0].Body = make([]byte, 1<<20)
+			}
+			r.Direct(RunID(run), d)
 		}
-		r.Direct(RunID(run), d)
-	}
-	for i := range int32(workers) {
-		r.dial(fmt.Sprintf("a/%d/pod", i)).send(helloOf("a", i))
-	}
-	deadline := time.Now().Add(timeout)
-	for taken := 0; taken < maxSendingOfNamespace || testutil.ToFloat64(r.metrics.sessions) < workers; taken, _ = r.sending.Counts() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d assignments are on their way", taken)
+		for i := range int32(workers) {
+			r.dial(fmt.Sprintf("a/%d/pod", i)).send(helloOf("a", i))
 		}
-		runtime.Gosched()
-	}
-	honest := r.connect("neighbour", 0, "pod")
-	wantReceived(t, honest, "assignment 0/32", "acknowledge before 0", "start 0 at 12:00:00")
-	if taken, _ := r.sending.Counts(); taken > maxSendingOfNamespace {
-		t.Errorf("%d assignments are on their way, want %d", taken, maxSendingOfNamespace)
-	}
-	for testutil.ToFloat64(r.metrics.sessions) > workers-2 {
-		runtime.Gosched()
-		r.fireOf(maxHold)
-		r.fireOf(hangUpTimeout)
-		if time.Now().After(deadline) {
-			t.Fatal("the sessions that do not read go on")
+		synctest.Wait()
+		if taken, _ := r.sending.Counts(); taken != maxSendingOfNamespace {
+			t.Errorf("%d assignments are on their way, want %d", taken, maxSendingOfNamespace)
 		}
-	}
+		honest := r.connect("neighbour", 0, "pod")
+		wantReceived(t, honest, "assignment 0/32", "acknowledge before 0", "start 0 at 12:00:00")
+		for _, timer := range []time.Duration{maxHold, hangUpTimeout} {
+			r.fireOf(timer)
+			synctest.Wait()
+		}
+		if n := testutil.ToFloat64(r.metrics.sessions); n != workers-maxSendingOfNamespace+1 {
+			t.Errorf("%v sessions, want that those are over which did not read", n)
+		}
+	})
 }
 
 // No message is unpacked: a kilobyte would become a megabyte before it is counted.

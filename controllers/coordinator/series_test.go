@@ -133,8 +133,9 @@ func TestSeriesOfARunAreBounded(t *testing.T) {
 	d := minutes(workers, 0)
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", d)
-	for n, s := range sessionsOf(t, c, workers) {
-		if err := c.snapshot(s, withSeries(t, d.Assignments[n], 0, 10)); err != nil {
+	each := withSeries(t, d.Assignments[0], 0, 10)
+	for _, s := range sessionsOf(t, c, workers) {
+		if err := c.snapshot(s, each); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +18,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 func TestUnprovenSessionIsRefused(t *testing.T) {
@@ -42,7 +44,7 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newFixture(t)
-			r.Direct("a", exchange.Directive{Assignments: assignments("a", 2)})
+			r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
 			w := r.dial(test.token)
 			w.send(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
@@ -82,23 +84,12 @@ func TestInvalidMessageEndsTheSession(t *testing.T) {
 }
 
 func TestHelloMustComeInTime(t *testing.T) {
-	r := newFixture(t)
-	w := r.dial("a/0/pod")
-	ended := make(chan error)
-	go func() { ended <- w.end() }()
-	deadline := time.After(timeout)
-	for {
-		// The timer is set once the session began; that cannot be seen from here.
-		r.fire()
-		select {
-		case err := <-ended:
-			wantEnd(t, err, codes.DeadlineExceeded, "no hello")
-			return
-		case <-deadline:
-			t.Fatal("the session without a hello goes on")
-		default:
-		}
-	}
+	simulate(t, func(t *testing.T, r *fixture) {
+		w := r.dial("a/0/pod")
+		synctest.Wait()
+		r.fireOf(helloTimeout)
+		wantEnd(t, w.end(), codes.DeadlineExceeded, "no hello")
+	})
 }
 
 func TestClockReply(t *testing.T) {
@@ -117,30 +108,31 @@ func TestClockReply(t *testing.T) {
 
 // A worker that reads nothing holds up neither Direct nor the others.
 func TestSlowWorkerDelaysNoOther(t *testing.T) {
-	r := newFixture(t)
-	slow, quick := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
-	d := running("a", 2, 0)
-	for _, a := range d.Assignments {
-		// More than a stream's window, so that sending it waits for the reader.
-		a.Requests[0].Body = bytes.Repeat([]byte("x"), 1<<20)
-	}
-	r.Direct("a", d)
-	wantReceived(t, quick, "assignment 1/2", "acknowledge before 0", "start 0 at 12:00:00")
-	r.untilStartIsSent("a", 0, *d.Start)
-	for second := range 100 {
-		d.Start = &exchange.Start{At: noon.Add(time.Duration(second) * time.Second)}
-		r.Direct("a", d)
-	}
-	d.Stop = true
-	r.Direct("a", d)
-	for received := ""; received != "stop 0"; {
-		received = quick.receive()
-		if received == "end: ok" {
-			t.Fatal("the quick worker's session ended")
+	simulate(t, func(t *testing.T, r *fixture) {
+		slow, quick := r.connect("a", 0, "pod"), r.connect("a", 1, "pod")
+		d := running("a", 2, 0)
+		for _, a := range d.Assignments {
+			// More than a stream's window, so that sending it waits for the reader.
+			a.Requests[0].Body = bytes.Repeat([]byte("x"), 1<<20)
 		}
-	}
-	// Once it reads it receives the latest directive, not those before it.
-	wantReceived(t, slow, "assignment 0/2", "acknowledge before 0", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
+		r.Direct("a", d)
+		wantReceived(t, quick, "assignment 1/2", "acknowledge before 0", "start 0 at 12:00:00")
+		synctest.Wait() // the sender of the slow one has taken up the start
+		for second := range 100 {
+			d.Start = &control.Start{At: noon.Add(time.Duration(second) * time.Second)}
+			r.Direct("a", d)
+		}
+		d.Stop = true
+		r.Direct("a", d)
+		for received := ""; received != "stop 0"; {
+			received = quick.receive()
+			if received == "end: ok" {
+				t.Fatal("the quick worker's session ended")
+			}
+		}
+		// Once it reads it receives the latest directive, not those before it.
+		wantReceived(t, slow, "assignment 0/2", "acknowledge before 0", "start 0 at 12:00:00", "start 0 at 12:01:39", "stop 0")
+	})
 }
 
 func TestForgetFinishesTheWorkers(t *testing.T) {
@@ -170,32 +162,7 @@ func TestUndirectedRunEndsWithItsLastWorker(t *testing.T) {
 		t.Errorf("loadtest_coordinator_sessions: got %v, want 1", got)
 	}
 	w.disconnect()
-	deadline := time.After(timeout)
-	for r.remembered() != 0 {
-		select {
-		case <-r.notified:
-		case <-deadline:
-			t.Fatal("the run is still there")
-		}
-	}
-}
-
-// untilStartIsSent waits until the sender of a worker's session has taken up a start,
-// which it may be about to send.
-func (r *fixture) untilStartIsSent(id RunID, number int32, start exchange.Start) {
-	r.t.Helper()
-	taken := func() bool {
-		r.Coordinator.mu.Lock()
-		defer r.Coordinator.mu.Unlock()
-		return r.runs[id].worker(number).session.sent.start == start
-	}
-	for deadline := time.After(timeout); !taken(); {
-		select {
-		case <-deadline:
-			r.t.Fatalf("the start is never sent to worker %d", number)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	await.True(t, "the run is forgotten", func() bool { return r.remembered() == 0 })
 }
 
 func (r *fixture) remembered() int {
