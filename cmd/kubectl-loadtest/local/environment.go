@@ -30,6 +30,8 @@ type environment struct {
 	// changed holds one token when there is something new to decide on.
 	changed chan struct{}
 
+	// begin starts a worker.
+	begin      func(invitation) error
 	invitation invitation
 	stop       context.CancelFunc
 	served     chan error
@@ -52,11 +54,16 @@ func newEnvironment(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (_ *en
 	}
 	e.processes = newProcesses(c.Command, e.notify)
 	e.coordinator = coordinator.New(e.processes, clock.RealClock{}, func(coordinator.RunID) { e.notify() }, prometheus.NewRegistry())
-	return e, e.serve(ctx, string(lt.UID))
+	e.begin = func(i invitation) error { return e.processes.start(i, folder) }
+	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for workers: %w", err)
+	}
+	return e, e.serve(ctx, lis, string(lt.UID))
 }
 
 // serve has the coordinator accept workers of this machine.
-func (e *environment) serve(ctx context.Context, run string) error {
+func (e *environment) serve(ctx context.Context, lis net.Listener, run string) error {
 	pair, err := certs.Generate(time.Now())
 	if err != nil {
 		return err
@@ -64,10 +71,6 @@ func (e *environment) serve(ctx context.Context, run string) error {
 	certificate, err := tls.X509KeyPair(pair.Cert, pair.Key)
 	if err != nil {
 		return fmt.Errorf("load certificate: %w", err)
-	}
-	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for workers: %w", err)
 	}
 	e.invitation = invitation{Coordinator: lis.Addr().String(), CA: string(pair.CA), Run: run}
 	// It is stopped after the workers, which end their sessions first.
@@ -87,7 +90,7 @@ func (e *environment) start(workers int32) error {
 		if e.logged {
 			i.RequestLog = requestLog(e.folder, n)
 		}
-		if err := e.processes.start(i, e.folder); err != nil {
+		if err := e.begin(i); err != nil {
 			return err
 		}
 	}
