@@ -7,6 +7,7 @@ import (
 
 // LoadTests of files and of the cluster are compared with the first of the files.
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(finished("Failed"))
 	saved := p.file(p.run("report", "hello", "-o", "yaml").out)

@@ -14,6 +14,7 @@ func (p *testUser) offered(args ...string) []string {
 }
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.createNamed("one", running)
 	p.createNamed("two", running)

@@ -61,6 +61,7 @@ func (p *testUser) scheduleStatus(s *v1alpha1.LoadTestSchedule, status string) {
 // TestRunFromASchedule: the LoadTest is one of the schedule's runs, ends with its own verdict,
 // and is compared with the last that passed.
 func TestRunFromASchedule(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	verdict := "Passed"
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running, finished(verdict)} })
@@ -103,6 +104,7 @@ func TestRunFromASchedule(t *testing.T) {
 }
 
 func TestRunFromRefuses(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.schedule("{active: [nightly-29384760]}")
 	file := p.file(manifest("hello"))
@@ -138,6 +140,7 @@ func TestRunFromRefuses(t *testing.T) {
 }
 
 func TestListShowsSchedules(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	s := p.schedule(`{lastRun: {name: nightly-1}, summary: {schedule: 30 2 * * *, verdict: Failed, trend: "p99 41ms, +30%", next: 2026-11-24 02:30 UTC}}`)
 	if got := p.run("list"); got.code != 0 || !strings.HasPrefix(got.out, "SCHEDULE ") {

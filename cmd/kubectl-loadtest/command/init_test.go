@@ -12,6 +12,7 @@ import (
 
 // What init writes, validate and a real API server accept.
 func TestInitWritesWhatTheAPITakes(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	kubectl := apiserver.Kubectl(t)
 	const examples = "../draft/testdata/"
@@ -39,6 +40,7 @@ func TestInitWritesWhatTheAPITakes(t *testing.T) {
 
 // A schedule is one that the API server takes, and its template is the LoadTest.
 func TestInitWritesASchedule(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	args := []string{"init", "curl", "http://shop.example.com/cart", "-H", "Authorization: Bearer abc", "--name", "cart", "--service", "shop:80"}
 	written := alone(t.Context(), t, append(args, "--schedule", "30 2 * * 1-5")...)

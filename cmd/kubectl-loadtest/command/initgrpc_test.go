@@ -67,6 +67,7 @@ func (c *taken) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServe
 // What a server's reflection says is a LoadTest that is valid everywhere, and of which that
 // server takes every call.
 func TestInitFromGRPCRuns(t *testing.T) {
+	t.Parallel()
 	c := &taken{calls: map[string]int{}}
 	s := workertest.ServeCalls(t, grpc.UnaryInterceptor(c.unary), grpc.StreamInterceptor(c.stream))
 	written := alone(t.Context(), t, "init", "--from-grpc", s.URL, "--service", "calls:grpc")
@@ -107,6 +108,7 @@ func TestInitFromGRPCRuns(t *testing.T) {
 }
 
 func TestInitFromGRPCWithAServiceAndAHeader(t *testing.T) {
+	t.Parallel()
 	s := workertest.ServeCalls(t)
 	args := []string{"init", "--from-grpc", strings.TrimPrefix(s.URL, "http://"), "--grpc-service", "grpc.testing.TestService", "--header", "Authorization: Bearer s3cret"}
 	written := alone(t.Context(), t, append(args, "--service", "shop:grpc", "--schedule", "@daily")...)

@@ -16,6 +16,7 @@ import (
 )
 
 func TestCancelTerminates(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
 	got := p.run("cancel", "hello")
@@ -30,6 +31,7 @@ func TestCancelTerminates(t *testing.T) {
 // A run that is over is left as it is, and one that is not there does not keep the
 // others from being ended.
 func TestCancelOfSeveral(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(finished("Passed"))
 	p.createNamed("other", running)
@@ -45,6 +47,7 @@ func TestCancelOfSeveral(t *testing.T) {
 }
 
 func TestCancelWaits(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
@@ -59,6 +62,7 @@ func TestCancelWaits(t *testing.T) {
 }
 
 func TestRerunHasTheSameSpec(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	old := p.create(finished("Failed"))
 	old.Spec.Terminate = true
@@ -91,6 +95,7 @@ func TestRerunHasTheSameSpec(t *testing.T) {
 
 // Names do not grow from run to run, and are not too long.
 func TestRerunNames(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	long := strings.Repeat("a", 50) + "-b"
 	p.createNamed(long, finished("Passed"))
@@ -111,6 +116,7 @@ func TestRerunNames(t *testing.T) {
 
 // A held run is said to be held, with the command that starts it, which does.
 func TestHeldRunIsSaidAndResumed(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	held := manifest("hello") + "  suspend: true\n"
 	stderr := &screen{await: "is held by spec.suspend; start it with: kubectl loadtest watch hello -n " + p.namespace + " --resume", then: func() {
@@ -138,6 +144,7 @@ func unlessHeld(lt *v1alpha1.LoadTest) []string {
 }
 
 func TestRunResume(t *testing.T) {
+	t.Parallel()
 	held := manifest("hello") + "  suspend: true\n"
 	for name, tt := range map[string]struct {
 		there string
@@ -168,6 +175,7 @@ func TestRunResume(t *testing.T) {
 
 // When the time is over the command ends, and the run goes on.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
 	var name string
@@ -201,6 +209,7 @@ func TestTimeoutOfLocalRun(t *testing.T) {
 // What kustomize builds is run: ConfigMaps and Secrets are there before the LoadTest, and
 // what is of no use to it is left aside.
 func TestRunAppliesConfigMapsAndSecrets(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.operator(func(lt *v1alpha1.LoadTest) []string {
 		for _, kind := range []string{"configmap/rows", "secret/token"} {
@@ -231,6 +240,7 @@ func TestRunAppliesConfigMapsAndSecrets(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	for name, status := range map[string]string{
 		"good": finished("Passed"), "bad": finished("Failed"), "broken": finished("Error"), "goes": running,

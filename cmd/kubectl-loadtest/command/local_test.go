@@ -22,7 +22,6 @@ import (
 // alone runs a command without a cluster to talk to.
 func alone(ctx context.Context, t *testing.T, args ...string) answer {
 	t.Helper()
-	t.Setenv("KUBECONFIG", "/does/not/exist")
 	return execute(ctx, "", args...)
 }
 
@@ -75,13 +74,13 @@ func runLocal(t *testing.T, args ...string) (answer, *v1alpha1.LoadTest) {
 }
 
 // judged checks the verdict of a run on this machine, or that it was hindered on a machine that
-// says itself that it was busy; and the exit code.
+// says itself that it was busy; and the exit code. A run that must fail has no excuse.
 func judged(t *testing.T, got answer, lt *v1alpha1.LoadTest, want v1alpha1.Verdict) {
 	t.Helper()
 	v := lt.Status.Verdict
 	if v == want {
 		excuses.Right()
-	} else if !excuses.Takes(t.Name(), fault.IsHindered(&lt.Status), got.machine) {
+	} else if want == v1alpha1.VerdictFailed || !excuses.Takes(t.Name(), fault.IsHindered(&lt.Status), got.machine) {
 		t.Errorf("verdict %s, want %s (%s); %s%s", v, want, got.machine, got.out, got.err)
 	}
 	codes := map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: 0, v1alpha1.VerdictFailed: 1, v1alpha1.VerdictInconclusive: 2}
@@ -95,6 +94,10 @@ func TestLocalRunEndsWithTheVerdict(t *testing.T) {
 		t.Run(string(want), func(t *testing.T) {
 			url, asked := answering(t, status)
 			got, lt := runLocal(t, "-f", write(t, "a.yaml", localTest("url: "+url)))
+			for try := 1; try < 5 && fault.BeganLate(&lt.Status); try++ { // which says nothing of the target
+				asked.Store(0)
+				got, lt = runLocal(t, "-f", write(t, "a.yaml", localTest("url: "+url)))
+			}
 			judged(t, got, lt, want)
 			if asked.Load() != 20 {
 				t.Errorf("the target was asked %d times, want 20", asked.Load())

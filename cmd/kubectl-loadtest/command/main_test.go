@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "local-worker" {
 		os.Exit(command.Execute(context.Background(), os.Args[1:], command.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
+	// A test that has a cluster names its kubeconfig.
+	if err := os.Setenv("KUBECONFIG", "/does/not/exist"); err != nil {
+		panic(err)
+	}
 	apiserver.Start(withExcuses{m})
 }
 

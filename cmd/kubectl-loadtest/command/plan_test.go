@@ -68,6 +68,7 @@ func TestPlanSaysWhatThePolicySays(t *testing.T) {
 }
 
 func TestPlanAsksTheCluster(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	spec := ladderSpec + "  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: users.csv}}]\n"
 	file := write(t, "a.yaml", testHead+spec)

@@ -7,6 +7,7 @@ import (
 
 // A report is made from a saved LoadTest alone, and is the same as from the cluster.
 func TestReportOfASavedLoadTest(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(finished("Failed"))
 	text := p.run("report", "hello").out
@@ -27,6 +28,7 @@ func TestReportOfASavedLoadTest(t *testing.T) {
 }
 
 func TestReportForms(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(finished("Failed"))
 	for form, want := range map[string]string{

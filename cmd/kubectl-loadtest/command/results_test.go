@@ -19,6 +19,7 @@ import (
 // The page has plots over time of the results that can be read, in the cluster and in a
 // file, and says which cannot.
 func TestPageDrawsTheResultsBeyondTheSummary(t *testing.T) {
+	t.Parallel()
 	const plots, notThere = ">Over time</h2>", "no plots over time of step 10 users: ConfigMap hello-0-a: "
 	p := newTestUser(t)
 	status := strings.Replace(finished("Passed"), "{phase:", "{resultsRef: [{step: 10 users, configMap: hello-0-a}], phase:", 1)

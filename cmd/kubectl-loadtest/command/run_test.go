@@ -15,6 +15,7 @@ import (
 )
 
 func TestRunEndsWithTheVerdict(t *testing.T) {
+	t.Parallel()
 	for verdict, code := range map[string]int{"Passed": 0, "Failed": 1, "Inconclusive": 2, "Canceled": 3, "Error": 4} {
 		t.Run(verdict, func(t *testing.T) {
 			p := newTestUser(t)
@@ -33,6 +34,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 }
 
 func TestRunOnATerminal(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
 	stderr := &screen{size: func() (int, int) { return 100, 30 }, await: "Running", then: func() {
@@ -55,6 +57,7 @@ func TestRunOnATerminal(t *testing.T) {
 }
 
 func TestRunSequence(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	var mu sync.Mutex
 	var order []string
@@ -82,6 +85,7 @@ func TestRunSequence(t *testing.T) {
 }
 
 func TestRunGenerateName(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
 	path := p.file(strings.Replace(manifest("x"), "{name: x}", "{generateName: nightly-}", 1))
@@ -108,6 +112,7 @@ func TestRunGenerateName(t *testing.T) {
 }
 
 func TestRunIgnoresOldResult(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	old := p.create(finished("Passed"))
 	got := p.run("run", "-f", p.file(manifest("hello")))
@@ -121,6 +126,7 @@ func TestRunIgnoresOldResult(t *testing.T) {
 }
 
 func TestRunReplace(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	old := p.create(finished("Failed"))
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
@@ -141,6 +147,7 @@ func TestRunReplace(t *testing.T) {
 }
 
 func TestRunReplaceRefusesRunning(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	old := p.create(running)
 	got := p.run("run", "--replace", "-f", p.file(manifest("hello")))
@@ -155,6 +162,7 @@ func TestRunReplaceRefusesRunning(t *testing.T) {
 }
 
 func TestRunRefused(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	tests := map[string]struct {
 		manifest string
@@ -204,6 +212,7 @@ func TestRunRefused(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -11,6 +11,7 @@ import (
 )
 
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
@@ -27,6 +28,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestWatchFinished(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(finished("Passed"))
 	got := p.run("watch", "hello")
@@ -37,6 +39,7 @@ func TestWatchFinished(t *testing.T) {
 }
 
 func TestWatchDeleted(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(running)
 	stderr := &screen{await: "hello  Running", then: func() {
@@ -52,6 +55,7 @@ func TestWatchDeleted(t *testing.T) {
 }
 
 func TestWatchRefused(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	unreachable := writeKubeconfig(t, "https://127.0.0.1:1", p.namespace)
 	tests := map[string]struct {
@@ -99,6 +103,7 @@ func TestReportWithoutAKubeconfig(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	p.create(finished("Failed"))
 	text := p.run("report", "hello")
@@ -129,6 +134,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
+	t.Parallel()
 	p := newTestUser(t)
 	for _, test := range []struct {
 		args []string
