@@ -87,6 +87,7 @@ func (r *fixture) abandoned(lt *v1alpha1.LoadTest, reason, message string) {
 
 // A status that breaks the schema ends the run at once, with what could be written.
 func TestAnInvalidStatusEndsTheRun(t *testing.T) {
+	t.Parallel()
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
 			if lt := obj.(*v1alpha1.LoadTest); len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil {
@@ -116,6 +117,7 @@ loadtest_refusals_total{of="Status"} 1
 
 // A policy may be changed: its refusals end the run after half a minute only.
 func TestARefusedStatusEndsTheRun(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	lt := hello(t)
 	r := underWay(t, c, lt)
@@ -145,6 +147,7 @@ func TestARefusedStatusEndsTheRun(t *testing.T) {
 
 // What is too large for the store is ended with less than was there.
 func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	lt := hello(t)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
@@ -217,6 +220,7 @@ func (p *panics) Observe(run coordinator.RunID) exchange.Observation {
 
 // A pass that panics ends its run after some tries, and no other run.
 func TestAPassThatPanicsEndsItsRun(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	lt, other := hello(t), hello(t)
 	r := underWay(t, c, lt)
@@ -240,6 +244,7 @@ loadtest_panics_total 10
 
 // A pass that panics once in a while goes on.
 func TestAPassThatPanicsOnceGoesOn(t *testing.T) {
+	t.Parallel()
 	lt := hello(t)
 	r := underWay(t, apiserver.Client(t), lt)
 	p := &panics{workers: r.workers, run: coordinator.RunID(lt.UID)}
@@ -261,6 +266,7 @@ func TestAPassThatPanicsOnceGoesOn(t *testing.T) {
 
 // What cannot be deleted is said in an event, as the status is final.
 func TestARefusedDeletionIsAnEvent(t *testing.T) {
+	t.Parallel()
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Delete: func(context.Context, client.WithWatch, client.Object, ...client.DeleteOption) error {
 			return apierrors.NewForbidden(batchv1.Resource("jobs"), "hello", nil)

@@ -98,6 +98,7 @@ func authenticate(t *testing.T, c client.Client, token string) (coordinator.Iden
 }
 
 func TestAuthenticate(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	lt, job, worker := withWorker(t, c)
 	got, err := authenticate(t, c, bearer(t, c, worker))
@@ -130,6 +131,7 @@ func TestAuthenticate(t *testing.T) {
 
 // The operator's cache keeps of each object all that an identity stands on.
 func TestAuthenticateFromTheCache(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	_, _, worker := withWorker(t, c)
 	valid := bearer(t, c, worker)
@@ -150,6 +152,7 @@ func TestAuthenticateFromTheCache(t *testing.T) {
 // The LoadTest of another namespace is no owner, not even one that has the name of a
 // LoadTest in the pod's own.
 func TestPodCannotSpeakForAnotherNamespace(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	_, victims, _ := withWorker(t, c)
 	own, _, _ := withWorker(t, c)
@@ -160,6 +163,7 @@ func TestPodCannotSpeakForAnotherNamespace(t *testing.T) {
 }
 
 func TestWorkersOfWhatIsBeingDeleted(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	for name, object := range map[string]func(*v1alpha1.LoadTest, *batchv1.Job) client.Object{
 		"the LoadTest": func(lt *v1alpha1.LoadTest, _ *batchv1.Job) client.Object { return lt },
@@ -182,6 +186,7 @@ func TestWorkersOfWhatIsBeingDeleted(t *testing.T) {
 }
 
 func TestTokenOfADeletedPod(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	_, job, worker := withWorker(t, c)
 	valid := bearer(t, c, worker)
@@ -202,6 +207,7 @@ func TestTokenOfADeletedPod(t *testing.T) {
 
 // An error that may pass must not send a worker away.
 func TestAuthenticateLater(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	_, _, worker := withWorker(t, c)
 	down := failing(c, func() error { return errors.New("connection refused") })

@@ -17,6 +17,7 @@ import (
 // The baseline of a run that is applied together with it is waited for, and read whole
 // when it has finished: the cache has no results of it. Its deletion changes nothing.
 func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
+	t.Parallel()
 	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
 	lt.Spec.Baseline = &v1alpha1.Baseline{Name: "before"}
 	if err := direct.Update(t.Context(), lt); err != nil {
@@ -26,7 +27,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	r.Uncached = unhurried{direct}
 	pass := func() time.Duration {
 		t.Helper()
-		await(t, kept, lt, &v1alpha1.LoadTest{})
+		cachedAs(t, kept, lt, &v1alpha1.LoadTest{})
 		r.after(time.Second) // what a run waits for is written once a second
 		return r.mustPass(lt).RequeueAfter
 	}
@@ -51,11 +52,11 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	if err := direct.Create(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	await(t, kept, before, &v1alpha1.LoadTest{})
+	cachedAs(t, kept, before, &v1alpha1.LoadTest{})
 	waits("LoadTest before of spec.baseline has not finished." + until)
 
 	finish(t, before)
-	await(t, kept, before, &v1alpha1.LoadTest{})
+	cachedAs(t, kept, before, &v1alpha1.LoadTest{})
 	pass()
 	if err := direct.Delete(t.Context(), before); err != nil {
 		t.Fatal(err)

@@ -2,8 +2,8 @@ package loadtest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,10 +19,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
-
-// patience bounds what would otherwise hang; nothing takes that long.
-const patience = 2 * time.Minute
 
 // cached is a client that reads through a cache as the operator's.
 func cached(t *testing.T) client.Client {
@@ -84,21 +82,16 @@ func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
 	return lt
 }
 
-// await reads until an object has come into the cache as it is stored.
-func await(t *testing.T, c client.Client, stored, got client.Object) {
+// cachedAs reads until an object has come into the cache as it is stored.
+func cachedAs(t *testing.T, c client.Client, stored, got client.Object) {
 	t.Helper()
-	deadline := time.After(patience)
-	for {
+	await.Until(t, "it is in the cache", func() error {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), got)
-		if err == nil && got.GetResourceVersion() == stored.GetResourceVersion() {
-			return
+		if err == nil && got.GetResourceVersion() != stored.GetResourceVersion() {
+			err = fmt.Errorf("version %s instead of %s", got.GetResourceVersion(), stored.GetResourceVersion())
 		}
-		select {
-		case <-deadline:
-			t.Fatalf("not in the cache: %v", err)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+		return err
+	})
 }
 
 // withMuch gives a LoadTest what may be large and is read of runs under way only.
@@ -120,11 +113,12 @@ func withMuch(t *testing.T, lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
 // Of finished runs, of which there may be thousands, the cache holds what says when they
 // go; of runs under way all but the managed fields.
 func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
+	t.Parallel()
 	c := cached(t)
 	for name, finished := range map[string]bool{"a run under way": false, "a finished run": true} {
 		t.Run(name, func(t *testing.T) {
 			want, got := withMuch(t, withResult(t, finished)), &v1alpha1.LoadTest{}
-			await(t, c, want, got)
+			cachedAs(t, c, want, got)
 			want.ManagedFields, want.TypeMeta = nil, got.TypeMeta
 			if finished {
 				want.Annotations, want.Labels = nil, nil
@@ -140,6 +134,7 @@ func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
 
 // Of Jobs and pods the cache holds what is looked at, and no pods of others.
 func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
+	t.Parallel()
 	c, lt := cached(t), hello(t)
 	lt.Status.Workers.Desired = 1
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
@@ -154,14 +149,14 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 	pod := makePod(t, apiserver.Client(t), job, 0) // after the other: once it is here, that one would be
 
 	gotPod, gotJob := &corev1.Pod{}, &batchv1.Job{}
-	await(t, c, pod, gotPod)
+	cachedAs(t, c, pod, gotPod)
 	if len(gotPod.ManagedFields) > 0 || gotPod.Status.Phase != corev1.PodRunning {
 		t.Errorf("the pod has %d managed fields and is %s, want none and Running", len(gotPod.ManagedFields), gotPod.Status.Phase)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(other), &corev1.Pod{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a pod of no LoadTest: got %v, want that it is not there", err)
 	}
-	await(t, c, job, gotJob)
+	cachedAs(t, c, job, gotJob)
 	if len(gotJob.ManagedFields) > 0 || gotJob.Spec.Template.Spec.Containers != nil || !metav1.IsControlledBy(gotJob, lt) {
 		t.Errorf("the Job is %+v, want its owner and status alone", gotJob)
 	}
@@ -169,9 +164,10 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 
 // What the cache lacks is neither written nor deleted.
 func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
+	t.Parallel()
 	c, lt := cached(t), withMuch(t, withResult(t, true))
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](31_536_000) })
-	await(t, c, lt, &v1alpha1.LoadTest{})
+	cachedAs(t, c, lt, &v1alpha1.LoadTest{})
 	want := lt.DeepCopy()
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
@@ -190,13 +186,14 @@ func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
 // The workers of a run that finished before this operator began are directed to end, though
 // the cache does not say what they were assigned.
 func TestWorkersOfAFinishedRunEnd(t *testing.T) {
+	t.Parallel()
 	c, lt := cached(t), withMuch(t, withResult(t, true))
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
 	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	await(t, c, lt, &v1alpha1.LoadTest{})
-	await(t, c, job, &batchv1.Job{})
+	cachedAs(t, c, lt, &v1alpha1.LoadTest{})
+	cachedAs(t, c, job, &batchv1.Job{})
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	r.clock.SetTime(lt.Status.CompletionTime.Time)
@@ -209,10 +206,11 @@ func TestWorkersOfAFinishedRunEnd(t *testing.T) {
 // A run that is held before its start is read again for its pass, and has all of its spec
 // when it is resumed.
 func TestAHeldRunIsReadAgain(t *testing.T) {
+	t.Parallel()
 	c, lt := cached(t), hello(t)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 	held := &v1alpha1.LoadTest{}
-	await(t, c, lt, held)
+	cachedAs(t, c, lt, held)
 	if held.Spec.Requests != nil || !held.Spec.Suspend {
 		t.Errorf("the cache holds %+v of a run that is held, want that it is", held.Spec)
 	}
@@ -223,7 +221,7 @@ func TestAHeldRunIsReadAgain(t *testing.T) {
 		t.Fatalf("the run is %s: %+v", lt.Status.Phase, lt.Status.Conditions)
 	}
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
-	await(t, c, lt, held)
+	cachedAs(t, c, lt, held)
 	r.mustPass(lt)
 	if lt.Status.Phase != v1alpha1.PhaseStarting || len(lt.Status.Steps) != 1 {
 		t.Errorf("the run is %s with %d steps, want Starting with one", lt.Status.Phase, len(lt.Status.Steps))
@@ -232,6 +230,7 @@ func TestAHeldRunIsReadAgain(t *testing.T) {
 
 // A Job that is in the way is not in the cache, and is seen all the same.
 func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
+	t.Parallel()
 	c, lt := cached(t), hello(t)
 	foreign := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
 	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
@@ -241,7 +240,7 @@ func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	for range 3 { // to accept, to create, to see what is in the way
-		await(t, c, lt, &v1alpha1.LoadTest{})
+		cachedAs(t, c, lt, &v1alpha1.LoadTest{})
 		r.mustPass(lt)
 	}
 	if failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed); failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused {

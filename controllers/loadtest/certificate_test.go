@@ -80,6 +80,7 @@ func trusted(t *testing.T, ca string, c *loadtest.Certificates, at time.Time) bo
 }
 
 func TestCertificateOutlivesTheOperator(t *testing.T) {
+	t.Parallel()
 	r := newReplicas(t)
 	first, second := r.start(), r.start()
 	r.refresh(first)
@@ -90,6 +91,7 @@ func TestCertificateOutlivesTheOperator(t *testing.T) {
 }
 
 func TestReplicasThatStartAtOnceShareACertificate(t *testing.T) {
+	t.Parallel()
 	r := newReplicas(t)
 	all := make([]*loadtest.Certificates, 8)
 	var group sync.WaitGroup
@@ -112,6 +114,7 @@ func TestReplicasThatStartAtOnceShareACertificate(t *testing.T) {
 // A year of uptime in which two replicas lead in turn, and each reads when it begins to:
 // what it serves is valid, and trusted by every worker of the last 100 days.
 func TestCertificateIsRenewedWithoutARestart(t *testing.T) {
+	t.Parallel()
 	r := newReplicas(t)
 	both := []*loadtest.Certificates{r.start(), r.start()}
 	for _, c := range both {
@@ -138,6 +141,7 @@ func TestCertificateIsRenewedWithoutARestart(t *testing.T) {
 
 // Workers verify what is served: a Secret that was deleted or spoilt is written again.
 func TestSecretThatIsGoneIsRestored(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(*replicas){
 		"deleted": func(r *replicas) {
 			secret := &corev1.Secret{}
@@ -166,6 +170,7 @@ func TestSecretThatIsGoneIsRestored(t *testing.T) {
 }
 
 func TestBrokenSecretIsReplaced(t *testing.T) {
+	t.Parallel()
 	r := newReplicas(t)
 	r.refresh(r.start())
 	r.change(func(d map[string][]byte) {
@@ -189,6 +194,7 @@ func TestBrokenSecretIsReplaced(t *testing.T) {
 
 // A certificate that is not kept is one that workers would refuse tomorrow.
 func TestCertificateThatCannotBeKeptIsNotServed(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]string{1: "get Secret ", 2: "keep certificate in Secret "} {
 		calls := 0
 		r := newReplicas(t)

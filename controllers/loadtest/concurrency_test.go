@@ -13,6 +13,7 @@ import (
 
 // What passes over several LoadTests share is guarded; the race detector says so.
 func TestPassesOverSeveralLoadTestsAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newFixture(t, apiserver.Client(t))
 	r.workers.absent = true
 	var tests []*v1alpha1.LoadTest

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // configured is a configuration that is watched, and the ConfigMap that it is read from.
@@ -92,15 +93,7 @@ func (c *configured) told(changes int32) {
 
 func (c *configured) eventually(what string, holds func() bool) {
 	c.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for limit := time.After(patience); !holds(); {
-		select {
-		case <-tick.C:
-		case <-limit:
-			c.t.Fatalf("not so within %v: %s", patience, what)
-		}
-	}
+	await.True(c.t, what, holds)
 }
 
 // metric is the value of a metric.
@@ -122,6 +115,7 @@ func (c *configured) metric(name string) float64 {
 func allowing(host string) string { return "targets: {rules: [{hosts: [" + host + "]}]}" }
 
 func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
+	t.Parallel()
 	c := newConfigured(t)
 	if hold := c.Policy().For("a").Hold(time.Now()); hold == nil || hold.Cause != policy.Invalid {
 		t.Error("runs begin before the configuration was read")
@@ -162,6 +156,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 }
 
 func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
+	t.Parallel()
 	c := newConfigured(t)
 	c.write("target: {}")
 	c.watch()
@@ -184,6 +179,7 @@ func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
 
 // Another ConfigMap of the namespace, and one of its name in another, are not read.
 func TestConfigurationIsOneConfigMap(t *testing.T) {
+	t.Parallel()
 	c := newConfigured(t)
 	for _, key := range []client.ObjectKey{{Namespace: c.cm.Namespace, Name: "other"}, {Namespace: apiserver.Namespace(t), Name: "config"}} {
 		cm := &corev1.ConfigMap{Data: map[string]string{"config.yaml": allowing("one.example")}}

@@ -22,6 +22,7 @@ import (
 // A LoadTest on its way out is left to garbage collection: nothing is created or
 // written for it any more, and nothing remembered.
 func TestADeletedLoadTestIsForgotten(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	r.mustPass(lt)
@@ -47,6 +48,7 @@ func TestADeletedLoadTestIsForgotten(t *testing.T) {
 
 // A LoadTest that is gone between two passes is forgotten, and nothing else.
 func TestAGoneLoadTestIsForgotten(t *testing.T) {
+	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
@@ -60,6 +62,7 @@ func TestAGoneLoadTestIsForgotten(t *testing.T) {
 
 // What cannot be deleted now is tried again.
 func TestFailedDeletionIsRetried(t *testing.T) {
+	t.Parallel()
 	refuses := true
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
@@ -92,6 +95,7 @@ func TestFailedDeletionIsRetried(t *testing.T) {
 // The cache may still have a finished LoadTest of which a namesake has taken the
 // place.
 func TestANamesakeIsNotDeleted(t *testing.T) {
+	t.Parallel()
 	namesake := withResult(t, true)
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
@@ -115,6 +119,7 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 // Nor is a foreign Job that has taken the place of the run's, whether
 // the cache has it by now or not.
 func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct{ stale, deletions int }{
 		"the cache has noticed":     {stale: 0, deletions: 0},
 		"the cache has not noticed": {stale: 1, deletions: 1},
@@ -157,6 +162,7 @@ func TestAJobInThePlaceOfTheRunsIsNotDeleted(t *testing.T) {
 
 // The cache may not have the Job yet that was created a moment ago.
 func TestAJobIsCreatedOnce(t *testing.T) {
+	t.Parallel()
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			if _, ok := obj.(*batchv1.Job); ok {

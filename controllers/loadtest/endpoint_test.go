@@ -18,6 +18,7 @@ import (
 // A leader's write replaces all of what the leader before it wrote, and the same again
 // is no change.
 func TestServiceLeadsToTheLatestLeaderAlone(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	service := types.NamespacedName{Namespace: apiserver.Namespace(t), Name: "leader"}
 	var version string
@@ -57,6 +58,7 @@ func TestServiceLeadsToTheLatestLeaderAlone(t *testing.T) {
 }
 
 func TestServiceLeadsToAnIPv6Address(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	service := types.NamespacedName{Namespace: apiserver.Namespace(t), Name: "leader"}
 	e := loadtest.Endpoint{Service: service, Address: netip.MustParseAddr("fd00::1"), Port: 9443}

@@ -22,20 +22,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // workers stands in for the coordinator: it keeps what it was directed, and
 // its workers are ready at once and send ten requests each in every step.
 type workers struct {
 	mu        sync.Mutex
-	directed  []exchange.Directive
+	directed  []control.Directive
 	forgotten int
 	// absent keeps all workers from connecting.
 	absent bool
@@ -49,7 +50,7 @@ type workers struct {
 
 var _ loadtest.Workers = (*workers)(nil)
 
-func (w *workers) Direct(_ coordinator.RunID, d exchange.Directive) {
+func (w *workers) Direct(_ coordinator.RunID, d control.Directive) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.directed = append(w.directed, d)
@@ -61,26 +62,26 @@ func (w *workers) Forget(coordinator.RunID) {
 	w.forgotten++
 }
 
-func (w *workers) last() exchange.Directive {
+func (w *workers) last() control.Directive {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.directed) == 0 {
-		return exchange.Directive{}
+		return control.Directive{}
 	}
 	return w.directed[len(w.directed)-1]
 }
 
-func (w *workers) Observe(run coordinator.RunID) exchange.Observation {
+func (w *workers) Observe(run coordinator.RunID) control.Observation {
 	d := w.last()
-	o := exchange.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
-	o.Started = exchange.NoStep
+	o := control.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	o.Started = control.NoStep
 	if d.Start != nil {
 		o.Started = d.Start.Step
 	}
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
 	pods := w.pods(run)
 	for n := range d.Assignments {
-		o.Workers = append(o.Workers, exchange.Worker{PodUID: pods[n], Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
+		o.Workers = append(o.Workers, control.Worker{PodUID: pods[n], Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
 		merged := measure.NewMeasurement(max(1, w.requests))
@@ -95,7 +96,7 @@ func (w *workers) Observe(run coordinator.RunID) exchange.Observation {
 			r.Response.Record(5 * time.Millisecond)
 			r.Service.Record(5 * time.Millisecond)
 		}
-		o.Step = &exchange.Report{
+		o.Step = &control.Report{
 			Step: d.Start.Step, Merged: merged, Until: d.Start.At.Add(time.Second), ShortestWindow: time.Second,
 			Reporting: int32(len(d.Assignments)), Final: int32(len(d.Assignments)),
 		}
@@ -145,26 +146,30 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 }
 
 // unhurried reads for as long as it takes: a busy API server may need longer than the
-// seconds that the reconciler gives what it reads of a target. What was given up is not read.
+// seconds that the reconciler gives what it reads of a target (TestSilentAPIServerHoldsNoPassUp).
 type unhurried struct{ client.Reader }
 
-func (unhurried) lengthen(ctx context.Context) (context.Context, context.CancelFunc) {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(context.WithoutCancel(ctx), patience)
-}
-
 func (u unhurried) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	ctx, cancel := u.lengthen(ctx)
+	ctx, cancel := lengthened(ctx)
 	defer cancel()
 	return u.Reader.Get(ctx, name, o, options...)
 }
 
 func (u unhurried) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	ctx, cancel := u.lengthen(ctx)
+	ctx, cancel := lengthened(ctx)
 	defer cancel()
 	return u.Reader.List(ctx, list, options...)
+}
+
+// lengthened is a context without its deadline. It ends when the context is canceled.
+func lengthened(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), await.Patience)
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel()
+		}
+	})
+	return longer, func() { stop(); cancel() }
 }
 
 // hello is the smallest LoadTest of two workers and one rung, with the Service of its

@@ -227,6 +227,7 @@ func forgedClaims() map[string]forgery {
 // Each link from a token to its run can be forged. Only what the API server alone
 // has read costs it a review.
 func TestEveryLinkOfAnIdentityIsChecked(t *testing.T) {
+	t.Parallel()
 	for reviews, forgeries := range []map[string]forgery{0: forgedClaims(), 1: forgedReviews()} {
 		check(t, forgeries, reviews)
 	}
@@ -251,6 +252,7 @@ func check(t *testing.T, forgeries map[string]forgery, reviews int) {
 }
 
 func TestTokensThatAreNoneCostNoReview(t *testing.T) {
+	t.Parallel()
 	for _, token := range []string{"", ".", "..", "a.b.c", "e30.bnVsbA", "e30.W10.", "e30.e30.", "e30.!.e30", strings.Repeat(".", 1000)} {
 		c := ofWorker()
 		if _, err := c.authenticator().Authenticate(t.Context(), token); !errors.Is(err, coordinator.ErrUnauthenticated) || c.reviews != 0 {
@@ -260,6 +262,7 @@ func TestTokensThatAreNoneCostNoReview(t *testing.T) {
 }
 
 func TestIdentityOfAWorker(t *testing.T) {
+	t.Parallel()
 	want := coordinator.Identity{
 		Run: "run-uid", Worker: 1, Namespace: "team-a", Pod: "hello-1-abcde", PodUID: "pod-uid", Node: "node-7", Created: noon,
 	}
@@ -280,6 +283,7 @@ func TestIdentityOfAWorker(t *testing.T) {
 
 // The Job controller cuts a long name so that its pods' names fit.
 func TestPodsOfAJobWithALongName(t *testing.T) {
+	t.Parallel()
 	c := ofWorker()
 	long := strings.Repeat("x", 63)
 	c.job.Name, c.pod.OwnerReferences[0].Name = long, long
@@ -294,6 +298,7 @@ func TestPodsOfAJobWithALongName(t *testing.T) {
 // What cannot be asked now says nothing against a worker; nor does a pod or Job
 // that the cache will have in a moment.
 func TestTemporaryFailuresDoNotRefuseAWorker(t *testing.T) {
+	t.Parallel()
 	for name, edit := range map[string]func(*chain){
 		"the review":           func(c *chain) { c.away = "review" },
 		"the pod":              func(c *chain) { c.away = "pod" },
@@ -316,6 +321,7 @@ func TestTemporaryFailuresDoNotRefuseAWorker(t *testing.T) {
 
 // An identity is checked again from what the cache holds alone.
 func TestIdentityThatNoLongerHolds(t *testing.T) {
+	t.Parallel()
 	was, err := ofWorker().authenticate(t)
 	if err != nil {
 		t.Fatal(err)

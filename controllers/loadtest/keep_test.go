@@ -30,6 +30,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // keeper is a fixture that keeps results.
@@ -56,11 +57,7 @@ func (r *fixture) keeps(document string) *keeper {
 func (k *keeper) attempt(lt *v1alpha1.LoadTest) {
 	k.t.Helper()
 	k.mustPass(lt)
-	select {
-	case <-k.ended:
-	case <-time.After(patience):
-		k.t.Fatal("no attempt ended")
-	}
+	await.Receive(k.t, "an attempt ends", k.ended)
 }
 
 // file is what is kept of a run.
@@ -107,6 +104,7 @@ func wantKept(t *testing.T, lt *v1alpha1.LoadTest, packed []byte) {
 // An operator that ends between the file and the status is followed by one that keeps the
 // same bytes.
 func TestResultsOfARunAreKept(t *testing.T) {
+	t.Parallel()
 	lt := hello(t)
 	r := underWay(t, apiserver.Client(t), lt)
 	r.mustPass(lt)
@@ -141,6 +139,7 @@ func TestResultsOfARunAreKept(t *testing.T) {
 // What an editor of the namespace made of the results of a step is not kept as if the
 // operator had stored it.
 func TestForgedResultsAreNotKept(t *testing.T) {
+	t.Parallel()
 	lt := hello(t)
 	r := underWay(t, apiserver.Client(t), lt)
 	r.mustPass(lt)
@@ -184,6 +183,7 @@ func isGone(t *testing.T, lt *v1alpha1.LoadTest) bool {
 }
 
 func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
+	t.Parallel()
 	for name, lost := range map[string]bool{"the volume comes": false, "the volume does not come": true} {
 		t.Run(name, func(t *testing.T) {
 			lt := deletedAtOnce(t)
@@ -226,6 +226,7 @@ func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
 // A LoadTest at the limit of its size may have no room for a condition: what is kept is
 // kept all the same, and the LoadTest goes when its time is over.
 func TestResultsAreKeptThoughTheStatusIsFull(t *testing.T) {
+	t.Parallel()
 	writes := 0
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
@@ -257,6 +258,7 @@ func TestResultsAreKeptThoughTheStatusIsFull(t *testing.T) {
 // A LoadTest that is deleted while its results are read is not waited for, nor kept as
 // another one of its name.
 func TestLoadTestThatGoesWhileItIsRead(t *testing.T) {
+	t.Parallel()
 	lt := withResult(t, true)
 	read := lt.DeepCopy() // lt is read back while the attempt goes on
 	k := newFixture(t, apiserver.Client(t)).keeps("{volume: {}}")
@@ -276,6 +278,7 @@ func TestLoadTestThatGoesWhileItIsRead(t *testing.T) {
 }
 
 func TestVerdictIsAnnounced(t *testing.T) {
+	t.Parallel()
 	var got []string
 	answer := http.StatusServiceUnavailable
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -325,6 +328,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 
 // Once results are to be kept, those of runs that have finished are as well.
 func TestFinishedRunsAreKeptFromNowOn(t *testing.T) {
+	t.Parallel()
 	lt := withResult(t, true)
 	r := newFixture(t, apiserver.Client(t))
 	r.mustPass(lt)

@@ -32,6 +32,7 @@ func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Sta
 }
 
 func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
+	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	kstatusIs(t, "before the operator has seen it", lt, status.InProgressStatus)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
@@ -55,6 +56,7 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 }
 
 func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
+	t.Parallel()
 	for want, edit := range map[v1alpha1.Verdict]func(*fixture, *v1alpha1.LoadTestSpec){
 		v1alpha1.VerdictFailed:       func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To(intstr.FromString("1ms")) },
 		v1alpha1.VerdictInconclusive: func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },

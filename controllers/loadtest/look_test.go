@@ -123,6 +123,7 @@ func (r *fixture) carryOut(lt *v1alpha1.LoadTest, within func()) {
 }
 
 func TestResultSaysWhatWasTested(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	lt, pods := tested(t)
 	scaler := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
@@ -168,6 +169,7 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 
 // A target that is changed within a step makes its figures say nothing.
 func TestRolloutWithinAStepIsInconclusive(t *testing.T) {
+	t.Parallel()
 	lt, pods := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	r.LooksAtTargets = true
@@ -183,6 +185,7 @@ func TestRolloutWithinAStepIsInconclusive(t *testing.T) {
 
 // A cluster that does not let itself be read harms no run.
 func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		err  error
 		want string
@@ -206,6 +209,7 @@ func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
 
 // Without the right to list autoscalers, pods are read all the same.
 func TestPodsAreReadWithoutAutoscalers(t *testing.T) {
+	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	r.LooksAtTargets = true
@@ -218,6 +222,7 @@ func TestPodsAreReadWithoutAutoscalers(t *testing.T) {
 
 // An autoscaler that could not be read at the end of a step is not gone.
 func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
+	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	r.LooksAtTargets = true
@@ -231,6 +236,7 @@ func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
 
 // An operator that is not to read targets reads nothing and writes nothing of them.
 func TestTargetThatIsNotToBeReadIsNot(t *testing.T) {
+	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	counted := &reads{Reader: r.Uncached}
@@ -243,6 +249,7 @@ func TestTargetThatIsNotToBeReadIsNot(t *testing.T) {
 
 // An operator that is set not to read targets goes on with a run of one that is.
 func TestTakeoverByAnOperatorThatDoesNotReadTargets(t *testing.T) {
+	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	r.LooksAtTargets = true
@@ -254,6 +261,7 @@ func TestTakeoverByAnOperatorThatDoesNotReadTargets(t *testing.T) {
 
 // Of many pods some are read, and the others are counted.
 func TestManyPodsAreCounted(t *testing.T) {
+	t.Parallel()
 	lt, _ := tested(t)
 	for i := range 101 {
 		pod := &corev1.Pod{Spec: corev1.PodSpec{ServiceAccountName: "default", Containers: []corev1.Container{{Name: "app", Image: "shortener:v3"}}}}

@@ -81,6 +81,7 @@ func aiming(t *testing.T, at, namespace string) (*fixture, *v1alpha1.LoadTest) {
 }
 
 func TestNoAddressOfTheOperatorIsATarget(t *testing.T) {
+	t.Parallel()
 	namespace, own, other := operators(t)
 	for address, refused := range map[string]bool{leaderAddress: true, standbyAddress: true, own: true, otherAddress: false, other: false} {
 		r, lt := aiming(t, "http://"+address+":8443", namespace)
@@ -104,6 +105,7 @@ func messages(lt *v1alpha1.LoadTest) (list []string) {
 
 // The worker, which alone resolves a name, is sent them.
 func TestNoHostLeadsToTheOperator(t *testing.T) {
+	t.Parallel()
 	namespace, own, other := operators(t)
 	r, lt := aiming(t, "http://shop.example.com", namespace)
 	for range 3 {
@@ -125,6 +127,7 @@ func TestNoHostLeadsToTheOperator(t *testing.T) {
 
 // A policy that changes during a pass is that of the next one.
 func TestPassReadsThePolicyOnce(t *testing.T) {
+	t.Parallel()
 	lt := hello(t)
 	r := newFixture(t, apiserver.Client(t))
 	reads := 0

@@ -18,6 +18,7 @@ import (
 )
 
 func TestPodState(t *testing.T) {
+	t.Parallel()
 	waiting := func(reason string) corev1.PodStatus {
 		return corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
 			Image: "nowhere/worker:v9", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "back-off 10s"}},
@@ -89,6 +90,7 @@ func TestPodState(t *testing.T) {
 }
 
 func TestJobState(t *testing.T) {
+	t.Parallel()
 	lt := &v1alpha1.LoadTest{}
 	lt.UID = "ours"
 	now := metav1.Now()
@@ -126,6 +128,7 @@ func TestJobState(t *testing.T) {
 
 // Only a pod of the run's own Job, with a number that a worker has, is a worker's.
 func TestObservePods(t *testing.T) {
+	t.Parallel()
 	job := &batchv1.Job{}
 	job.UID = "ours"
 	pod := func(name, index string, owner types.UID) corev1.Pod {
@@ -150,6 +153,7 @@ func TestObservePods(t *testing.T) {
 }
 
 func TestDeletionOfAPodIsExplained(t *testing.T) {
+	t.Parallel()
 	disrupted := func(kind corev1.PodConditionType, status corev1.ConditionStatus, reason string) []corev1.PodCondition {
 		return []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}, {Type: kind, Status: status, Reason: reason}}
 	}
@@ -175,6 +179,7 @@ func TestDeletionOfAPodIsExplained(t *testing.T) {
 // A session of a pod that is not of the run's Job is no connection of the run; what it
 // measured stands.
 func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
+	t.Parallel()
 	job := &batchv1.Job{}
 	job.UID = "ours"
 	pod := func(name, index string) corev1.Pod {
@@ -208,6 +213,7 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 
 // A worker's reason becomes a condition's, and both sides act on it.
 func TestReasonsOfTheSessionAreThoseOfTheAPI(t *testing.T) {
+	t.Parallel()
 	for session, api := range map[string]string{
 		workerv1.ReasonInvalidSpec:       v1alpha1.ReasonInvalidSpec,
 		workerv1.ReasonTargetUnreachable: v1alpha1.ReasonTargetUnreachable,

@@ -18,6 +18,7 @@ import (
 
 // A step begins further ahead when it takes long until a status is read back.
 func TestSlowReadBackPutsAStepFurtherAhead(t *testing.T) {
+	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.after(1500 * time.Millisecond)
@@ -32,6 +33,7 @@ func TestSlowReadBackPutsAStepFurtherAhead(t *testing.T) {
 // What a run waits for is written as often as the size of its object allows, and its
 // bytes are counted.
 func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()

@@ -11,6 +11,7 @@ import (
 // A stop that is lifted in the middle of a pass, whenever that is, does not have a run
 // begin for which there is no room.
 func TestStopLiftedDuringAPassKeepsTheLimit(t *testing.T) {
+	t.Parallel()
 	const oneAtOnce = "limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}"
 	free, held := limitedTo(oneAtOnce), limitedTo(oneAtOnce+"\nstop: {by: jane}")
 	r := newFixture(t, apiserver.Client(t))

@@ -83,11 +83,12 @@ func tenAtOnce() *policy.Policy {
 // 200 LoadTests are restored at once, through a cache that is behind: ten run, and the
 // others wait in order, each with its place. Another process keeps to the same.
 func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
+	t.Parallel()
 	const all, most = 200, 10
 	r := newFixture(t, cached(t))
 	r.workers.absent, r.Policy, r.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
 	list := restored(t, all)
-	await(t, r.client, list[all-1], &v1alpha1.LoadTest{})
+	cachedAs(t, r.client, list[all-1], &v1alpha1.LoadTest{})
 	r.passes(list)
 	began, queued := inPhase(list, v1alpha1.PhaseStarting), inPhase(list, v1alpha1.PhaseQueued)
 	if len(began) != most || len(queued) != all-most {
@@ -102,7 +103,7 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 	again := newFixture(t, cached(t))
 	again.workers.absent, again.Policy, again.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
 	for _, lt := range began {
-		await(t, again.client, lt, &v1alpha1.LoadTest{}) // a leader begins some time after the one before
+		cachedAs(t, again.client, lt, &v1alpha1.LoadTest{}) // a leader begins some time after the one before
 	}
 	for range 2 {
 		again.passes(list)
@@ -115,6 +116,7 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 // Of those that wait, the oldest begins once another ends, is deleted or is held; it says
 // how long it waited.
 func TestQueueMovesInOrder(t *testing.T) {
+	t.Parallel()
 	r := newFixture(t, apiserver.Client(t))
 	r.workers.absent = true
 	r.Policy = func() *policy.Policy {
@@ -159,6 +161,7 @@ func TestQueueMovesInOrder(t *testing.T) {
 
 // A run that may begin and is refused gives its place to the next.
 func TestRefusedRunLeavesItsPlace(t *testing.T) {
+	t.Parallel()
 	r := newFixture(t, apiserver.Client(t))
 	r.workers.absent = true
 	r.Policy = func() *policy.Policy {
@@ -186,6 +189,7 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 
 // Priority is before age, and a run held by spec.suspend has no place.
 func TestPriorityClassIsBeforeAge(t *testing.T) {
+	t.Parallel()
 	r := newFixture(t, apiserver.Client(t))
 	r.workers.absent = true
 	r.Policy = func() *policy.Policy {

@@ -34,6 +34,7 @@ loadtest_runs_finished_total{verdict="Passed"} 1
 `
 
 func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()
@@ -124,6 +125,7 @@ func change(t *testing.T, lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTestSpe
 
 // What is decided of a later step, or of cutting it, comes to the workers as it is.
 func TestDirectives(t *testing.T) {
+	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
 	r.mustPass(lt)
@@ -149,6 +151,7 @@ func TestDirectives(t *testing.T) {
 // Nothing is wanted of the workers of a run that is held: the next ones may have
 // another plan.
 func TestAHeldRunDirectsNobody(t *testing.T) {
+	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
@@ -163,6 +166,7 @@ func TestAHeldRunDirectsNobody(t *testing.T) {
 
 // The same status must not be written again: each write wakes every watcher.
 func TestUnchangedStatusIsNotWritten(t *testing.T) {
+	t.Parallel()
 	writes := 0
 	counting := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
@@ -184,6 +188,7 @@ func TestUnchangedStatusIsNotWritten(t *testing.T) {
 
 // Events tell of what is stored, and only of that.
 func TestNoEventWithoutTheWrite(t *testing.T) {
+	t.Parallel()
 	conflict := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(_ context.Context, _ client.Client, _ string, obj client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
 			return apierrors.NewConflict(schema.GroupResource{Resource: "loadtests"}, obj.GetName(), errors.New("changed"))
@@ -205,6 +210,7 @@ func TestNoEventWithoutTheWrite(t *testing.T) {
 // TestEveryCallMayFail fails the nth call to the API server, for each n that a
 // life has: the run must end as it would have, and say everything once.
 func TestEveryCallMayFail(t *testing.T) {
+	t.Parallel()
 	failed := true
 	for n := 1; failed; n++ {
 		failed = false
@@ -296,6 +302,7 @@ func failing(c client.WithWatch, check func() error) client.Client {
 
 // A foreign Job of the same name must be left alone.
 func TestForeignJob(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	r, lt := newFixture(t, c), hello(t)
 	foreign := &batchv1.Job{Spec: batchv1.JobSpec{}}

@@ -82,6 +82,7 @@ func workersReady(lt *v1alpha1.LoadTest) metav1.Condition {
 
 // A wait says why there is no pod, until there is one.
 func TestPodsThatCannotBeCreated(t *testing.T) {
+	t.Parallel()
 	c := apiserver.Client(t)
 	r, l, lt, job := stuck(t, c)
 	other := job.DeepCopy()
@@ -117,6 +118,7 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 // An operator that may not read events runs tests all the same; another failure
 // is tried again.
 func TestEventsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	r, l, lt, _ := stuck(t, apiserver.Client(t))
 	l.err = apierrors.NewForbidden(eventsv1.Resource("events"), "", errors.New("no rule"))
 	r.mustPass(lt)

@@ -2,6 +2,7 @@ package loadtest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +18,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // A Job that can never be created ends the run at once, with the user's own field.
 func TestInvalidWorkersEndTheRun(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		worker v1alpha1.Worker
 		want   string
@@ -61,6 +64,7 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 // A Job that may be created later is tried again until the start deadline, with the
 // reason in the status.
 func TestARefusedJobIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		refuse func(*testing.T, string) client.Object
 		want   string
@@ -115,6 +119,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 
 // The start deadline gives a refused run up, and says why it was refused.
 func TestARefusedJobIsGivenUp(t *testing.T) {
+	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	quota(t, lt.Namespace)
 	r.mustPass(lt)
@@ -194,19 +199,11 @@ func awaitJobs(t *testing.T, namespace string, admitted bool) {
 // any more: what decides on it reads through a cache.
 func awaitAdmission(t *testing.T, admitted bool, write func(client.Client) error) {
 	t.Helper()
-	deadline := time.After(patience)
-	for {
+	await.True(t, fmt.Sprintf("it is admitted: %t", admitted), func() bool {
 		err := write(client.NewDryRunClient(apiserver.Client(t)))
 		if err != nil && !strings.Contains(err.Error(), " denied request: ") && !strings.Contains(err.Error(), "exceeded quota: ") {
 			t.Fatal(err)
 		}
-		if admitted == (err == nil) {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("admitted: %t, want %t", err == nil, admitted)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+		return admitted == (err == nil)
+	})
 }

@@ -48,6 +48,7 @@ var names = []string{"a", "a.b", "..data", "..", "../../../var/run", "/etc/passw
 // another and in combinations, and holds the Job of each that is accepted under rules that
 // allow everything to the Pod Security Standard.
 func TestPodsOfAcceptedSpecsAreRestricted(t *testing.T) {
+	t.Parallel()
 	const combinations, seed = 300, 12
 	random := rand.New(rand.NewPCG(seed, 0))
 	var specs []v1alpha1.LoadTestSpec

@@ -79,6 +79,7 @@ func (w *worker) probe(session grpc.BidiStreamingClient[workerv1.SessionRequest,
 
 // A worker's session outlives a renewal, and the worker can connect again after it.
 func TestSessionsGoOnWhenTheCertificateIsRenewed(t *testing.T) {
+	t.Parallel()
 	r := newReplicas(t)
 	leader := r.start()
 	r.refresh(leader)

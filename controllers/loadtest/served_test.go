@@ -35,6 +35,7 @@ func lacking(t *testing.T, config *rest.Config) ([]string, error) {
 // TestCRDsOfThisVersionLackNothing asks a real API server. An account without rights may
 // ask it.
 func TestCRDsOfThisVersionLackNothing(t *testing.T) {
+	t.Parallel()
 	config := rest.CopyConfig(apiserver.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:default:anyone", Groups: []string{"system:authenticated"}}
 	published(t, func() (bool, error) {
@@ -56,6 +57,7 @@ func published(t *testing.T, all func() (bool, error)) {
 
 // TestOlderCRDsLackFields has a server that serves what a real one does, but for some.
 func TestOlderCRDsLackFields(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
 		change func(schemas map[string]any)
@@ -102,6 +104,7 @@ func TestOlderCRDsLackFields(t *testing.T) {
 
 // TestWhatIsServedIsNotKnown: an API server that fails serves neither more nor less.
 func TestWhatIsServedIsNotKnown(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
 		"a failure": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
 		"no JSON":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },

@@ -71,6 +71,7 @@ func wantArchive(t *testing.T, lt *v1alpha1.LoadTest) {
 // An operator that ends between the ConfigMap and the status is followed by one that
 // comes to the same ConfigMap.
 func TestResultsAreStoredOnceBeforeTheStatus(t *testing.T) {
+	t.Parallel()
 	failing := false
 	lt := hello(t)
 	r := underWay(t, noStatus(t, &failing), lt)
@@ -97,6 +98,7 @@ func TestResultsAreStoredOnceBeforeTheStatus(t *testing.T) {
 
 // While the API server does not answer, the step waits, however long.
 func TestAStepWaitsForItsResultsToBeStored(t *testing.T) {
+	t.Parallel()
 	away, creations := true, 0
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
@@ -125,6 +127,7 @@ func TestAStepWaitsForItsResultsToBeStored(t *testing.T) {
 
 // What is refused again and again is given up, and said.
 func TestRefusedResultsDoNotHoldUpTheRun(t *testing.T) {
+	t.Parallel()
 	lt := hello(t)
 	r := underWay(t, apiserver.Client(t), lt)
 	counted := r.count()
@@ -164,6 +167,7 @@ func noResultMaps(t *testing.T, namespace string) {
 
 // A ConfigMap of that name that is another's is neither taken for ours nor touched.
 func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*corev1.ConfigMap){
 		"of nothing":          func(m *corev1.ConfigMap) { m.OwnerReferences = nil },
 		"of another LoadTest": func(m *corev1.ConfigMap) { m.OwnerReferences[0].UID = "another" },
@@ -209,6 +213,7 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 
 // What is stored counts into the bytes that a run writes.
 func TestStoredResultsCountAsWritten(t *testing.T) {
+	t.Parallel()
 	lt := hello(t)
 	r := underWay(t, apiserver.Client(t), lt)
 	registry := prometheus.NewRegistry()

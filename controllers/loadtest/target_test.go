@@ -44,6 +44,7 @@ func named(t *testing.T) *v1alpha1.LoadTest {
 }
 
 func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
+	t.Parallel()
 	c, lt := apiserver.Client(t), named(t)
 	r := newFixture(t, c)
 	until := " The run is given up at 10:05:00 UTC (startDeadlineSeconds)."
@@ -94,6 +95,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 // An operator that may not read Services says how to do without; another failure is
 // tried again.
 func TestServiceThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	c, lt := apiserver.Client(t), named(t)
 	r, s := newFixture(t, c), &services{Reader: unhurried{c}}
 	r.Uncached = s
