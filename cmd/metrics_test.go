@@ -3,11 +3,8 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"io"
-	"net"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +19,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
-	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // scraper asks replicas for metrics, as a Prometheus that verifies their certificate.
@@ -43,7 +40,7 @@ func (o *operators) scraper() *scraper {
 	config := &tls.Config{RootCAs: x509.NewCertPool(), ServerName: workerv1.ServerName}
 	config.RootCAs.AppendCertsFromPEM(secret.Data["ca.crt"])
 	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
-	return &scraper{o.t, &http.Client{Transport: transport, Timeout: time.Minute}, config}
+	return &scraper{o.t, &http.Client{Transport: transport, Timeout: await.Patience}, config}
 }
 
 // get returns the answer's code and page.
@@ -136,68 +133,10 @@ func TestMetricsAreForAuthorizedScrapers(t *testing.T) {
 	}
 }
 
-func TestMetricsTakeNothingButTLS13(t *testing.T) {
-	o := newOperators(t)
-	p := o.start()
-	eventually(t, "it leads", func() bool { return o.leads(p) })
-	s := o.scraper()
-	for name, tc := range map[string]struct {
-		most uint16
-		want string // empty: it succeeds
-	}{
-		"1.2": {tls.VersionTLS12, "protocol version"},
-		"1.3": {tls.VersionTLS13, ""},
-	} {
-		config := s.tls.Clone()
-		config.MinVersion, config.MaxVersion = tls.VersionTLS12, tc.most
-		conn, err := tls.Dial("tcp", p.metrics, config)
-		if err == nil {
-			_ = conn.Close()
-		}
-		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("TLS %s: %v, want %q", name, err, tc.want)
-		}
-	}
-	if answer, err := http.Get("http://" + p.metrics + "/metrics"); err == nil {
-		defer answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
-			t.Error("plain HTTP is answered")
-		}
-	}
-}
-
-// Connections that say nothing neither keep scrapers away nor add up.
-func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
-	o := newOperators(t)
-	p := o.start()
-	eventually(t, "it leads", func() bool { return o.leads(p) })
-	s := o.scraper()
-	var silent []net.Conn
-	for range 4 * replica.MaxScrapers {
-		conn, err := net.Dial("tcp", p.metrics)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		silent = append(silent, conn)
-	}
-	if got, _ := s.get("GET", "https://"+p.metrics+"/metrics", ""); got != http.StatusUnauthorized {
-		t.Errorf("answered %d, want %d", got, http.StatusUnauthorized)
-	}
-	// The oldest were closed before the scraper's was accepted.
-	for i, conn := range silent[:len(silent)-replica.MaxScrapers] {
-		if err := conn.SetReadDeadline(time.Now().Add(replica.ScrapeTimeout / 2)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("silent connection %d of %d is open, want the last %d at most", i, len(silent), replica.MaxScrapers)
-		}
-	}
-}
-
 // A standby serves the certificate that the leader renewed, so that its metrics can be
 // read with the CA that the Secret then has.
 func TestStandbyServesTheRenewedCertificate(t *testing.T) {
+	seldom(t)
 	o := newOperators(t)
 	_, standby := o.pair()
 	renewed, _, err := certs.Set{}.Renew(time.Now())
@@ -218,7 +157,7 @@ func TestStandbyServesTheRenewedCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := o.scraper().tls
-	eventually(t, "the standby serves it", func() bool {
+	await.True(t, "the standby serves it", func() bool {
 		conn, err := tls.Dial("tcp", standby.metrics, config)
 		if err == nil {
 			_ = conn.Close()
@@ -227,17 +166,9 @@ func TestStandbyServesTheRenewedCertificate(t *testing.T) {
 	})
 }
 
-func TestMetricsInPlainHTTP(t *testing.T) {
-	o := newOperators(t)
-	p := o.start("--metrics-secure=false")
-	eventually(t, "it leads", func() bool { return o.leads(p) })
-	if got, page := o.scraper().get("GET", "http://"+p.metrics+"/metrics", ""); got != http.StatusOK || !strings.Contains(page, "loadtest_coordinator_sessions") {
-		t.Errorf("answered %d:\n%.200s", got, page)
-	}
-}
-
 // Of two replicas one shows LoadTests, for as long as there are any.
 func TestLeaderShowsLoadTests(t *testing.T) {
+	seldom(t)
 	o := newOperators(t)
 	leader, standby := o.pair()
 	s := o.scraper()
@@ -256,12 +187,12 @@ func TestLeaderShowsLoadTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	series := `loadtest_phase{name="checkout",namespace="` + o.namespace + `",phase="Suspended"} 1`
-	eventually(t, "the leader shows the LoadTest", func() bool { return strings.Contains(page(leader), series) })
+	await.True(t, "the leader shows the LoadTest", func() bool { return strings.Contains(page(leader), series) })
 	if text := page(standby); strings.Contains(text, "checkout") || !strings.Contains(text, "loadtest_coordinator_sessions") {
 		t.Errorf("the standby shows the LoadTest, or nothing at all:\n%.200s", text)
 	}
 	if err := o.client.Delete(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "no series of it is left", func() bool { return !strings.Contains(page(leader), "checkout") })
+	await.True(t, "no series of it is left", func() bool { return !strings.Contains(page(leader), "checkout") })
 }

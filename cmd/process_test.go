@@ -19,8 +19,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // asOperator is the environment variable by which this program is the operator.
@@ -28,6 +28,14 @@ const asOperator = "LOADTEST_TEST_AS_OPERATOR"
 
 // hosts counts the replicas of all tests.
 var hosts atomic.Int32
+
+// seldom skips what processes show once more: the leases are held in virtual time
+// (TestReplicaStopsInTime), and each process takes a second of processor time.
+func seldom(t *testing.T) {
+	if os.Getenv("FULL") == "" {
+		t.Skip("set FULL=1")
+	}
+}
 
 // operators are the replicas of one namespace, as processes. They reach the API server
 // over a link that can be cut.
@@ -143,13 +151,13 @@ func (p *operator) endsInOrder() {
 		if p.exitErr != nil {
 			p.t.Errorf("the process ended with %v", p.exitErr)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(await.Patience):
 		p.t.Error("the process does not end")
 	}
 }
 
 func (p *operator) probe(path string) int {
-	client := http.Client{Timeout: time.Minute}
+	client := http.Client{Timeout: await.Patience}
 	answer, err := client.Get("http://" + p.probes + path)
 	if err != nil {
 		return 0
@@ -177,30 +185,28 @@ func (o *operators) leads(p *operator) bool {
 	return err == nil && slice.Endpoints[0].Addresses[0] == p.ip
 }
 
-// pair starts two replicas, the first of which leads.
+// pair starts two replicas: the one that leads, and the other.
 func (o *operators) pair() (leader, standby *operator) {
 	o.t.Helper()
-	leader = o.start()
-	eventually(o.t, "the first replica leads", func() bool { return o.leads(leader) && leader.ready() && leader.serves() })
+	leader = o.lead()
 	standby = o.start()
-	eventually(o.t, "the second is ready", standby.ready)
-	if standby.serves() || o.leads(standby) {
-		o.t.Error("the standby serves workers")
-	}
+	// A leader that had no processor for as long as its lease lasts is the standby of the other.
+	await.Until(o.t, "one of two replicas leads and the other is ready", func() error {
+		if o.leads(standby) {
+			leader, standby = standby, leader
+		}
+		if !o.leads(leader) || !leader.ready() || !leader.serves() || !standby.ready() || standby.serves() {
+			return fmt.Errorf("%s leads: %t, %s serves: %t", leader.ip, o.leads(leader), standby.ip, standby.serves())
+		}
+		return nil
+	})
 	return leader, standby
 }
 
-// eventually waits until f holds, and returns how long that took. Its limit is one of waiting
-// for what never comes.
-func eventually(t *testing.T, what string, f func() bool) time.Duration {
-	t.Helper()
-	const limit = 2 * time.Minute
-	begun := time.Now()
-	for !f() {
-		if time.Since(begun) > limit {
-			t.Fatalf("not so within %s: %s", limit, what)
-		}
-		replica.Pause(t.Context(), 20*time.Millisecond)
-	}
-	return time.Since(begun)
+// lead starts the only replica, and returns it once it leads.
+func (o *operators) lead(more ...string) *operator {
+	o.t.Helper()
+	only := o.start(more...)
+	await.True(o.t, "it leads", func() bool { return o.leads(only) && only.ready() && only.serves() })
+	return only
 }

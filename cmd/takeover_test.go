@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
@@ -31,13 +32,15 @@ func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
 		"killed":   {syscall.SIGKILL, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if !tc.releases {
+				seldom(t)
+			}
 			o := newOperators(t)
 			leader, standby := o.pair()
 			connect(t, leader.coordinator)
 			released := o.releases(leader, standby)
 			leader.signal(tc.signal)
-			took := eventually(t, "the standby leads", func() bool { return o.leads(standby) && standby.serves() && standby.ready() })
-			t.Logf("takeover: signal=%s seconds=%.1f", tc.signal, took.Seconds())
+			await.True(t, "the standby leads", func() bool { return o.leads(standby) && standby.serves() && standby.ready() })
 			if got := <-released; got != tc.releases {
 				t.Errorf("the leader released its lease: %t, want %t", got, tc.releases)
 			}
@@ -80,38 +83,38 @@ func TestStoppedLeaderDoesNotLeadOn(t *testing.T) {
 	session := connect(t, former.coordinator)
 
 	former.signal(syscall.SIGSTOP)
-	eventually(t, "the standby leads", func() bool { return o.leads(leader) })
+	await.True(t, "the standby leads", func() bool { return o.leads(leader) })
 	former.signal(syscall.SIGCONT)
 
-	took := eventually(t, "its sessions are closed", func() bool { return session.GetState() != connectivity.Ready })
-	t.Logf("takeover: signal=SIGCONT sessions-closed-seconds=%.3f", took.Seconds())
-	eventually(t, "it starts over", func() bool { return strings.Contains(former.log(), "start over") })
-	eventually(t, "it is ready as a standby", former.ready)
+	await.True(t, "its sessions are closed", func() bool { return session.GetState() != connectivity.Ready })
+	await.True(t, "it starts over", func() bool { return strings.Contains(former.log(), "start over") })
+	await.True(t, "it is ready as a standby", former.ready)
 	if former.serves() {
 		t.Error("the former leader serves workers again")
 	}
 	// A write that it had begun may come late: the leader takes its Service back.
-	eventually(t, "the Service leads to the one that took over", func() bool { return o.leads(leader) })
+	await.True(t, "the Service leads to the one that took over", func() bool { return o.leads(leader) })
 }
 
 // A write of an earlier leader that comes late does not keep workers away for long.
 func TestLeaderTakesItsServiceBack(t *testing.T) {
+	seldom(t)
 	o := newOperators(t)
-	only := o.start()
-	eventually(t, "it leads", func() bool { return o.leads(only) })
+	only := o.lead()
 	late := loadtest.Endpoint{
 		Service: types.NamespacedName{Namespace: o.namespace, Name: "leader"}, Address: netip.MustParseAddr("10.9.9.9"), Port: 9443,
 	}
 	if err := late.Publish(t.Context(), o.client); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the Service leads to it again", func() bool { return o.leads(only) })
+	await.True(t, "the Service leads to it again", func() bool { return o.leads(only) })
 }
 
 func TestLeaderThatWorkersCannotReachIsNotReady(t *testing.T) {
+	seldom(t)
 	o := newOperators(t)
 	only := o.start("--coordinator-service=no_name")
-	eventually(t, "it cannot write its endpoint", func() bool { return strings.Contains(only.log(), "cannot direct workers to this replica") })
+	await.True(t, "it cannot write its endpoint", func() bool { return strings.Contains(only.log(), "cannot direct workers to this replica") })
 	if !only.alive() || only.ready() {
 		t.Errorf("alive %t and ready %t, want alive alone", only.alive(), only.ready())
 	}
@@ -128,43 +131,44 @@ func connect(t *testing.T, address string) *grpc.ClientConn {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	conn.Connect()
-	eventually(t, "connected", func() bool { return conn.GetState() == connectivity.Ready })
+	await.True(t, "connected", func() bool { return conn.GetState() == connectivity.Ready })
 	return conn
 }
 
 // An API server that is away ends no process, and a single replica leads again soon
 // after it is back.
 func TestAPIServerAwayEndsNoReplica(t *testing.T) {
+	seldom(t)
 	o := newOperators(t)
 	o.link.freeze()
 	only := o.start()
-	eventually(t, "it is alive without an API server", only.alive)
+	await.True(t, "it is alive without an API server", only.alive)
 	if only.ready() {
 		t.Error("ready without having read anything")
 	}
 	o.link.thaw()
-	eventually(t, "it leads", func() bool { return o.leads(only) && only.ready() && only.serves() })
+	await.True(t, "it leads", func() bool { return o.leads(only) && only.ready() && only.serves() })
 
 	o.link.freeze()
 	// That this is before its lease ends is TestReplicaStopsInTime's.
-	eventually(t, "it serves no worker", func() bool { return !only.serves() })
-	eventually(t, "it is alive", only.alive)
+	await.True(t, "it serves no worker", func() bool { return !only.serves() })
+	await.True(t, "it is alive", only.alive)
 	if only.ready() {
 		t.Error("ready without the API server")
 	}
 	replica.Pause(t.Context(), 10*time.Second) // of absence
 	o.link.thaw()
-	took := eventually(t, "it leads again", func() bool { return only.serves() && only.ready() })
-	t.Logf("takeover: api-server-back seconds=%.1f", took.Seconds())
+	await.True(t, "it leads again", func() bool { return only.serves() && only.ready() })
 	only.endsInOrder()
 }
 
 // A replica that waits for the API server ends when it is told to.
 func TestReplicaWithoutAPIServerEnds(t *testing.T) {
+	seldom(t)
 	o := newOperators(t)
 	o.link.freeze()
 	defer o.link.thaw()
 	only := o.start()
-	eventually(t, "it is alive", only.alive)
+	await.True(t, "it is alive", only.alive)
 	only.endsInOrder()
 }

@@ -1,4 +1,4 @@
-package replica
+package main
 
 import (
 	"context"
@@ -10,58 +10,76 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/exposition"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
 const (
-	// MaxScrapers is how many connections for metrics are open, of some 50 KB each:
+	// maxScrapers is how many connections for metrics are open, of some 50 KB each:
 	// anyone may connect, and be told then to show a token.
-	MaxScrapers = 64
+	maxScrapers = 64
 	// maxScrapesAtOnce is how many pages are made at the same time, of up to 45 MB each on
 	// the way: two Prometheus, and two people. Others are answered 503.
 	maxScrapesAtOnce = 4
 	// maxScrapeHeader bounds the header; a service-account token has 1 to 2 KB.
 	maxScrapeHeader = 16 << 10
-	// ScrapeTimeout bounds the handshake, a request and its answer, and the silence
+	// scrapeTimeout bounds the handshake, a request and its answer, and the silence
 	// between two; Prometheus waits as long by default.
-	ScrapeTimeout = 10 * time.Second
+	scrapeTimeout = 10 * time.Second
 )
 
-// MetricsServer serves /metrics on each replica: over TLS 1.3 with the coordinator's
+// metricsServer serves /metrics on each replica: over TLS 1.3 with the coordinator's
 // certificate, whose CA a scraper finds in the Secret, and to those alone whom the API
 // server lets get that path. The manager's own server bounds neither connections nor
 // headers.
-type MetricsServer struct {
+type metricsServer struct {
 	bind    string
 	config  *tls.Config // nil: plain HTTP
 	handler http.Handler
 }
 
-var _ manager.LeaderElectionRunnable = &MetricsServer{}
+var _ manager.LeaderElectionRunnable = &metricsServer{}
 
-// NewMetricsServer returns a server on an address; "0" is none. One that is secure asks the API server
-// by a client.
-func NewMetricsServer(bind string, secure bool, c client.Client, certificates *loadtest.Certificates) *MetricsServer {
+func newMetricsServer(c client.Client, certificates *loadtest.Certificates, o options) *metricsServer {
 	page := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapesAtOnce,
 	})
-	if !secure {
-		return &MetricsServer{bind: bind, handler: page}
+	if !o.metricsSecure {
+		return &metricsServer{bind: o.metricsBind, handler: page}
 	}
-	return &MetricsServer{
-		bind: bind, handler: loadtest.NewScrapers(c).Only(page),
+	return &metricsServer{
+		bind: o.metricsBind, handler: loadtest.NewScrapers(c).Only(page),
 		// HTTP/2 would let one connection ask many times at once.
 		config: &tls.Config{GetCertificate: certificates.Get, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}},
 	}
 }
 
+// shown is the collector of the metrics of LoadTests, which only the leader has.
+func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *exposition.Collector {
+	return &exposition.Collector{
+		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,
+		List: func() ([]v1alpha1.LoadTest, error) {
+			limited, cancel := context.WithTimeout(ctx, requestTimeout)
+			defer cancel()
+			var list v1alpha1.LoadTestList
+			err := mgr.GetCache().List(limited, &list, client.UnsafeDisableDeepCopy)
+			return list.Items, err
+		},
+		Observe: func(uid types.UID) *control.Report { return workers.Observe(coordinator.RunID(uid)).Step },
+	}
+}
+
 // Start serves until ctx ends.
-func (s *MetricsServer) Start(ctx context.Context) error {
+func (s *metricsServer) Start(ctx context.Context) error {
 	if s.bind == "0" {
 		return nil
 	}
@@ -69,7 +87,11 @@ func (s *MetricsServer) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for scrapers: %w", err)
 	}
-	listener = coordinator.Bounded(listener, MaxScrapers)
+	return s.serve(ctx, listener)
+}
+
+func (s *metricsServer) serve(ctx context.Context, listener net.Listener) error {
+	listener = coordinator.Bounded(listener, maxScrapers)
 	if s.config != nil {
 		listener = tls.NewListener(listener, s.config)
 	}
@@ -77,7 +99,7 @@ func (s *MetricsServer) Start(ctx context.Context) error {
 	pages.Handle("GET /metrics", s.handler)
 	server := &http.Server{
 		Handler: pages, MaxHeaderBytes: maxScrapeHeader,
-		ReadTimeout: ScrapeTimeout, WriteTimeout: ScrapeTimeout, IdleTimeout: ScrapeTimeout,
+		ReadTimeout: scrapeTimeout, WriteTimeout: scrapeTimeout, IdleTimeout: scrapeTimeout,
 	}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -87,4 +109,4 @@ func (s *MetricsServer) Start(ctx context.Context) error {
 }
 
 // NeedLeaderElection is false.
-func (*MetricsServer) NeedLeaderElection() bool { return false }
+func (*metricsServer) NeedLeaderElection() bool { return false }

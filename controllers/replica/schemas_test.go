@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -56,13 +55,8 @@ func TestReplicaWaitsForItsDefinitions(t *testing.T) {
 		})
 	}
 	upgraded.Store(true)
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
-	case <-time.After(time.Minute):
-		t.Error("it waits on, for definitions that are there")
+	if err := await.Receive(t, "it sees the definitions that are there", ended); err != nil {
+		t.Error(err)
 	}
 }
 
