@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc/codes"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
@@ -127,7 +127,7 @@ func TestConnectionIsReleasedByItsSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEnd(t, w.end(), codes.Unknown, "EOF")
-	r.until("disconnected", func(o control.Observation) bool { return !o.Workers[0].Connected })
+	r.until("disconnected", func(o exchange.Observation) bool { return !o.Workers[0].Connected })
 	if open, count := r.connections.counts(); open != 1 || count != 1 {
 		t.Errorf("%d connections, %d without a session; want one without", open, count)
 	}

@@ -18,7 +18,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
@@ -44,7 +44,7 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newFixture(t)
-			r.Direct("a", control.Directive{Assignments: assignments("a", 2)})
+			r.Direct("a", exchange.Directive{Assignments: assignments("a", 2)})
 			w := r.dial(test.token)
 			w.send(test.first)
 			wantEnd(t, w.end(), test.code, test.text)
@@ -119,7 +119,7 @@ func TestSlowWorkerDelaysNoOther(t *testing.T) {
 		wantReceived(t, quick, "assignment 1/2", "acknowledge before 0", "start 0 at 12:00:00")
 		synctest.Wait() // the sender of the slow one has taken up the start
 		for second := range 100 {
-			d.Start = &control.Start{At: noon.Add(time.Duration(second) * time.Second)}
+			d.Start = &exchange.Start{At: noon.Add(time.Duration(second) * time.Second)}
 			r.Direct("a", d)
 		}
 		d.Stop = true

@@ -22,10 +22,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -36,7 +36,7 @@ import (
 // its workers are ready at once and send ten requests each in every step.
 type workers struct {
 	mu        sync.Mutex
-	directed  []control.Directive
+	directed  []exchange.Directive
 	forgotten int
 	// absent keeps all workers from connecting.
 	absent bool
@@ -50,7 +50,7 @@ type workers struct {
 
 var _ loadtest.Workers = (*workers)(nil)
 
-func (w *workers) Direct(_ coordinator.RunID, d control.Directive) {
+func (w *workers) Direct(_ coordinator.RunID, d exchange.Directive) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.directed = append(w.directed, d)
@@ -62,26 +62,26 @@ func (w *workers) Forget(coordinator.RunID) {
 	w.forgotten++
 }
 
-func (w *workers) last() control.Directive {
+func (w *workers) last() exchange.Directive {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.directed) == 0 {
-		return control.Directive{}
+		return exchange.Directive{}
 	}
 	return w.directed[len(w.directed)-1]
 }
 
-func (w *workers) Observe(run coordinator.RunID) control.Observation {
+func (w *workers) Observe(run coordinator.RunID) exchange.Observation {
 	d := w.last()
-	o := control.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
-	o.Started = control.NoStep
+	o := exchange.Observation{Since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
+	o.Started = exchange.NoStep
 	if d.Start != nil {
 		o.Started = d.Start.Step
 	}
 	running := d.Start != nil && d.Start.Step >= d.Acknowledged && !w.silent
 	pods := w.pods(run)
 	for n := range d.Assignments {
-		o.Workers = append(o.Workers, control.Worker{PodUID: pods[n], Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
+		o.Workers = append(o.Workers, exchange.Worker{PodUID: pods[n], Connected: !w.absent, Ready: !w.absent, Reported: running, Final: running})
 	}
 	if running {
 		merged := measure.NewMeasurement(max(1, w.requests))
@@ -96,7 +96,7 @@ func (w *workers) Observe(run coordinator.RunID) control.Observation {
 			r.Response.Record(5 * time.Millisecond)
 			r.Service.Record(5 * time.Millisecond)
 		}
-		o.Step = &control.Report{
+		o.Step = &exchange.Report{
 			Step: d.Start.Step, Merged: merged, Until: d.Start.At.Add(time.Second), ShortestWindow: time.Second,
 			Reporting: int32(len(d.Assignments)), Final: int32(len(d.Assignments)),
 		}

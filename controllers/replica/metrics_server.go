@@ -1,4 +1,4 @@
-package main
+package replica
 
 import (
 	"context"
@@ -10,16 +10,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/control"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/exposition"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
@@ -37,49 +32,36 @@ const (
 	scrapeTimeout = 10 * time.Second
 )
 
-// metricsServer serves /metrics on each replica: over TLS 1.3 with the coordinator's
+// MetricsServer serves /metrics on each replica: over TLS 1.3 with the coordinator's
 // certificate, whose CA a scraper finds in the Secret, and to those alone whom the API
 // server lets get that path. The manager's own server bounds neither connections nor
 // headers.
-type metricsServer struct {
+type MetricsServer struct {
 	bind    string
 	config  *tls.Config // nil: plain HTTP
 	handler http.Handler
 }
 
-var _ manager.LeaderElectionRunnable = &metricsServer{}
+var _ manager.LeaderElectionRunnable = &MetricsServer{}
 
-func newMetricsServer(c client.Client, certificates *loadtest.Certificates, o options) *metricsServer {
+// NewMetricsServer returns a server on an address; "0" is none. One that is secure asks the API server
+// by a client.
+func NewMetricsServer(bind string, secure bool, c client.Client, certificates *loadtest.Certificates) *MetricsServer {
 	page := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapesAtOnce,
 	})
-	if !o.metricsSecure {
-		return &metricsServer{bind: o.metricsBind, handler: page}
+	if !secure {
+		return &MetricsServer{bind: bind, handler: page}
 	}
-	return &metricsServer{
-		bind: o.metricsBind, handler: loadtest.NewScrapers(c).Only(page),
+	return &MetricsServer{
+		bind: bind, handler: loadtest.NewScrapers(c).Only(page),
 		// HTTP/2 would let one connection ask many times at once.
 		config: &tls.Config{GetCertificate: certificates.Get, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}},
 	}
 }
 
-// shown is the collector of the metrics of LoadTests, which only the leader has.
-func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *exposition.Collector {
-	return &exposition.Collector{
-		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,
-		List: func() ([]v1alpha1.LoadTest, error) {
-			limited, cancel := context.WithTimeout(ctx, requestTimeout)
-			defer cancel()
-			var list v1alpha1.LoadTestList
-			err := mgr.GetCache().List(limited, &list, client.UnsafeDisableDeepCopy)
-			return list.Items, err
-		},
-		Observe: func(uid types.UID) *control.Report { return workers.Observe(coordinator.RunID(uid)).Step },
-	}
-}
-
 // Start serves until ctx ends.
-func (s *metricsServer) Start(ctx context.Context) error {
+func (s *MetricsServer) Start(ctx context.Context) error {
 	if s.bind == "0" {
 		return nil
 	}
@@ -90,7 +72,7 @@ func (s *metricsServer) Start(ctx context.Context) error {
 	return s.serve(ctx, listener)
 }
 
-func (s *metricsServer) serve(ctx context.Context, listener net.Listener) error {
+func (s *MetricsServer) serve(ctx context.Context, listener net.Listener) error {
 	listener = coordinator.Bounded(listener, maxScrapers)
 	if s.config != nil {
 		listener = tls.NewListener(listener, s.config)
@@ -109,4 +91,4 @@ func (s *metricsServer) serve(ctx context.Context, listener net.Listener) error 
 }
 
 // NeedLeaderElection is false.
-func (*metricsServer) NeedLeaderElection() bool { return false }
+func (*MetricsServer) NeedLeaderElection() bool { return false }

@@ -76,7 +76,7 @@ func TestScrapersAreRefusedWhileTheAPIServerIsSilent(t *testing.T) {
 		ask.Header.Set("Authorization", "Bearer token")
 		begun, answer := time.Now(), httptest.NewRecorder()
 		server.handler.ServeHTTP(answer, ask)
-		if took := time.Since(begun); answer.Code != http.StatusServiceUnavailable || took >= ScrapeTimeout {
+		if took := time.Since(begun); answer.Code != http.StatusServiceUnavailable || took >= scrapeTimeout {
 			t.Errorf("answered %d after %v, want %d before the connection is closed", answer.Code, took, http.StatusServiceUnavailable)
 		}
 	})
@@ -106,7 +106,7 @@ func (p pipes) dial(t *testing.T) net.Conn {
 }
 
 // serveMetrics serves connections in memory until the test ends.
-func serveMetrics(t *testing.T, s *metricsServer) pipes {
+func serveMetrics(t *testing.T, s *MetricsServer) pipes {
 	t.Helper()
 	listener := make(pipes)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -140,7 +140,7 @@ func scrape(t *testing.T, conn net.Conn) int {
 // Connections that say nothing neither keep scrapers away nor add up.
 func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener := serveMetrics(t, newMetricsServer(nil, nil, options{}))
+		listener := serveMetrics(t, NewMetricsServer("", false, nil, nil))
 		var silent []net.Conn
 		for range 4 * maxScrapers {
 			silent = append(silent, listener.dial(t))
@@ -171,7 +171,7 @@ func TestMetricsTakeNothingButTLS13(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		server := newMetricsServer(nil, nil, options{metricsSecure: true})
+		server := NewMetricsServer("", true, nil, nil)
 		server.config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }
 		listener := serveMetrics(t, server)
 		for version, want := range map[uint16]string{tls.VersionTLS12: "protocol version", tls.VersionTLS13: ""} {

@@ -15,6 +15,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -32,7 +33,7 @@ func simulate(t *testing.T, test func(t *testing.T, target *workertest.Target)) 
 
 // of has a worker reach a simulated target.
 func of(target *workertest.Target) func(*Config) {
-	return func(c *Config) { c.Assembly.Dial, c.Assembly.Timer = target.Dial, workertest.NewTimer }
+	return func(c *Config) { c.Assembly.Dial, c.Assembly.Timer = target.Dial, virtual.NewTimer }
 }
 
 // Every kind of load runs through the whole worker: all that is due is sent, in its window, and

@@ -27,6 +27,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -90,7 +91,7 @@ func (s *simulation) begin(i invitation) error {
 	p.ended.Go(func() {
 		err := session.Run(ctx, session.Config{
 			Coordinator: i.Coordinator, Dial: s.lis.DialAddress, CA: []byte(i.CA), TokenFile: file, Run: i.Run, Worker: i.Worker,
-			Assembly: assemble.Config{Version: "test", Limits: health.SystemLimits(), Dial: s.target.Dial, Timer: workertest.NewTimer},
+			Assembly: assemble.Config{Version: "test", Limits: health.SystemLimits(), Dial: s.target.Dial, Timer: virtual.NewTimer},
 		})
 		p.mu.Lock()
 		w.over, w.why = true, fmt.Sprint(err)
