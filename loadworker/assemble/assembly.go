@@ -15,10 +15,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/timer"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // Config has the settings that are no part of an assignment.
@@ -35,7 +35,7 @@ type Config struct {
 	// socket. Default: by TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Timer makes the timers that wait for due times. Default: those of the machine.
-	Timer func() pace.Timer
+	Timer func() timer.Timer
 
 	// Access is where connections may go to. Default: where the assignment says.
 	Access *Access
