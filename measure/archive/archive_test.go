@@ -368,8 +368,10 @@ func TestSmallestStepsAreTaken(t *testing.T) {
 	}
 	for name, edit := range map[string]func(*Step){
 		"sent before": func(s *Step) { s.Sent = -1 }, "due before": func(s *Step) { s.Due = -1 },
-		"served before it was sent": func(s *Step) { s.Requests = []Request{{Traces: []Trace{{ID: slowest, ResponseMicros: 1, ServiceMicros: -1}}}} },
-		"served after it ended":     func(s *Step) { s.Requests = []Request{{Traces: []Trace{{ID: slowest, ServiceMicros: 1}}}} },
+		"served before it was sent": func(s *Step) {
+			s.Requests = []Request{{Traces: []Trace{{ID: slowest, ResponseMicros: 1, ServiceMicros: -1}}}}
+		},
+		"served after it ended": func(s *Step) { s.Requests = []Request{{Traces: []Trace{{ID: slowest, ServiceMicros: 1}}}} },
 	} {
 		wrong := step
 		if edit(&wrong); wrong.check() == nil {
