@@ -93,3 +93,28 @@ func TestContractDecide(t *testing.T) {
 		})
 	}
 }
+
+func TestStrategiesAreReadByName(t *testing.T) {
+	for _, want := range ratelimiter.Strategies() {
+		if got, err := ratelimiter.ParseStrategy(string(want)); err != nil || got != want {
+			t.Errorf("ParseStrategy(%q) = %q, %v", want, got, err)
+		}
+	}
+	_, err := ratelimiter.ParseStrategy("tokenbucket-lua")
+	want := `unknown strategy "tokenbucket-lua": use one of hash, transaction, transaction-429, lua, lua-seconds`
+	if err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+}
+
+func TestPoliciesAreReadByName(t *testing.T) {
+	for _, want := range []ratelimiter.FailurePolicy{ratelimiter.Closed, ratelimiter.Open} {
+		if got, err := ratelimiter.ParseFailurePolicy(string(want)); err != nil || got != want {
+			t.Errorf("ParseFailurePolicy(%q) = %q, %v", want, got, err)
+		}
+	}
+	_, err := ratelimiter.ParseFailurePolicy("half-open")
+	if want := `unknown policy "half-open": use closed or open`; err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
+	}
+}
