@@ -31,5 +31,5 @@ func TestExpectedValuesAreComparedAsText(t *testing.T) {
 		v := v1alpha1.ExpectedValue{Equals: apiextensionsv1.JSON{Raw: []byte(in)}}
 		same.As(t, "the text of "+in, want, v.Text())
 	}
-	same.As(t, "a text becomes", `a"b`, (&v1alpha1.ExpectedValue{Equals: v1alpha1.JSONText(`a"b`)}).Text())
+	same.As(t, "text", `a"b`, (&v1alpha1.ExpectedValue{Equals: v1alpha1.JSONText(`a"b`)}).Text())
 }

@@ -181,7 +181,7 @@ func TestQuantilesAreShownAsTheyAreRecorded(t *testing.T) {
 	}
 	want := []any{"truth", 1000, "500.00 ms", "900.00 ms", "990.00 ms", "999.00 ms", "1000.00 ms"}
 	same.As(t, "row", want, quantilesOf("truth", truth))
-	same.As(t, "half of the p99, of it", "50.00%", share(495*time.Millisecond, truth))
+	same.As(t, "share of the p99", "50.00%", share(495*time.Millisecond, truth))
 	h := measure.NewMeasurement(1).Lateness
 	same.As(t, "a quantile of nothing", "", reported(h, 0.5))
 	for range 100 {

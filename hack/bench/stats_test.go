@@ -141,7 +141,7 @@ func TestWaitsLastUntilTheServerHasCaughtUp(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			same.As(t, "it takes", time.Duration(tt.want*ms), waited(stalls, tt.due*ms, tt.used*ms))
+			same.As(t, "time that it takes", time.Duration(tt.want*ms), waited(stalls, tt.due*ms, tt.used*ms))
 		})
 	}
 }

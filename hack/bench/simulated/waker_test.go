@@ -25,6 +25,6 @@ func TestWakerIsReadyOnceItAnswers(t *testing.T) {
 	must.Succeed(t, err)
 	at, late := time.Unix(0, 17), make(chan time.Duration, 1)
 	must.Succeed(t, w.At(at, func(d time.Duration) { late <- d }))
-	same.As(t, "late by", 17, <-late)
+	same.As(t, "lateness", 17, <-late)
 	must.Report(t, "Stop", w.Stop())
 }

@@ -61,7 +61,7 @@ func TestAppendRefuses(t *testing.T) {
 			if got := status.Convert(err); got.Code() != codes.InvalidArgument || got.Message() != tc.want {
 				t.Errorf("status = %v, want %v: %s", got, codes.InvalidArgument, tc.want)
 			}
-			same.As(t, "events are stored", 0, store.Position())
+			same.As(t, "stored events", 0, store.Position())
 			if seen := s.seen()[before:]; len(seen) != 1 || seen[0].Outcome != eventstore.Refused {
 				t.Errorf("observed %+v, want one that is refused", seen)
 			}

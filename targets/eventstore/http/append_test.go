@@ -167,7 +167,7 @@ func TestRepetitionsAreAnsweredAsTheFirstTry(t *testing.T) {
 			t.Errorf("%s again (-first +second):\n%s", name, diff)
 		}
 	}
-	same.As(t, "events are stored", 2, s.store.Position())
+	same.As(t, "stored events", 2, s.store.Position())
 	for i, o := range s.observed {
 		if want := map[bool]eventstore.Outcome{false: eventstore.Done, true: eventstore.Replayed}[i%2 == 1]; o.Outcome != want {
 			t.Errorf("request %d is %s, want %s", i, o.Outcome, want)
@@ -214,7 +214,7 @@ func TestInternalErrorsAreLogged(t *testing.T) {
 	s.ask("POST", "/events", `{"type":"a"}`, "Idempotency-Key", "k")
 	s.store.appendErr = errDisk
 	s.ask("POST", "/events", `{"type":"b"}`)
-	same.As(t, "lines tell of the disk", 2, strings.Count(log.String(), errDisk.Error()))
+	same.As(t, "lines that tell of the disk", 2, strings.Count(log.String(), errDisk.Error()))
 }
 
 // Bodies are refused, not gathered, when they would take too much memory.

@@ -131,7 +131,7 @@ func TestPositionAndSubscriptions(t *testing.T) {
 	for i, step := range steps {
 		same.As(t, fmt.Sprintf("step %d, %s %s %s", i, step.method, step.path, step.body), step.want, s.ask(step.method, step.path, step.body))
 	}
-	same.As(t, "requests are observed", len(steps), len(s.observed))
+	same.As(t, "observed requests", len(steps), len(s.observed))
 }
 
 func newTenants(t *testing.T, list ...eventstore.Tenant) eventstore.Tenants {

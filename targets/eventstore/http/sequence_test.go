@@ -102,7 +102,7 @@ func TestReadRefuses(t *testing.T) {
 	} {
 		s := newService(t, 3, nil)
 		same.As(t, path, page{Status: 400, Body: problem(want)}, s.ask("GET", path, ""))
-		same.As(t, path+" is observed as", eventstore.Refused, s.observed[0].Outcome)
+		same.As(t, path+": outcome", eventstore.Refused, s.observed[0].Outcome)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestReadErrorBeforeFirstEvent(t *testing.T) {
 			s := newService(t, 10, nil)
 			s.store.readErr = tc.err
 			same.As(t, fmt.Sprintf("%s, %s", name, path), tc.want, s.ask("GET", path, ""))
-			same.As(t, fmt.Sprintf("%s, %s is observed as", name, path), eventstore.Failed, s.observed[0].Outcome)
+			same.As(t, fmt.Sprintf("%s, %s: outcome", name, path), eventstore.Failed, s.observed[0].Outcome)
 		}
 	}
 }
@@ -221,6 +221,6 @@ func TestPageSizeIsLimitedInBytes(t *testing.T) {
 	}
 	w := &writes{ResponseRecorder: httptest.NewRecorder(), store: s.store}
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/events/stream?from=1", nil))
-	same.As(t, "sent in parts", 10, len(w.flushed))
+	same.As(t, "parts", 10, len(w.flushed))
 	same.As(t, "events", 20, len(positions(t, w.Body.String())))
 }

@@ -105,7 +105,7 @@ func TestSlowOpenDoesNotBlockOtherLogs(t *testing.T) {
 	d.await(t, "five wait", func() bool { return d.logs["slow"].users == 5 })
 	appendAll(t, logOf(t, d, "quick"), "a")
 	checkTypes(t, logOf(t, d, "quick"), "a")
-	same.As(t, "wait for writers", 0, d.Waiting())
+	same.As(t, "requests that wait for writers", 0, d.Waiting())
 	for _, answer := range answers {
 		select {
 		case err := <-answer:

@@ -101,7 +101,7 @@ func TestQueuedAppendsShareCommit(t *testing.T) {
 			a := s.addRequest(t, 1, adding("a"))
 			b := s.addRequest(t, 2, adding("b", "b"))
 			c := s.addRequest(t, 1, adding("c"))
-			same.As(t, "wait", 3, s.Waiting())
+			same.As(t, "requests that wait", 3, s.Waiting())
 			s.release()
 			for _, r := range []*request{a, b, c} {
 				must.Report(t, "done", <-r.done)

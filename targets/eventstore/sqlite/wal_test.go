@@ -42,7 +42,7 @@ func TestOversizedWALIsRestarted(t *testing.T) {
 	if after := walSize(t, s); after != before {
 		t.Errorf("the WAL has grown from %d to %d bytes", before, after)
 	}
-	same.As(t, "tolerates bytes after that", walLimit, setWALTolerated(t, s, walLimit))
+	same.As(t, "bytes that are tolerated after that", walLimit, setWALTolerated(t, s, walLimit))
 }
 
 // A reader that takes long holds up one commit, and not each.

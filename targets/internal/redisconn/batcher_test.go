@@ -156,7 +156,7 @@ func TestCanceledCallIsNotSent(t *testing.T) {
 				}
 				close(h.release)
 				synctest.Wait()
-				same.As(t, "batches were sent", tt.want, len(h.batches))
+				same.As(t, "batches", tt.want, len(h.batches))
 				checkIdle(t, b)
 			})
 		})

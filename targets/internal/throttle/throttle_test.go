@@ -129,7 +129,7 @@ func TestFullTable(t *testing.T) {
 	if active != burst {
 		t.Errorf("the active client was granted %d requests in no time, want %d", active, burst)
 	}
-	same.As(t, "the table holds clients", clients, throttle.buckets.Len())
+	same.As(t, "clients in the table", clients, throttle.buckets.Len())
 }
 
 func TestLeastRecentlyUsedClientIsEvicted(t *testing.T) {
@@ -192,5 +192,5 @@ func TestDefaults(t *testing.T) {
 	for i := range DefaultClients {
 		throttle.Allow(strconv.Itoa(i))
 	}
-	same.As(t, "keeps clients", DefaultClients, throttle.buckets.Len())
+	same.As(t, "clients in the table", DefaultClients, throttle.buckets.Len())
 }

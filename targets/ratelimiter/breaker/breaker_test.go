@@ -62,13 +62,13 @@ func TestOpenBreakerProbesOncePerPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &store{err: errDown}
 		breaker, changes := newBreaker(t)
-		same.As(t, "asked times", tolerated, fail(t, breaker, s, 1000))
+		same.As(t, "questions", tolerated, fail(t, breaker, s, 1000))
 		if err := breaker.Ask(s.answer); !errors.Is(err, ratelimiter.ErrNotAsked) {
 			t.Errorf("error = %v, want ErrNotAsked", err)
 		}
 		for range 3 {
 			<-time.After(Pause + 1)
-			same.As(t, "asked times after a pause", 1, fail(t, breaker, s, 1000))
+			same.As(t, "questions after a pause", 1, fail(t, breaker, s, 1000))
 		}
 		same.As(t, "changes", []bool{false}, *changes)
 
@@ -86,7 +86,7 @@ func TestBreakerCountsConsecutiveFailures(t *testing.T) {
 	breaker, _ := newBreaker(t)
 	for range 3 {
 		s.err = errDown
-		same.As(t, "asked times", tolerated-1, fail(t, breaker, s, tolerated-1))
+		same.As(t, "questions", tolerated-1, fail(t, breaker, s, tolerated-1))
 		s.err = nil
 		must.Report(t, "the store answers, and yet", breaker.Ask(s.answer))
 	}
@@ -96,7 +96,7 @@ func TestBreakerCountsConsecutiveFailures(t *testing.T) {
 func TestContentionDoesNotOpenBreaker(t *testing.T) {
 	s := &store{err: fmt.Errorf("take after 10 retries: %w", ratelimiter.ErrContended)}
 	breaker, changes := newBreaker(t)
-	same.As(t, "asked times of 100", 100, fail(t, breaker, s, 100))
+	same.As(t, "questions of 100", 100, fail(t, breaker, s, 100))
 	if err := breaker.Ask(s.answer); !errors.Is(err, ratelimiter.ErrContended) {
 		t.Errorf("error = %v, want ErrContended", err)
 	}

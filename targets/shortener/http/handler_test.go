@@ -156,7 +156,7 @@ func TestVisitsAreRedirectedAndCounted(t *testing.T) {
 			s.create(t, "mine")
 			same.As(t, "reply", tt.want, s.ask(tt.method, tt.path, ""))
 			same.As(t, "observed", []string{tt.observed}, s.observed)
-			same.As(t, "redirects counted", tt.redirects, s.events[shortener.Redirected])
+			same.As(t, "counted redirects", tt.redirects, s.events[shortener.Redirected])
 			if _, clicks, err := s.store.Totals(t.Context()); err != nil || int(clicks) != tt.redirects {
 				t.Errorf("%d clicks stored, %v; want %d", clicks, err, tt.redirects)
 			}
@@ -174,7 +174,7 @@ func TestRedirectWithoutTheStore(t *testing.T) {
 			t.Errorf("%v: status = %d, want %d", failure, got.Status, want)
 		}
 	}
-	same.As(t, "redirects counted", 0, s.events[shortener.Redirected])
+	same.As(t, "counted redirects", 0, s.events[shortener.Redirected])
 }
 
 // panicking is a cache with a bug.
@@ -231,8 +231,8 @@ func TestLimitedClientsAreTurnedAway(t *testing.T) {
 			t.Errorf("%s %s of %q = %d, Retry-After %q; want %d, %q", tt.method, tt.path, tt.client, w.Code, got, tt.status, tt.retryAfter)
 		}
 	}
-	same.As(t, "requests were counted as limited", 5, s.events[shortener.RateLimited])
-	same.As(t, "redirects were counted", 2, s.events[shortener.Redirected])
+	same.As(t, "limited requests", 5, s.events[shortener.RateLimited])
+	same.As(t, "counted redirects", 2, s.events[shortener.Redirected])
 }
 
 func TestPagesTellStateAndConfiguration(t *testing.T) {

@@ -54,7 +54,7 @@ func TestLinksAreCreatedOrRefused(t *testing.T) {
 			if tt.status == 201 {
 				created = 1
 			}
-			same.As(t, "links counted", created, s.events[shortener.LinkCreated])
+			same.As(t, "counted links", created, s.events[shortener.LinkCreated])
 			s.store.SetFailure(nil)
 			if links, _, err := s.store.Totals(t.Context()); err != nil || int(links) != created+len(tt.taken) {
 				t.Errorf("%d links stored, %v; want %d", links, err, created+len(tt.taken))

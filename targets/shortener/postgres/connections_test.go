@@ -63,7 +63,7 @@ func TestPoolIsBounded(t *testing.T) {
 		same.As(t, "connections", 4, s.db.Stats().OpenConnections)
 	})
 	must.Report(t, "the request that waited", <-pinged)
-	same.As(t, "idle connections are kept", 1, s.db.Stats().Idle)
+	same.As(t, "idle connections", 1, s.db.Stats().Idle)
 }
 
 // A PgBouncer with three server connections serves more requests at once than
@@ -73,7 +73,7 @@ func TestPgBouncerHasNoBound(t *testing.T) {
 	hold(t, s, 20, func() {
 		same.As(t, "connections", 20, s.db.Stats().OpenConnections)
 	})
-	same.As(t, "idle connections are kept", 5, s.db.Stats().Idle)
+	same.As(t, "idle connections", 5, s.db.Stats().Idle)
 }
 
 // After a crash the store answers as soon as the server does.

@@ -192,7 +192,7 @@ func TestExpiredEntryIsAMiss(t *testing.T) {
 	finder.change(func() { finder.all["abc"] = second })
 	want(t, cache, "abc", second)
 	want(t, cache, "abc", second)
-	same.As(t, "store was asked times", 2, finder.asks())
+	same.As(t, "questions to the store", 2, finder.asks())
 }
 
 func TestUnreadableEntryIsReplaced(t *testing.T) {
@@ -202,7 +202,7 @@ func TestUnreadableEntryIsReplaced(t *testing.T) {
 	cache := newCache(t, client, finder, nil)
 	want(t, cache, "abc", finder.all["abc"])
 	want(t, cache, "abc", finder.all["abc"])
-	same.As(t, "store was asked times", 1, finder.asks())
+	same.As(t, "questions to the store", 1, finder.asks())
 }
 
 func TestPutReplacesNegativeEntry(t *testing.T) {

@@ -47,7 +47,7 @@ func TestFindDuringRedisOutage(t *testing.T) {
 			if err := cache.Put(t.Context(), link("new", time.Hour)); err == nil {
 				t.Error("a link was put into a cache that is away")
 			}
-			same.As(t, "failures were counted", 4*failuresToOpen, y.all()[shortener.CacheFailure]-before)
+			same.As(t, "counted failures", 4*failuresToOpen, y.all()[shortener.CacheFailure]-before)
 			outage.end(server, t)
 			await.True(t, "links are found in Redis again", func() bool {
 				want(t, cache, "known", known)
@@ -153,6 +153,6 @@ func TestPutEndsFlights(t *testing.T) {
 		synctest.Wait()
 		close(finder.held)
 		synctest.Wait()
-		same.As(t, "store was asked times", 2, finder.asks())
+		same.As(t, "questions to the store", 2, finder.asks())
 	})
 }
