@@ -80,3 +80,9 @@ func TestEveryCommandIsBounded(t *testing.T) {
 	want := []time.Duration{timeout, timeout, timeout, timeout}
 	same.As(t, "timeouts to connect, read, write and wait", want, got)
 }
+
+func TestOpenRefuses(t *testing.T) {
+	if _, err := Open(Options{Addr: "redis:6379"}); err == nil || err.Error() != "redis pool size is 0: use 1 or more" {
+		t.Errorf("Open() = %v, want it to name the pool", err)
+	}
+}

@@ -120,3 +120,21 @@ func TestCheckPassesWhatRunsAlone(t *testing.T) {
 		t.Error("a service without Redis passed")
 	}
 }
+
+func TestRunRefuses(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"no pool":    {[]string{"--redis-pool-size=0"}, "redis pool size is 0: use 1 or more"},
+		"no retries": {[]string{"--max-retries=-1"}, "max retries is -1: use 0 or more"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := run(t.Context(), tc.args, servetest.Environment(nil), frozen, io.Discard)
+			if err == nil || err.Error() != tc.want {
+				t.Errorf("run() = %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
