@@ -113,9 +113,6 @@ func TestASpecStaysOnceTheRunHasStarted(t *testing.T) {
 			start(t, c, object)
 			must.Report(t, test.valid+" is refused", patch(t, c, object, test.valid))
 			err := patch(t, c, object, test.invalid)
-			if err == nil {
-				t.Fatalf("%s is accepted", test.invalid)
-			}
 			same.As(t, "refusals of "+test.invalid, test.want, refusals(t, err))
 		})
 	}
