@@ -114,8 +114,16 @@ func (e ender) Close() error {
 const published = 3 * time.Second
 
 // A threshold that is to abort the run ends it within the time that is published, from the
-// answer that the rest of the step could not mend to the last request at the target.
+// answer that the rest of the step could not mend to the last request at the target: whenever
+// between two snapshots that is.
 func TestBreachEndsTheRunInTime(t *testing.T) {
+	for from := 17 * time.Second; from < 21*time.Second; from += 537 * time.Millisecond {
+		t.Run(from.String(), func(t *testing.T) { breach(t, from) })
+	}
+}
+
+// breach has a target answer nothing as expected from some time on.
+func breach(t *testing.T, from time.Duration) {
 	const planned, tolerated = 30 * 10 * 60, 900 // 5%
 	var begun, breached, last time.Time
 	var failed int
@@ -127,7 +135,7 @@ func TestBreachEndsTheRunInTime(t *testing.T) {
 		if begun.IsZero() {
 			begun = last
 		}
-		if last.Sub(begun) < 17*time.Second {
+		if last.Sub(begun) < from {
 			return
 		}
 		w.WriteHeader(http.StatusInternalServerError)
