@@ -38,7 +38,7 @@ func workerFaults() []single {
 	}{
 		{name: "worker deleted", inject: deleteGracefully, ci: true, grace: true},
 		{name: "worker killed", inject: func(_ context.Context, pod *corev1.Pod) (undo, error) { return nil, signal(pod, syscall.SIGKILL) }, host: true, ci: true},
-		{name: "worker evicted", inject: evict},
+		{name: "worker evicted", inject: evict, grace: true},
 		{name: "worker out of memory", inject: func(ctx context.Context, pod *corev1.Pod) (undo, error) { return nil, exhaust(ctx, pod) }, host: true},
 		{name: "worker stopped 12s", inject: func(_ context.Context, pod *corev1.Pod) (undo, error) { return freeze(pod) }, lasts: 12 * time.Second, host: true},
 	}
