@@ -194,6 +194,5 @@ func TestValidateSaysWhatItCannotRead(t *testing.T) {
 // withInput runs a command without a cluster, with a standard input.
 func withInput(t *testing.T, input string, args ...string) answer {
 	t.Helper()
-	t.Setenv("KUBECONFIG", "/does/not/exist")
 	return execute(context.Background(), input, args...)
 }
