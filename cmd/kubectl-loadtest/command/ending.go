@@ -64,8 +64,8 @@ func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) e
 	e.pending = map[types.UID]string{}
 	for i := range list.Items {
 		lt := &list.Items[i]
-		if _, ok := known[lt.UID]; !ok && progress.Finished(lt) {
-			continue // before
+		if _, ok := known[lt.UID]; !ok && e.endedBefore(lt) {
+			continue
 		}
 		if err := e.see(ctx, lt); err != nil {
 			return err
@@ -95,6 +95,13 @@ func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) e
 		}
 	}
 	return nil
+}
+
+// endedBefore reports whether a run ended before the wait began, to the second. One may end before
+// the runs are listed.
+func (e *ending) endedBefore(lt *v1alpha1.LoadTest) bool {
+	ended := lt.Status.CompletionTime
+	return progress.Finished(lt) && (ended == nil || ended.Time.Before(e.begun.Truncate(time.Second)))
 }
 
 // see takes the state of a LoadTest.

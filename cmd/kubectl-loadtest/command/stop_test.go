@@ -1,8 +1,10 @@
 package command_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -71,7 +73,9 @@ func TestStopSetsTheSwitchAndWaits(t *testing.T) {
 		defer w.Stop()
 		for event := range w.ResultChan() {
 			if cm, ok := event.Object.(*corev1.ConfigMap); ok && cm.Data["stop.yaml"] != "" {
-				if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Canceled")); err != nil {
+				// The run may have ended when the plugin lists the runs.
+				ended := fmt.Sprintf("{completionTime: %q, ", time.Now().UTC().Format(time.RFC3339)) + strings.TrimPrefix(finished("Canceled"), "{")
+				if err := setStatus(t.Context(), p.client, p.get("hello"), ended); err != nil {
 					t.Error(err)
 				}
 				return
