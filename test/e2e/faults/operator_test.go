@@ -43,10 +43,13 @@ func (c *campaign) sharedFaults() []func(context.Context) (shared, error) {
 	return all
 }
 
-// operatorKilled has runs over each protocol beside those at each instant.
+// operatorKilled has runs over other protocols beside those at each instant.
 func (c *campaign) operatorKilled(ctx context.Context) (shared, error) {
 	x, err := onLeader("operator killed", 0, c.kill)(ctx)
-	for _, p := range allProtocols {
+	for i, p := range allProtocols {
+		if !c.full && i%2 == 0 {
+			continue // HTTP/2 over TLS and gRPC have all parts of the others
+		}
 		x.instants = append(x.instants, fault.Instant{Name: "arrivals over " + p.name, Load: p.over(twoSteps()), Released: -fault.Lead - twoStepsLength/2})
 	}
 	return x, err

@@ -45,6 +45,8 @@ steps:
   - {name: arrivals, rate: "150", duration: 4s}
   - {name: closed, users: 5, duration: 2s}
 parallelism: 3
+# Two busy cores are those of the target, too.
+thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 `
 
 // due is the number of requests in the schedule of a step; a closed step has none.
