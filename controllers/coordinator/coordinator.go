@@ -35,7 +35,7 @@ type Coordinator struct {
 	// connections are those of Serve.
 	connections *connections
 	// sending has the places of large assignments.
-	sending *fairlimit.Places
+	sending *fairlimit.Limit
 	// receivers are the goroutines that read from a session.
 	receivers sync.WaitGroup
 

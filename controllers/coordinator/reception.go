@@ -46,7 +46,7 @@ var tiers = []struct {
 // which more has come than a tier permits takes one of its places, or is not read until
 // there is one.
 type reception struct {
-	tiers []*fairlimit.Places
+	tiers []*fairlimit.Limit
 	after func(time.Duration, func()) (stop func())
 }
 

@@ -10,7 +10,7 @@
 // changed, and emits events after that write succeeded.
 //
 // What a finished run came to is kept beyond its LoadTest, and announced, by a Keeper
-// beside the passes: package destination has where to.
+// beside the passes: package sink has where to.
 //
 // Authenticator, in auth.go, finds for the coordinator the worker that a token belongs
 // to. Certificates and Endpoint are how workers trust and find the replica that leads. Lacking

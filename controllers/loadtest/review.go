@@ -44,7 +44,7 @@ const (
 type reviews struct {
 	client client.Client
 	clock  clock.PassiveClock
-	places *fairlimit.Places
+	places *fairlimit.Limit
 	// junk has the hashes of refused tokens, and until when they are not asked for
 	// again.
 	junk *lru.Cache[[sha256.Size]byte, time.Time]

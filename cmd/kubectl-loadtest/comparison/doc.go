@@ -4,6 +4,6 @@
 //	New ─▶ Comparison ─ Text, Markdown, HTML ─▶ the page
 //
 // Steps are compared that have the same name and load, by the median of their
-// repetitions; package change says how certain a difference is. Nothing is judged here.
+// repetitions; package statistics says how certain a difference is. Nothing is judged here.
 // It reads objects and nothing else: no client, clock or terminal.
 package comparison

@@ -26,7 +26,7 @@ func repeats(steps []v1alpha1.StepStatus, i int) bool {
 // control, in a step of which this is the last repetition.
 //
 // With at least three repetitions on both sides (or two against five), or five pairs, a
-// change is beyond the bound, or within it, if package change is certain of that at the level of
+// change is beyond the bound, or within it, if package statistics is certain of that at the level of
 // 5 %; else the result is Inconclusive. With fewer, the noise is not known: the change is
 // judged if all pairs of repetitions agree, and the sentence says what is missing.
 func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {

@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// Places bounds how many are taken at once, in all and by one namespace.
-type Places struct {
+// Limit bounds how many are taken at once, in all and by one namespace.
+type Limit struct {
 	all chan struct{}
 	of  int
 
 	mu         sync.Mutex
-	namespaces map[string]*namespacePlaces
+	namespaces map[string]*namespaceLimit
 }
 
-type namespacePlaces struct {
+type namespaceLimit struct {
 	taken chan struct{}
 	// users have a place or wait for one.
 	users int
 }
 
 // New returns so many places, of which one namespace has at most ofNamespace.
-func New(all, ofNamespace int) *Places {
-	return &Places{all: make(chan struct{}, all), of: ofNamespace, namespaces: map[string]*namespacePlaces{}}
+func New(all, ofNamespace int) *Limit {
+	return &Limit{all: make(chan struct{}, all), of: ofNamespace, namespaces: map[string]*namespaceLimit{}}
 }
 
 // Acquire waits for a place until ctx ends. Those of a namespace that has all of its
 // places are not in the way of others.
-func (p *Places) Acquire(ctx context.Context, namespace string) (release func(), err error) {
+func (p *Limit) Acquire(ctx context.Context, namespace string) (release func(), err error) {
 	n := p.enter(namespace)
 	if err := take(ctx, n.taken); err != nil {
 		p.leave(namespace)
@@ -47,25 +47,25 @@ func (p *Places) Acquire(ctx context.Context, namespace string) (release func(),
 }
 
 // Counts are how many are taken, and how many namespaces have one or wait for one.
-func (p *Places) Counts() (taken, namespaces int) {
+func (p *Limit) Counts() (taken, namespaces int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.all), len(p.namespaces)
 }
 
-func (p *Places) enter(namespace string) *namespacePlaces {
+func (p *Limit) enter(namespace string) *namespaceLimit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n, ok := p.namespaces[namespace]
 	if !ok {
-		n = &namespacePlaces{taken: make(chan struct{}, p.of)}
+		n = &namespaceLimit{taken: make(chan struct{}, p.of)}
 		p.namespaces[namespace] = n
 	}
 	n.users++
 	return n
 }
 
-func (p *Places) leave(namespace string) {
+func (p *Limit) leave(namespace string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.namespaces[namespace]
