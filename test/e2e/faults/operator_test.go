@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -119,6 +120,14 @@ func operatorsNodeStopped(ctx context.Context) (shared, error) {
 		return x, err
 	}
 	x.deadNode = pod.Spec.NodeName
+	pods, err := cluster.OperatorPods(ctx)
+	if err != nil {
+		return x, err
+	}
+	// The scheduler prefers different nodes, and may choose the same one.
+	if !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != x.deadNode && cluster.PodReady(&p) }) {
+		return x, fmt.Errorf("no replica of the operator is ready on another node than %s, and none could take over", x.deadNode)
+	}
 	x.node, err = anotherNode(ctx, x.deadNode)
 	x.targetNode = x.node
 	x.inject = func(ctx context.Context) (undo, error) { return stopNode(ctx, x.deadNode) }
