@@ -176,7 +176,7 @@ func awaitAnswer(t *testing.T, lt *v1alpha1.LoadTest, taken bool) {
 	defer cancel()
 	must.Succeed(t, await.Try(ctx, func(ctx context.Context) error {
 		if err := apiserver.Client(t).Create(ctx, lt.DeepCopy(), client.DryRunAll); (err == nil) != taken {
-			return fmt.Errorf("the server takes a LoadTest: %t (%v)", !taken, err)
+			return fmt.Errorf("the server takes a LoadTest: %t (%w)", !taken, err)
 		}
 		return nil
 	}))

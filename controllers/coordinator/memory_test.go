@@ -13,7 +13,7 @@ import (
 func simulate(t *testing.T, test func(t *testing.T, r *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // gRPC closes within seconds, in the background
+		t.Cleanup(func() { <-time.After(time.Minute) }) // gRPC closes within seconds, in the background
 		lis := memory.Listen()
 		r := unserved(t)
 		r.connTo = lis.DialAddress

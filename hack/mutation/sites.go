@@ -97,14 +97,22 @@ func (in *instrument) visit(n ast.Node) bool {
 	if s, ok := n.(ast.Stmt); ok && in.lists[s] && !in.whole[s] {
 		in.statement(s)
 	}
-	descend := true
+	descend := in.enter(n)
+	if !descend {
+		in.leave() // no call with nil follows
+	}
+	return descend
+}
+
+// enter notes what is to be changed of a node, and reports whether its children are visited.
+func (in *instrument) enter(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl:
-		descend = n.Tok == token.VAR
+		return n.Tok == token.VAR
 	case *ast.ArrayType, *ast.FuncType, *ast.ImportSpec:
-		descend = false
+		return false
 	case ast.Expr:
-		descend = in.expression(n)
+		return in.expression(n)
 	case *ast.IfStmt:
 		in.roles[n.Cond] = condition
 		in.whole[only(n.Body.List)] = n.Else == nil
@@ -125,10 +133,7 @@ func (in *instrument) visit(n ast.Node) bool {
 	case *ast.ReturnStmt:
 		in.result(n)
 	}
-	if !descend {
-		in.leave() // no call with nil follows
-	}
-	return descend
+	return true
 }
 
 func (in *instrument) leave() {
@@ -208,7 +213,7 @@ func (in *instrument) mayGo(s ast.Stmt) (what string, ok bool) {
 		return "call", ok && fmt.Sprint(call.Fun) != "panic"
 	case *ast.AssignStmt:
 		name, ok := s.Lhs[0].(*ast.Ident)
-		return "assignment", s.Tok != token.DEFINE && !(ok && name.Name == "_")
+		return "assignment", s.Tok != token.DEFINE && (!ok || name.Name != "_")
 	case *ast.IncDecStmt:
 		return "count", true
 	case *ast.DeferStmt:

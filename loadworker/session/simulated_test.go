@@ -27,7 +27,7 @@ const latency = 5 * time.Millisecond
 func simulate(t *testing.T, test func(t *testing.T, target *workertest.Target)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		test(t, workertest.InMemory(t, func(http.ResponseWriter, *http.Request) { time.Sleep(latency) }))
+		test(t, workertest.InMemory(t, func(http.ResponseWriter, *http.Request) { <-time.After(latency) }))
 	})
 }
 
@@ -109,7 +109,7 @@ func TestStopCutsAtOnce(t *testing.T) {
 		const ran = 1234 * time.Millisecond
 		c, w, s := readyWorker(t, workertest.Assignment(target.URL, workertest.ClosedUsers(2, time.Hour)), of(target))
 		s.send(t, start(0, 0))
-		time.Sleep(ran)
+		<-time.After(ran)
 		s.send(t, stop(0))
 		stopped := time.Now()
 		_, got := c.waitForFinal(t, 0)

@@ -37,7 +37,7 @@ func TestReceiveReturnsTheNextValue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		values := make(chan int)
 		go func() {
-			time.Sleep(time.Minute)
+			<-time.After(time.Minute)
 			values <- 7
 		}()
 		if v := await.Receive(t, "a value comes", values); v != 7 {

@@ -44,7 +44,7 @@ type simulation struct {
 func simulate(t *testing.T, spec string, handle http.HandlerFunc, test func(t *testing.T, s *simulation)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // gRPC closes within seconds, in the background
+		t.Cleanup(func() { <-time.After(time.Minute) }) // gRPC closes within seconds, in the background
 		s := &simulation{t: t, target: workertest.InMemory(t, handle), lis: memory.Listen()}
 		lt := &v1alpha1.LoadTest{}
 		if err := yaml.UnmarshalStrict(fmt.Appendf(nil, spec, s.target.URL), &lt.Spec); err != nil {
@@ -68,7 +68,7 @@ func simulate(t *testing.T, spec string, handle http.HandlerFunc, test func(t *t
 func (s *simulation) finished() *v1alpha1.LoadTest {
 	s.t.Helper()
 	err := s.run.untilFinished(s.t.Context())
-	if closed := s.run.environment.close(true, func() error { return nil }); err != nil || closed != nil {
+	if closed := s.run.close(true, func() error { return nil }); err != nil || closed != nil {
 		s.t.Fatal(err, closed)
 	}
 	return s.run.test
@@ -184,7 +184,7 @@ func TestUsersWhoThinkAndRampsOfUsers(t *testing.T) {
 		{name: up, users: 2, rampTo: 10, ratePerUser: 5, duration: 2s},
 		{name: down, users: 10, rampTo: 2, ratePerUser: 5, duration: 2s, warmUp: 2s},
 		{name: crowd, users: 1, rampTo: 5, think: 50ms, duration: 1s}]}`
-	simulate(t, spec, func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }, func(t *testing.T, s *simulation) {
+	simulate(t, spec, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) }, func(t *testing.T, s *simulation) {
 		got := s.finished()
 		if got.Status.Verdict != v1alpha1.VerdictPassed {
 			t.Errorf("verdict %s: %+v", got.Status.Verdict, got.Status.Conditions)

@@ -18,8 +18,8 @@ func waits(namespace, name string, second int) queue.Run {
 	return queue.Run{UID: types.UID(namespace + "/" + name), Namespace: namespace, Name: name, Workers: 1, Created: noon.Add(time.Duration(second) * time.Second)}
 }
 
-func begun(namespace, name string, workers int32) queue.Run {
-	r := waits(namespace, name, -60)
+func begun(namespace string, workers int32) queue.Run {
+	r := waits(namespace, "0", -60)
 	r.State, r.Workers = queue.Begun, workers
 	return r
 }
@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 			},
 		},
 		"a namespace that is full holds up no other": {
-			runs:   []queue.Run{begun("a", "0", 1), waits("a", "1", 1), waits("a", "2", 2), waits("b", "1", 3)},
+			runs:   []queue.Run{begun("a", 1), waits("a", "1", 1), waits("a", "2", 2), waits("b", "1", 3)},
 			limits: queue.Limits{Runs: 10, Of: perNamespace(1)},
 			want: map[types.UID]queue.Place{
 				"a/1": {Number: 1, Of: 2, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace a are under way."},
@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 			},
 		},
 		"what is free is kept for the first that needs it": {
-			runs:   []queue.Run{begun("a", "0", 4), wide, waits("a", "1", 2)},
+			runs:   []queue.Run{begun("a", 4), wide, waits("a", "1", 2)},
 			limits: queue.Limits{Workers: 10},
 			want: map[types.UID]queue.Place{
 				"b/wide": {Number: 1, Of: 2, Reason: queue.ClusterWorkers, Message: "4 of 10 workers of the cluster are in use; the run needs 8."},
@@ -74,7 +74,7 @@ func TestPlaces(t *testing.T) {
 			},
 		},
 		"a place in a full namespace is among its own, and one there keeps no workers free": {
-			runs:   []queue.Run{begun("a", "0", 1), begun("b", "0", 1), waits("a", "1", 0), wide, waits("b", "2", 2), waits("c", "1", 3)},
+			runs:   []queue.Run{begun("a", 1), begun("b", 1), waits("a", "1", 0), wide, waits("b", "2", 2), waits("c", "1", 3)},
 			limits: queue.Limits{Workers: 9, Of: perNamespace(1)},
 			want: map[types.UID]queue.Place{
 				"a/1":    {Number: 1, Of: 1, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace a are under way."},
@@ -84,11 +84,11 @@ func TestPlaces(t *testing.T) {
 			},
 		},
 		"all workers may be in use": {
-			runs: []queue.Run{begun("a", "0", 4), six}, limits: queue.Limits{Workers: 10},
+			runs: []queue.Run{begun("a", 4), six}, limits: queue.Limits{Workers: 10},
 			want: map[types.UID]queue.Place{"b/six": {Begins: true}},
 		},
 		"a single worker is a limit": {
-			runs: []queue.Run{begun("a", "0", 1), waits("a", "1", 1)}, limits: queue.Limits{Workers: 1},
+			runs: []queue.Run{begun("a", 1), waits("a", "1", 1)}, limits: queue.Limits{Workers: 1},
 			want: map[types.UID]queue.Place{
 				"a/1": {Number: 1, Of: 1, Reason: queue.ClusterWorkers, Message: "1 of 1 workers of the cluster are in use; the run needs 1."},
 			},
