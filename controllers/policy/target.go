@@ -37,7 +37,8 @@ func (p *Policy) targets(namespace string) Targets {
 	t := Targets{namespace: namespace, domain: domainOf(p.config.Targets), unread: p.badConfig != nil}
 	t.never, _ = prefixes("", p.config.Targets.Never) // New has checked them
 	for i, r := range p.config.Targets.Rules {
-		if read, _ := newRule(i, r); selects(r.Namespaces, namespace) {
+		// New has refused a rule with an error. Should one be here, it allows nothing.
+		if read, err := newRule(i, r); err == nil && selects(r.Namespaces, namespace) {
 			t.rules = append(t.rules, read)
 		}
 	}

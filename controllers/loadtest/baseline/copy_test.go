@@ -180,6 +180,16 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 	}
 }
 
+// The name of a request without one is its method and path, cut to what a name has room for.
+func TestPathsThatDifferAfterTheirNameAreOtherTraffic(t *testing.T) {
+	spec, finished := ladder(), before()
+	spec.Requests[1].Path = "/" + strings.Repeat("a", 80) + "/new"
+	finished.Spec.Requests[1].Path = "/" + strings.Repeat("a", 80) + "/old"
+	if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || !strings.Contains(refusal.Message, "differs in path of request GET /aaa") {
+		t.Errorf("refusal %+v, want one that names the path", refusal)
+	}
+}
+
 // A baseline may be of another address, another version of a path, and what is no traffic
 // may differ, too. A default is no other value.
 func TestSameTrafficIsCompared(t *testing.T) {

@@ -98,11 +98,14 @@ func scheme(t *v1alpha1.Target) v1alpha1.Scheme {
 	return v1alpha1.SchemeHTTP
 }
 
-// request are the fields of a request as texts, without those of the mix. The path is left
-// out, as it may differ from one version of the target to the next: that of a request without
-// a name is its name.
+// request returns the fields of a request as texts, without the fields that decide the mix. It leaves
+// out the path of a request with a name, which may differ from one version of the target to the
+// next. The path of a request without a name is in its name, but for what the name has no room for.
 func request(r v1alpha1.Request) map[string]string {
-	r.Name, r.Path, r.Type, r.Weight, r.Items, r.Headers = "", "", "", nil, max(r.Items, 1), own(r.Headers)
+	if r.Name != "" {
+		r.Path = ""
+	}
+	r.Name, r.Type, r.Weight, r.Items, r.Headers = "", "", nil, max(r.Items, 1), own(r.Headers)
 	if r.Method == "GET" {
 		r.Method = "" // the default
 	}
