@@ -33,7 +33,7 @@ var hosts atomic.Int32
 // (TestReplicaStopsInTime), and each process takes a second of processor time.
 func seldom(t *testing.T) {
 	if os.Getenv("FULL") == "" {
-		t.Skip("set FULL=1")
+		t.Skip("starts processes that wait for leases of 8 s, which TestReplicaStopsInTime holds in virtual time; set FULL=1")
 	}
 }
 

@@ -123,7 +123,7 @@ func problems(n node) []string {
 		check(jsonName.MatchString(n.name), "is not spelled in lower camel case")
 		check(strings.HasPrefix(s.Description, n.name+" "), "has a description that does not begin with its name")
 	}
-	check(len(s.Description) <= maxDescription || n.typ == reflect.TypeFor[metav1.Condition]() || strings.HasPrefix(n.path, "status.conditions[]."), "has a description that is too long to be read at once")
+	check(len(s.Description) <= maxDescription || n.typ == reflect.TypeFor[metav1.Condition]() || strings.HasPrefix(n.path, "status.conditions[]."), "has a description of more than 300 characters")
 	switch s.Type {
 	case "array":
 		check(s.MaxItems != nil, "is a list without maxItems")
@@ -200,7 +200,7 @@ func TestSchemaRulesCanFail(t *testing.T) {
 		"no description": {at: "spec.properties.suspend", remove: "description",
 			want: []string{"spec.suspend: has a description that does not begin with its name"}},
 		"a long description": {at: "spec.properties.suspend", set: map[string]any{"description": "suspend " + strings.Repeat("x", 293)},
-			want: []string{"spec.suspend: has a description that is too long to be read at once"}},
+			want: []string{"spec.suspend: has a description of more than 300 characters"}},
 		"a description of something else": {at: "status.properties.verdict", set: map[string]any{"description": "Verdict is the judgement."},
 			want: []string{"status.verdict: has a description that does not begin with its name"}},
 		"an enum without a type": {at: "spec.properties.worker.properties.image", set: map[string]any{"enum": []any{"a", "b"}},

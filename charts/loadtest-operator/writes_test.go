@@ -95,7 +95,8 @@ func installPolicies(t *testing.T, own string) {
 	same.As(t, "objects of policies for the operator", 6, n)
 }
 
-// enforce creates those of the objects that are meant, until the test ends, and counts them.
+// enforce creates the objects that meant selects, and returns how many there are. It deletes them
+// when the test ends.
 func enforce(t *testing.T, objects []unstructured.Unstructured, meant func(*unstructured.Unstructured) bool) (n int) {
 	t.Helper()
 	admin := apiserver.Client(t)

@@ -105,7 +105,7 @@ func pure() ([]string, error) {
 	return append(all, besides...), nil
 }
 
-// folders are those of packages, relative to the module's.
+// folders returns the folders of packages, relative to the module's folder.
 func folders(patterns []string) (all []string, err error) {
 	args := make([]string, 0, len(patterns))
 	for _, p := range patterns {

@@ -66,8 +66,8 @@ type instrument struct {
 	last []ast.Stmt
 }
 
-// instrumented returns a file in which each site asks for the number of its mutants, which are
-// added to those of the files before. Its lines are where they were.
+// instrumented returns a file in which each site asks for the number of its mutants. The numbers go
+// on from the files before. Each statement keeps its line.
 func (in *instrument) instrumented(file *ast.File) []byte {
 	for _, s := range file.Imports {
 		if name := in.info.PkgNameOf(s); name != nil {

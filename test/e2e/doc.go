@@ -18,6 +18,6 @@
 // target must have stored is the arithmetic of package audit, and what must become of a run
 // after a fault that of package fault. Package cluster has what all suites share.
 //
-// Each test has namespaces of its own, and those that disturb nobody else run beside each other.
+// Each test has namespaces of its own. Tests that change nothing outside their namespaces run in parallel.
 // No test may stop runs of the whole cluster.
 package e2e

@@ -93,7 +93,7 @@ func judged(t *testing.T, got answer, lt *v1alpha1.LoadTest, want v1alpha1.Verdi
 func TestLocalRunEndsWithTheVerdict(t *testing.T) {
 	for want, status := range map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: 200, v1alpha1.VerdictFailed: 500} {
 		t.Run(string(want), func(t *testing.T) {
-			// It takes so long that milliseconds of a busy machine are no part of its times.
+			// A response takes 250 ms: a worker that is late by some milliseconds breaches no limit.
 			var asked atomic.Int64
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				asked.Add(1)

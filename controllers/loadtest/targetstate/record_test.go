@@ -193,7 +193,7 @@ func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 	}
 }
 
-// Steps of two targets in turn are compared with those of the same side alone.
+// A step is compared with the earlier step of the same side.
 func TestSidesAreComparedApart(t *testing.T) {
 	status := &v1alpha1.LoadTestStatus{Environment: &v1alpha1.EnvironmentStatus{}, Steps: []v1alpha1.StepStatus{
 		{Name: "not looked at", Side: v1alpha1.SideCandidate}, {Name: "a", Side: v1alpha1.SideCandidate}, {Name: "a/old", Side: v1alpha1.SideControl}, {Name: "b", Side: v1alpha1.SideCandidate},

@@ -14,14 +14,14 @@ import (
 // Parse reads flags and the environment, and writes the help to out.
 type Parse func(args []string, getenv func(string) string, out io.Writer) error
 
-// Mistake is what somebody sets, and what is said then.
+// Mistake is a command line and an environment that are refused, and the text of the error.
 type Mistake struct {
 	Args []string
 	Env  map[string]string
 	Want string
 }
 
-// Refuses expects that each mistake is refused in its words.
+// Refuses expects that parse refuses each mistake with the error Want.
 func Refuses(t *testing.T, parse Parse, mistakes map[string]Mistake) {
 	t.Helper()
 	for name, m := range mistakes {
