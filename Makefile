@@ -80,9 +80,6 @@ generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bi
 	hack/docs/reference.sh
 	for c in charts/*/; do (cd $$c && helm-values-schema-json --draft 7 --indent 2 --no-additional-properties --use-helm-docs --schema-root.title "Values of $$(basename $$c)"); done
 
-docs: ## Render docs/ as static pages into bin/docs.
-	@go run ./hack/docs
-
 ##@ Check
 
 # Its few lines are tested without the race detector and not linted: both would compile Kubernetes anew.

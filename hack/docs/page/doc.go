@@ -1,7 +1,6 @@
 // Package page reads a page of documentation: its title, headings with their anchors,
-// links, and blocks of code. The site is rendered from it, and the tests of the
-// documentation read it: that links lead somewhere, that manifests are accepted, that
-// commands do what the page says.
+// links, and blocks of code. The tests of the documentation read it: that links lead
+// somewhere, that manifests are accepted, that commands do what the page says.
 //
-// Anchors are those that GitHub gives to headings, so that a link is right on both.
+// Anchors are those that GitHub gives to headings.
 package page

@@ -42,14 +42,8 @@ type Block struct {
 	Line int
 }
 
-// Markdown is what pages are written in: CommonMark with tables.
-var Markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-
-// Tree parses a page for those who render it.
-func Tree(source []byte) ast.Node {
-	context := parser.NewContext(parser.WithIDs(&anchors{taken: map[string]bool{}}))
-	return Markdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))
-}
+// markdown is what pages are written in: CommonMark with tables.
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
 // Parse reads a page.
 func Parse(source []byte) Page {
@@ -74,7 +68,9 @@ func Parse(source []byte) Page {
 		}
 		return ast.WalkContinue, nil
 	}
-	_ = ast.Walk(Tree(source), walk) // walk returns no error
+	context := parser.NewContext(parser.WithIDs(&anchors{taken: map[string]bool{}}))
+	tree := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))
+	_ = ast.Walk(tree, walk) // walk returns no error
 	return p
 }
 

@@ -1,11 +1,16 @@
-package main
+package docs
 
 import (
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
+	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // front is the page that lists all others: its links, section by section, are the
@@ -50,4 +55,29 @@ func pagesOf(docs fs.FS, folder string) ([]string, error) {
 		return err
 	})
 	return list, err
+}
+
+// TestPagesAreInTheNavigation says where a new page is to be listed.
+func TestPagesAreInTheNavigation(t *testing.T) {
+	docs := os.DirFS(filepath.Join(root, "docs"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", front))
+	must.Succeed(t, err)
+	names, err := pagesOf(docs, ".")
+	must.Succeed(t, err)
+	parts := navigation(text)
+	for _, name := range names {
+		if !listed(parts, name) {
+			t.Errorf("docs/%s is in no section of docs/README.md: add a line \"- [title](%s): what it says\" to one of them", name, name)
+		}
+	}
+	if listed(parts, "nothing.md") || listed(parts, "nothing/nothing.md") {
+		t.Error("pages that are not there are listed")
+	}
+}
+
+// listed says whether a page, or its folder, is in the navigation.
+func listed(parts []part, name string) bool {
+	return name == front || slices.ContainsFunc(parts, func(p part) bool {
+		return slices.ContainsFunc(p.Entries, func(e entry) bool { return e.Path == name || e.Path == path.Dir(name) })
+	})
 }
