@@ -16,7 +16,7 @@ import (
 const baselineSpec = `
 target: {service: {name: counter}, timeout: 5s}
 requests: [{name: wait, path: "/%s?delay=%s"}]
-steps: [{name: three, users: 3, duration: 10s}]
+steps: [{name: three, users: 3, duration: 5s}]
 repetitions: 5
 `
 
