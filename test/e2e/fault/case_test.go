@@ -81,6 +81,9 @@ func TestCasesExpectWhatTheIssueSays(t *testing.T) {
 			}
 		case WorkerThrottled:
 			verdicts = []string{Passed, Inconclusive}
+			if c.Want.Throttled < 5 {
+				t.Errorf("%s of %s: the status need not say so", c.Disturbance, c.Run())
+			}
 		default:
 			if c.Want.Reason != "LoadDisplaced:" {
 				t.Errorf("%s of %s: any reason is right", c.Disturbance, c.Run())

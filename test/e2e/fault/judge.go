@@ -43,6 +43,9 @@ type Expectation struct {
 	// Stood and Slowest are what the target must say of itself at least: for how long it stood
 	// still, and how long its slowest answer took.
 	Stood, Slowest time.Duration
+	// Throttled is for which part of the workers' time, in percent, the status must say at
+	// least that their CPU limits held them back.
+	Throttled float64
 	// Prompt bounds the target's own times, its slowest answer and for how long it stood
 	// still together, of a target that breaches no threshold.
 	Prompt time.Duration
@@ -81,6 +84,9 @@ type Outcome struct {
 	// Down is for how long the target was down in a step by the status, which breaches a
 	// threshold on downtime; 0: it breaches none.
 	Down time.Duration
+	// Throttled is for which part of the workers' time, in percent, their CPU limits held
+	// them back, by the status: of the step with the largest part.
+	Throttled float64
 	// Pressure is what the machine says of the time from before the run to its end.
 	Pressure pressure.Reading
 }
@@ -155,6 +161,9 @@ func Judge(want Expectation, got Outcome) []Problem {
 	}
 	if got.Stood < want.Stood || got.Slowest < want.Slowest {
 		add(Unexpected, "the target stood still for %s and took %s at most, want %s and %s at least", got.Stood, got.Slowest, want.Stood, want.Slowest)
+	}
+	if got.Verdict != "" && got.Throttled < want.Throttled {
+		add(Unexpected, "the status says that workers were throttled for %v%% of their time, want at least %v%%", got.Throttled, want.Throttled)
 	}
 	switch got.Verdict {
 	case Passed:

@@ -89,6 +89,8 @@ func TestJudge(t *testing.T) {
 		"passed with 1% wrong answers":         {exact, kept, func(o *Outcome) { o.Wrong = 2 }, nil},
 		"passed with more wrong answers":       {exact, kept, func(o *Outcome) { o.Wrong = 3 }, []Kind{WronglyPassed}},
 		"failed with wrong answers":            {Expectation{Verdicts: []string{Failed}, Within: time.Minute}, kept, func(o *Outcome) { o.Verdict, o.Wrong = Failed, 100 }, nil},
+		"throttled, as the status says":        {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: 5}, kept, func(o *Outcome) { o.Throttled = 5 }, nil},
+		"throttled, and it does not say so":    {Expectation{Verdicts: []string{Passed}, Within: time.Minute, Throttled: 5}, kept, func(o *Outcome) { o.Throttled = 4.99 }, []Kind{Unexpected}},
 		"another verdict":                      {exact, kept, func(o *Outcome) { o.Verdict = Inconclusive }, []Kind{Unexpected}},
 		"displaced, and the machine was busy":  {exact, kept, late, nil},
 		"late, and the machine had time":       {exact, kept, func(o *Outcome) { late(o); o.Pressure = pressure.Reading{Known: true} }, []Kind{Unexpected}},

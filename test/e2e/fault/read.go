@@ -26,6 +26,7 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		if r := step.Result; r != nil {
+			o.Throttled = max(o.Throttled, throttled(r.Generator))
 			o.Displaced = o.Displaced || r.Generator != nil && r.Generator.LoadDisplaced
 			o.Limited = o.Limited || o.Displaced
 			o.Due += r.Due
@@ -40,6 +41,18 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 		}
 	}
 	return o
+}
+
+// throttled is for which part of the workers' time, in percent, their CPU limits held them back.
+func throttled(g *v1alpha1.GeneratorStatus) float64 {
+	if g == nil {
+		return 0
+	}
+	share, err := strconv.ParseFloat(strings.TrimSuffix(g.CPUThrottled, "%"), 64)
+	if err != nil {
+		return 0 // absent: it was not measured
+	}
+	return share
 }
 
 // isLimited says whether a threshold is undecided since the time may be the generator's or the

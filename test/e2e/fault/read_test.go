@@ -83,6 +83,14 @@ func TestRead(t *testing.T) {
 			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{LoadDisplaced: true}}}, counted(1, 1, 1)}},
 			Outcome{Due: 1, Sent: 1, Completed: 1, Limited: true, Displaced: true},
 		},
+		"the step in which workers were throttled most": {
+			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
+				{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{CPUThrottled: "0.34%"}}},
+				{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{CPUThrottled: "9.9%"}}},
+				{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{}}},
+			}},
+			Outcome{Throttled: 9.9},
+		},
 		"a load that was not displaced": {
 			v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Reason: "NodeBusy"}}}}},
 			Outcome{},
