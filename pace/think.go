@@ -30,6 +30,9 @@ func (t Think) Mean() time.Duration { return t.Shortest + (t.Longest-t.Shortest)
 // number over all workers, and n alone: so it is the same whatever the number of workers,
 // and nothing is kept for a user.
 func (t Think) Draw(d Draws, user, n int64) time.Duration {
+	if t.Shortest == t.Longest {
+		return t.Shortest // as below, without the draw
+	}
 	// A number of 64 bits is mapped to Longest-Shortest+1 times: the bias is below 2^-22.
 	more, _ := bits.Mul64(d.of(user, n), uint64(t.Longest-t.Shortest)+1)
 	return t.Shortest + time.Duration(more)

@@ -68,7 +68,10 @@ func (f *arrivalFeed) hasPlace() bool {
 	v, end := f.places.vacancy(), f.sched.x.windowEnd()
 	switch {
 	case v == vacant && f.room.lacks:
-		now, stood := f.now()
+		var now, stood time.Duration
+		if !f.room.isLeft { // else give asks for neither: to read the clock takes its time
+			now, stood = f.now()
+		}
 		if f.room.give(now, stood, f.at) < end {
 			f.backlog.first.Store(noHit)
 		}

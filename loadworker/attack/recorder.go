@@ -67,6 +67,26 @@ type counters struct {
 	request  measure.Request
 	lateness *measure.Histogram
 	reused   int64
+	// status is that of the last responses, of which so many are not in the request yet: to
+	// count each there is an access to a map.
+	status, statuses int64
+}
+
+// countStatus counts a whole response of a status.
+func (p *counters) countStatus(code int) {
+	if int64(code) != p.status {
+		p.countStatuses()
+		p.status = int64(code)
+	}
+	p.statuses++
+}
+
+// countStatuses counts in the request what is not yet.
+func (p *counters) countStatuses() {
+	if p.statuses > 0 {
+		p.request.CountStatus(int(p.status), p.statuses)
+		p.statuses = 0
+	}
 }
 
 func newCounters(times int) *counters {
@@ -164,7 +184,7 @@ func (r *recorder) countEnd(shard int, h *hit, res result) {
 	ideal := h.idealResponse(res)
 	q.Outcomes[res.outcome]++
 	if res.outcome.Responded() {
-		q.CountStatus(res.status, 1)
+		c.counters.countStatus(res.status)
 	}
 	q.Response.Record(res.received - h.due)
 	q.Service.Record(res.received - h.sent)
@@ -253,6 +273,7 @@ func (c *cell) drain(total *measure.Measurement, request int) error {
 	full := c.spare
 	c.mu.Unlock()
 	defer full.reset()
+	full.countStatuses()
 	total.Reused += full.reused
 	if err := total.Requests[request].Merge(&full.request); err != nil {
 		return err

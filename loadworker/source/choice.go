@@ -51,11 +51,24 @@ func (t *Table) total() float64 {
 // depend on the worker that sends it.
 type Random struct {
 	pcg rand.PCG
+	// of is what the generator was seeded for, and key what follows from it: it is the same
+	// for all requests of a step.
+	of  stepOf
+	key uint64
+}
+
+type stepOf struct {
+	known bool
+	seed  int64
+	step  int32
 }
 
 // begin seeds the generator from the run's seed, the step and the request.
 func (r *Random) begin(seed int64, step int32, seq int64) {
-	r.pcg.Seed(mix(uint64(seed)^mix(uint64(step))), mix(uint64(seq)))
+	if of := (stepOf{true, seed, step}); r.of != of {
+		r.of, r.key = of, mix(uint64(seed)^mix(uint64(step)))
+	}
+	r.pcg.Seed(r.key, mix(uint64(seq)))
 }
 
 // mix is the finalizer of SplitMix64: it makes neighbouring numbers differ in all bits.
