@@ -122,10 +122,14 @@ APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!
 # Tests of this many at once wait for what they wait for beside each other. What hangs says so
 # well within the 90 minutes of CI, as does make e2e.
 AT_ONCE ?= 8
+# Packages of this many at once: with one for each processor, both processors were idle for a
+# quarter of the time.
+PACKAGES ?= 3
 # A test that fails runs again alone, three times. What then passes is named in this file, with
 # what became of all tests.
 RESULTS ?= $(BIN)/results.txt
-retest = bin/retest -C $(1) -results $(RESULTS) -- -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 20m $(2) --
+# verify-fast has vetted all of it.
+retest = bin/retest -C $(1) -results $(RESULTS) -- -vet=off -p $(PACKAGES) -parallel $(AT_ONCE) $(if $(FULL),-shuffle=on -count=1) -timeout 20m $(2) --
 bin/retest: FORCE
 	@go build -o $@ ./hack/retest
 
@@ -136,7 +140,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 	CGO_ENABLED=1 $(call retest,.,-race) $$(comm -23 <(go list ./... | sort) <(go list $(ALONE) | sort)); \
 	for m in $(filter-out .,$(MODULES)); do CGO_ENABLED=1 $(call retest,$$m,-race) ./...; done
 	$(call retest,.,-run "$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/^\1$$/p' $(APART) | paste -sd '|')") $(sort $(dir $(APART)))
-	$(call retest,$(KUBERNETES),-vet=off -shuffle=on) ./... # vet would read the facts of all of Kubernetes
+	$(call retest,$(KUBERNETES),-shuffle=on) ./...
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.

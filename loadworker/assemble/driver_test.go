@@ -18,11 +18,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-// arrivals is a step of 40 requests in a second. Its window does not close before run cuts it.
+// arrivals is a step of 40 requests in a tenth of a second. Its window does not close before run cuts it.
 func arrivals() *workerv1.Step {
 	return &workerv1.Step{
 		Total: 40, Share: &workerv1.Share{Stride: 1, Count: 40},
-		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 40e6, DurationNanos: int64(time.Hour)}},
+		Load: &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{TotalRateMicros: 400e6, DurationNanos: int64(time.Hour)}},
 	}
 }
 
