@@ -6,7 +6,7 @@
 //
 //	api/v1alpha1                     what users write and read
 //	api/worker/v1                    what operator and workers say to each other
-//	controllers/loadtest             reconciles LoadTests: it and loadtestschedule call the API server
+//	controllers/loadtest             reconciles LoadTests
 //	  lifecycle                      decides what a run does next (pure)
 //	  plan                           expands a spec into the plan, and divides the load (pure)
 //	  desired                        describes the workers' Job (pure)
@@ -14,6 +14,7 @@
 //	  targetstate, sink              what ran behind the target; where results are kept
 //	controllers/loadtestschedule     reconciles LoadTestSchedules; decision decides (pure)
 //	controllers/coordinator          sessions with the workers, gate, live merge
+//	controllers/identity             the worker that a token belongs to
 //	  exchange                       the values between lifecycle and coordinator (pure)
 //	controllers/judge/results        merged measurement to status, with its audits (pure)
 //	controllers/judge/verdict        judges a result against its thresholds (pure)

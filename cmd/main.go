@@ -21,6 +21,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
@@ -120,7 +121,7 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 		return err
 	}
 	runs := loadtest.NewRuns()
-	r.Workers = coordinator.New(loadtest.NewAuthenticator(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
+	r.Workers = coordinator.New(identity.New(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
 	r.Workers.Log = ctrl.Log.WithName("coordinator")
 	reconciler := &loadtest.Reconciler{
 		Client:   mgr.GetClient(),

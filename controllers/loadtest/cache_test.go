@@ -1,7 +1,6 @@
 package loadtest_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -29,28 +27,7 @@ func cached(t *testing.T) client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Scheme = apiserver.Scheme(t)
-	reader, err := cache.New(apiserver.Config(t), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- reader.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("cache: %v", err)
-		}
-	})
-	if !reader.WaitForCacheSync(t.Context()) {
-		t.Fatal("the cache does not start")
-	}
-	c, err := client.New(apiserver.Config(t), client.Options{Scheme: options.Scheme, Cache: &client.CacheOptions{Reader: reader}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return apiserver.Cached(t, options)
 }
 
 const histogram = "HISTFAAAAEF4nJNpmSzMwMDAyQABzFCaEURcm7yEwf4DRISJgREAPasDHQ=="
@@ -141,12 +118,12 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	other := &corev1.Pod{Spec: podTemplate().Spec}
+	other := &corev1.Pod{Spec: apiserver.PodTemplate().Spec}
 	other.Namespace, other.Name = lt.Namespace, "other"
 	if err := apiserver.Client(t).Create(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	pod := makePod(t, apiserver.Client(t), job, 0) // after the other: once it is here, that one would be
+	pod := apiserver.Pod(t, apiserver.Client(t), job, 0) // after the other: once it is here, that one would be
 
 	gotPod, gotJob := &corev1.Pod{}, &batchv1.Job{}
 	cachedAs(t, c, pod, gotPod)
@@ -232,7 +209,7 @@ func TestAHeldRunIsReadAgain(t *testing.T) {
 func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
 	t.Parallel()
 	c, lt := cached(t), hello(t)
-	foreign := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
+	foreign := &batchv1.Job{Spec: batchv1.JobSpec{Template: apiserver.PodTemplate()}}
 	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
 	if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)

@@ -198,7 +198,7 @@ func TestCertificateThatCannotBeKeptIsNotServed(t *testing.T) {
 	for n, want := range map[int]string{1: "get Secret ", 2: "keep certificate in Secret "} {
 		calls := 0
 		r := newReplicas(t)
-		r.client = failing(apiserver.Client(t), func() error {
+		r.client = apiserver.Failing(apiserver.Client(t), func() error {
 			if calls++; calls == n {
 				return errors.New("the server has a bad day")
 			}

@@ -3,8 +3,6 @@ package loadtest_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"strconv"
 	"sync"
 	"testing"
@@ -13,13 +11,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
@@ -234,7 +231,7 @@ func bringPods(t *testing.T, lt *v1alpha1.LoadTest) {
 		t.Fatal(err)
 	}
 	for n := range *job.Spec.Completions {
-		makePod(t, c, job, n)
+		apiserver.Pod(t, c, job, n)
 	}
 }
 
@@ -254,25 +251,6 @@ func podUIDs(t *testing.T, run coordinator.RunID) map[int]string {
 		uids[n] = string(pods.Items[i].UID)
 	}
 	return uids
-}
-
-func makePod(t *testing.T, c client.Client, job *batchv1.Job, n int32) *corev1.Pod {
-	t.Helper()
-	pod := &corev1.Pod{Spec: *job.Spec.Template.Spec.DeepCopy()}
-	pod.Namespace, pod.Name = job.Namespace, fmt.Sprintf("%s-%d-abcde", job.Name, n)
-	pod.Spec.ServiceAccountName = "default" // as admission sets it
-	index := map[string]string{batchv1.JobCompletionIndexAnnotation: fmt.Sprint(n)}
-	pod.Annotations, pod.Labels = index, maps.Clone(index)
-	maps.Copy(pod.Labels, job.Spec.Template.Labels)
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	if err := c.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
-	pod.Status.Phase = corev1.PodRunning
-	if err := c.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
-	return pod
 }
 
 // said are the events emitted so far.

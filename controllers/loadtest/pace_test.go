@@ -51,7 +51,7 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), job); err != nil {
 		t.Fatal(err)
 	}
-	pod := makePod(t, c, job, 0)
+	pod := apiserver.Pod(t, c, job, 0)
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "full"}}
 	if err := c.Status().Update(t.Context(), pod); err != nil {

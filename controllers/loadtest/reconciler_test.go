@@ -224,7 +224,7 @@ func TestEveryCallMayFail(t *testing.T) {
 				}
 				return nil
 			}
-			r, lt := newFixture(t, failing(apiserver.Client(t), count)), hello(t)
+			r, lt := newFixture(t, apiserver.Failing(apiserver.Client(t), count)), hello(t)
 			live(r, lt, &failed)
 			if lt.Status.Verdict != v1alpha1.VerdictPassed || lt.Status.Steps[0].Result.Sent != 20 {
 				t.Errorf("verdict %q, result %+v", lt.Status.Verdict, lt.Status.Steps[0].Result)
@@ -264,42 +264,6 @@ func live(r *fixture, lt *v1alpha1.LoadTest, failed *bool) {
 	r.t.Fatalf("not complete after %d passes: %+v", bound, lt.Status)
 }
 
-// failing is a client each of whose calls may fail.
-func failing(c client.WithWatch, check func() error) client.Client {
-	return interceptor.NewClient(c, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-			if err := check(); err != nil { // not joined with a NotFound, which would hide it
-				return err
-			}
-			return c.Get(ctx, key, obj, opts...)
-		},
-		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
-			if err := check(); err != nil {
-				return err
-			}
-			return c.List(ctx, list, opts...)
-		},
-		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-			if err := check(); err != nil {
-				return err
-			}
-			return c.Create(ctx, obj, opts...)
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			if err := check(); err != nil {
-				return err
-			}
-			return c.Delete(ctx, obj, opts...)
-		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-			if err := check(); err != nil {
-				return err
-			}
-			return c.SubResource(name).Patch(ctx, obj, patch, opts...)
-		},
-	})
-}
-
 // A foreign Job of the same name must be left alone.
 func TestForeignJob(t *testing.T) {
 	t.Parallel()
@@ -307,7 +271,7 @@ func TestForeignJob(t *testing.T) {
 	r, lt := newFixture(t, c), hello(t)
 	foreign := &batchv1.Job{Spec: batchv1.JobSpec{}}
 	foreign.Namespace, foreign.Name = lt.Namespace, lt.Name
-	foreign.Spec.Template = podTemplate()
+	foreign.Spec.Template = apiserver.PodTemplate()
 	if err := c.Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}

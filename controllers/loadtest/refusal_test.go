@@ -99,14 +99,14 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 		t.Fatalf("WorkersReady is %s: %s\nwant %s", got.Reason, got.Message, want)
 	}
 
-	pod := makePod(t, c, job, 0)
+	pod := apiserver.Pod(t, c, job, 0)
 	r.clock.SetTime(pod.CreationTimestamp.Add(lifecycle.PodsExpected + time.Second)) // a message is written once a second
 	r.mustPass(lt)
 	if got := workersReady(lt); !strings.HasPrefix(got.Message, "1 of 2 workers: the pod cannot be created: ") {
 		t.Errorf("with one of two pods: WorkersReady is %+v", got)
 	}
 
-	makePod(t, c, job, 1)
+	apiserver.Pod(t, c, job, 1)
 	before := l.n
 	r.after(time.Second)
 	r.mustPass(lt)

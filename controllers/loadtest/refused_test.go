@@ -190,7 +190,7 @@ func deny(t *testing.T, namespace string, rule admissionv1.Rule, operation admis
 // awaitJobs waits until Jobs are admitted to a namespace, or are not any more.
 func awaitJobs(t *testing.T, namespace string, admitted bool) {
 	t.Helper()
-	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: apiserver.PodTemplate()}}
 	job.Namespace, job.Name = namespace, "probe"
 	awaitAdmission(t, admitted, func(c client.Client) error { return c.Create(t.Context(), job.DeepCopy()) })
 }

@@ -114,7 +114,7 @@ var rules = []rule{
 		},
 	},
 	{
-		because: "controllers/loadtest alone calls the API server",
+		because: "the coordinator has no client of the API server: it is told who a worker is (controllers/identity)",
 		of:      []string{"controllers/coordinator/..."},
 		reach:   transitive,
 		forbid:  clients,

@@ -1,4 +1,4 @@
-package loadtest_test
+package identity_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -130,8 +130,8 @@ func (c *chain) client() client.Client {
 	})
 }
 
-func (c *chain) authenticator() *loadtest.Authenticator {
-	return loadtest.NewAuthenticator(c.client(), clocktesting.NewFakePassiveClock(noon))
+func (c *chain) authenticator() *identity.Authenticator {
+	return identity.New(c.client(), clocktesting.NewFakePassiveClock(noon))
 }
 
 func (c *chain) authenticate(t *testing.T) (coordinator.Identity, error) {

@@ -1,4 +1,4 @@
-package loadtest
+package identity
 
 import (
 	"context"
@@ -11,16 +11,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 )
 
-// Authenticator finds the worker of a run that a token belongs to. Nothing that
-// another namespace can write decides it:
-//
-//	claims of the token    which pod it says that it is bound to, not yet believed
-//	cache of the operator  pod ─▶ its Job ─▶ its LoadTest, all of one namespace,
-//	                       each found by name, compared by UID and its controller
-//	TokenReview            the API server confirms that the token is bound to the pod
-//
-// The review comes last, since it costs the API server something: a token that names
-// no worker's pod is refused without one.
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+
+// Authenticator finds the worker of a run that a token belongs to. It is safe for use by
+// many goroutines.
 type Authenticator struct {
 	client  client.Client
 	clock   clock.PassiveClock
@@ -29,8 +23,8 @@ type Authenticator struct {
 
 var _ coordinator.Authenticator = (*Authenticator)(nil)
 
-// NewAuthenticator returns an Authenticator that reads through a client's cache.
-func NewAuthenticator(c client.Client, clk clock.PassiveClock) *Authenticator {
+// New returns an Authenticator that reads through a client's cache.
+func New(c client.Client, clk clock.PassiveClock) *Authenticator {
 	return &Authenticator{client: c, clock: clk, reviews: newReviews(c, clk)}
 }
 

@@ -1,32 +1,28 @@
-package loadtest_test
+package identity_test
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
-
-func podTemplate() corev1.PodTemplateSpec {
-	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "c", Image: "i"}},
-	}}
-}
 
 // token asks the API server for a token as the kubelet does; pod may be nil.
 func token(t *testing.T, c client.Client, namespace, audience string, pod *corev1.Pod) string {
@@ -49,13 +45,22 @@ func token(t *testing.T, c client.Client, namespace, audience string, pod *corev
 // withWorker is a LoadTest with its Job and worker 1's pod, as stored.
 func withWorker(t *testing.T, c client.Client) (*v1alpha1.LoadTest, *batchv1.Job, *corev1.Pod) {
 	t.Helper()
-	lt := hello(t)
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
+		Target:      v1alpha1.Target{URL: "http://shortener:8080"},
+		Requests:    []v1alpha1.Request{{Path: "/health"}},
+		Parallelism: ptr.To[int32](2),
+		Ladder:      &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+	}}
+	lt.Namespace, lt.Name = apiserver.Namespace(t), "hello"
+	if err := c.Create(t.Context(), lt); err != nil {
+		t.Fatal(err)
+	}
 	lt.Status.Workers.Desired = 2
 	job := desired.Job(lt, desired.Config{WorkerImage: "worker:test"})
 	if err := c.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	return lt, job, makePod(t, c, job, 1)
+	return lt, job, apiserver.Pod(t, c, job, 1)
 }
 
 func bearer(t *testing.T, c client.Client, pod *corev1.Pod) string {
@@ -66,7 +71,7 @@ func bearer(t *testing.T, c client.Client, pod *corev1.Pod) string {
 // forgedJob is a Job with the labels of another, whose owner is of the author's choice.
 func forgedJob(t *testing.T, c client.Client, namespace string, of *batchv1.Job, owners []metav1.OwnerReference) *batchv1.Job {
 	t.Helper()
-	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: podTemplate()}}
+	job := &batchv1.Job{Spec: batchv1.JobSpec{Template: apiserver.PodTemplate()}}
 	job.Namespace, job.Name, job.Labels, job.OwnerReferences = namespace, "forged", of.Labels, owners
 	if err := c.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -94,7 +99,7 @@ func deleting(t *testing.T, c client.Client, obj client.Object) {
 
 func authenticate(t *testing.T, c client.Client, token string) (coordinator.Identity, error) {
 	t.Helper()
-	return loadtest.NewAuthenticator(c, clock.RealClock{}).Authenticate(t.Context(), token)
+	return identity.New(c, clock.RealClock{}).Authenticate(t.Context(), token)
 }
 
 func TestAuthenticate(t *testing.T) {
@@ -112,7 +117,7 @@ func TestAuthenticate(t *testing.T) {
 	}
 
 	elsewhere := apiserver.Namespace(t)
-	impostor := func(job *batchv1.Job) string { return bearer(t, c, makePod(t, c, job, 1)) }
+	impostor := func(job *batchv1.Job) string { return bearer(t, c, apiserver.Pod(t, c, job, 1)) }
 	valid := bearer(t, c, worker)
 	for name, token := range map[string]string{
 		"another audience":            token(t, c, lt.Namespace, "https://kubernetes.default.svc", worker),
@@ -139,12 +144,16 @@ func TestAuthenticateFromTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := cached(t)
+	options, err := loadtest.CacheOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := apiserver.Cached(t, options)
 	got, err := authenticate(t, reader, valid)
 	if err != nil || got.PodUID != want.PodUID || !got.Created.Equal(want.Created) || got.Run != want.Run || got.Worker != want.Worker {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	if err := loadtest.NewAuthenticator(reader, clock.RealClock{}).Check(t.Context(), got); err != nil {
+	if err := identity.New(reader, clock.RealClock{}).Check(t.Context(), got); err != nil {
 		t.Errorf("checked again: %v", err)
 	}
 }
@@ -156,7 +165,7 @@ func TestPodCannotSpeakForAnotherNamespace(t *testing.T) {
 	c := apiserver.Client(t)
 	_, victims, _ := withWorker(t, c)
 	own, _, _ := withWorker(t, c)
-	pod := makePod(t, c, forgedJob(t, c, own.Namespace, victims, victims.OwnerReferences), 1)
+	pod := apiserver.Pod(t, c, forgedJob(t, c, own.Namespace, victims, victims.OwnerReferences), 1)
 	if got, err := authenticate(t, c, bearer(t, c, pod)); !errors.Is(err, coordinator.ErrUnauthenticated) || !strings.Contains(err.Error(), "by another UID") {
 		t.Errorf("got %+v, %v; want that the owner is of another UID", got, err)
 	}
@@ -197,7 +206,7 @@ func TestTokenOfADeletedPod(t *testing.T) {
 		t.Errorf("a pod that is gone: got %+v", got)
 	}
 	// Its name can be used again; its token is not the new pod's.
-	if young := makePod(t, c, job, 1); young.Name != worker.Name {
+	if young := apiserver.Pod(t, c, job, 1); young.Name != worker.Name {
 		t.Fatalf("the pod's name is %s, want that of the one before", young.Name)
 	}
 	if got, err := authenticate(t, c, valid); !errors.Is(err, coordinator.ErrUnauthenticated) || !strings.Contains(err.Error(), "was replaced") {
@@ -210,7 +219,7 @@ func TestAuthenticateLater(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
 	_, _, worker := withWorker(t, c)
-	down := failing(c, func() error { return errors.New("connection refused") })
+	down := apiserver.Failing(c, func() error { return errors.New("connection refused") })
 	if _, err := authenticate(t, down, bearer(t, c, worker)); err == nil || errors.Is(err, coordinator.ErrUnauthenticated) {
 		t.Errorf("got %v; want an error that may pass", err)
 	}
