@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
 )
 
 // configure has the reconciler keep to the administrator's configuration.
@@ -26,7 +27,7 @@ func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtes
 		return func(context.Context, context.Context) error { return nil }, nil
 	}
 	log := ctrl.Log.WithName("configuration")
-	c := &loadtest.Configuration{
+	c := &configuration.Source{
 		ConfigMap: types.NamespacedName{Namespace: o.namespace, Name: o.configMap},
 		Clock:     clock.RealClock{},
 		Log:       log,
@@ -36,7 +37,7 @@ func (o *options) configure(config *rest.Config, mgr manager.Manager, r *loadtes
 				log.Error(err, "cannot apply the configuration to current runs; they read it on their next pass")
 			}
 		},
-		Metrics: loadtest.NewConfigurationMetrics(metrics.Registry),
+		Metrics: configuration.NewMetrics(metrics.Registry),
 	}
 	r.Policy = c.Policy
 	return func(ctx, limited context.Context) error { return c.Watch(ctx, limited, config, mgr.GetScheme()) }, nil

@@ -14,14 +14,16 @@
 //	  targetstate, sink              what ran behind the target; where results are kept
 //	controllers/loadtestschedule     reconciles LoadTestSchedules; decision decides (pure)
 //	controllers/coordinator          sessions with the workers, gate, live merge
-//	controllers/identity             the worker that a token belongs to
 //	  exchange                       the values between lifecycle and coordinator (pure)
+//	controllers/identity             finds the worker that a token belongs to
 //	controllers/judge/results        merged measurement to status, with its audits (pure)
 //	controllers/judge/verdict        judges a result against its thresholds (pure)
 //	controllers/judge/statistics     by what factor figures changed, and how certain that is (pure)
 //	controllers/figures              the figures of two runs, side by side (pure)
 //	controllers/policy               what the administrator allows (pure)
-//	controllers/replica              makes the process a replica: lease, probes, takeover, metrics
+//	controllers/replica              makes the process a replica: lease, certificate, probes, takeover, metrics
+//	  configuration                  reads what the administrator allows, and again when it changes
+//	controllers/writes               the name of the operator's writes, and what a refusal is
 //	controllers/runmetrics           the metrics of runs; fairlimit: a limit that is fair between namespaces
 //	pace                             when requests are due: the plan and the workers ask it
 //	measure                          histograms, outcomes, merge: both sides have it

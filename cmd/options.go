@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 )
 
 // options are the operator's flags.
@@ -95,7 +96,7 @@ func (o *options) readConfigFile() (*policy.Policy, error) {
 }
 
 // endpoint is where the Service leads; nil: there is no Service.
-func (o *options) endpoint() (*loadtest.Endpoint, error) {
+func (o *options) endpoint() (*replica.Endpoint, error) {
 	if o.coordinatorService == "" {
 		return nil, nil
 	}
@@ -111,7 +112,7 @@ func (o *options) endpoint() (*loadtest.Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--coordinator-bind-address: %w", err)
 	}
-	return &loadtest.Endpoint{
+	return &replica.Endpoint{
 		Service: types.NamespacedName{Namespace: o.namespace, Name: o.coordinatorService},
 		Address: address, Port: int32(number),
 	}, nil

@@ -17,7 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
@@ -101,7 +100,7 @@ func TestLeaderTakesItsServiceBack(t *testing.T) {
 	seldom(t)
 	o := newOperators(t)
 	only := o.lead()
-	late := loadtest.Endpoint{
+	late := replica.Endpoint{
 		Service: types.NamespacedName{Namespace: o.namespace, Name: "leader"}, Address: netip.MustParseAddr("10.9.9.9"), Port: 9443,
 	}
 	if err := late.Publish(t.Context(), o.client); err != nil {

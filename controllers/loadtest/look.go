@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -51,7 +52,7 @@ func (r *Reconciler) look(ctx context.Context, lt *v1alpha1.LoadTest, look *life
 	defer cancel()
 	seen.Service = lifecycle.LookedAt(&lt.Spec, &lt.Status.Steps[look.Step]).Name
 	if err := r.readTarget(ctx, lt.Namespace, seen); err != nil {
-		seen.Problem = text.Clean(problemOf(err, seen.Service), maxRefusal)
+		seen.Problem = text.Clean(problemOf(err, seen.Service), writes.MaxMessage)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -71,7 +72,7 @@ const (
 func (n *note) panicked(cause any, stack []byte) error {
 	n.panics++
 	if n.panics >= maxPanics && n.cause == nil {
-		n.cause = lifecycle.PassFailed(text.Clean(fmt.Sprint(cause), maxRefusal), 0)
+		n.cause = lifecycle.PassFailed(text.Clean(fmt.Sprint(cause), writes.MaxMessage), 0)
 	}
 	return fmt.Errorf("panic %d in a row: %v\n%s", n.panics, cause, stack)
 }
@@ -173,4 +174,13 @@ func (r retries) When(req ctrl.Request) time.Duration {
 // onConflict is how long to wait after the nth conflict in a row, from 1.
 func onConflict(n int) time.Duration {
 	return min(conflictRetry<<min(n-1, 10), lastRetry)
+}
+
+// refusedBy is the refusal that an error is, for the next decision.
+func refusedBy(err error, now time.Time) (refusal *lifecycle.Refusal, ok bool) {
+	r, ok := writes.RefusalOf(err)
+	if !ok {
+		return nil, false
+	}
+	return &lifecycle.Refusal{Message: r.Message, Permanent: r.Permanent, At: now}, true
 }

@@ -1,7 +1,10 @@
 package loadtest_test
 
 import (
+	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -34,5 +37,25 @@ func TestStopLiftedDuringAPassKeepsTheLimit(t *testing.T) {
 	r.Policy = func() *policy.Policy { return free }
 	if r.passes(list[1:]); list[1].Status.Phase != v1alpha1.PhaseQueued {
 		t.Errorf("phase %s after the stop, want Queued", list[1].Status.Phase)
+	}
+}
+
+func TestInvalidConfigurationHoldsARunUntilItIsCorrected(t *testing.T) {
+	t.Parallel()
+	invalid, err := policy.Next(nil, map[string]string{"config.yaml": "target: {}"})
+	if err == nil {
+		t.Fatal("the configuration is valid")
+	}
+	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
+	r.Policy = func() *policy.Policy { return invalid }
+	r.mustPass(lt)
+	held := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended)
+	if held == nil || held.Reason != v1alpha1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {
+		t.Errorf("condition %+v, start time %v", held, lt.Status.StartTime)
+	}
+	r.Policy = func() *policy.Policy { return unlimited }
+	r.mustPass(lt)
+	if lt.Status.Phase != v1alpha1.PhaseStarting || !meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionSuspended) {
+		t.Errorf("phase %s of a run that is not held any more", lt.Status.Phase)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests,verbs=get;list;watch;delete
@@ -40,9 +41,6 @@ import (
 
 // reasonDeleteRefused is the reason of an event.
 const reasonDeleteRefused = "DeleteRefused"
-
-// FieldManager names the operator's writes.
-const FieldManager = "loadtest-operator"
 
 // Workers is what the reconciler needs of the coordinator.
 type Workers interface {
@@ -298,7 +296,7 @@ func (r *Reconciler) apply(ctx context.Context, lt *v1alpha1.LoadTest, seen life
 
 // createJob creates the Job, and notes that it is refused or that there is one.
 func (r *Reconciler) createJob(ctx context.Context, lt *v1alpha1.LoadTest, note *note, now time.Time) error {
-	err := r.Client.Create(ctx, desired.Job(lt, r.Children()), client.FieldOwner(FieldManager))
+	err := r.Client.Create(ctx, desired.Job(lt, r.Children()), client.FieldOwner(writes.FieldManager))
 	if note.jobExists = apierrors.IsAlreadyExists(err); note.jobExists {
 		err = nil
 	}
@@ -328,7 +326,7 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 	if client.IgnoreNotFound(err) == nil {
 		return nil
 	}
-	if refusal, ok := refusedBy(err, time.Time{}); ok {
+	if refusal, ok := writes.RefusalOf(err); ok {
 		r.Metrics.refused(refusedDeletion)
 		r.Recorder.Eventf(lt, nil, corev1.EventTypeWarning, reasonDeleteRefused, "Run", "The %s cannot be deleted: %s", kind, refusal.Message)
 	}

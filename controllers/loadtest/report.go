@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // report writes the status if it changed, and emits events and metrics after.
@@ -27,7 +28,7 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 	// The lock makes a decision from a stale cache fail instead of overwriting
 	// what is newer.
 	patch := client.MergeFromWithOptions(lt, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(FieldManager)); apierrors.IsNotFound(err) {
+	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(writes.FieldManager)); apierrors.IsNotFound(err) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -66,7 +67,7 @@ func (r *Reconciler) store(ctx context.Context, lt *v1alpha1.LoadTest, d *lifecy
 		return storeRetry, nil
 	}
 	var answer apierrors.APIStatus
-	if errors.As(err, &answer) && note.notStored(s.Step, false, maxStoreErrors, text.Clean(err.Error(), maxRefusal)) {
+	if errors.As(err, &answer) && note.notStored(s.Step, false, maxStoreErrors, text.Clean(err.Error(), writes.MaxMessage)) {
 		return time.Millisecond, nil
 	}
 	return 0, fmt.Errorf("store the results of step %d: %w", s.Step, err)
@@ -91,7 +92,7 @@ func (e foreignError) Error() string {
 // createResults creates the ConfigMap. One that is there must be this one, which a
 // process before this one created.
 func (r *Reconciler) createResults(ctx context.Context, lt *v1alpha1.LoadTest, name string, packed []byte) error {
-	err := r.Client.Create(ctx, desired.Results(lt, name, packed), client.FieldOwner(FieldManager))
+	err := r.Client.Create(ctx, desired.Results(lt, name, packed), client.FieldOwner(writes.FieldManager))
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // errBehind says that the cache has an earlier state of the schedule.
@@ -53,13 +53,13 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.LoadTestSchedule, d
 		return false, err
 	}
 	lt := decision.Run(s, start.Name, start.Cause, passed)
-	err = r.Client.Create(ctx, lt, append(options, client.FieldOwner(loadtest.FieldManager))...)
+	err = r.Client.Create(ctx, lt, append(options, client.FieldOwner(writes.FieldManager))...)
 	if apierrors.IsAlreadyExists(err) {
 		return r.isOurs(ctx, s, start.Name, note, now)
 	}
-	if message, ok := loadtest.RefusalOf(err); ok {
+	if refusal, ok := writes.RefusalOf(err); ok {
 		// What is invalid stays so; a right or a quota may be given at any time.
-		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: " + message, Stalls: apierrors.IsInvalid(err)}, now)
+		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: " + refusal.Message, Stalls: apierrors.IsInvalid(err)}, now)
 		return false, nil
 	}
 	if err != nil {

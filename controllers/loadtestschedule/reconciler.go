@@ -24,10 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtestschedules,verbs=get;list;watch
@@ -186,7 +186,7 @@ func (r *Reconciler) report(ctx context.Context, s *v1alpha1.LoadTestSchedule, d
 	next.Status = d.Status
 	// The lock makes a decision from a stale cache fail instead of overwriting what is newer.
 	patch := client.MergeFromWithOptions(s, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(loadtest.FieldManager)); err != nil {
+	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(writes.FieldManager)); err != nil {
 		return client.IgnoreNotFound(fmt.Errorf("patch status: %w", err))
 	}
 	for _, e := range d.Events {

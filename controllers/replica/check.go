@@ -20,7 +20,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
 // checkTimeout is how long a check is tried again: after an install or an upgrade it takes
@@ -118,7 +117,7 @@ func within(ctx context.Context, limit time.Duration, try func(context.Context) 
 }
 
 func (i *installation) definitions(ctx context.Context) error {
-	lacking, err := loadtest.Lacking(ctx, i.api)
+	lacking, err := Lacking(ctx, i.api)
 	if err == nil && len(lacking) > 0 {
 		err = older(lacking)
 	}

@@ -10,4 +10,11 @@
 //
 // It also serves the metrics, and has the checks that helm test runs (`manager check`). What
 // a leader does is wired in cmd.
+//
+//	replica.go, lease.go, restart.go    the course above
+//	certificate.go, leader_endpoint.go  how workers trust the replica that leads, and find it
+//	schemas.go, served_schema.go        the fields that the API server stores
+//	metrics_server.go, scrape_access.go the metrics, and who may read them
+//	memory.go, check.go                 the limit of the memory; the checks
+//	configuration                       the administrator's configuration, as each replica reads it
 package replica

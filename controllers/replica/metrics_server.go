@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
 const (
@@ -46,7 +45,7 @@ var _ manager.LeaderElectionRunnable = &MetricsServer{}
 
 // NewMetricsServer returns a server on an address; "0" is none. One that is secure asks the API server
 // by a client.
-func NewMetricsServer(bind string, secure bool, c client.Client, certificates *loadtest.Certificates) *MetricsServer {
+func NewMetricsServer(bind string, secure bool, c client.Client, certificates *Certificates) *MetricsServer {
 	page := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapesAtOnce,
 	})
@@ -54,7 +53,7 @@ func NewMetricsServer(bind string, secure bool, c client.Client, certificates *l
 		return &MetricsServer{bind: bind, handler: page}
 	}
 	return &MetricsServer{
-		bind: bind, handler: loadtest.NewScrapers(c).Only(page),
+		bind: bind, handler: NewScrapers(c).Only(page),
 		// HTTP/2 would let one connection ask many times at once.
 		config: &tls.Config{GetCertificate: certificates.Get, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}},
 	}

@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
 const (
@@ -44,7 +43,7 @@ type Config struct {
 	// Certificate is the Secret with the coordinator's certificate.
 	Certificate types.NamespacedName
 	// Endpoint is where the Service of workers leads; nil: workers dial this process.
-	Endpoint *loadtest.Endpoint
+	Endpoint *Endpoint
 	// Bind is the address on which workers are served.
 	Bind string
 }
@@ -53,12 +52,12 @@ type Config struct {
 // leader.
 type Replica struct {
 	// Certificates of the coordinator.
-	Certificates *loadtest.Certificates
+	Certificates *Certificates
 	// Workers are served by the leader. It is set before the replica leads.
 	Workers *coordinator.Coordinator
 
 	direct   client.Client
-	endpoint *loadtest.Endpoint
+	endpoint *Endpoint
 	bind     string
 	// prepared is closed when the replica can take over.
 	prepared chan struct{}
@@ -81,7 +80,7 @@ func NewClient(config *rest.Config, scheme *runtime.Scheme) (client.Client, erro
 // New returns a replica that is not ready yet.
 func New(c Config) *Replica {
 	r := &Replica{
-		Certificates: &loadtest.Certificates{Client: c.Client, Clock: clock.RealClock{}, Secret: c.Certificate},
+		Certificates: &Certificates{Client: c.Client, Clock: clock.RealClock{}, Secret: c.Certificate},
 		direct:       c.Client, endpoint: c.Endpoint, bind: c.Bind, prepared: make(chan struct{}),
 	}
 	r.setUnready("the API server has not been read yet")

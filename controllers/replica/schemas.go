@@ -8,8 +8,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
-
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 )
 
 // older says what to do about definitions that lack fields.
@@ -34,7 +32,7 @@ func (r *Replica) AwaitSchemas(ctx context.Context, config *rest.Config) error {
 	log := ctrl.Log.WithName("replica")
 	for said := ""; ; {
 		err := attempt(ctx, func(ctx context.Context) error {
-			lacking, err := loadtest.Lacking(ctx, api.RESTClient())
+			lacking, err := Lacking(ctx, api.RESTClient())
 			if err == nil && len(lacking) > 0 {
 				err = older(lacking)
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
@@ -35,7 +36,7 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	o.Finished(lt.UID, &last)
 	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictPassed, 0)}
 	loadtest.NewMetrics(o.registry)
-	loadtest.NewConfigurationMetrics(o.registry)
+	configuration.NewMetrics(o.registry)
 	coordinator.New(nil, clock.RealClock{}, nil, o.registry)
 	families, err := o.registry.Gather()
 	if err != nil {

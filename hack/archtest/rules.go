@@ -120,6 +120,18 @@ var rules = []rule{
 		forbid:  clients,
 	},
 	{
+		because: "what all writes share has no client of its own",
+		of:      []string{"controllers/writes"},
+		reach:   transitive,
+		forbid:  clients,
+	},
+	{
+		because: "neither what makes a process a replica nor who a worker is depends on how runs are reconciled",
+		of:      []string{"controllers/replica/...", "controllers/identity"},
+		reach:   transitive,
+		forbid:  []string{"controllers/loadtest", "controllers/loadtestschedule"},
+	},
+	{
 		because: "controllers depend neither on the worker nor on a target",
 		of:      []string{"controllers/..."},
 		reach:   transitive,

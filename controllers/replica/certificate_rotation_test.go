@@ -1,4 +1,4 @@
-package loadtest_test
+package replica_test
 
 import (
 	"context"

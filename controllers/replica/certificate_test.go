@@ -1,4 +1,4 @@
-package loadtest_test
+package replica_test
 
 import (
 	"crypto/tls"
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -36,11 +36,11 @@ func newReplicas(t *testing.T) *replicas {
 }
 
 // start returns a replica that has read nothing yet.
-func (r *replicas) start() *loadtest.Certificates {
-	return &loadtest.Certificates{Client: r.client, Clock: r.clock, Secret: r.secret}
+func (r *replicas) start() *replica.Certificates {
+	return &replica.Certificates{Client: r.client, Clock: r.clock, Secret: r.secret}
 }
 
-func (r *replicas) refresh(c *loadtest.Certificates) {
+func (r *replicas) refresh(c *replica.Certificates) {
 	r.t.Helper()
 	if err := c.Refresh(r.t.Context()); err != nil {
 		r.t.Fatal(err)
@@ -61,7 +61,7 @@ func (r *replicas) change(f func(data map[string][]byte)) {
 }
 
 // served is the certificate that workers are shown.
-func served(t *testing.T, c *loadtest.Certificates) *x509.Certificate {
+func served(t *testing.T, c *replica.Certificates) *x509.Certificate {
 	t.Helper()
 	pair, err := c.Get(&tls.ClientHelloInfo{})
 	if err != nil {
@@ -71,7 +71,7 @@ func served(t *testing.T, c *loadtest.Certificates) *x509.Certificate {
 }
 
 // trusted says whether a worker of a Job that was made with a CA can connect.
-func trusted(t *testing.T, ca string, c *loadtest.Certificates, at time.Time) bool {
+func trusted(t *testing.T, ca string, c *replica.Certificates, at time.Time) bool {
 	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(ca))
@@ -93,7 +93,7 @@ func TestCertificateOutlivesTheOperator(t *testing.T) {
 func TestReplicasThatStartAtOnceShareACertificate(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)
-	all := make([]*loadtest.Certificates, 8)
+	all := make([]*replica.Certificates, 8)
 	var group sync.WaitGroup
 	for i := range all {
 		all[i] = r.start()
@@ -116,7 +116,7 @@ func TestReplicasThatStartAtOnceShareACertificate(t *testing.T) {
 func TestCertificateIsRenewedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	r := newReplicas(t)
-	both := []*loadtest.Certificates{r.start(), r.start()}
+	both := []*replica.Certificates{r.start(), r.start()}
 	for _, c := range both {
 		r.refresh(c)
 	}

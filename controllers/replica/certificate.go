@@ -1,4 +1,4 @@
-package loadtest
+package replica
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // +kubebuilder:rbac:groups="",namespace=system,resources=secrets,verbs=create
@@ -84,9 +85,9 @@ func (c *Certificates) renew(ctx context.Context) (certs.Set, error) {
 	}
 	toSecret(set, secret)
 	if missing {
-		err = c.Client.Create(ctx, secret, client.FieldOwner(FieldManager))
+		err = c.Client.Create(ctx, secret, client.FieldOwner(writes.FieldManager))
 	} else {
-		err = c.Client.Update(ctx, secret, client.FieldOwner(FieldManager))
+		err = c.Client.Update(ctx, secret, client.FieldOwner(writes.FieldManager))
 	}
 	if err != nil {
 		return certs.Set{}, fmt.Errorf("keep certificate in Secret %s: %w", c.Secret, err)

@@ -3,7 +3,6 @@ package loadtest
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // failedCreate is the reason of the Job controller's events that tell why it
@@ -64,18 +64,14 @@ func lastCreated(job *batchv1.Job, pods []corev1.Pod) time.Time {
 	return last
 }
 
-// objectName is what the API server says before the reason. A pod's name is another one
-// at each attempt, and a condition's message must not be.
-var objectName = regexp.MustCompile(`^(Error creating: )?([A-Za-z.]+ "[^"]*" is (forbidden|invalid): )?`)
-
-// refusal is what the latest of the events says.
+// refusal is what the latest of the events says, without the name of the pod.
 func refusal(events []eventsv1.Event) string {
 	var latest time.Time
 	message := ""
 	for i := range events {
 		e := &events[i]
 		if at := lastSeen(e); message == "" || at.After(latest) {
-			latest, message = at, objectName.ReplaceAllString(e.Note, "")
+			latest, message = at, writes.WithoutObject(e.Note)
 		}
 	}
 	return message

@@ -1,4 +1,4 @@
-package loadtest_test
+package replica_test
 
 import (
 	"net/netip"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -23,7 +23,7 @@ func TestServiceLeadsToTheLatestLeaderAlone(t *testing.T) {
 	service := types.NamespacedName{Namespace: apiserver.Namespace(t), Name: "leader"}
 	var version string
 	for i, address := range []string{"10.1.0.1", "10.1.0.2", "10.1.0.2", "10.1.0.1"} {
-		e := loadtest.Endpoint{Service: service, Address: netip.MustParseAddr(address), Port: int32(9443)}
+		e := replica.Endpoint{Service: service, Address: netip.MustParseAddr(address), Port: int32(9443)}
 		if err := e.Publish(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestServiceLeadsToAnIPv6Address(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
 	service := types.NamespacedName{Namespace: apiserver.Namespace(t), Name: "leader"}
-	e := loadtest.Endpoint{Service: service, Address: netip.MustParseAddr("fd00::1"), Port: 9443}
+	e := replica.Endpoint{Service: service, Address: netip.MustParseAddr("fd00::1"), Port: 9443}
 	if err := e.Publish(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

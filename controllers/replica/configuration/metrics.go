@@ -1,4 +1,4 @@
-package loadtest
+package configuration
 
 import (
 	"crypto/sha256"
@@ -10,18 +10,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// ConfigurationMetrics say which configuration is in force. A nil *ConfigurationMetrics
-// says nothing.
-type ConfigurationMetrics struct {
+// Metrics say which configuration is in force. A nil *Metrics says nothing.
+type Metrics struct {
 	valid, hash, since prometheus.Gauge
 }
 
-// NewConfigurationMetrics registers the metrics.
-func NewConfigurationMetrics(reg prometheus.Registerer) *ConfigurationMetrics {
+// NewMetrics registers the metrics.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
-	m := &ConfigurationMetrics{
+	m := &Metrics{
 		valid: gauge("loadtest_config_valid", "1 if the configuration that was read last is valid, else 0: the last valid one stays in force."),
 		hash:  gauge("loadtest_config_hash", "48 bits of a hash of the last valid configuration, by which replicas and times can be compared."),
 		since: gauge("loadtest_config_valid_timestamp_seconds", "When the last valid configuration was read."),
@@ -31,7 +30,7 @@ func NewConfigurationMetrics(reg prometheus.Registerer) *ConfigurationMetrics {
 }
 
 // took notes what was read.
-func (m *ConfigurationMetrics) took(data map[string]string, valid bool, now time.Time) {
+func (m *Metrics) took(data map[string]string, valid bool, now time.Time) {
 	if m == nil {
 		return
 	}

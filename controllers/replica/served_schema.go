@@ -1,4 +1,4 @@
-package loadtest
+package replica
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 func Lacking(ctx context.Context, api rest.Interface) ([]string, error) {
 	var document struct {
 		Components struct {
-			Schemas map[string]*served
+			Schemas map[string]*servedSchema
 		}
 	}
 	raw, err := api.Get().AbsPath("/openapi/v3/apis", v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version).
@@ -46,17 +46,17 @@ func Lacking(ctx context.Context, api rest.Interface) ([]string, error) {
 	return lacking, nil
 }
 
-// served is what the API server serves of an object, a list or a value.
-type served struct {
-	Properties map[string]*served
-	Items      *served
+// servedSchema is what the API server serves of an object, a list or a value.
+type servedSchema struct {
+	Properties map[string]*servedSchema
+	Items      *servedSchema
 	// Everything says that all fields are kept, be they known or not.
 	Everything bool `json:"x-kubernetes-preserve-unknown-fields"`
 }
 
 // lacks compares the schema with a type. Types of other packages are not compared: they
 // have a form of their own in JSON, or come with the API server.
-func (s *served) lacks(kind reflect.Type, path string) []string {
+func (s *servedSchema) lacks(kind reflect.Type, path string) []string {
 	switch {
 	case s == nil || s.Everything:
 		return nil

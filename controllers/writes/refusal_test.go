@@ -1,11 +1,10 @@
-package loadtest
+package writes
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,10 +48,10 @@ func TestErrorsThatAreRefusals(t *testing.T) {
 		"too large to store":  {stored("etcdserver: request is too large"), "etcdserver: request is too large", true},
 		"too large to send":   {stored("rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)"), "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)", true},
 		"wrapped":             {fmt.Errorf("create Job: %w", apierrors.NewBadRequest("no\x1b[31m")), "no[31m", false},
-		"long":                {apierrors.NewBadRequest(strings.Repeat("x", 600)), strings.Repeat("x", maxRefusal-3) + "…", false},
+		"long":                {apierrors.NewBadRequest(strings.Repeat("x", 600)), strings.Repeat("x", MaxMessage-3) + "…", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, refused := refusedBy(tc.err, time.Time{})
+			got, refused := RefusalOf(tc.err)
 			if refused != (tc.message != "") {
 				t.Fatalf("refused: %t, want %t", refused, !refused)
 			}

@@ -1,4 +1,4 @@
-package loadtest
+package writes
 
 import (
 	"errors"
@@ -6,44 +6,45 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// maxRefusal bounds the sentence of the API server in a message of ours.
-const maxRefusal = 512
+// Refusal is why an object was not stored.
+type Refusal struct {
+	// Message is a sentence that a user may read, of at most MaxMessage bytes.
+	Message string
+	// Permanent says that the object itself is at fault: it will never be stored.
+	Permanent bool
+}
 
-// refusedBy says whether an error is a refusal: the API server, or what it asks before
-// it stores an object, has seen the object and does not take it. Any other error says
-// nothing of the object.
-func refusedBy(err error, now time.Time) (refusal *lifecycle.Refusal, ok bool) {
+// RefusalOf returns the refusal that an error is: the API server, or what it asks before
+// it stores an object, has seen the object and does not store it. Any other error, for
+// which ok is false, says nothing about the object.
+func RefusalOf(err error) (refusal Refusal, ok bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return nil, false
+		return Refusal{}, false
 	}
 	s := status.Status()
 	if !isRefusal(s) {
-		return nil, false
+		return Refusal{}, false
 	}
-	message := objectName.ReplaceAllString(s.Message, "")
+	message := WithoutObject(s.Message)
 	message = unchecked.ReplaceAllString(message, "$1")
 	message = ofWorker.ReplaceAllString(message, "spec.worker.$2")
-	return &lifecycle.Refusal{Message: text.Clean(message, maxRefusal), Permanent: isPermanent(s), At: now}, true
+	return Refusal{Message: text.Clean(message, MaxMessage), Permanent: isPermanent(s)}, true
 }
 
-// RefusalOf is why an object was refused, as a user may read it.
-func RefusalOf(err error) (message string, ok bool) {
-	refusal, ok := refusedBy(err, time.Time{})
-	if !ok {
-		return "", false
-	}
-	return refusal.Message, true
-}
+// objectName is what the API server says before the reason.
+var objectName = regexp.MustCompile(`^(Error creating: )?([A-Za-z.]+ "[^"]*" is (forbidden|invalid): )?`)
+
+// WithoutObject returns what the API server says after the name of the object. The name of
+// a generated object is another one at each attempt, and a condition's message must not be.
+func WithoutObject(message string) string { return objectName.ReplaceAllString(message, "") }
 
 // unchecked is what is added to what is wrong with an object of a CRD.
 var unchecked = regexp.MustCompile(`^\[(.*), <nil>: Invalid value: null: some validation rules were not checked .*\]$`)

@@ -1,4 +1,4 @@
-package loadtest_test
+package configuration_test
 
 import (
 	"context"
@@ -10,22 +10,20 @@ import (
 	"github.com/go-logr/logr/testr"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // configured is a configuration that is watched, and the ConfigMap that it is read from.
 type configured struct {
-	*loadtest.Configuration
+	*configuration.Source
 	t        *testing.T
 	cm       *corev1.ConfigMap
 	events   *events.FakeRecorder
@@ -36,11 +34,11 @@ type configured struct {
 func newConfigured(t *testing.T) *configured {
 	c := &configured{t: t, cm: &corev1.ConfigMap{}, events: events.NewFakeRecorder(10), registry: prometheus.NewRegistry()}
 	c.cm.Namespace, c.cm.Name = apiserver.Namespace(t), "config"
-	c.Configuration = &loadtest.Configuration{
+	c.Source = &configuration.Source{
 		ConfigMap: types.NamespacedName{Namespace: c.cm.Namespace, Name: c.cm.Name},
 		Clock:     clock.RealClock{}, Log: testr.New(t), Recorder: c.events,
 		Changed: func(context.Context) { c.changes.Add(1) },
-		Metrics: loadtest.NewConfigurationMetrics(c.registry),
+		Metrics: configuration.NewMetrics(c.registry),
 	}
 	return c
 }
@@ -160,21 +158,13 @@ func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
 	c := newConfigured(t)
 	c.write("target: {}")
 	c.watch()
-	lt := hello(t)
-	r := newFixture(t, apiserver.Client(t))
-	r.Policy = c.Policy
-	r.mustPass(lt)
-	held := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended)
-	if held == nil || held.Reason != v1alpha1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {
-		t.Errorf("condition %+v, start time %v", held, lt.Status.StartTime)
+	held := c.Policy().For("a").Hold(time.Now())
+	if held == nil || held.Cause != policy.Invalid || !strings.Contains(held.Why, `config.yaml: unknown field "target"`) {
+		t.Errorf("runs are held by %+v, want by what is invalid", held)
 	}
-	c.write(noLimits)
+	c.write("limits: {runs: 10000}")
 	c.becomes("the corrected one is in force", "")
-	c.eventually("runs may begin", func() bool { return c.Policy().For(lt.Namespace).Hold(time.Now()) == nil })
-	r.mustPass(lt)
-	if lt.Status.Phase != v1alpha1.PhaseStarting || !meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionSuspended) {
-		t.Errorf("phase %s of a run that is not held any more", lt.Status.Phase)
-	}
+	c.eventually("runs may begin", func() bool { return c.Policy().For("a").Hold(time.Now()) == nil })
 }
 
 // Another ConfigMap of the namespace, and one of its name in another, are not read.

@@ -1,4 +1,4 @@
-package loadtest_test
+package replica_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -29,7 +29,7 @@ func lacking(t *testing.T, config *rest.Config) ([]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loadtest.Lacking(t.Context(), c.RESTClient())
+	return replica.Lacking(t.Context(), c.RESTClient())
 }
 
 // TestCRDsOfThisVersionLackNothing asks a real API server. An account without rights may

@@ -1,4 +1,4 @@
-package loadtest
+package configuration
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -29,9 +30,9 @@ import (
 // reasonConfigurationInvalid is that of an event of the ConfigMap.
 const reasonConfigurationInvalid = "ConfigurationInvalid"
 
-// Configuration is the administrator's, as a ConfigMap of the operator's namespace has it.
-// Each replica watches it, so that one that takes over has read a stop beforehand.
-type Configuration struct {
+// Source is where the administrator's configuration comes from: a ConfigMap of the
+// operator's namespace. Its exported fields are set before it is used, and not changed.
+type Source struct {
 	ConfigMap types.NamespacedName
 	Clock     clock.PassiveClock
 	Log       logr.Logger
@@ -40,7 +41,7 @@ type Configuration struct {
 	// Changed is called when another policy is in force.
 	Changed func(context.Context)
 	// Metrics may be nil.
-	Metrics *ConfigurationMetrics
+	Metrics *Metrics
 
 	mu      sync.Mutex // one reading after the other
 	data    map[string]string
@@ -48,7 +49,7 @@ type Configuration struct {
 }
 
 // Policy is the one in force: before the first reading one by which no run begins.
-func (c *Configuration) Policy() *policy.Policy {
+func (c *Source) Policy() *policy.Policy {
 	if p := c.inForce.Load(); p != nil {
 		return p
 	}
@@ -57,7 +58,7 @@ func (c *Configuration) Policy() *policy.Policy {
 
 // Watch reads the ConfigMap, and again each time that it changes until ctx ends. It
 // returns when it was read once, or limited ends.
-func (c *Configuration) Watch(ctx, limited context.Context, config *rest.Config, scheme *runtime.Scheme) error {
+func (c *Source) Watch(ctx, limited context.Context, config *rest.Config, scheme *runtime.Scheme) error {
 	only, err := cache.New(config, cache.Options{
 		Scheme: scheme,
 		DefaultNamespaces: map[string]cache.Config{
@@ -84,7 +85,7 @@ func (c *Configuration) Watch(ctx, limited context.Context, config *rest.Config,
 }
 
 // read takes the ConfigMap as the cache has it now.
-func (c *Configuration) read(ctx context.Context, from cache.Cache) {
+func (c *Source) read(ctx context.Context, from cache.Cache) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := &corev1.ConfigMap{}
@@ -101,7 +102,7 @@ func (c *Configuration) read(ctx context.Context, from cache.Cache) {
 
 // take puts in force what the ConfigMap says, or says why that cannot be; nil: there is
 // none.
-func (c *Configuration) take(ctx context.Context, found *corev1.ConfigMap) {
+func (c *Source) take(ctx context.Context, found *corev1.ConfigMap) {
 	var data map[string]string
 	if found != nil {
 		data = found.Data
@@ -115,7 +116,7 @@ func (c *Configuration) take(ctx context.Context, found *corev1.ConfigMap) {
 	c.inForce.Store(next)
 	c.Metrics.took(data, problem == nil, c.Clock.Now())
 	if problem != nil {
-		message := text.Clean(problem.Error(), maxRefusal)
+		message := text.Clean(problem.Error(), writes.MaxMessage)
 		c.Log.Error(problem, "the configuration is invalid", "configMap", c.ConfigMap)
 		c.Recorder.Eventf(found, nil, corev1.EventTypeWarning, reasonConfigurationInvalid, "Load", "%s", message)
 	} else {

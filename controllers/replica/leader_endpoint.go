@@ -1,4 +1,4 @@
-package loadtest
+package replica
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	discoveryac "k8s.io/client-go/applyconfigurations/discovery/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
 // +kubebuilder:rbac:groups=discovery.k8s.io,namespace=system,resources=endpointslices,verbs=create
@@ -35,13 +37,13 @@ func (e Endpoint) Publish(ctx context.Context, c client.Client) error {
 		family = discoveryv1.AddressTypeIPv4
 	}
 	slice := discoveryac.EndpointSlice(e.Service.Name, e.Service.Namespace).
-		WithLabels(map[string]string{discoveryv1.LabelServiceName: e.Service.Name, discoveryv1.LabelManagedBy: FieldManager}).
+		WithLabels(map[string]string{discoveryv1.LabelServiceName: e.Service.Name, discoveryv1.LabelManagedBy: writes.FieldManager}).
 		WithAddressType(family).
 		WithPorts(discoveryac.EndpointPort().WithName(portName).WithProtocol(corev1.ProtocolTCP).WithPort(e.Port)).
 		WithEndpoints(discoveryac.Endpoint().
 			WithAddresses(e.Address.String()).
 			WithConditions(discoveryac.EndpointConditions().WithReady(true).WithServing(true).WithTerminating(false)))
-	if err := c.Apply(ctx, slice, client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
+	if err := c.Apply(ctx, slice, client.FieldOwner(writes.FieldManager), client.ForceOwnership); err != nil {
 		return fmt.Errorf("direct Service %s to %s: %w", e.Service, e.Address, err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package loadtest
+package replica
 
 import (
 	"context"
