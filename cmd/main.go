@@ -23,7 +23,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 )
 
@@ -123,20 +122,7 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 	runs := loadtest.NewRuns()
 	r.Workers = coordinator.New(identity.New(mgr.GetClient(), clock.RealClock{}), clock.RealClock{}, runs.Notify, metrics.Registry)
 	r.Workers.Log = ctrl.Log.WithName("coordinator")
-	reconciler := &loadtest.Reconciler{
-		Client:   mgr.GetClient(),
-		Recorder: mgr.GetEventRecorder("loadtest-operator"),
-		Clock:    clock.RealClock{},
-		Workers:  r.Workers,
-		Runs:     runs,
-		Children: func() desired.Config {
-			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.Certificates.CA()}
-		},
-		LooksAtTargets: o.readTargets, ChecksTargets: o.checkTargets,
-		Own:     o.own(),
-		Metrics: loadtest.NewMetrics(metrics.Registry),
-		Keeper:  loadtest.NewKeeper(ctx, clock.RealClock{}, runs.Enqueue), Folders: o.folders,
-	}
+	reconciler := o.newReconciler(ctx, mgr, r, runs)
 	shown := o.shown(ctx, mgr, r.Workers)
 	reconciler.Finished = shown.Finished
 	metrics.Registry.MustRegister(shown)

@@ -11,7 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 )
@@ -26,7 +27,7 @@ type options struct {
 	checkTargets                                             bool
 	readTargets, metricsSecure                               bool
 	metricsMost                                              int
-	folders                                                  loadtest.Folders
+	folders                                                  resultkeeper.Folders
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -130,8 +131,8 @@ func list(s string) []string {
 }
 
 // own is where the operator runs.
-func (o *options) own() loadtest.Own {
-	own := loadtest.Own{Namespace: o.namespace}
+func (o *options) own() targetaccess.Own {
+	own := targetaccess.Own{Namespace: o.namespace}
 	if a, err := netip.ParseAddr(o.podIP); err == nil {
 		own.Addresses = append(own.Addresses, a)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -134,7 +135,7 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	r.Reconciler = &loadtest.Reconciler{
 		Policy: func() *policy.Policy { return unlimited },
 		Client: c, Uncached: unhurried{c}, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
-		ChecksTargets: true,
+		TargetAccess: &targetaccess.Checker{Reader: unhurried{c}},
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"}
 		},
@@ -143,7 +144,7 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 }
 
 // unhurried reads for as long as it takes: a busy API server may need longer than the
-// seconds that the reconciler gives what it reads of a target (TestSilentAPIServerHoldsNoPassUp).
+// seconds that the reconciler gives what it reads of a target (TestSilentAPIServerHoldsUp…, in targetaccess and podreader).
 type unhurried struct{ client.Reader }
 
 func (u unhurried) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 )
 
 // Metrics counts what became of runs, and what the operator did for it. A nil *Metrics
@@ -15,14 +16,6 @@ type Metrics struct {
 	attempts                        *prometheus.CounterVec
 	lost                            prometheus.Counter
 }
-
-// kept is what becomes of a finished run beyond its LoadTest.
-type kept string
-
-const (
-	keptArchive      kept = "Archive"
-	keptAnnouncement kept = "Announcement"
-)
 
 // outcomes are the values of label outcome.
 var outcomes = map[bool]string{true: "Done", false: "Failed"}
@@ -66,7 +59,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "loadtest_results_attempts_total", Help: "Attempts to archive the results of finished runs, and to announce their verdicts."}, []string{"of", "outcome"})
 	m.lost = counter("loadtest_results_lost_total", "LoadTests that were deleted at the end of their time to live, and of the wait after it, without their results being archived.")
-	for _, of := range []kept{keptArchive, keptAnnouncement} {
+	for _, of := range resultkeeper.Kinds {
 		for _, outcome := range outcomes {
 			m.attempts.WithLabelValues(string(of), outcome)
 		}
@@ -117,9 +110,10 @@ func (m *Metrics) panicked() {
 	}
 }
 
-func (m *Metrics) tried(of kept, done bool) {
+// Tried counts an attempt to keep or to announce what a finished run came to.
+func (m *Metrics) Tried(kind resultkeeper.Kind, done bool) {
 	if m != nil {
-		m.attempts.WithLabelValues(string(of), outcomes[done]).Inc()
+		m.attempts.WithLabelValues(string(kind), outcomes[done]).Inc()
 	}
 }
 

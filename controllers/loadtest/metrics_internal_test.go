@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 )
 
 // A run is counted when it gets its verdict, and not again; a write is counted with what
@@ -28,10 +29,10 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 	m.refused(refusedStatus)
 	m.panicked()
 	m.queued(4)
-	m.tried(keptArchive, true)
-	m.tried(keptArchive, false)
-	m.tried(keptArchive, false)
-	m.tried(keptAnnouncement, true)
+	m.Tried(resultkeeper.Archive, true)
+	m.Tried(resultkeeper.Archive, false)
+	m.Tried(resultkeeper.Archive, false)
+	m.Tried(resultkeeper.Announcement, true)
 	m.lostResults()
 	want := `
 # HELP loadtest_panics_total Passes that panicked.

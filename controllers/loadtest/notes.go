@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -46,7 +47,7 @@ type note struct {
 	// looked is the latest reading of a target.
 	looked *targetstate.Seen
 	// access is the latest reading of where the targets lead to.
-	access *access
+	access *targetaccess.Access
 	// storing is the step whose archive was not stored, tries how often it was tried,
 	// and unstored the archive that was given up.
 	storing, storeTries int

@@ -44,8 +44,12 @@ func (r *Reconciler) observe(ctx context.Context, lt *v1alpha1.LoadTest, rules p
 			return seen, err
 		}
 	}
-	if seen.Access, err = r.observeAccess(ctx, lt, rules, note, now); err != nil {
+	access, err := r.TargetAccess.Observe(ctx, lt, rules, note.access, now)
+	if err != nil {
 		return seen, err
+	}
+	if access != nil {
+		note.access, seen.Access = access, access.Found()
 	}
 	if lifecycle.NeedsBaseline(lt) {
 		if seen.Baseline, err = r.baseline(ctx, lt); err != nil {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -25,7 +26,7 @@ func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	failed := named(types.NamespacedName{Namespace: "team", Name: "failed"})
 	failed.Status.Conditions = append([]metav1.Condition{{Type: v1alpha1.ConditionArchived, Status: metav1.ConditionFalse}}, over.Status.Conditions...)
 	runs := NewRuns()
-	r := &Reconciler{Runs: runs, Keeper: &Keeper{}, Policy: policy.Default, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+	r := &Reconciler{Runs: runs, Keeper: &resultkeeper.Keeper{}, Policy: policy.Default, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		named(types.NamespacedName{Namespace: "team", Name: "waits"}), over, failed, named(types.NamespacedName{Namespace: "shop", Name: "runs"}),
 	).Build()}
 	if err := r.PolicyChanged(t.Context()); err != nil {

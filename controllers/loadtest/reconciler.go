@@ -27,6 +27,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
@@ -62,25 +65,21 @@ type Reconciler struct {
 	Policy func() *policy.Policy
 	// Children is what the Jobs that are made now have in common.
 	Children func() desired.Config
-	// ChecksTargets has what targets lead to be read and checked before workers are told
-	// of them, and again while a run goes on.
-	ChecksTargets bool
-	// Own is where the operator runs, which no LoadTest may target.
-	Own Own
-	// LooksAtTargets has the pods behind the Services of targets be read.
-	LooksAtTargets bool
+	// TargetAccess checks what targets lead to before workers are told of them, and again
+	// while a run goes on; nil: it is not checked.
+	TargetAccess *targetaccess.Checker
+	// TargetPods reads the pods behind the Services of targets; nil: they are not read.
+	TargetPods *podreader.Reader
 	// Metrics may be nil.
 	Metrics *Metrics
 	// Finished is called once the last status of a run has been written. It may be nil.
 	Finished func(types.UID, *v1alpha1.LoadTestStatus)
-	// Keeper keeps the results of finished runs, with Folders; nil: none are kept.
-	Keeper  *Keeper
-	Folders Folders
+	// Keeper keeps the results of finished runs; nil: none are kept.
+	Keeper *resultkeeper.Keeper
 
 	notes  notes
 	budget budget
 	delays delays
-	never  neverAddresses
 	line   line
 	// listUnfinished has the cache list the LoadTests that have not ended; nil: all.
 	listUnfinished []client.ListOption
@@ -131,7 +130,7 @@ func (r *Reconciler) PolicyChanged(ctx context.Context) error {
 	}
 	var names []types.NamespacedName
 	for i := range list.Items {
-		if lt := &list.Items[i]; !lifecycle.Finished(lt) || r.concerns(lt) {
+		if lt := &list.Items[i]; !lifecycle.Finished(lt) || r.Keeper.Concerns(lt, r.Policy()) {
 			names = append(names, client.ObjectKeyFromObject(lt))
 		}
 	}
@@ -157,12 +156,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 	if lt == nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
-		r.Keeper.forget(note.uid)
+		r.Keeper.Forget(note.uid)
 		r.notes.drop(req.NamespacedName)
 		return ctrl.Result{}, r.settle(ctx, note.uid, inForce, r.Clock.Now())
 	}
 	if note.uid != lt.UID {
-		r.Keeper.forget(note.uid)
+		r.Keeper.Forget(note.uid)
 	}
 	note.isAbout(lt)
 	result, err := r.pass(ctx, lt, inForce, note)
@@ -204,7 +203,9 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 	}
 	note.wakeAt = wakeAt(now, decision)
 	applied := r.apply(ctx, lt, seen, decision, note, now)
-	r.look(ctx, lt, decision.Look, note, now)
+	if decision.Look != nil {
+		note.looked = r.TargetPods.Read(ctx, lt, *decision.Look, now)
+	}
 	if again, err := r.store(ctx, lt, &decision, note, now); again > 0 || err != nil {
 		return after(again, errors.Join(applied, err))
 	}
@@ -221,7 +222,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 		return ctrl.Result{}, err
 	}
 	note.passed()
-	r.keep(ctx, lt, decision, inForce)
+	r.Keeper.Keep(ctx, lt, decision, inForce)
 	if note.hasMore(&before) || decision.Look != nil {
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
 	}
@@ -233,7 +234,7 @@ func (r *Reconciler) pass(ctx context.Context, lt *v1alpha1.LoadTest, inForce *p
 func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, inForce *policy.Policy, note *note, now time.Time) (lifecycle.Observed, lifecycle.Decision, error) {
 	if note.cause != nil {
 		seen, _, err := r.observeJob(ctx, lt, note)
-		seen.Keeping = r.keeping(lt, inForce)
+		seen.Keeping = r.Keeper.Keeping(lt, inForce)
 		return seen, lifecycle.Abandon(lt, note.cause, seen, now), err
 	}
 	rules := inForce.For(lt.Namespace)
@@ -243,8 +244,8 @@ func (r *Reconciler) decide(ctx context.Context, lt *v1alpha1.LoadTest, inForce 
 	}
 	seen.Refused, seen.Written, seen.LiveFrom = note.refused, note.written, r.budget.from(now)
 	seen.ReadBack, seen.Seconds, seen.Unstored = r.delays.longest(now), note.seconds, note.unstored
-	seen.Keeping = r.keeping(lt, inForce)
-	seen.LooksAtTargets, seen.Looked = r.LooksAtTargets, note.looked
+	seen.Keeping = r.Keeper.Keeping(lt, inForce)
+	seen.LooksAtTargets, seen.Looked = r.TargetPods != nil, note.looked
 	if seen.Place, err = r.place(ctx, lt, inForce, now); err != nil {
 		return seen, lifecycle.Decision{}, err
 	}
@@ -337,13 +338,13 @@ func (r *Reconciler) delete(ctx context.Context, lt *v1alpha1.LoadTest, kind str
 // wanted before the run has been taken up and it is known where its targets lead to. To end, the workers
 // need no assignment, which a finished run in the cache does not say.
 func (r *Reconciler) direct(lt *v1alpha1.LoadTest, d exchange.Directive, note *note) {
-	if lt.Status.StartTime == nil || !lt.Status.KnowsTargets() || r.ChecksTargets && !d.Finish && !note.access.send(lt) {
+	if lt.Status.StartTime == nil || !lt.Status.KnowsTargets() || r.TargetAccess != nil && !d.Finish && !note.access.Grant(lt) {
 		return
 	}
 	run := coordinator.RunID(lt.UID)
 	d.Assignments = make([]*workerv1.Assignment, lt.Status.Workers.Desired)
 	if !d.Finish {
-		target, control := note.access.sent()
+		target, control := note.access.Destinations()
 		d.Assignments = r.Runs.Note(run, lt, target, control)
 	}
 	r.Workers.Direct(run, d)

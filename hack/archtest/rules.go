@@ -33,7 +33,7 @@ type rule struct {
 var pure = []string{
 	"controllers/loadtest/lifecycle/...", "controllers/loadtest/plan/...", "controllers/policy/...", "controllers/loadtest/queue/...", "controllers/loadtest/desired/...",
 	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/format/...",
-	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/figures/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate/...",
+	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/figures/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate",
 }
 
 // clients are the ways to the API server.

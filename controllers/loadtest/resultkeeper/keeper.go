@@ -1,4 +1,4 @@
-package loadtest
+package resultkeeper
 
 import (
 	"context"
@@ -8,50 +8,71 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 )
 
 const (
-	// keepsAtOnce is how many runs are archived at the same time, and how many verdicts
+	// attemptsAtOnce is how many runs are archived at the same time, and how many verdicts
 	// are announced. An archive holds the LoadTest and one ConfigMap in memory, 10 MB at
 	// most: 50 runs that finish at once are done in seconds, if the store takes one in
 	// 0.1 s.
-	keepsAtOnce = 4
+	attemptsAtOnce = 4
 	// archiveWithin and announceWithin bound an attempt.
 	archiveWithin  = time.Minute
 	announceWithin = 20 * time.Second
 )
 
-// keep is what may be done with a finished run.
-type keep int
+// Kind is what is done with the results of a finished run.
+type Kind string
 
 const (
-	keepArchive keep = iota
-	keepAnnouncement
-	keeps
+	// Archive keeps the results.
+	Archive Kind = "Archive"
+	// Announcement sends the verdict to the webhook.
+	Announcement Kind = "Announcement"
 )
+
+// Kinds are all of them.
+var Kinds = []Kind{Archive, Announcement}
+
+// Folders are those of the operator's pod.
+type Folders struct {
+	// Keys has the keys of the object store and of the webhook, Results is the volume.
+	Keys, Results string
+}
+
+// Config is what a Keeper needs.
+type Config struct {
+	// Reader reads past the cache, which has no results of runs that have finished.
+	Reader  client.Reader
+	Clock   clock.PassiveClock
+	Folders Folders
+	// Enqueue has LoadTests reconciled: one after each attempt.
+	Enqueue func([]types.NamespacedName)
+	// Tried is told of each attempt; it may be nil.
+	Tried func(kind Kind, done bool)
+}
 
 // Keeper makes the attempts to keep results and to announce verdicts, beside the passes.
 // What it has in memory can be lost: another process makes an attempt again, which changes
-// nothing.
+// nothing. A nil *Keeper keeps nothing.
 type Keeper struct {
+	Config
 	ctx    context.Context
-	clock  clock.PassiveClock
-	queue  func([]types.NamespacedName)
-	places [keeps]chan struct{}
+	places map[Kind]chan struct{}
 
 	mu sync.Mutex
-	of map[types.UID]*[keeps]lifecycle.Effort
+	of map[types.UID]map[Kind]lifecycle.Effort
 }
 
-// NewKeeper returns a Keeper whose attempts end with ctx. After each it has the LoadTest
-// reconciled by queue.
-func NewKeeper(ctx context.Context, c clock.PassiveClock, queue func([]types.NamespacedName)) *Keeper {
-	k := &Keeper{ctx: ctx, clock: c, queue: queue, of: map[types.UID]*[keeps]lifecycle.Effort{}}
-	for i := range k.places {
-		k.places[i] = make(chan struct{}, keepsAtOnce)
+// New returns a Keeper whose attempts end with ctx.
+func New(ctx context.Context, c Config) *Keeper {
+	k := &Keeper{Config: c, ctx: ctx, places: map[Kind]chan struct{}{}, of: map[types.UID]map[Kind]lifecycle.Effort{}}
+	for _, kind := range Kinds {
+		k.places[kind] = make(chan struct{}, attemptsAtOnce)
 	}
 	return k
 }
@@ -60,14 +81,11 @@ func NewKeeper(ctx context.Context, c clock.PassiveClock, queue func([]types.Nam
 func (k *Keeper) efforts(run types.UID) (archive, announce lifecycle.Effort) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if found := k.of[run]; found != nil {
-		return found[keepArchive], found[keepAnnouncement]
-	}
-	return archive, announce
+	return k.of[run][Archive], k.of[run][Announcement]
 }
 
-// forget drops what is known of a run. A nil Keeper has nothing.
-func (k *Keeper) forget(run types.UID) {
+// Forget drops what is known of a run.
+func (k *Keeper) Forget(run types.UID) {
 	if k == nil {
 		return
 	}
@@ -81,22 +99,22 @@ func (k *Keeper) forget(run types.UID) {
 type attempt func(context.Context) (done string, err error)
 
 // begin starts an attempt, which waits until there is a place for it.
-func (k *Keeper) begin(run types.UID, name types.NamespacedName, what keep, within time.Duration, try attempt) {
-	if !k.take(run, what) {
+func (k *Keeper) begin(run types.UID, name types.NamespacedName, kind Kind, within time.Duration, try attempt) {
+	if !k.take(run, kind) {
 		return
 	}
 	go func() {
 		select {
-		case k.places[what] <- struct{}{}:
+		case k.places[kind] <- struct{}{}:
 		case <-k.ctx.Done():
 			return
 		}
-		defer func() { <-k.places[what] }()
+		defer func() { <-k.places[kind] }()
 		ctx, cancel := context.WithTimeout(k.ctx, within)
 		defer cancel()
 		done, err := protected(ctx, try)
-		k.ended(run, what, done, err)
-		k.queue([]types.NamespacedName{name})
+		k.ended(run, kind, done, err)
+		k.Enqueue([]types.NamespacedName{name})
 	}()
 }
 
@@ -111,33 +129,35 @@ func protected(ctx context.Context, try attempt) (done string, err error) {
 }
 
 // take notes that an attempt is under way; false: there is one already.
-func (k *Keeper) take(run types.UID, what keep) bool {
+func (k *Keeper) take(run types.UID, kind Kind) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.of[run] == nil {
-		k.of[run] = &[keeps]lifecycle.Effort{}
+		k.of[run] = map[Kind]lifecycle.Effort{}
 	}
-	e := &k.of[run][what]
+	e := k.of[run][kind]
 	if e.UnderWay {
 		return false
 	}
 	e.UnderWay = true
+	k.of[run][kind] = e
 	return true
 }
 
 // ended notes what came of an attempt. The LoadTest may be gone meanwhile.
-func (k *Keeper) ended(run types.UID, what keep, done string, err error) {
+func (k *Keeper) ended(run types.UID, kind Kind, done string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found := k.of[run]
 	if found == nil {
 		return
 	}
-	e := &found[what]
+	e := found[kind]
 	e.UnderWay, e.Done, e.Failed = false, done, ""
 	e.Attempts++
-	e.At = k.clock.Now()
+	e.At = k.Clock.Now()
 	if err != nil {
 		e.Done, e.Failed = "", sink.Explain(err)
 	}
+	found[kind] = e
 }

@@ -1,4 +1,4 @@
-package loadtest
+package resultkeeper
 
 import (
 	"strings"
@@ -44,4 +44,12 @@ func announcementOf(lt *v1alpha1.LoadTest, s *v1alpha1.LoadTestStatus, location 
 		a.Results = location
 	}
 	return a
+}
+
+// reasonOf is the reason of a condition; empty: there is none.
+func reasonOf(s *v1alpha1.LoadTestStatus, kind string) string {
+	if c := meta.FindStatusCondition(s.Conditions, kind); c != nil {
+		return c.Reason
+	}
+	return ""
 }

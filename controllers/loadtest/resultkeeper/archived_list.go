@@ -1,4 +1,4 @@
-package loadtest
+package resultkeeper
 
 import (
 	"compress/gzip"
@@ -23,7 +23,7 @@ const errUnread = sink.Problem("the API server did not let the results be read")
 
 // results writes a List of the LoadTest and of the results of its steps, as kubectl
 // loadtest report reads it, compressed. It has one ConfigMap in memory at a time.
-func (r *Reconciler) results(lt *v1alpha1.LoadTest) sink.Write {
+func (k *Keeper) results(lt *v1alpha1.LoadTest) sink.Write {
 	return func(ctx context.Context, to io.Writer) error {
 		z := gzip.NewWriter(to)
 		w := json.NewEncoder(z)
@@ -34,7 +34,7 @@ func (r *Reconciler) results(lt *v1alpha1.LoadTest) sink.Write {
 			return err
 		}
 		for _, ref := range lt.Status.ResultsRef {
-			step, err := r.resultsOf(ctx, lt, ref)
+			step, err := k.resultsOf(ctx, lt, ref)
 			if err != nil {
 				return err
 			}
@@ -57,12 +57,12 @@ func (r *Reconciler) results(lt *v1alpha1.LoadTest) sink.Write {
 
 // resultsOf are the results of a step; nil: they were not stored, are gone, or are not
 // what was stored.
-func (r *Reconciler) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest, ref v1alpha1.ResultsRef) (*corev1.ConfigMap, error) {
+func (k *Keeper) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest, ref v1alpha1.ResultsRef) (*corev1.ConfigMap, error) {
 	if ref.ConfigMap == "" {
 		return nil, nil
 	}
 	var found corev1.ConfigMap
-	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: lt.Namespace, Name: ref.ConfigMap}, &found)
+	err := k.Reader.Get(ctx, client.ObjectKey{Namespace: lt.Namespace, Name: ref.ConfigMap}, &found)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil

@@ -1,4 +1,4 @@
-package loadtest
+package targetaccess
 
 import (
 	"context"
@@ -22,45 +22,45 @@ import (
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get,resourceNames=kubernetes
 
 const (
-	// neverLife is how long those addresses are kept. All runs share them.
-	neverLife = time.Minute
+	// forbiddenLife is how long those addresses are kept. All runs share them.
+	forbiddenLife = time.Minute
 	// maxNodes is how many nodes a cluster may have whose addresses are kept.
 	maxNodes = 20_000
 )
 
-// neverAddresses are the addresses that no host may lead to. The zero value is ready.
-type neverAddresses struct {
+// forbiddenAddresses are the addresses that no host may lead to. The zero value is ready.
+type forbiddenAddresses struct {
 	mu   sync.Mutex
 	at   time.Time
 	list []netip.Addr
 }
 
-func (n *neverAddresses) read(ctx context.Context, r *Reconciler, now time.Time) ([]netip.Addr, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.at.IsZero() && now.Before(n.at.Add(neverLife)) {
-		return n.list, nil
+func (f *forbiddenAddresses) read(ctx context.Context, c *Checker, now time.Time) ([]netip.Addr, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.at.IsZero() && now.Before(f.at.Add(forbiddenLife)) {
+		return f.list, nil
 	}
-	list := slices.Clone(r.Own.Addresses)
-	for _, read := range []func(context.Context) ([]netip.Addr, error){r.apiServerAddresses, r.operatorAddresses, r.nodeAddresses} {
+	list := slices.Clone(c.Own.Addresses)
+	for _, read := range []func(context.Context) ([]netip.Addr, error){c.apiServerAddresses, c.operatorAddresses, c.nodeAddresses} {
 		more, err := read(ctx)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	n.at, n.list = now, list
+	f.at, f.list = now, list
 	return list, nil
 }
 
-func (r *Reconciler) apiServerAddresses(ctx context.Context) ([]netip.Addr, error) {
+func (c *Checker) apiServerAddresses(ctx context.Context) ([]netip.Addr, error) {
 	name := types.NamespacedName{Namespace: corev1.NamespaceDefault, Name: "kubernetes"}
-	list, err := r.serviceAddresses(ctx, name)
+	list, err := c.serviceAddresses(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("get Service of the API server: %w", err)
 	}
 	var slice discoveryv1.EndpointSlice
-	if err := r.Uncached.Get(ctx, name, &slice); client.IgnoreNotFound(err) != nil {
+	if err := c.Reader.Get(ctx, name, &slice); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("get EndpointSlice of the API server: %w", err)
 	}
 	for _, e := range slice.Endpoints {
@@ -71,9 +71,9 @@ func (r *Reconciler) apiServerAddresses(ctx context.Context) ([]netip.Addr, erro
 
 // operatorAddresses are those of the operator's pods, the leader and those that can take
 // over, and of each Service of its namespace that leads to one of them.
-func (r *Reconciler) operatorAddresses(ctx context.Context) (list []netip.Addr, err error) {
-	in := client.InNamespace(r.Own.Namespace)
-	err = r.pages(ctx, &corev1.PodList{}, func(page client.ObjectList) bool {
+func (c *Checker) operatorAddresses(ctx context.Context) (list []netip.Addr, err error) {
+	in := client.InNamespace(c.Own.Namespace)
+	err = c.pages(ctx, &corev1.PodList{}, func(page client.ObjectList) bool {
 		for _, pod := range page.(*corev1.PodList).Items {
 			for _, ip := range pod.Status.PodIPs {
 				list = appendAddresses(list, ip.IP)
@@ -84,8 +84,8 @@ func (r *Reconciler) operatorAddresses(ctx context.Context) (list []netip.Addr, 
 	if err != nil {
 		return nil, fmt.Errorf("list the operator's pods: %w", err)
 	}
-	pods, services := slices.Concat(list, r.Own.Addresses), map[string]bool{}
-	err = r.pages(ctx, &discoveryv1.EndpointSliceList{}, func(page client.ObjectList) bool {
+	pods, services := slices.Concat(list, c.Own.Addresses), map[string]bool{}
+	err = c.pages(ctx, &discoveryv1.EndpointSliceList{}, func(page client.ObjectList) bool {
 		for _, slice := range page.(*discoveryv1.EndpointSliceList).Items {
 			for _, e := range slice.Endpoints {
 				if slices.ContainsFunc(appendAddresses(nil, e.Addresses...), func(a netip.Addr) bool { return slices.Contains(pods, a) }) {
@@ -99,7 +99,7 @@ func (r *Reconciler) operatorAddresses(ctx context.Context) (list []netip.Addr, 
 		return nil, fmt.Errorf("list EndpointSlices of the operator: %w", err)
 	}
 	for name := range services {
-		more, err := r.serviceAddresses(ctx, types.NamespacedName{Namespace: r.Own.Namespace, Name: name})
+		more, err := c.serviceAddresses(ctx, types.NamespacedName{Namespace: c.Own.Namespace, Name: name})
 		if client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("get Service %s of the operator: %w", name, err)
 		}
@@ -108,17 +108,17 @@ func (r *Reconciler) operatorAddresses(ctx context.Context) (list []netip.Addr, 
 	return list, nil
 }
 
-func (r *Reconciler) serviceAddresses(ctx context.Context, name types.NamespacedName) ([]netip.Addr, error) {
+func (c *Checker) serviceAddresses(ctx context.Context, name types.NamespacedName) ([]netip.Addr, error) {
 	var service corev1.Service
-	if err := r.Uncached.Get(ctx, name, &service); err != nil {
+	if err := c.Reader.Get(ctx, name, &service); err != nil {
 		return nil, err
 	}
 	return appendAddresses(nil, service.Spec.ClusterIPs...), nil
 }
 
-func (r *Reconciler) nodeAddresses(ctx context.Context) (list []netip.Addr, err error) {
+func (c *Checker) nodeAddresses(ctx context.Context) (list []netip.Addr, err error) {
 	count := 0
-	err = r.pages(ctx, &corev1.NodeList{}, func(page client.ObjectList) bool {
+	err = c.pages(ctx, &corev1.NodeList{}, func(page client.ObjectList) bool {
 		for _, node := range page.(*corev1.NodeList).Items {
 			count++
 			for _, a := range node.Status.Addresses {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -134,7 +135,7 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newFixture(t, c)
-	r.LooksAtTargets = true
+	r.TargetPods = &podreader.Reader{API: r.Uncached}
 	r.carryOut(lt, func() {
 		runs(t, pods[0], "sha256:aaa", 1)
 		targetPod(t, lt.Namespace, "web-2")
@@ -172,7 +173,7 @@ func TestRolloutWithinAStepIsInconclusive(t *testing.T) {
 	t.Parallel()
 	lt, pods := tested(t)
 	r := newFixture(t, apiserver.Client(t))
-	r.LooksAtTargets = true
+	r.TargetPods = &podreader.Reader{API: r.Uncached}
 	r.carryOut(lt, func() { runs(t, pods[0], "sha256:bbb", 0); runs(t, pods[1], "sha256:bbb", 0) })
 	met := condition(lt, v1alpha1.ConditionThresholdsMet)
 	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || met.Reason != v1alpha1.ReasonTargetChanged || !strings.Contains(met.Message, "was sha256:aaa and is sha256:bbb") {
@@ -197,7 +198,7 @@ func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt, _ := tested(t)
 			r := newFixture(t, apiserver.Client(t))
-			r.LooksAtTargets, r.Uncached = true, &reads{Reader: r.Uncached, err: tc.err}
+			r.TargetPods = &podreader.Reader{API: &reads{Reader: r.Uncached, err: tc.err}}
 			r.carryOut(lt, func() {})
 			step := lt.Status.Steps[0].Environment
 			if lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || !strings.HasPrefix(step.After.Problem, tc.want) {
@@ -212,8 +213,7 @@ func TestPodsAreReadWithoutAutoscalers(t *testing.T) {
 	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
-	r.LooksAtTargets = true
-	r.Uncached = &reads{Reader: r.Uncached, autoscalers: apierrors.NewForbidden(corev1.Resource("horizontalpodautoscalers"), "", errors.New("no rule"))}
+	r.TargetPods = &podreader.Reader{API: &reads{Reader: r.Uncached, autoscalers: apierrors.NewForbidden(corev1.Resource("horizontalpodautoscalers"), "", errors.New("no rule"))}}
 	r.carryOut(lt, func() {})
 	if after := lt.Status.Steps[0].Environment.After; after == nil || after.Problem != "" || after.Pods != 2 {
 		t.Errorf("%+v, want 2 pods", after)
@@ -225,9 +225,8 @@ func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
 	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
-	r.LooksAtTargets = true
 	failing := &reads{Reader: r.Uncached}
-	r.Uncached = failing
+	r.TargetPods = &podreader.Reader{API: failing}
 	r.carryOut(lt, func() { failing.autoscalers = errors.New("connection refused") })
 	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || len(step.Changes) != 0 || step.After.Problem == "" {
 		t.Errorf("verdict %s, %+v; want Passed, no change, and a problem", lt.Status.Verdict, step)
@@ -240,7 +239,7 @@ func TestTargetThatIsNotToBeReadIsNot(t *testing.T) {
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	counted := &reads{Reader: r.Uncached}
-	r.Uncached = counted
+	r.Uncached, r.TargetAccess.Reader = counted, counted
 	r.carryOut(lt, func() {})
 	if counted.n != 0 || lt.Status.Environment != nil || lt.Status.Steps[0].Environment != nil {
 		t.Errorf("%d lists were read; environment %+v", counted.n, lt.Status.Environment)
@@ -252,8 +251,8 @@ func TestTakeoverByAnOperatorThatDoesNotReadTargets(t *testing.T) {
 	t.Parallel()
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
-	r.LooksAtTargets = true
-	r.carryOut(lt, func() { r.LooksAtTargets = false })
+	r.TargetPods = &podreader.Reader{API: r.Uncached}
+	r.carryOut(lt, func() { r.TargetPods = nil })
 	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || step.After.Problem == "" {
 		t.Errorf("verdict %s, %+v; want Passed, and a problem", lt.Status.Verdict, step)
 	}
@@ -271,7 +270,7 @@ func TestManyPodsAreCounted(t *testing.T) {
 		}
 	}
 	r := newFixture(t, apiserver.Client(t))
-	r.LooksAtTargets = true
+	r.TargetPods = &podreader.Reader{API: r.Uncached}
 	r.carryOut(lt, func() {})
 	if after := lt.Status.Steps[0].Environment.After; after == nil || after.Pods != 103 || after.Unread != 3 {
 		t.Errorf("%+v, want 103 pods, 3 of them unread", after)

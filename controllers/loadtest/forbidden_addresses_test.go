@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -76,7 +76,7 @@ func aiming(t *testing.T, at, namespace string) (*fixture, *v1alpha1.LoadTest) {
 	}
 	r := newFixture(t, apiserver.Client(t))
 	r.Policy = func() *policy.Policy { return everywhere }
-	r.Own = loadtest.Own{Namespace: namespace, Addresses: []netip.Addr{netip.MustParseAddr(leaderAddress)}}
+	r.TargetAccess.Own = targetaccess.Own{Namespace: namespace, Addresses: []netip.Addr{netip.MustParseAddr(leaderAddress)}}
 	return r, lt
 }
 

@@ -1,10 +1,8 @@
-package loadtest
+package podreader
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +25,8 @@ import (
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=list
 
 const (
-	// lookTimeout bounds a reading, for which the end of a step waits.
-	lookTimeout = 2 * time.Second
+	// timeout bounds a reading, for which the end of a step waits.
+	timeout = 2 * time.Second
 	// maxPods is how many pods behind a Service are read, and maxCounted how many more of
 	// them are counted.
 	maxPods, maxCounted = 100, 5_000
@@ -36,24 +34,28 @@ const (
 	maxAutoscalers = 100
 )
 
-// look reads what is behind the target of a step, for the next pass to see. Whatever goes
-// wrong is a problem that the reading names, and no error: the run goes on.
-func (r *Reconciler) look(ctx context.Context, lt *v1alpha1.LoadTest, look *lifecycle.Look, note *note, now time.Time) {
-	if look == nil {
-		return
-	}
-	seen := &targetstate.Seen{Look: *look, At: now}
-	note.looked = seen
-	if !r.LooksAtTargets {
+// Reader reads what is behind the target of a step. A nil *Reader is one that is not to
+// read it, and says so.
+type Reader struct {
+	// API reads past the cache, which has no pods of targets.
+	API client.Reader
+}
+
+// Read makes a reading that a decision wants. Whatever goes wrong is a problem that the
+// reading names, and no error: the run goes on.
+func (r *Reader) Read(ctx context.Context, lt *v1alpha1.LoadTest, wanted targetstate.Look, now time.Time) *targetstate.Seen {
+	seen := &targetstate.Seen{Look: wanted, At: now}
+	if r == nil {
 		seen.Problem = "The operator is set not to read the pods of targets."
-		return
+		return seen
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	seen.Service = lifecycle.LookedAt(&lt.Spec, &lt.Status.Steps[look.Step]).Name
+	seen.Service = lifecycle.LookedAt(&lt.Spec, &lt.Status.Steps[wanted.Step]).Name
 	if err := r.readTarget(ctx, lt.Namespace, seen); err != nil {
 		seen.Problem = text.Clean(problemOf(err, seen.Service), writes.MaxMessage)
 	}
+	return seen
 }
 
 func problemOf(err error, service string) string {
@@ -65,9 +67,9 @@ func problemOf(err error, service string) string {
 
 // readTarget reads the pods that a Service selects, and their autoscaler. They are in no
 // cache: there may be thousands in the cluster, and they are read twice in a step.
-func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *targetstate.Seen) error {
+func (r *Reader) readTarget(ctx context.Context, namespace string, seen *targetstate.Seen) error {
 	var service corev1.Service
-	if err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: seen.Service}, &service); err != nil {
+	if err := r.API.Get(ctx, types.NamespacedName{Namespace: namespace, Name: seen.Service}, &service); err != nil {
 		return fmt.Errorf("get Service: %w", err)
 	}
 	if len(service.Spec.Selector) == 0 {
@@ -75,7 +77,7 @@ func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *tar
 	}
 	var pods corev1.PodList
 	selected := client.MatchingLabelsSelector{Selector: labels.SelectorFromSet(service.Spec.Selector)}
-	if err := r.Uncached.List(ctx, &pods, client.InNamespace(namespace), selected, client.Limit(maxPods)); err != nil {
+	if err := r.API.List(ctx, &pods, client.InNamespace(namespace), selected, client.Limit(maxPods)); err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
 	var err error
@@ -98,12 +100,12 @@ func (r *Reconciler) readTarget(ctx context.Context, namespace string, seen *tar
 }
 
 // countRest counts the pods beyond those that were read.
-func (r *Reconciler) countRest(ctx context.Context, namespace string, selected client.ListOption, after string) (n int32, err error) {
+func (r *Reader) countRest(ctx context.Context, namespace string, selected client.ListOption, after string) (n int32, err error) {
 	if after == "" {
 		return 0, nil
 	}
 	rest := metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
-	if err := r.Uncached.List(ctx, &rest, client.InNamespace(namespace), selected, client.Limit(maxCounted), client.Continue(after)); err != nil {
+	if err := r.API.List(ctx, &rest, client.InNamespace(namespace), selected, client.Limit(maxCounted), client.Continue(after)); err != nil {
 		return 0, err
 	}
 	for i := range rest.Items {
@@ -132,9 +134,9 @@ func workloadOf(pod *corev1.Pod) workload {
 
 // autoscaler is the one of a workload; nil: there is none, or it may not be read. One that
 // could not be read once must not seem to be gone.
-func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[workload]bool) (*v1alpha1.TargetAutoscaler, error) {
+func (r *Reader) autoscaler(ctx context.Context, namespace string, of map[workload]bool) (*v1alpha1.TargetAutoscaler, error) {
 	var list autoscalingv2.HorizontalPodAutoscalerList
-	err := r.Uncached.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxAutoscalers))
+	err := r.API.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxAutoscalers))
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
@@ -148,54 +150,4 @@ func (r *Reconciler) autoscaler(ctx context.Context, namespace string, of map[wo
 		}
 	}
 	return nil, nil
-}
-
-// targetPod is what is kept of a pod: nothing of its environment or its volumes, for which
-// the hash of its template stands.
-func targetPod(pod *corev1.Pod) targetstate.Pod {
-	kept := targetstate.Pod{
-		UID: string(pod.UID), Node: pod.Spec.NodeName,
-		Template: cmp.Or(pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], pod.Labels[appsv1.ControllerRevisionHashLabelKey]),
-	}
-	for _, c := range pod.Status.Conditions {
-		kept.Ready = kept.Ready || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	}
-	for i := range pod.Spec.Containers {
-		kept.Containers = append(kept.Containers, targetContainer(&pod.Spec.Containers[i], pod.Status.ContainerStatuses))
-	}
-	return kept
-}
-
-// The bounds that the API puts on what comes from a pod.
-const maxImage, maxDigest, maxLimits, maxEnded = 256, 128, 128, 80
-
-func targetContainer(c *corev1.Container, statuses []corev1.ContainerStatus) targetstate.Container {
-	kept := targetstate.Container{TargetContainer: v1alpha1.TargetContainer{
-		Name: c.Name, Image: text.Truncate(c.Image, maxImage), Limits: text.Truncate(limitsOf(c.Resources.Limits), maxLimits),
-	}}
-	n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
-	if n < 0 {
-		return kept
-	}
-	s := &statuses[n]
-	kept.Digest, kept.Restarts = text.Truncate(digestOf(s.ImageID), maxDigest), s.RestartCount
-	if t := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); t != nil {
-		kept.Ended, kept.EndedAt = text.Truncate(fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode), maxEnded), t.FinishedAt.Time
-	}
-	return kept
-}
-
-// digestOf is the digest in the id of an image, which may have the repository before it.
-func digestOf(imageID string) string {
-	return imageID[strings.LastIndexByte(imageID, '@')+1:]
-}
-
-// limitsOf are the limits of a container in words, in the order of their names.
-func limitsOf(list corev1.ResourceList) string {
-	var words []string
-	for name, quantity := range list {
-		words = append(words, fmt.Sprintf("%s %s", name, quantity.String()))
-	}
-	slices.Sort(words)
-	return strings.Join(words, ", ")
 }

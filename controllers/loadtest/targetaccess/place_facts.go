@@ -1,4 +1,4 @@
-package loadtest
+package targetaccess
 
 import (
 	"context"
@@ -31,17 +31,11 @@ const (
 	nameLabel, operatorName = "app.kubernetes.io/name", "loadtest-operator"
 )
 
-// Own is where the operator itself runs.
-type Own struct {
-	Namespace string
-	Addresses []netip.Addr
-}
-
 // facts reads what a place is judged by. Nothing of it is in a cache.
-func (r *Reconciler) facts(ctx context.Context, p policy.Place, now time.Time) (policy.Facts, error) {
-	read := r.hostFacts
+func (c *Checker) facts(ctx context.Context, p policy.Place, now time.Time) (policy.Facts, error) {
+	read := c.hostFacts
 	if p.IsService() {
-		read = r.serviceFacts
+		read = c.serviceFacts
 	}
 	f, err := read(ctx, p, now)
 	if apierrors.IsForbidden(err) {
@@ -50,16 +44,16 @@ func (r *Reconciler) facts(ctx context.Context, p policy.Place, now time.Time) (
 	return f, err
 }
 
-func (r *Reconciler) serviceFacts(ctx context.Context, p policy.Place, _ time.Time) (f policy.Facts, err error) {
+func (c *Checker) serviceFacts(ctx context.Context, p policy.Place, _ time.Time) (f policy.Facts, err error) {
 	var service corev1.Service
-	err = r.Uncached.Get(ctx, types.NamespacedName{Namespace: p.Namespace, Name: p.Service}, &service)
+	err = c.Reader.Get(ctx, types.NamespacedName{Namespace: p.Namespace, Name: p.Service}, &service)
 	if apierrors.IsNotFound(err) {
 		return f, nil
 	} else if err != nil {
 		return f, fmt.Errorf("get Service: %w", err)
 	}
 	var namespace corev1.Namespace
-	if err := r.Uncached.Get(ctx, types.NamespacedName{Name: p.Namespace}, &namespace); err != nil {
+	if err := c.Reader.Get(ctx, types.NamespacedName{Name: p.Namespace}, &namespace); err != nil {
 		return f, fmt.Errorf("get Namespace: %w", err)
 	}
 	f.AcceptsLoad = namespace.Labels[config.NamespaceLabel] == "true"
@@ -73,17 +67,17 @@ func (r *Reconciler) serviceFacts(ctx context.Context, p policy.Place, _ time.Ti
 		return f, nil
 	}
 	// Slices first: a pod that comes in between is known, and one that goes is waited for.
-	if err := r.readEndpoints(ctx, p, s); err != nil {
+	if err := c.readEndpoints(ctx, p, s); err != nil {
 		return f, fmt.Errorf("list EndpointSlices: %w", err)
 	}
-	if err := r.readPods(ctx, p.Namespace, service.Spec.Selector, s); err != nil {
+	if err := c.readPods(ctx, p.Namespace, service.Spec.Selector, s); err != nil {
 		return f, fmt.Errorf("list pods: %w", err)
 	}
 	return f, nil
 }
 
-func (r *Reconciler) readEndpoints(ctx context.Context, p policy.Place, s *policy.Service) error {
-	return r.pages(ctx, &discoveryv1.EndpointSliceList{}, func(list client.ObjectList) bool {
+func (c *Checker) readEndpoints(ctx context.Context, p policy.Place, s *policy.Service) error {
+	return c.pages(ctx, &discoveryv1.EndpointSliceList{}, func(list client.ObjectList) bool {
 		for _, slice := range list.(*discoveryv1.EndpointSliceList).Items {
 			for _, e := range slice.Endpoints {
 				for _, address := range e.Addresses {
@@ -100,14 +94,14 @@ func (r *Reconciler) readEndpoints(ctx context.Context, p policy.Place, s *polic
 	}, client.InNamespace(p.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: p.Service})
 }
 
-func (r *Reconciler) readPods(ctx context.Context, namespace string, selector map[string]string, s *policy.Service) error {
+func (c *Checker) readPods(ctx context.Context, namespace string, selector map[string]string, s *policy.Service) error {
 	s.Pods = map[string]policy.Pod{}
-	return r.pages(ctx, &corev1.PodList{}, func(list client.ObjectList) bool {
+	return c.pages(ctx, &corev1.PodList{}, func(list client.ObjectList) bool {
 		for i := range list.(*corev1.PodList).Items {
 			pod := &list.(*corev1.PodList).Items[i]
 			kept := policy.Pod{
 				OnHost:     pod.Spec.HostNetwork,
-				OfOperator: namespace == r.Own.Namespace && pod.Labels[nameLabel] == operatorName,
+				OfOperator: namespace == c.Own.Namespace && pod.Labels[nameLabel] == operatorName,
 			}
 			for _, ip := range pod.Status.PodIPs {
 				kept.Addresses = append(kept.Addresses, ip.IP)
@@ -120,10 +114,10 @@ func (r *Reconciler) readPods(ctx context.Context, namespace string, selector ma
 }
 
 // pages reads a list page by page, as long as each asks for the next.
-func (r *Reconciler) pages(ctx context.Context, list client.ObjectList, each func(client.ObjectList) (more bool), opts ...client.ListOption) error {
+func (c *Checker) pages(ctx context.Context, list client.ObjectList, each func(client.ObjectList) (more bool), opts ...client.ListOption) error {
 	for next := ""; ; {
 		page := list.DeepCopyObject().(client.ObjectList)
-		if err := r.Uncached.List(ctx, page, append(opts, client.Limit(accessPage), client.Continue(next))...); err != nil {
+		if err := c.Reader.List(ctx, page, append(opts, client.Limit(accessPage), client.Continue(next))...); err != nil {
 			return err
 		}
 		if next = page.GetContinue(); !each(page) || next == "" {
@@ -132,8 +126,8 @@ func (r *Reconciler) pages(ctx context.Context, list client.ObjectList, each fun
 	}
 }
 
-func (r *Reconciler) hostFacts(ctx context.Context, _ policy.Place, now time.Time) (policy.Facts, error) {
-	never, err := r.never.read(ctx, r, now)
+func (c *Checker) hostFacts(ctx context.Context, _ policy.Place, now time.Time) (policy.Facts, error) {
+	never, err := c.forbidden.read(ctx, c, now)
 	return policy.Facts{Never: never}, err
 }
 

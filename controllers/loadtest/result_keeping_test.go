@@ -27,6 +27,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -48,8 +49,11 @@ func (r *fixture) keeps(document string) *keeper {
 		r.t.Fatal(err)
 	}
 	r.Policy = func() *policy.Policy { return p }
-	r.Folders = loadtest.Folders{Keys: r.t.TempDir(), Results: r.t.TempDir()}
-	r.Keeper = loadtest.NewKeeper(r.t.Context(), r.clock, func([]types.NamespacedName) { k.ended <- struct{}{} })
+	r.Keeper = resultkeeper.New(r.t.Context(), resultkeeper.Config{
+		Reader: r.Uncached, Clock: r.clock,
+		Folders: resultkeeper.Folders{Keys: r.t.TempDir(), Results: r.t.TempDir()},
+		Enqueue: func([]types.NamespacedName) { k.ended <- struct{}{} },
+	})
 	return k
 }
 
@@ -63,7 +67,7 @@ func (k *keeper) attempt(lt *v1alpha1.LoadTest) {
 // file is what is kept of a run.
 func (k *keeper) file(lt *v1alpha1.LoadTest) (packed []byte) {
 	k.t.Helper()
-	packed, err := os.ReadFile(filepath.Join(k.Folders.Results, lt.Namespace, lt.Name, string(lt.UID)+".json.gz"))
+	packed, err := os.ReadFile(filepath.Join(k.Keeper.Folders.Results, lt.Namespace, lt.Name, string(lt.UID)+".json.gz"))
 	if err != nil && !os.IsNotExist(err) {
 		k.t.Fatal(err)
 	}
@@ -191,8 +195,8 @@ func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
 			k.clock.SetTime(lt.Status.CompletionTime.Time)
 			registry := prometheus.NewRegistry()
 			k.Metrics = loadtest.NewMetrics(registry)
-			folder := k.Folders.Results
-			k.Folders.Results = filepath.Join(folder, "nowhere")
+			folder := k.Keeper.Folders.Results
+			k.Keeper.Folders.Results = filepath.Join(folder, "nowhere")
 			k.attempt(lt)
 			if result := k.mustPass(lt); isGone(t, lt) || result.RequeueAfter != 5*time.Second {
 				t.Fatalf("gone: %t, again after %v; want after 5s", isGone(t, lt), result.RequeueAfter)
@@ -206,7 +210,7 @@ func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
 			if lost {
 				k.after(10 * time.Minute)
 			} else {
-				k.Folders.Results = folder
+				k.Keeper.Folders.Results = folder
 				k.after(5 * time.Second)
 				k.attempt(lt)
 				k.mustPass(lt) // which says that they are kept
@@ -237,7 +241,7 @@ func TestResultsAreKeptThoughTheStatusIsFull(t *testing.T) {
 	lt := deletedAtOnce(t)
 	k := newFixture(t, c).keeps("{volume: {}}")
 	k.clock.SetTime(lt.Status.CompletionTime.Time)
-	k.Folders.Results = filepath.Join(k.Folders.Results, "nowhere")
+	k.Keeper.Folders.Results = filepath.Join(k.Keeper.Folders.Results, "nowhere")
 	if _, err := k.pass(lt); err == nil || !strings.Contains(err.Error(), "patch status") {
 		t.Fatal(err)
 	}
@@ -246,7 +250,7 @@ func TestResultsAreKeptThoughTheStatusIsFull(t *testing.T) {
 	if isGone(t, lt) || writes != 1 {
 		t.Fatalf("gone: %t, %d writes of the status; want one", isGone(t, lt), writes)
 	}
-	k.Folders.Results = filepath.Dir(k.Folders.Results)
+	k.Keeper.Folders.Results = filepath.Dir(k.Keeper.Folders.Results)
 	k.after(5 * time.Second)
 	k.attempt(lt)
 	k.mustPass(lt)
@@ -262,7 +266,7 @@ func TestLoadTestThatGoesWhileItIsRead(t *testing.T) {
 	lt := withResult(t, true)
 	read := lt.DeepCopy() // lt is read back while the attempt goes on
 	k := newFixture(t, apiserver.Client(t)).keeps("{volume: {}}")
-	k.Uncached = interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
+	k.Keeper.Reader = interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			if err := client.IgnoreNotFound(c.Delete(ctx, read.DeepCopy())); err != nil {
 				return err
@@ -290,7 +294,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	lt := withResult(t, true)
 	k := newFixture(t, apiserver.Client(t)).keeps("{volume: {prefix: a}, webhook: {url: '" + server.URL + "'}}")
 	k.clock.SetTime(lt.Status.CompletionTime.Time)
-	if err := os.WriteFile(filepath.Join(k.Folders.Keys, "webhookKey"), []byte("0123456789abcdef"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(k.Keeper.Folders.Keys, "webhookKey"), []byte("0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	k.attempt(lt) // keeps the results

@@ -1,0 +1,85 @@
+package targetaccess
+
+import (
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// Access is what was read of where the targets of a run lead to, and what the workers are
+// sent of it. A nil *Access knows nothing.
+type Access struct {
+	found           lifecycle.Access
+	target, control reach
+	// next is when it is read again.
+	next time.Time
+	// unconfirmed is an endpoint that no pod has, and since when.
+	unconfirmed string
+	since       time.Time
+}
+
+// reach is where the workers may connect to for one target.
+type reach struct {
+	place     policy.Place
+	judgement policy.Judgement
+	// sent is what workers were sent last; it does not change.
+	sent *workerv1.Destinations
+}
+
+// Found is what a decision needs of it.
+func (a *Access) Found() *lifecycle.Access { return &a.found }
+
+// confirm has an endpoint that no pod has keep a run from beginning, and end one that is
+// under way if it stays.
+func (a *Access) confirm(before *Access, underway bool, now time.Time) {
+	if a.unconfirmed == "" {
+		return
+	}
+	if a.since = now; before != nil && before.unconfirmed == a.unconfirmed {
+		a.since = before.since
+	}
+	a.next = earliest(a.next, now.Add(podsEvery))
+	switch {
+	case !underway && a.found.Problem == "":
+		a.found.Problem = a.unconfirmed
+	case underway && now.Sub(a.since) >= unconfirmedFor && a.found.Refusal == "":
+		a.found.Refusal = a.unconfirmed
+	}
+}
+
+// interval is how long what was read of a place holds.
+func interval(to *reach) time.Duration {
+	switch {
+	case to.judgement.Pods:
+		return podsEvery + time.Duration(len(to.judgement.Allowed))*eachPod
+	case to.place.IsService():
+		return addressEvery
+	}
+	return hostEvery
+}
+
+// granted is what stands in the status of what was judged.
+func (to *reach) granted() *v1alpha1.TargetAccess {
+	a := &v1alpha1.TargetAccess{Name: to.place.Name, Pods: to.judgement.Pods}
+	if a.Pods {
+		return a
+	}
+	for _, d := range to.judgement.Allowed {
+		ranged := v1alpha1.AllowedAddresses{Port: int32(d.Port)}
+		if d.Range.IsValid() {
+			ranged.Range = d.Range.String()
+		}
+		a.Allowed = append(a.Allowed, ranged)
+	}
+	return a
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

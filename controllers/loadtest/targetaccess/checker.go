@@ -1,0 +1,160 @@
+package targetaccess
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// Own is where the operator itself runs.
+type Own struct {
+	Namespace string
+	Addresses []netip.Addr
+}
+
+// Checker reads where the targets of runs lead to, and judges it. It is safe for use by many
+// goroutines; its fields are set before it is used. A nil *Checker reads nothing.
+type Checker struct {
+	// Reader reads past the cache, which has nothing of targets.
+	Reader client.Reader
+	// Own is where the operator runs, which no LoadTest may target.
+	Own Own
+
+	forbidden forbiddenAddresses
+}
+
+const (
+	// accessTimeout bounds a reading.
+	accessTimeout = 5 * time.Second
+	// addressEvery is how often a Service with an address of its own is read again: who
+	// may write EndpointSlices could have it lead elsewhere after the run began.
+	addressEvery = 30 * time.Second
+	// podsEvery is the same for one whose pods are connected to, which a rolling restart
+	// replaces, and eachPod is added for each of them: a reading costs the more.
+	podsEvery, eachPod = 3 * time.Second, 20 * time.Millisecond
+	// hostEvery is the same for a host, of which only the addresses of the cluster are
+	// read that it may not lead to: those of nodes and of the operator's pods change.
+	hostEvery = time.Minute
+	// unconfirmedFor is how long a Service may have an endpoint that no pod has: its
+	// EndpointSlices follow its pods within seconds.
+	unconfirmedFor = 15 * time.Second
+)
+
+// Observe returns where the targets of a run lead to, read anew when it has to be; held is
+// what it returned last for the run, which it may change. nil: it need not be known. A run
+// that is under way goes on with what was read before while the API server fails.
+func (c *Checker) Observe(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, held *Access, now time.Time) (*Access, error) {
+	target, control := targetURLs(lt)
+	if c == nil || !lifecycle.NeedsAccess(lt) || target == "" || control == "" && lt.Spec.Versus != nil {
+		return nil, nil
+	}
+	if held != nil && lt.Status.HasAccess() && now.Before(held.next) {
+		return held, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
+	defer cancel()
+	read, err := c.read(ctx, lt, rules, held, now)
+	switch {
+	case err == nil:
+		return read, nil
+	case held != nil && lt.Status.HasAccess():
+		held.next = now.Add(podsEvery)
+		return held, nil
+	}
+	return nil, err
+}
+
+// targetURLs are those of the status, or what they will be.
+func targetURLs(lt *v1alpha1.LoadTest) (target, control string) {
+	if lt.Status.StartTime == nil {
+		return plan.TargetURLs(lt)
+	}
+	if lt.Status.Versus != nil {
+		control = lt.Status.Versus.TargetURL
+	}
+	return lt.Status.TargetURL, control
+}
+
+// reading is one reading of where the targets of a run lead to.
+type reading struct {
+	*Checker
+	rules policy.Targets
+	now   time.Time
+	// access is what it comes to.
+	access *Access
+}
+
+// read reads where the targets lead to; before is what was read before it.
+func (c *Checker) read(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
+	a := &Access{next: now.Add(hostEvery)}
+	if before != nil {
+		a.target.sent, a.control.sent = before.target.sent, before.control.sent
+	}
+	r := reading{Checker: c, rules: rules, now: now, access: a}
+	target, control := targetURLs(lt)
+	if err := r.target(ctx, "spec.target", target, &lt.Spec.Target, &a.target); err != nil {
+		return nil, err
+	}
+	a.found.Target = a.target.granted()
+	if v := lt.Spec.Versus; v != nil {
+		if err := r.target(ctx, "spec.versus.target", control, &v.Target, &a.control); err != nil {
+			return nil, err
+		}
+		a.found.Control = a.control.granted()
+	}
+	a.confirm(before, lt.Status.HasAccess(), now)
+	return a, nil
+}
+
+// target reads where the URL of the target in a field leads to, and then its proxy: what is
+// connected to.
+func (r *reading) target(ctx context.Context, field, at string, t *v1alpha1.Target, to *reach) error {
+	if err := r.judge(ctx, connection{field: field, url: at}, to); err != nil {
+		return err
+	}
+	if t.Proxy == nil {
+		return nil
+	}
+	return r.judge(ctx, connection{field: field + ".proxy", url: t.Proxy.URL, isProxy: true}, to)
+}
+
+// connection is what a field of the spec has workers connect to.
+type connection struct {
+	field, url string
+	isProxy    bool
+}
+
+// judge decides on where a connection leads to by what is read of it.
+func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
+	u, err := url.Parse(of.url)
+	if err != nil || u.Hostname() == "" {
+		return nil // the spec is refused
+	}
+	to.place = r.rules.Place(u)
+	to.place.IsProxy = of.isProxy
+	facts, err := r.facts(ctx, to.place, r.now)
+	if err != nil {
+		return err
+	}
+	to.judgement = r.rules.Judge(to.place, facts)
+	a, name := r.access, func(sentence string) string { return of.field + ": " + sentence }
+	switch j := to.judgement; {
+	case j.Refusal != "" && a.found.Refusal == "":
+		a.found.Refusal = name(j.Refusal)
+	case j.Problem != "" && a.found.Problem == "":
+		a.found.Problem = name(j.Problem)
+	}
+	if u := r.rules.Unconfirmed(to.place, facts); u != "" && a.unconfirmed == "" {
+		a.unconfirmed = name(u)
+	}
+	a.next = earliest(a.next, r.now.Add(interval(to)))
+	return nil
+}

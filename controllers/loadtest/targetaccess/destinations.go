@@ -1,0 +1,79 @@
+package targetaccess
+
+import (
+	"net/netip"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/loadtest-dev/loadtest-operator/address"
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+)
+
+// Destinations are where connections to the targets may go to, as Grant made them; nil: it
+// was not read. They do not change.
+func (a *Access) Destinations() (target, control *workerv1.Destinations) {
+	if a == nil {
+		return nil, nil
+	}
+	return a.target.sent, a.control.sent
+}
+
+// Grant makes what the workers are sent from what the status grants, and says whether it is
+// known for each target.
+func (a *Access) Grant(lt *v1alpha1.LoadTest) (known bool) {
+	if a == nil || !lt.Status.HasAccess() {
+		return false
+	}
+	a.target.grant(lt.Status.Access)
+	if lt.Status.Versus == nil {
+		return a.target.sent != nil
+	}
+	a.control.grant(lt.Status.Versus.Access)
+	return a.target.sent != nil && a.control.sent != nil
+}
+
+// grant makes what the workers are sent: what was allowed when the run began, or pods as
+// they are now. Without the addresses that no host may lead to, nothing is sent.
+func (to *reach) grant(a *v1alpha1.TargetAccess) {
+	j := &to.judgement
+	if a == nil || j.Problem != "" && !to.place.IsService() {
+		return
+	}
+	d := &workerv1.Destinations{}
+	for _, allowed := range a.Allowed {
+		d.Allowed = append(d.Allowed, &workerv1.Destination{Range: allowed.Range, Port: uint32(allowed.Port)})
+	}
+	if a.Pods {
+		for _, pod := range j.Allowed {
+			d.Allowed = append(d.Allowed, &workerv1.Destination{Range: pod.Range.String(), Port: uint32(pod.Port), Pod: true})
+		}
+	}
+	for _, p := range j.Denied {
+		if overlaps(p, a, j.Allowed) {
+			d.Denied = append(d.Denied, p.String())
+		}
+	}
+	if !proto.Equal(d, to.sent) {
+		to.sent = d
+	}
+}
+
+// overlaps says whether any address of a range could be connected to at all, so that it is
+// worth telling the workers.
+func overlaps(p netip.Prefix, a *v1alpha1.TargetAccess, pods []address.Destination) bool {
+	for _, allowed := range a.Allowed {
+		if allowed.Range == "" && (p.Bits() < p.Addr().BitLen() || address.IsPublic(p.Addr())) {
+			return true
+		}
+		if r, err := netip.ParsePrefix(allowed.Range); err == nil && r.Overlaps(p) {
+			return true
+		}
+	}
+	for _, d := range pods {
+		if a.Pods && d.Range.Overlaps(p) {
+			return true
+		}
+	}
+	return false
+}
