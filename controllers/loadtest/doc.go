@@ -1,18 +1,25 @@
-// Package loadtest reconciles LoadTests. Beside scheduling, which creates those of
-// schedules, it is the only package that calls the API server; what to do is decided in
-// package lifecycle.
+// Package loadtest reconciles LoadTests; what a run does is decided in package lifecycle.
+// A pass over one of them has these phases, in this order:
 //
-//	observe ─▶ decide (lifecycle) ─▶ apply ─▶ report
+//	observe ─▶ decide ─▶ leave ─▶ apply ─▶ look ─▶ store ─▶ report ─▶ keep
 //
-// observe reads the LoadTest, its Job and pods, and what the coordinator has
-// of its workers. apply creates or deletes the Job and directs the coordinator,
-// both from the status as it was read. report writes the status, once, if it
-// changed, and emits events after that write succeeded.
+// observe reads the LoadTest's Job and pods, its place in the queue, its targets, and what
+// the coordinator has of its workers. decide (lifecycle) says what is to be done. leave gives
+// the place in the queue of a run that ends to others. apply creates or deletes the Job and
+// directs the coordinator, both from the status as it was read. look reads the pods behind a
+// target, for the next pass. store stores the archive of a step, which is there before the
+// status names it. report writes the status, once, if it changed, and emits events after
+// that write succeeded: a status is of what was observed, also if apply failed. keep has what
+// a finished run came to kept beyond its LoadTest, beside the passes.
 //
-// What a finished run came to is kept beyond its LoadTest, and announced, by a Keeper
-// beside the passes: package sink has where to.
+//	the pass            reconciler.go, pass.go (the phases), observe.go, apply.go, store.go, report.go
+//	its memory          note.go: lookups.go, archiving.go and refusals.go are parts of it
+//	when it is made     run_registry.go, retries.go
+//	what it reads       worker_pods.go, missing_pods.go, baseline_reading.go; targetaccess, targetstate/podreader
+//	the cache           cache.go, cache_transform.go
+//	all runs together   queue.go, write_budget.go, read_delays.go
+//	what it tells       metrics.go, transition.go
 //
-// Authenticator, in auth.go, finds for the coordinator the worker that a token belongs
-// to. Certificates and Endpoint are how workers trust and find the replica that leads. Lacking
-// compares the fields that the API server serves with those of this program.
+// Below it, lifecycle, plan, desired, queue, search, baseline and targetstate are pure;
+// resultkeeper and sink keep results.
 package loadtest

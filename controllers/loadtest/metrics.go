@@ -30,13 +30,13 @@ const (
 	refusedResults  refused = "Results"
 )
 
-// phases are the values of label to.
-var phases = []v1alpha1.Phase{
+// phaseLabels are the values of label to.
+var phaseLabels = []v1alpha1.Phase{
 	v1alpha1.PhaseQueued, v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting, v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
 }
 
-// verdicts are the values of label verdict.
-var verdicts = []v1alpha1.Verdict{
+// verdictLabels are the values of label verdict.
+var verdictLabels = []v1alpha1.Verdict{
 	v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError,
 }
 
@@ -64,10 +64,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			m.attempts.WithLabelValues(string(of), outcome)
 		}
 	}
-	for _, to := range phases {
+	for _, to := range phaseLabels {
 		m.transitions.WithLabelValues(string(to))
 	}
-	for _, verdict := range verdicts {
+	for _, verdict := range verdictLabels {
 		m.finished.WithLabelValues(string(verdict))
 	}
 	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {

@@ -30,12 +30,12 @@ const maxEvents = 50
 // quota, a limit range or an admission policy. Events are in no cache, and there
 // may be many: they are read only while a run waits for pods of which none has
 // come for a while.
-func (r *Reconciler) explainMissingPods(ctx context.Context, lt *v1alpha1.LoadTest, job *batchv1.Job, pods []corev1.Pod, seen *lifecycle.Observed, now time.Time) error {
-	if !lifecycle.MissesPods(lt, *seen) || now.Sub(lastCreated(job, pods)) < lifecycle.PodsExpected {
+func (p *pass) explainMissingPods(ctx context.Context, job *batchv1.Job, pods []corev1.Pod) error {
+	if !lifecycle.MissesPods(p.lt, p.seen) || p.now.Sub(lastCreated(job, pods)) < lifecycle.PodsExpected {
 		return nil
 	}
 	var events eventsv1.EventList
-	err := r.Uncached.List(ctx, &events, client.InNamespace(job.Namespace), client.MatchingFieldsSelector{
+	err := p.Uncached.List(ctx, &events, client.InNamespace(job.Namespace), client.MatchingFieldsSelector{
 		Selector: fields.Set{"regarding.uid": string(job.UID), "reason": failedCreate}.AsSelector(),
 	}, client.Limit(maxEvents))
 	if apierrors.IsForbidden(err) {
@@ -45,8 +45,8 @@ func (r *Reconciler) explainMissingPods(ctx context.Context, lt *v1alpha1.LoadTe
 		return fmt.Errorf("list events of the Job: %w", err)
 	}
 	message := refusal(events.Items)
-	for i := range seen.Workers {
-		if w := &seen.Workers[i]; message != "" && w.Pod == exchange.PodAbsent {
+	for i := range p.seen.Workers {
+		if w := &p.seen.Workers[i]; message != "" && w.Pod == exchange.PodAbsent {
 			w.PodReason, w.PodMessage = v1alpha1.ReasonCreateRefused, "the pod cannot be created: "+message
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,9 +16,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
 
-// report writes the status if it changed, and emits events and metrics after.
-func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision, note *note, now time.Time) error {
-	if d.Delete || note.unwritable || equality.Semantic.DeepEqual(lt.Status, d.Status) {
+// writeStatus writes the status if it changed, and emits events and metrics after.
+func (p *pass) writeStatus(ctx context.Context) error {
+	lt, d, note := p.lt, &p.decision, p.note
+	if d.Delete || note.refusals.unwritable || equality.Semantic.DeepEqual(lt.Status, d.Status) {
 		return nil
 	}
 	next := lt.DeepCopy()
@@ -28,25 +27,24 @@ func (r *Reconciler) report(ctx context.Context, lt *v1alpha1.LoadTest, d lifecy
 	// The lock makes a decision from a stale cache fail instead of overwriting
 	// what is newer.
 	patch := client.MergeFromWithOptions(lt, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, next, patch, client.FieldOwner(writes.FieldManager)); apierrors.IsNotFound(err) {
+	if err := p.Client.Status().Patch(ctx, next, patch, client.FieldOwner(writes.FieldManager)); apierrors.IsNotFound(err) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
-	note.written = lifecycle.Written{At: now, Size: size(next) + note.storedBytes}
-	note.stored, note.storedBytes = "", 0
+	note.written = lifecycle.Written{At: p.now, Size: size(next) + note.archiving.written()}
 	note.version = next.ResourceVersion
-	r.budget.spend(now, note.written.Size)
+	p.budget.spend(p.now, note.written.Size)
 	for _, e := range d.Events {
 		kind := corev1.EventTypeNormal
 		if e.Warning {
 			kind = corev1.EventTypeWarning
 		}
-		r.Recorder.Eventf(lt, nil, kind, e.Reason, "Run", "%s", e.Message)
+		p.Recorder.Eventf(lt, nil, kind, e.Reason, "Run", "%s", e.Message)
 	}
-	r.Metrics.wrote(&lt.Status, &d.Status, note.written.Size)
-	if r.Finished != nil && lt.Status.Verdict == "" && d.Status.Verdict != "" {
-		r.Finished(lt.UID, &d.Status)
+	p.Metrics.wrote(&lt.Status, &d.Status, note.written.Size)
+	if p.Finished != nil && lt.Status.Verdict == "" && d.Status.Verdict != "" {
+		p.Finished(lt.UID, &d.Status)
 	}
 	logTransitions(ctx, lt, &d.Status)
 	return nil
@@ -68,10 +66,4 @@ func size(lt *v1alpha1.LoadTest) int {
 		return 0 // not reached: it came as JSON
 	}
 	return len(raw)
-}
-
-// lastLine is the last line of a log that says anything.
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }

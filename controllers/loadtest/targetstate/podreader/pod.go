@@ -1,11 +1,11 @@
 package podreader
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 

@@ -1,0 +1,70 @@
+package loadtest
+
+import (
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+)
+
+// archiving is how far the archive of a step is. It is stored before the status names it,
+// and the write of that status may fail, so that it takes two passes or more:
+//
+//	the archive is not stored   it is created, and noted as stored
+//	it is stored                the status that names it gets its sum, and is written
+//	it is written               the note of it ends; the write is charged with its size
+//
+// An archive that cannot be stored is tried a few times, and given up: the step goes on
+// without it.
+type archiving struct {
+	// stored may not be named by the status yet; its zero value is none.
+	stored storedArchive
+	// step is the one whose archive was not stored, and tries how often it was tried.
+	step, tries int
+	// unstored is the archive that was given up last; nil: none was.
+	unstored *lifecycle.Unstored
+}
+
+// storedArchive is an archive in the store.
+type storedArchive struct {
+	name, sum string
+	// size is what it costs the store, in bytes.
+	size int
+}
+
+// isStored says whether the archive of that name is stored, and was not written to the
+// status yet.
+func (a *archiving) isStored(name string) bool { return a.stored.name == name }
+
+// sign puts the sum of what is stored into the status that names it. Another process comes
+// to the same one: the archive of a step is the same bytes each time.
+func (a *archiving) sign(s *v1alpha1.LoadTestStatus) {
+	for i := range s.ResultsRef {
+		if ref := &s.ResultsRef[i]; ref.ConfigMap == a.stored.name {
+			ref.SHA256 = a.stored.sum
+		}
+	}
+}
+
+// failed notes that the archive of a step was not stored, and says whether it is given up:
+// at once if that is permanent, else after so many tries.
+func (a *archiving) failed(step int, permanent bool, tries int, why string) (givenUp bool) {
+	if a.step != step {
+		a.step, a.tries = step, 0
+	}
+	if a.tries++; !permanent && a.tries < tries {
+		return false
+	}
+	a.giveUp(step, why)
+	return true
+}
+
+func (a *archiving) giveUp(step int, why string) {
+	a.unstored = &lifecycle.Unstored{Step: step, Message: why}
+}
+
+// written ends the note of what is stored, as the status names it now, and returns what it
+// cost the store, in bytes.
+func (a *archiving) written() (size int) {
+	size = a.stored.size
+	a.stored = storedArchive{}
+	return size
+}

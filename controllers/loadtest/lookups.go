@@ -1,0 +1,31 @@
+package loadtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// lookups are the latest readings of a run's targets.
+type lookups struct {
+	// access is where the targets lead to; nil: that was not read.
+	access *targetaccess.Access
+	// pods are those behind the target of a step; nil: they were not read.
+	pods *targetstate.Seen
+}
+
+// observeAccess returns where the targets lead to, for the decision; nil: it need not be
+// known. The latest reading stays beside it.
+func (l *lookups) observeAccess(ctx context.Context, c *targetaccess.Checker, lt *v1alpha1.LoadTest, rules policy.Targets, now time.Time) (*lifecycle.Access, error) {
+	access, err := c.Observe(ctx, lt, rules, l.access, now)
+	if err != nil || access == nil {
+		return nil, err
+	}
+	l.access = access
+	return access.Found(), nil
+}

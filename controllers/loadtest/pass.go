@@ -1,0 +1,153 @@
+package loadtest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+)
+
+// pass is one pass over one LoadTest: what its phases read and write.
+type pass struct {
+	*Reconciler
+	// lt is the LoadTest as it was read, inForce the policy of the whole pass, whatever
+	// changes meanwhile, and now its instant. No phase writes them.
+	lt      *v1alpha1.LoadTest
+	inForce *policy.Policy
+	now     time.Time
+	// note is what earlier passes left, and knewJob that they knew of a Job in the way.
+	note    *note
+	knewJob bool
+
+	// rules are those of the namespace, and seen is all that a decision needs beside the
+	// LoadTest: observe writes both. decision is written by decide, and signed by store.
+	rules    policy.Rules
+	seen     lifecycle.Observed
+	decision lifecycle.Decision
+	// unapplied is why the decision could not be applied; the status is reported all the
+	// same, as it is of what was observed.
+	unapplied error
+	// jobRefused says that this pass tried to create the Job in vain.
+	jobRefused bool
+	// again is when the next pass is wanted if a phase ends this one; 0: when something
+	// changes.
+	again time.Duration
+}
+
+// phase is a part of a pass. It says whether the pass ends with it, without an error and
+// before the phases after it.
+type phase struct {
+	name string
+	run  func(*pass, context.Context) (ends bool, err error)
+}
+
+// phases are what a pass does, in this order. An error ends the pass.
+var phases = []phase{
+	{"observe", (*pass).observe},
+	{"decide", (*pass).decide},
+	{"leave", (*pass).leave},
+	{"apply", (*pass).apply},
+	{"look", (*pass).look},
+	{"store", (*pass).store},
+	{"report", (*pass).report},
+	{"keep", (*pass).keep},
+}
+
+// carryOut makes a pass over a LoadTest.
+func (r *Reconciler) carryOut(ctx context.Context, lt *v1alpha1.LoadTest, inForce *policy.Policy, note *note) (ctrl.Result, error) {
+	p := &pass{Reconciler: r, lt: lt, inForce: inForce, now: r.Clock.Now(), note: note, knewJob: note.jobExists}
+	for _, each := range phases {
+		switch ends, err := each.run(p, ctx); {
+		case err != nil:
+			return ctrl.Result{}, err
+		case ends:
+			return ctrl.Result{RequeueAfter: p.again}, nil
+		}
+	}
+	if p.hasMore() {
+		return ctrl.Result{RequeueAfter: time.Millisecond}, nil // the next pass observes it
+	}
+	return ctrl.Result{RequeueAfter: p.decision.RequeueAfter}, nil
+}
+
+// hasMore says whether the pass noted what the next one is to observe: a refusal, a Job in
+// the way, or a reading of a target.
+func (p *pass) hasMore() bool {
+	return p.jobRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil
+}
+
+// decide decides what the run does next, or ends it as well as it can be ended.
+func (p *pass) decide(context.Context) (ends bool, err error) {
+	if cause := p.note.refusals.cause; cause != nil {
+		p.decision = lifecycle.Abandon(p.lt, cause, p.seen, p.now)
+		return false, nil
+	}
+	rules := p.rules
+	rules.Workers.Release = p.Children().WorkerImage
+	p.decision = lifecycle.Decide(p.lt, rules, p.seen, p.now)
+	p.note.seconds = p.decision.Seconds
+	return false, nil
+}
+
+// leave takes back the place of a run that leaves the queue, for others to begin.
+func (p *pass) leave(ctx context.Context) (ends bool, err error) {
+	if leaves(p.lt, p.seen, p.decision) {
+		return false, p.settle(ctx, p.lt.UID, p.inForce, p.now)
+	}
+	return false, nil
+}
+
+// look reads what is behind the target of a step, for the next pass to see.
+func (p *pass) look(ctx context.Context) (ends bool, err error) {
+	if wanted := p.decision.Look; wanted != nil {
+		p.note.lookups.pods = p.TargetPods.Read(ctx, p.lt, *wanted, p.now)
+	}
+	return false, nil
+}
+
+// store stores the archive of a step. The status that names it must not be written
+// before.
+func (p *pass) store(ctx context.Context) (ends bool, err error) {
+	wanted := p.decision.Store
+	if wanted == nil {
+		return false, nil
+	}
+	p.again, err = p.storeArchive(ctx, wanted)
+	if p.again > 0 || err != nil {
+		return true, errors.Join(p.unapplied, err)
+	}
+	p.note.archiving.sign(&p.decision.Status)
+	return false, nil
+}
+
+// report writes the status, and notes what became of it.
+func (p *pass) report(ctx context.Context) (ends bool, err error) {
+	err = p.writeStatus(ctx)
+	refusals := &p.note.refusals
+	if refusal, ok := refusedBy(err, p.now); ok {
+		p.Metrics.refused(refusedStatus)
+		refusals.statusRefused(refusal, lifecycle.Finished(p.lt))
+	}
+	if apierrors.IsConflict(err) && p.unapplied == nil {
+		refusals.conflicts++
+		p.again = onConflict(refusals.conflicts)
+		return true, nil
+	}
+	if err := errors.Join(p.unapplied, err); err != nil {
+		return false, err
+	}
+	refusals.passed()
+	return false, nil
+}
+
+// keep begins what is to be done with the results of a finished run, beside the passes.
+func (p *pass) keep(ctx context.Context) (ends bool, err error) {
+	p.Keeper.Keep(ctx, p.lt, p.decision, p.inForce)
+	return false, nil
+}

@@ -1,0 +1,114 @@
+package loadtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+)
+
+// observePods adds the pods of the run's Job to the workers with their numbers. A pod
+// of an earlier Job of the same run, from before a suspension, is left out.
+//
+// A session of a pod that is left out is of an earlier Job, or of a pod that the cache
+// will have in a moment, which has the run looked at again: neither is connected.
+// What it measured stands: a pod that is deleted takes nothing of it away.
+func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod) {
+	ours := map[string]bool{}
+	for i := range pods {
+		pod := &pods[i]
+		n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+		if err != nil || n < 0 || n >= len(workers) || !metav1.IsControlledBy(pod, job) {
+			continue
+		}
+		ours[string(pod.UID)] = true
+		w := &workers[n]
+		w.Pod, w.PodReason, w.PodMessage = podState(pod)
+		if w.PodEnding = !pod.DeletionTimestamp.IsZero(); w.PodEnding && w.Pod == exchange.PodRunning {
+			w.PodReason, w.PodMessage = v1alpha1.ReasonWorkerLost, deletion(pod)
+		}
+	}
+	for i := range workers {
+		if w := &workers[i]; !ours[w.PodUID] {
+			w.Connected, w.Ready, w.Reason, w.Message, w.Answers, w.Targets = false, false, "", "", 0, 0
+			w.Descriptors, w.ControlDescriptors = "", ""
+		}
+	}
+}
+
+// podState is where a pod stands and, if something is wrong, what.
+func podState(pod *corev1.Pod) (state exchange.PodState, reason, message string) {
+	switch pod.Status.Phase {
+	case corev1.PodRunning:
+		return exchange.PodRunning, "", ""
+	case corev1.PodSucceeded, corev1.PodFailed:
+		return exchange.PodEnded, v1alpha1.ReasonWorkerLost, ending(pod)
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			return exchange.PodWaiting, v1alpha1.ReasonUnschedulable, "waits for a node: " + c.Message
+		}
+	}
+	for _, c := range pod.Status.ContainerStatuses {
+		if w := c.State.Waiting; w != nil {
+			switch w.Reason {
+			case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
+				// The reason alternates and the text carries back-off times; the image
+				// is what the reader needs.
+				return exchange.PodWaiting, v1alpha1.ReasonImagePull, fmt.Sprintf("the image %q cannot be pulled; correct spec.worker.image, or load the image into the nodes", c.Image)
+			case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+				return exchange.PodWaiting, v1alpha1.ReasonCreateRefused, "the container cannot be created: " + w.Message
+			}
+		}
+	}
+	return exchange.PodWaiting, "", ""
+}
+
+// deletion says why a pod is being deleted, as far as Kubernetes says.
+func deletion(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Reason {
+		case "EvictionByEvictionAPI":
+			return "its pod was evicted, as a node drain does"
+		case corev1.PodReasonPreemptionByScheduler:
+			return "its pod was preempted by one of a higher priority"
+		case "DeletionByTaintManager":
+			return "its pod was deleted because of a taint of its node"
+		case corev1.PodReasonTerminationByKubelet:
+			return "its pod was ended by its node, which shuts down or lacks a resource"
+		}
+	}
+	return "its pod was deleted"
+}
+
+// ending says how a pod's container ended.
+func ending(pod *corev1.Pod) string {
+	for _, c := range pod.Status.ContainerStatuses {
+		if t := c.State.Terminated; t != nil {
+			text := fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode)
+			if t.Message != "" {
+				text += ": " + lastLine(t.Message)
+			}
+			return text
+		}
+	}
+	if pod.Status.Reason != "" {
+		return pod.Status.Reason + ": " + pod.Status.Message
+	}
+	return "its pod ended"
+}
+
+// lastLine is the last line of a log that says anything.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
