@@ -11,7 +11,9 @@
 //	  plan                           expands a spec into the plan, and divides the load (pure)
 //	  desired                        describes the workers' Job (pure)
 //	  queue, search, baseline        which run may begin, which load is next, what is copied of an earlier run (pure)
-//	  targetstate, sink              what ran behind the target; where results are kept
+//	  targetaccess                   where the targets lead to, and what workers may connect to
+//	  targetstate                    what ran behind the target (pure); podreader reads it
+//	  resultkeeper, sink             keeps results beyond their LoadTest; where to
 //	controllers/loadtestschedule     reconciles LoadTestSchedules; decision decides (pure)
 //	controllers/coordinator          sessions with the workers, gate, live merge
 //	  exchange                       the values between lifecycle and coordinator (pure)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -106,6 +107,7 @@ func (p *pass) leave(ctx context.Context) (ends bool, err error) {
 // look reads what is behind the target of a step, for the next pass to see.
 func (p *pass) look(ctx context.Context) (ends bool, err error) {
 	if wanted := p.decision.Look; wanted != nil {
+		p.note.lookups.pods = &targetstate.Seen{Look: *wanted, At: p.now} // a reading that panics is not made again
 		p.note.lookups.pods = p.TargetPods.Read(ctx, p.lt, *wanted, p.now)
 	}
 	return false, nil

@@ -72,7 +72,7 @@ func (r *Reconciler) settle(ctx context.Context, uid types.UID, p *policy.Policy
 	return nil
 }
 
-// wake has those be reconciled that may begin now.
+// wake enqueues the runs that may begin now.
 func (r *Reconciler) wake(line *queue.Line, but types.UID) {
 	r.line.waiting = line.Waiting()
 	r.Metrics.queued(r.line.waiting)

@@ -120,6 +120,22 @@ var rules = []rule{
 		forbid:  clients,
 	},
 	{
+		because: "the API server is called by the reconcilers, by what reads and keeps for them, by who knows workers, and by the process",
+		of:      []string{"controllers/..."},
+		except: []string{
+			"controllers/loadtest", "controllers/loadtestschedule", "controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/podreader",
+			"controllers/loadtest/resultkeeper", "controllers/identity", "controllers/replica/...",
+		},
+		reach:  direct,
+		forbid: clients,
+	},
+	{
+		because: "what is asked for targets and results depends on no reconciler",
+		of:      []string{"controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/...", "controllers/loadtest/resultkeeper"},
+		reach:   transitive,
+		forbid:  []string{"controllers/loadtest", "controllers/loadtestschedule"},
+	},
+	{
 		because: "what all writes share has no client of its own",
 		of:      []string{"controllers/writes"},
 		reach:   transitive,
