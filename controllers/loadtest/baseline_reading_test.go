@@ -24,7 +24,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newFixture(t, kept)
-	r.Uncached = unhurried{direct}
+	r.readPastCache(unhurried{direct})
 	pass := func() time.Duration {
 		t.Helper()
 		cachedAs(t, kept, lt, &v1alpha1.LoadTest{})

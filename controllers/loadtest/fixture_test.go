@@ -143,6 +143,11 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	return r
 }
 
+// readPastCache replaces the reader of all that the reconciler reads past its cache.
+func (r *fixture) readPastCache(reader client.Reader) {
+	r.Uncached, r.TargetAccess.Reader = reader, reader
+}
+
 // unhurried reads for as long as it takes: a busy API server may need longer than the
 // seconds that the reconciler gives what it reads of a target (TestSilentAPIServerHoldsUp…, in targetaccess and podreader).
 type unhurried struct{ client.Reader }

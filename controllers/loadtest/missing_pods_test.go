@@ -56,7 +56,8 @@ func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1alpha1.LoadTest,
 	t.Helper()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	l := &looks{Reader: unhurried{c}}
-	r.Uncached, r.workers.absent = l, true
+	r.workers.absent = true
+	r.readPastCache(l)
 	r.clock.SetTime(lt.CreationTimestamp.Time)
 	r.mustPass(lt)
 	r.mustPass(lt)

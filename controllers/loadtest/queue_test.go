@@ -86,7 +86,8 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 	t.Parallel()
 	const all, most = 200, 10
 	r := newFixture(t, cached(t))
-	r.workers.absent, r.Policy, r.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
+	r.workers.absent, r.Policy = true, tenAtOnce
+	r.readPastCache(unhurried{apiserver.Client(t)})
 	list := restored(t, all)
 	cachedAs(t, r.client, list[all-1], &v1alpha1.LoadTest{})
 	r.passes(list)
@@ -101,7 +102,8 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 		}
 	}
 	again := newFixture(t, cached(t))
-	again.workers.absent, again.Policy, again.Uncached = true, tenAtOnce, unhurried{apiserver.Client(t)}
+	again.workers.absent, again.Policy = true, tenAtOnce
+	again.readPastCache(unhurried{apiserver.Client(t)})
 	for _, lt := range began {
 		cachedAs(t, again.client, lt, &v1alpha1.LoadTest{}) // a leader begins some time after the one before
 	}

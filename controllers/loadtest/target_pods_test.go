@@ -239,7 +239,7 @@ func TestTargetThatIsNotToBeReadIsNot(t *testing.T) {
 	lt, _ := tested(t)
 	r := newFixture(t, apiserver.Client(t))
 	counted := &reads{Reader: r.Uncached}
-	r.Uncached, r.TargetAccess.Reader = counted, counted
+	r.readPastCache(counted)
 	r.carryOut(lt, func() {})
 	if counted.n != 0 || lt.Status.Environment != nil || lt.Status.Steps[0].Environment != nil {
 		t.Errorf("%d lists were read; environment %+v", counted.n, lt.Status.Environment)

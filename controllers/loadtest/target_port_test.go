@@ -97,7 +97,7 @@ func TestServiceThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c, lt := apiserver.Client(t), named(t)
 	r, s := newFixture(t, c), &services{Reader: unhurried{c}}
-	r.Uncached, r.TargetAccess.Reader = s, s
+	r.readPastCache(s)
 	r.mustPass(lt)
 	s.err = apierrors.NewForbidden(corev1.Resource("services"), "shortener", errors.New("no rule"))
 	r.mustPass(lt)
