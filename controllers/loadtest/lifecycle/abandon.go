@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // Cause is why a run cannot be carried on by Decide.
@@ -32,8 +33,7 @@ func PassFailed(message string, refused int) *Cause {
 // could be written once, and why the run ended. It does as little as possible, so that
 // it does not fail for the same cause. Of a finished run it looks after what is left.
 func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) Decision {
-	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now}
-	r.out.Status = *lt.Status.DeepCopy()
+	r := newRun(lt, policy.Rules{}, seen, now)
 	if finished(r.read.Conditions) {
 		r.reconcileFinished()
 		r.out.RequeueAfter = r.untilWake()
@@ -51,7 +51,6 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 	r.conclude()
 	done := metav1.NewTime(now)
 	s.CompletionTime = &done
-	r.wake(now.Add(cleanupGrace))
 	r.warn(cause.Reason, cause.Message)
 	r.out.RequeueAfter = r.untilWake()
 	return r.out

@@ -51,7 +51,7 @@ func (r *run) abortIfBreached(i int, report *exchange.Report) {
 // for those that were gone before it.
 func (r *run) allReport(report *exchange.Report) bool {
 	isGone := func(n int) bool { return slices.Contains(r.read.GoneWorkers, int32(n)) }
-	for n, w := range r.seen.Workers {
+	for n, w := range r.workers {
 		if !isGone(n) && (!w.Connected || r.leaves(w)) {
 			return false
 		}

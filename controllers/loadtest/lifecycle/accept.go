@@ -9,16 +9,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
-	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // accept is the first pass: can the spec be carried out, and may it begin?
-func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
-	if !rules.Valid() {
+func (r *run) accept() {
+	lt := r.test
+	if !r.rules.Valid() {
 		r.isKept() // what they would refuse is not known
 		return
 	}
-	planned, refusal := plan.New(lt, rules)
+	planned, refusal := plan.New(lt, r.rules)
 	if refusal == nil && r.looks() {
 		lt = lt.DeepCopy()
 		lt.Status.Environment = &v1alpha1.EnvironmentStatus{}
@@ -34,7 +34,7 @@ func (r *run) accept(lt *v1alpha1.LoadTest, rules policy.Rules) {
 		r.refuse(refusal)
 		return
 	}
-	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out."+r.quietNote(planned.Steps, rules))
+	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out."+r.quietNote(planned.Steps))
 	if !r.isKept() {
 		r.start(planned)
 	}

@@ -78,13 +78,13 @@ func (r *run) readNumbers(point v1alpha1.AuditPoint) bool {
 
 // isReaderLeft says whether a worker is left that could read the numbers, now or later.
 func (r *run) isReaderLeft() bool {
-	return slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return !r.isLost(w) })
+	return slices.ContainsFunc(r.workers, func(w exchange.Worker) bool { return !r.isLost(w) })
 }
 
 // reader is the worker that reads the numbers: the first that can. ok is false if there
 // is none for the moment.
 func (r *run) reader() (number int32, ok bool) {
-	i := slices.IndexFunc(r.seen.Workers, func(w exchange.Worker) bool { return w.Connected && !w.PodEnding && !r.isLost(w) })
+	i := slices.IndexFunc(r.workers, func(w exchange.Worker) bool { return w.Connected && !w.PodEnding && !r.isLost(w) })
 	return int32(i), i >= 0
 }
 
@@ -95,7 +95,7 @@ func (r *run) directReader(point v1alpha1.AuditPoint) []exchange.Reading {
 		return nil
 	}
 	r.out.Directive.Read = &exchange.Read{Round: auditRounds[point], Worker: number}
-	return r.seen.Workers[number].Readings
+	return r.workers[number].Readings
 }
 
 // isSettled says whether a number stands still and, after the steps, has all in it that

@@ -13,12 +13,12 @@ import (
 // NeedsBaseline says whether a run cannot begin before its baseline has finished and was
 // copied.
 func NeedsBaseline(lt *v1alpha1.LoadTest) bool {
-	r := &run{spec: &lt.Spec, read: lt.Status}
-	return !finished(r.read.Conditions) && !r.hasStarted() && r.lacksBaseline(&r.read)
+	in := &inputs{spec: &lt.Spec, read: lt.Status}
+	return !finished(in.read.Conditions) && !in.hasStarted() && in.lacksBaseline(&in.read)
 }
 
-func (r *run) lacksBaseline(s *v1alpha1.LoadTestStatus) bool {
-	return r.spec.Baseline != nil && s.Baseline == nil
+func (in *inputs) lacksBaseline(s *v1alpha1.LoadTestStatus) bool {
+	return in.spec.Baseline != nil && s.Baseline == nil
 }
 
 // copyBaseline notes what this run compares itself with, once that has finished. It is

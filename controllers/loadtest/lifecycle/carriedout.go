@@ -15,7 +15,7 @@ import (
 // was carried out as it was planned.
 func (r *run) settleLoad(i int, report *exchange.Report) {
 	step := &r.out.Status.Steps[i]
-	if step.Message = results.NotCarriedOut(step, r.seen.Workers, report); step.Message == "" {
+	if step.Message = results.NotCarriedOut(step, r.workers, report); step.Message == "" {
 		r.done(i, v1alpha1.StepComplete)
 		return
 	}
@@ -54,7 +54,7 @@ func (r *run) missingAtMost(i int, report *exchange.Report) *int64 {
 // How many the snapshots of the others say were due is of no use: what was not due by
 // then may have been sent later. A worker that was gone before the step sent nothing.
 func (r *run) sentAtMost(i int, report *exchange.Report) (bound int64, certain, known bool) {
-	step, workers := &r.out.Status.Steps[i], r.seen.Workers
+	step, workers := &r.out.Status.Steps[i], r.workers
 	certain = true
 	for n, w := range workers {
 		if !w.Reported && slices.Contains(r.out.Status.GoneWorkers, int32(n)) {

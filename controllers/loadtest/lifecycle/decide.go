@@ -86,26 +86,47 @@ const (
 	podsKept = time.Hour
 )
 
-// run is one pass: its inputs, and the decision under construction.
-type run struct {
-	test *v1alpha1.LoadTest // never changed
+// inputs are all that a pass reads. Nothing writes to them, nor to what they point to: a
+// test compares them before and after each pass.
+type inputs struct {
+	test *v1alpha1.LoadTest
 	spec *v1alpha1.LoadTestSpec
-	read v1alpha1.LoadTestStatus // as read back; never changed
+	read v1alpha1.LoadTestStatus // as read back
 	seen Observed
 	now  time.Time
-	// held is why no run may begin, or go on; nil: it may.
-	held   *policy.Hold
-	out    Decision
+	// rules are what the administrator allows, and held is why no run may begin, or go on, by
+	// them now; nil: it may.
+	rules policy.Rules
+	held  *policy.Hold
+}
+
+// run is one pass: its inputs, and the decision under construction.
+type run struct {
+	inputs
+	out Decision
+	// workers are those that were seen, as they count: see eligibleWorkers.
+	workers []exchange.Worker
+	// wakeAt is the first instant of those at which a phase asks for a pass; zero: none does.
 	wakeAt time.Time
+}
+
+// newRun is a pass of which nothing is decided but what the workers do meanwhile.
+func newRun(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) *run {
+	in := inputs{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, rules: rules, held: rules.Hold(now)}
+	r := &run{inputs: in, workers: seen.Workers}
+	r.out.Status = *lt.Status.DeepCopy()
+	return r
 }
 
 // Decide says what a run does next. rules are what the administrator allows. A finished
 // run may lack its steps and its spec but for the time to live: what it came to does not
 // change any more.
 func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) Decision {
-	r := &run{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, held: rules.Hold(now)}
-	r.out.Status = *lt.Status.DeepCopy()
-	r.out.Status.ObservedGeneration = lt.Generation
+	return newRun(lt, rules, seen, now).decide()
+}
+
+func (r *run) decide() Decision {
+	r.out.Status.ObservedGeneration = r.test.Generation
 	r.out.Directive = r.directive()
 
 	problem := r.inconsistency()
@@ -116,12 +137,12 @@ func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.T
 		r.out.Forget = true // nothing that it says can be directed
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The status cannot be continued: status.%s. Create the LoadTest anew.", problem))
 	case r.read.StartTime == nil:
-		r.accept(lt, rules)
+		r.accept()
 	case !r.hasStarted():
-		r.beforeQuiet(rules)
+		r.beforeQuiet()
 		r.starting()
 	default:
-		r.beforeQuiet(rules)
+		r.beforeQuiet()
 		r.running()
 	}
 	r.verifyTarget()
@@ -158,8 +179,8 @@ func (r *run) directive() exchange.Directive {
 func (r *run) lead() time.Duration { return min(max(minLead, 3*r.seen.ReadBack), maxLead) }
 
 // hasStarted says whether a step has been given a start instant.
-func (r *run) hasStarted() bool {
-	return len(r.read.Steps) > 0 && r.read.Steps[0].State != v1alpha1.StepPending
+func (in *inputs) hasStarted() bool {
+	return len(in.read.Steps) > 0 && in.read.Steps[0].State != v1alpha1.StepPending
 }
 
 // wake asks for a pass at t, which may be any of several known instants.
@@ -169,12 +190,17 @@ func (r *run) wake(t time.Time) {
 	}
 }
 
-// untilWake is the time to the next known instant. It is zero only if there is none.
+// untilWake is the time to the next known instant. It is zero only if there is none. A run
+// that ends in this pass waits for nothing but the end of its workers.
 func (r *run) untilWake() time.Duration {
-	if r.wakeAt.IsZero() {
+	at := r.wakeAt
+	if r.out.Status.Verdict != "" && !finished(r.read.Conditions) {
+		at = r.now.Add(cleanupGrace)
+	}
+	if at.IsZero() {
 		return 0
 	}
-	return max(r.wakeAt.Sub(r.now), time.Millisecond)
+	return max(at.Sub(r.now), time.Millisecond)
 }
 
 func (r *run) event(reason, message string) {

@@ -48,7 +48,7 @@ func differ(field string, t *v1alpha1.Target, first, other int, a, b string) str
 
 // recordDescriptors notes by which descriptors all workers encode, as the first step begins.
 func (r *run) recordDescriptors() {
-	s, first := &r.out.Status, r.seen.Workers[0]
+	s, first := &r.out.Status, r.workers[0]
 	toTarget, toControl := plan.HasCalls(r.spec)
 	if toTarget {
 		s.Descriptors = first.Descriptors

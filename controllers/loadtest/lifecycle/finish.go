@@ -101,8 +101,6 @@ func (r *run) complete() {
 	}
 	now := metav1.NewTime(r.now)
 	r.out.Status.CompletionTime = &now
-	r.wakeAt = time.Time{}
-	r.wake(r.now.Add(cleanupGrace))
 }
 
 // reconcileFinished looks after a finished run: its workers end, and one day it goes.
@@ -133,9 +131,9 @@ func (r *run) deleteAfter(kept time.Duration) JobAction {
 
 // endedAt is when a finished run ended. A status that was restored from a copy may lack
 // the time; its condition has one.
-func (r *run) endedAt() time.Time {
-	if r.read.CompletionTime != nil {
-		return r.read.CompletionTime.Time
+func (in *inputs) endedAt() time.Time {
+	if in.read.CompletionTime != nil {
+		return in.read.CompletionTime.Time
 	}
-	return meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionFinished).LastTransitionTime.Time
+	return meta.FindStatusCondition(in.read.Conditions, v1alpha1.ConditionFinished).LastTransitionTime.Time
 }

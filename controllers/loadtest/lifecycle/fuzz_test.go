@@ -133,7 +133,10 @@ func FuzzDecide(f *testing.F) {
 		before := lt.DeepCopy()
 		now := began.Add(time.Duration(c.of(256)) * time.Second)
 		seen := c.observed(lt.Status.Workers.Desired)
-		d := lifecycle.Decide(lt, policy.Rules{}, seen, now)
+		d, err := lifecycle.DecideUnwritten(lt, policy.Rules{}, seen, now)
+		if err != nil {
+			t.Error(err)
+		}
 		checkDecision(t, before, d)
 	})
 }

@@ -47,15 +47,15 @@ func (r *run) stopCause() *v1alpha1.StopCause {
 }
 
 // beforeQuiet asks for a pass when quiet hours begin.
-func (r *run) beforeQuiet(rules policy.Rules) {
-	if next := rules.NextQuiet(r.now); !next.IsZero() {
+func (r *run) beforeQuiet() {
+	if next := r.rules.NextQuiet(r.now); !next.IsZero() {
 		r.wake(next)
 	}
 }
 
 // quietNote says of a run that begins now that it may not come to its end.
-func (r *run) quietNote(steps []v1alpha1.StepStatus, rules policy.Rules) string {
-	next := rules.NextQuiet(r.now)
+func (r *run) quietNote(steps []v1alpha1.StepStatus) string {
+	next := r.rules.NextQuiet(r.now)
 	var longest time.Duration
 	for i := range steps {
 		longest += lengthOf(&steps[i])

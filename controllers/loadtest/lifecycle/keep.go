@@ -70,7 +70,9 @@ func (r *run) forgetFailures(wanted policy.Results) {
 	}
 }
 
-func (r *run) isOldNews() bool { return !r.now.Before(r.endedAt().Add(r.seen.Keeping.Wanted.Wait)) }
+func (in *inputs) isOldNews() bool {
+	return !in.now.Before(in.endedAt().Add(in.seen.Keeping.Wanted.Wait))
+}
 
 // said is how a condition describes an effort.
 type said struct{ kind, done, failed, failure string }
@@ -112,21 +114,21 @@ func (r *run) tell(kind string, status metav1.ConditionStatus, reason, message s
 }
 
 // settled says whether nothing is left to be done.
-func (r *run) settled(e *Effort, kind string) bool {
-	return e.Done != "" || meta.IsStatusConditionTrue(r.read.Conditions, kind)
+func (in *inputs) settled(e *Effort, kind string) bool {
+	return e.Done != "" || meta.IsStatusConditionTrue(in.read.Conditions, kind)
 }
 
 // isArchived says whether nothing is left to be archived. What is not known to be wanted
 // may be.
-func (r *run) isArchived() bool {
-	k := &r.seen.Keeping
-	return !k.Wanted.Unknown && (!k.Wanted.Archived || r.settled(&k.Archive, v1alpha1.ConditionArchived))
+func (in *inputs) isArchived() bool {
+	k := &in.seen.Keeping
+	return !k.Wanted.Unknown && (!k.Wanted.Archived || in.settled(&k.Archive, v1alpha1.ConditionArchived))
 }
 
 // isAnnounced says whether nothing is left to be announced.
-func (r *run) isAnnounced() bool {
-	k := &r.seen.Keeping
-	return !k.Wanted.Announced || r.settled(&k.Announce, v1alpha1.ConditionAnnounced) || r.isOldNews()
+func (in *inputs) isAnnounced() bool {
+	k := &in.seen.Keeping
+	return !k.Wanted.Announced || in.settled(&k.Announce, v1alpha1.ConditionAnnounced) || in.isOldNews()
 }
 
 // expire deletes a LoadTest whose time to live is over, once its results are kept or have
@@ -144,9 +146,9 @@ func (r *run) expire(ttl time.Duration) {
 // WaitedFor is the instant until which a finished run is not deleted to make room for
 // others, as its results are to be archived or its verdict announced; zero: it may be.
 func WaitedFor(lt *v1alpha1.LoadTest, wanted policy.Results) time.Time {
-	r := &run{read: lt.Status, seen: Observed{Keeping: Keeping{Wanted: wanted}}}
-	if !Finished(lt) || r.isArchived() && r.isAnnounced() {
+	in := &inputs{read: lt.Status, seen: Observed{Keeping: Keeping{Wanted: wanted}}}
+	if !Finished(lt) || in.isArchived() && in.isAnnounced() {
 		return time.Time{}
 	}
-	return r.endedAt().Add(wanted.Wait)
+	return in.endedAt().Add(wanted.Wait)
 }

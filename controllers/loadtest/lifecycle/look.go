@@ -46,7 +46,7 @@ func (r *run) look(wanted Look) bool {
 		return false
 	}
 	var nodes []string
-	for _, w := range r.seen.Workers {
+	for _, w := range r.workers {
 		nodes = append(nodes, w.Node)
 	}
 	targetstate.Record(&r.out.Status, r.seen.Looked, nodes)

@@ -20,8 +20,8 @@ func (r *run) lossStops() bool {
 // isCutByLoss says whether step i is cut by the loss of workers alone, and the run goes on
 // with the others: they carried their shares out.
 func (r *run) isCutByLoss(i int, report *exchange.Report) bool {
-	return r.goesOn() && r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(&r.out.Status.Steps[i], r.seen.Workers, report, func(n int) bool {
-		w := r.seen.Workers[n]
+	return r.goesOn() && r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(&r.out.Status.Steps[i], r.workers, report, func(n int) bool {
+		w := r.workers[n]
 		return r.leaves(w) || !w.Final // given up
 	})
 }
@@ -33,7 +33,7 @@ func (r *run) gone() []int32 {
 		return nil
 	}
 	var list []int32
-	for n, w := range r.seen.Workers {
+	for n, w := range r.workers {
 		if r.isLost(w) {
 			list = append(list, int32(n))
 		}

@@ -43,7 +43,7 @@ func (r *run) next(i int) {
 func (r *run) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
 	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > 0
-	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
+	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
 	return late && !begun && r.read.StopTime == nil
 }
 

@@ -66,13 +66,13 @@ func (r *run) eligibleWorkers() []exchange.Worker {
 // wrongAnswer is what the first worker says that had another answer than it
 // expects.
 func (r *run) wrongAnswer() (message string, ok bool) {
-	i := slices.IndexFunc(r.seen.Workers, func(w exchange.Worker) bool {
+	i := slices.IndexFunc(r.workers, func(w exchange.Worker) bool {
 		return w.Connected && !w.Ready && w.Reason == v1alpha1.ReasonPreflightFailed
 	})
 	if i < 0 {
 		return "", false
 	}
-	return r.seen.Workers[i].Message, true
+	return r.workers[i].Message, true
 }
 
 // verified says what the answers were, as they were the expected ones.

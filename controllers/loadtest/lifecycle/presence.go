@@ -64,24 +64,24 @@ func (r *run) awaits(w exchange.Worker, limit time.Time) bool {
 // directed the run, only their pods are known.
 func (r *run) countWorkers() {
 	c := &r.out.Status.Workers
-	c.Lost = count(r.seen.Workers, r.leaves)
+	c.Lost = count(r.workers, r.leaves)
 	if r.seen.Since.IsZero() {
 		return
 	}
-	c.Silent = count(r.seen.Workers, r.isSilent)
-	c.Ready = count(r.seen.Workers, func(w exchange.Worker) bool { return w.Connected && w.Ready && !r.leaves(w) })
+	c.Silent = count(r.workers, r.isSilent)
+	c.Ready = count(r.workers, func(w exchange.Worker) bool { return w.Connected && w.Ready && !r.leaves(w) })
 }
 
 // giveUp counts as lost those workers for which f holds, too: they are waited for no
 // longer.
 func (r *run) giveUp(f func(exchange.Worker) bool) {
-	given := count(r.seen.Workers, func(w exchange.Worker) bool { return !r.leaves(w) && f(w) })
+	given := count(r.workers, func(w exchange.Worker) bool { return !r.leaves(w) && f(w) })
 	if given == 0 {
 		return
 	}
 	c := &r.out.Status.Workers
 	c.Lost += given
-	c.Silent = count(r.seen.Workers, func(w exchange.Worker) bool { return r.isSilent(w) && !f(w) })
+	c.Silent = count(r.workers, func(w exchange.Worker) bool { return r.isSilent(w) && !f(w) })
 	r.workersCondition()
 }
 
@@ -105,7 +105,7 @@ func (r *run) gathered(i int, isHere func(exchange.Worker) bool) bool {
 		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
 		return false
 	}
-	return count(r.seen.Workers, func(w exchange.Worker) bool { return !isHere(w) && !r.leaves(w) && r.awaits(w, limit(w)) }) == 0
+	return count(r.workers, func(w exchange.Worker) bool { return !isHere(w) && !r.leaves(w) && r.awaits(w, limit(w)) }) == 0
 }
 
 func isConnected(w exchange.Worker) bool { return w.Connected }
@@ -136,7 +136,7 @@ func (r *run) workersMissing(reason, message string) {
 
 func (r *run) lossMessage() string {
 	c := r.out.Status.Workers
-	for n, w := range r.seen.Workers {
+	for n, w := range r.workers {
 		if why := whyLost(w); why != "" {
 			return fmt.Sprintf("%d of %s lost; worker %d: %s", c.Lost, workers(c.Desired), n, sentence(why))
 		}
@@ -146,7 +146,7 @@ func (r *run) lossMessage() string {
 
 func (r *run) silenceMessage() string {
 	c, first := r.out.Status.Workers, r.now
-	for _, w := range r.seen.Workers {
+	for _, w := range r.workers {
 		if r.isSilent(w) {
 			first = earlier(first, r.absentSince(w))
 		}

@@ -88,7 +88,7 @@ func (r *run) load(i int) {
 		return
 	}
 	isFinal := func(w exchange.Worker) bool { return report != nil && w.Final }
-	awaited := count(r.seen.Workers, func(w exchange.Worker) bool {
+	awaited := count(r.workers, func(w exchange.Worker) bool {
 		return !isFinal(w) && !r.isLost(w) && r.awaits(w, r.limit(i, w))
 	})
 	done := awaited == 0
@@ -138,7 +138,7 @@ func (r *run) loadDone(i int, report *exchange.Report, isFinal func(exchange.Wor
 		r.finishCut()
 		return
 	}
-	if count(r.seen.Workers, isFinal) == 0 {
+	if count(r.workers, isFinal) == 0 {
 		r.everyWorkerLost(i)
 		return
 	}

@@ -164,7 +164,10 @@ func (w *simulation) settle() time.Time {
 	const bound = 20
 	for range bound {
 		before := w.lt.Status.DeepCopy()
-		d := lifecycle.Decide(w.lt.DeepCopy(), w.policy, w.observe(), w.now)
+		d, err := lifecycle.DecideUnwritten(w.lt.DeepCopy(), w.policy, w.observe(), w.now)
+		if err != nil {
+			w.t.Fatal(err)
+		}
 		w.seconds = d.Seconds
 		w.apply(d)
 		if d.Delete {

@@ -19,8 +19,8 @@ func (r *run) starting() {
 	if !r.prepare() {
 		return
 	}
-	r.seen.Workers = r.eligibleWorkers()
-	s.Workers.Ready = count(r.seen.Workers, func(w exchange.Worker) bool { return w.Connected && w.Ready })
+	r.workers = r.eligibleWorkers()
+	s.Workers.Ready = count(r.workers, func(w exchange.Worker) bool { return w.Connected && w.Ready })
 	wait := r.whyNotReady()
 	r.set(v1alpha1.ConditionWorkersReady, wait.status, wait.reason, wait.message+wait.until)
 
@@ -129,29 +129,29 @@ const targetExpected = 2 * time.Second
 // UnknownTarget is a target without which a run cannot begin, as the number of its named
 // port is not known yet, and the field of the spec that names it; nil: there is none.
 func UnknownTarget(lt *v1alpha1.LoadTest) (target *v1alpha1.Target, field string) {
-	return (&run{spec: &lt.Spec, read: lt.Status}).unknownTarget()
+	return (&inputs{spec: &lt.Spec, read: lt.Status}).unknownTarget()
 }
 
-func (r *run) unknownTarget() (target *v1alpha1.Target, field string) {
-	switch s := &r.read; {
+func (in *inputs) unknownTarget() (target *v1alpha1.Target, field string) {
+	switch s := &in.read; {
 	case s.StartTime == nil || finished(s.Conditions) || s.KnowsTargets():
 		return nil, ""
 	case s.TargetURL == "":
-		return &r.spec.Target, "spec.target"
-	case r.spec.Versus == nil:
+		return &in.spec.Target, "spec.target"
+	case in.spec.Versus == nil:
 		return nil, "" // not reached: such a status is refused
 	}
-	return &r.spec.Versus.Target, "spec.versus.target"
+	return &in.spec.Versus.Target, "spec.versus.target"
 }
 
 // MissesPods says whether a run waits for pods that are not there.
 func MissesPods(lt *v1alpha1.LoadTest, seen Observed) bool {
-	r := &run{read: lt.Status, seen: seen}
-	return r.read.StartTime != nil && !finished(r.read.Conditions) && !r.hasStarted() && r.missesPods()
+	in := &inputs{read: lt.Status, seen: seen}
+	return in.read.StartTime != nil && !finished(in.read.Conditions) && !in.hasStarted() && in.missesPods()
 }
 
-func (r *run) missesPods() bool {
-	return r.seen.Job == JobPresent && slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return w.Pod == exchange.PodAbsent })
+func (in *inputs) missesPods() bool {
+	return in.seen.Job == JobPresent && slices.ContainsFunc(in.seen.Workers, func(w exchange.Worker) bool { return w.Pod == exchange.PodAbsent })
 }
 
 // wait is why the workers are not ready, or that they are.
@@ -206,7 +206,7 @@ func (r *run) whyNotReady() wait {
 // progress is what the first worker that is busy getting ready says of it: with
 // a setup that takes minutes.
 func (r *run) progress() string {
-	for n, w := range r.seen.Workers {
+	for n, w := range r.workers {
 		if w.Connected && !w.Ready && w.Reason == "" && w.Message != "" {
 			return fmt.Sprintf(" Worker %d: %s", n, sentence(w.Message))
 		}
@@ -223,7 +223,7 @@ type blocker struct {
 // worstBlocker is the first permanent blocker, else the first one by worker
 // number, and how many workers share its reason.
 func (r *run) worstBlocker() (worst blocker, n int32) {
-	for _, w := range r.seen.Workers {
+	for _, w := range r.workers {
 		h, ok := blockerOf(w)
 		switch {
 		case !ok:
@@ -255,7 +255,7 @@ func blockerOf(w exchange.Worker) (blocker, bool) {
 // container, reports a failure as an event, and retries without end.
 func (r *run) missingFiles() string {
 	stuck := func(w exchange.Worker) bool { return w.Pod == exchange.PodWaiting && w.PodReason == "" }
-	if !slices.ContainsFunc(r.seen.Workers, stuck) {
+	if !slices.ContainsFunc(r.workers, stuck) {
 		return ""
 	}
 	var keys []string

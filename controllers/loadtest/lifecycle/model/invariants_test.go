@@ -26,6 +26,7 @@ const (
 	trulyMissing    = "no more is missing than the status says"
 	honestAudit     = "an audit finds what is true of a target that loses nothing"
 	abortedOnce     = "an abort is neither forgotten nor repeated"
+	writesNoInput   = "a pass writes to none of its inputs"
 	// The archive of a step is what is too large for a status.
 	archiveIsOfStatus = "the archive that a status names is stored, and is of its result"
 	// What the administrator stops ends, and does not begin.

@@ -92,7 +92,7 @@ func TestFaultsAtRandomInstants(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		s := list[r.IntN(len(list))]
 		w := newWorld(s)
-		w.shuffle = r
+		w.shuffle, w.holdsInputs = r, true
 		for range 1 + r.IntN(5) {
 			at := r.IntN(s.ending.events)
 			w.faults[at] = append(w.faults[at], faults[r.IntN(len(faults))])

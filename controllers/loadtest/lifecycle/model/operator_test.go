@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -183,7 +184,7 @@ func (o *operator) pass() {
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
 	seen := o.observe()
 	seen.Place = o.place()
-	d := lifecycle.Decide(lt, o.rules(), seen, o.now())
+	d := o.decide(lt, seen)
 	o.leaves(seen, d)
 	o.world.checkQueued(o, d)
 	applied := o.apply(d)
@@ -217,6 +218,20 @@ func (o *operator) pass() {
 	default:
 		o.sleep(o.retry(d.RequeueAfter))
 	}
+}
+
+// decide is the decision of a pass. In some worlds, it is held to write to no input.
+func (o *operator) decide(lt *v1alpha1.LoadTest, seen lifecycle.Observed) lifecycle.Decision {
+	rules := o.rules()
+	if !o.world.holdsInputs {
+		return lifecycle.Decide(lt, rules, seen, o.now())
+	}
+	before := same.Digest(lt, rules, seen)
+	d := lifecycle.Decide(lt, rules, seen, o.now())
+	if same.Digest(lt, rules, seen) != before {
+		o.world.violated(writesNoInput, "phase %s", lt.Status.Phase)
+	}
+	return d
 }
 
 // retry is when a pass that failed is tried again: the back-off grows, and the instant

@@ -53,6 +53,8 @@ type world struct {
 	lengths map[types.UID]time.Duration
 	// quotaUntil is until when no archive is taken.
 	quotaUntil time.Time
+	// holdsInputs has each pass be held to write to none of its inputs, which takes time.
+	holdsInputs bool
 	// dropNotices is how many notifications are lost.
 	dropNotices int
 
