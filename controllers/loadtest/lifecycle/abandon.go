@@ -11,9 +11,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// Cause is why a run cannot be carried on by Decide.
+// Cause is why Decide cannot carry a run on.
 type Cause struct {
-	// Reason and Message are those of condition Failed.
+	// Reason and Message stand in condition Failed.
 	Reason, Message string
 	// Refused is how often the status of Abandon was refused: each time it is smaller.
 	Refused int
@@ -31,11 +31,11 @@ func PassFailed(message string, refused int) *Cause {
 
 // Abandon ends a run that cannot be carried on: with the status as it was read, which
 // could be written once, and why the run ended. It does as little as possible, so that
-// it does not fail for the same cause. Of a finished run it looks after what is left.
+// it does not fail for the same cause. A finished run goes on as in Decide.
 func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) Decision {
-	r := newRun(lt, policy.Rules{}, seen, now)
-	if finished(r.read.Conditions) {
-		r.reconcileFinished()
+	r := newPass(lt, policy.Rules{}, seen, now)
+	if isFinished(r.read.Conditions) {
+		inOrder(&finished{r}, finishedPhases)
 		r.out.RequeueAfter = r.untilWake()
 		return r.out
 	}
@@ -56,12 +56,12 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 	return r.out
 }
 
-// What is left out of a status that is refused, from that many refusals on.
+// How many refusals it takes until a status leaves these parts out.
 const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
 
-// abandonedSteps are the steps of a run that is abandoned. What takes room is left out
-// of them little by little: the histograms, the samples and the traces, the results, all.
-func (r *run) abandonedSteps(refused int) []v1alpha1.StepStatus {
+// abandonedSteps are the steps of a run that is abandoned. With each refusal they leave out
+// more of what takes room: the histograms, the samples and the traces, the results, all.
+func (r *pass) abandonedSteps(refused int) []v1alpha1.StepStatus {
 	if refused >= withoutSteps {
 		return nil
 	}

@@ -7,29 +7,28 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
-// Access is what was read of where the targets lead to, and what the policy says of it.
+// Access is where the targets lead to, as it was read, and what the policy says about it.
 type Access struct {
 	// Target and Control are where workers may connect to. Control is nil without one.
 	Target, Control *v1alpha1.TargetAccess
-	// Problem is why that is not known yet, and Refusal why a target is not allowed: each a
-	// sentence that names the field. Empty, both: it is known.
+	// Problem is why that is not known yet, and Refusal why a target is not allowed: each is
+	// a sentence that names the field. Both are empty if the access is known.
 	Problem, Refusal string
 }
 
-// NeedsAccess says whether it has to be read where the targets of a run lead to: as it
+// NeedsAccess says whether Observed must say where the targets of a run lead to: as it
 // begins, and again while it goes on.
 func NeedsAccess(lt *v1alpha1.LoadTest) bool {
 	if lt.Status.StartTime == nil {
-		return !finished(lt.Status.Conditions) && !lt.Spec.Suspend
+		return !isFinished(lt.Status.Conditions) && !lt.Spec.Suspend
 	}
-	return !finished(lt.Status.Conditions) && lt.Status.KnowsTargets()
+	return !isFinished(lt.Status.Conditions) && lt.Status.KnowsTargets()
 }
 
-// grantAccess notes where workers may connect to, once, or ends a run whose target is not
-// allowed: one that is under way as well, as what a name leads to may change.
-func (r *run) grantAccess() (goesOn bool) {
-	if refusal := r.accessRefusal(r.test, plan.Foreseen(r.spec, &r.read)); refusal != nil {
-		r.refuse(refusal)
+// grantAccess writes once where workers may connect to, and ends a run whose target is not
+// allowed. That may happen to a run that is under way, as a name may lead to another target.
+func (r *pass) grantAccess() (goesOn bool) {
+	if !r.refuse(r.accessRefusal(r.test, plan.Foreseen(r.spec, &r.read))) {
 		return false
 	}
 	if !r.read.HasAccess() {
@@ -38,9 +37,9 @@ func (r *run) grantAccess() (goesOn bool) {
 	return true
 }
 
-// accessRefusal is why a target is not allowed, or has no room in the status beside those
-// steps; nil: it is and has, as far as it was read.
-func (r *run) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
+// accessRefusal is why a target is not allowed, or why its addresses do not fit into the
+// status beside those steps; nil: neither, as far as they were read.
+func (r *inputs) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
 	a := r.seen.Access
 	switch {
 	case a == nil:
@@ -59,7 +58,7 @@ func (r *run) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) 
 		"have fewer steps, repetitions or types, or have the administrator allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
 }
 
-func (r *run) noteAccess() {
+func (r *pass) noteAccess() {
 	a, s := r.seen.Access, &r.out.Status
 	if a == nil || a.Problem != "" {
 		return
@@ -69,7 +68,7 @@ func (r *run) noteAccess() {
 	}
 }
 
-// lacksAccess says whether it was read and is not known yet where the targets lead to.
-func (r *run) lacksAccess() bool {
+// lacksAccess says whether the addresses of a target were looked up and are not known yet.
+func (r *inputs) lacksAccess() bool {
 	return r.seen.Access != nil && r.seen.Access.Problem != "" && !r.read.HasAccess()
 }

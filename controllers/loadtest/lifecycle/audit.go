@@ -15,14 +15,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
-// auditRounds are the rounds in which a worker reads numbers: what it read before the
-// steps is not taken for what it reads after them.
+// auditRounds are the rounds in which a worker reads numbers, so that a number read before
+// the steps is not taken for one read after them.
 var auditRounds = map[v1alpha1.AuditPoint]int32{v1alpha1.AuditBefore: 1, v1alpha1.AuditAfter: 2}
 
-// audited says whether all is known that audits need of a point of the run: each number
-// was read, or is given up. Until then a worker reads, once the status says so. reason
-// is that of the end of the steps.
-func (r *run) audited(point v1alpha1.AuditPoint, reason string) bool {
+// makeAudits reads the numbers of the audits at a point of the run. It is done once each
+// number was read, or is given up. Until then a worker reads, once the status says so.
+// reason says why the steps ended.
+func (r *pass) makeAudits(point v1alpha1.AuditPoint, reason string) (done bool) {
 	s := &r.out.Status
 	switch {
 	case !slices.ContainsFunc(s.Audits, isPending):
@@ -41,23 +41,28 @@ func (r *run) audited(point v1alpha1.AuditPoint, reason string) bool {
 
 func isPending(a v1alpha1.AuditStatus) bool { return a.State == v1alpha1.AuditPending }
 
-// auditAfter goes on with a run whose steps have ended, for that reason. What becomes of
-// a worker now is of no matter to the result, and is not counted any more.
-func (r *run) auditAfter(reason string) {
-	r.cutIfAsked()
+// finishAudits goes on with a run whose steps have ended and whose numbers are being read.
+// The loss of a worker no longer matters to the result, and is not counted.
+func (r *running) finishAudits() (goesOn bool) {
+	if r.read.Auditing == nil {
+		return true
+	}
+	r.stopIfHeld()
+	r.stopIfAsked()
 	if r.out.Status.StopTime != nil && r.abortedBy() == nil {
 		r.finishCut()
-		return
+		return false
 	}
 	if r.held.Ends() {
 		r.giveUpAudits() // of a run that a threshold aborted
 	}
-	r.finish(len(r.out.Status.Steps), reason)
+	r.finish(len(r.out.Status.Steps), r.read.Auditing.Reason)
+	return false
 }
 
 // readNumbers takes the numbers once each can be taken or is given up: all at the same
 // time, since what changes one may yet change another.
-func (r *run) readNumbers(point v1alpha1.AuditPoint) bool {
+func (r *pass) readNumbers(point v1alpha1.AuditPoint) bool {
 	audits := r.out.Status.Audits
 	readings, left := r.directReader(point), r.isReaderLeft()
 	for n := range audits {
@@ -77,19 +82,19 @@ func (r *run) readNumbers(point v1alpha1.AuditPoint) bool {
 }
 
 // isReaderLeft says whether a worker is left that could read the numbers, now or later.
-func (r *run) isReaderLeft() bool {
+func (r *pass) isReaderLeft() bool {
 	return slices.ContainsFunc(r.workers, func(w exchange.Worker) bool { return !r.isLost(w) })
 }
 
-// reader is the worker that reads the numbers: the first that can. ok is false if there
-// is none for the moment.
-func (r *run) reader() (number int32, ok bool) {
+// reader is the worker that reads the numbers: the first that can. ok is false if no
+// worker can for the moment.
+func (r *pass) reader() (number int32, ok bool) {
 	i := slices.IndexFunc(r.workers, func(w exchange.Worker) bool { return w.Connected && !w.PodEnding && !r.isLost(w) })
 	return int32(i), i >= 0
 }
 
-// directReader has the reader read, and returns what it read so far.
-func (r *run) directReader(point v1alpha1.AuditPoint) []exchange.Reading {
+// directReader directs the reader to read, and returns what it has read so far.
+func (r *pass) directReader(point v1alpha1.AuditPoint) []exchange.Reading {
 	number, ok := r.reader()
 	if !ok {
 		return nil
@@ -130,12 +135,12 @@ func take(a v1alpha1.AuditStatus, value v1alpha1.JSONPath, point v1alpha1.AuditP
 	return verdict.Audit(value, a)
 }
 
-// countStored adds to the audits what step i, which has ended, makes of their numbers.
-func (r *run) countStored(i int, report *exchange.Report) {
-	bound, certain, known := r.sentAtMost(i, report)
+// countStored adds to the audits by how much the step, which has ended, changes their numbers.
+func (r *loading) countStored() {
+	bound, certain, known := r.sentAtMost()
 	var merged *measure.Measurement
-	if report != nil {
-		merged = report.Merged
+	if r.report != nil {
+		merged = r.report.Merged
 	}
 	missing := int64(0)
 	switch {
@@ -157,7 +162,7 @@ func (r *run) countStored(i int, report *exchange.Report) {
 }
 
 // giveUpAudits ends the audits of a run that does not go to its end.
-func (r *run) giveUpAudits() {
+func (r *pass) giveUpAudits() {
 	s := &r.out.Status
 	s.Auditing = nil
 	for n, spec := range r.spec.StoredAudits() {
@@ -171,7 +176,7 @@ func (r *run) giveUpAudits() {
 }
 
 // auditsPending says what the audits wait for.
-func (r *run) auditsPending(point v1alpha1.AuditPoint) {
+func (r *pass) auditsPending(point v1alpha1.AuditPoint) {
 	if len(r.out.Status.Audits) == 0 {
 		return
 	}
@@ -183,7 +188,7 @@ func (r *run) auditsPending(point v1alpha1.AuditPoint) {
 }
 
 // auditsCondition says how the audits went so far.
-func (r *run) auditsCondition() {
+func (r *pass) auditsCondition() {
 	audits := r.out.Status.Audits
 	first := func(state v1alpha1.AuditState) int {
 		return slices.IndexFunc(audits, func(a v1alpha1.AuditStatus) bool { return a.State == state })

@@ -14,16 +14,16 @@ import (
 // copied.
 func NeedsBaseline(lt *v1alpha1.LoadTest) bool {
 	in := &inputs{spec: &lt.Spec, read: lt.Status}
-	return !finished(in.read.Conditions) && !in.hasStarted() && in.lacksBaseline(&in.read)
+	return !isFinished(in.read.Conditions) && !in.hasStarted() && in.lacksBaseline(&in.read)
 }
 
-func (in *inputs) lacksBaseline(s *v1alpha1.LoadTestStatus) bool {
-	return in.spec.Baseline != nil && s.Baseline == nil
+func (r *inputs) lacksBaseline(s *v1alpha1.LoadTestStatus) bool {
+	return r.spec.Baseline != nil && s.Baseline == nil
 }
 
-// copyBaseline notes what this run compares itself with, once that has finished. It is
-// waited for as the Service of the target is.
-func (r *run) copyBaseline(steps []v1alpha1.StepStatus) *plan.Refusal {
+// copyBaselineFor copies the figures with which this run compares itself, once its baseline
+// has finished. Until then the run waits for it, as for the Service of its target.
+func (r *pass) copyBaselineFor(steps []v1alpha1.StepStatus) *plan.Refusal {
 	s := &r.out.Status
 	if !r.lacksBaseline(s) || r.seen.Baseline == nil || !Finished(r.seen.Baseline) {
 		return nil
@@ -47,18 +47,12 @@ func checkBaselineRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, copie
 		size(copied)/unit, free/unit)}
 }
 
-// refuse ends a run that cannot be carried out.
-func (r *run) refuse(refusal *plan.Refusal) {
+// refuse ends a run that cannot be carried out, if there is a refusal.
+func (r *pass) refuse(refusal *plan.Refusal) (goesOn bool) {
+	if refusal == nil {
+		return true
+	}
 	r.set(v1alpha1.ConditionAccepted, metav1.ConditionFalse, refusal.Reason, refusal.Message)
 	r.fail(v1alpha1.VerdictError, refusal.Reason, refusal.Message)
-}
-
-// baselineWait is why the run waits for its baseline.
-func (r *run) baselineWait() wait {
-	w := wait{status: metav1.ConditionFalse, reason: v1alpha1.ReasonBaselinePending, until: r.until()}
-	w.message = fmt.Sprintf("LoadTest %s of spec.baseline has not finished.", r.spec.Baseline.Name)
-	if r.seen.Baseline == nil {
-		w.message = fmt.Sprintf("LoadTest %s of spec.baseline is not there.", r.spec.Baseline.Name)
-	}
-	return w
+	return false
 }

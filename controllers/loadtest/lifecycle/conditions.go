@@ -13,10 +13,10 @@ import (
 // maxMessage bounds a condition's message; the API server would refuse 32 KiB.
 const maxMessage = 1024
 
-// Finished says whether a run is over. Its steps are then as they will always be.
-func Finished(lt *v1alpha1.LoadTest) bool { return finished(lt.Status.Conditions) }
+// Finished says whether a run is over. Its steps no longer change.
+func Finished(lt *v1alpha1.LoadTest) bool { return isFinished(lt.Status.Conditions) }
 
-func finished(conditions []metav1.Condition) bool {
+func isFinished(conditions []metav1.Condition) bool {
 	return meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished)
 }
 
@@ -28,16 +28,16 @@ var underWay = map[v1alpha1.Phase]string{
 	v1alpha1.PhaseRunning:   "The steps run.",
 }
 
-// conclude derives the conditions about the run as a whole from those about its
-// parts: is it under way, is it finished, and should a pipeline stop?
-func (r *run) conclude() {
+// conclude writes the conditions about the run as a whole, from the verdict and from the
+// conditions about its parts: is it under way, is it finished, and should a pipeline stop?
+func (r *pass) conclude() (goesOn bool) {
 	s := &r.out.Status
 	if s.Phase != v1alpha1.PhaseQueued && meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionQueued) {
 		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionQueued) // it was held or ended before it could begin
 	}
 	if s.Verdict == "" {
 		r.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, string(s.Phase), underWay[s.Phase])
-		return
+		return true
 	}
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
 	reason, message := string(s.Verdict), explanation(s.Conditions)
@@ -45,6 +45,7 @@ func (r *run) conclude() {
 	if s.Verdict != v1alpha1.VerdictPassed {
 		r.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, message)
 	}
+	return true
 }
 
 // explanation is the sentence behind a verdict: why the run could not go to its end
@@ -55,13 +56,13 @@ func explanation(conditions []metav1.Condition) string {
 		c = meta.FindStatusCondition(conditions, v1alpha1.ConditionThresholdsMet)
 	}
 	if c == nil {
-		return "" // not reached: a run with a verdict has one of them
+		return "" // not reached: a run with a verdict has one of these conditions
 	}
 	return c.Message
 }
 
 // set sets a condition; its transition time moves only with its status.
-func (r *run) set(kind string, status metav1.ConditionStatus, reason, message string) {
+func (r *pass) set(kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&r.out.Status.Conditions, metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: text.Truncate(message, maxMessage),
 		ObservedGeneration: r.out.Status.ObservedGeneration,
@@ -77,5 +78,5 @@ func deadline(t *metav1.Time, seconds *int64) (at time.Time, ok bool) {
 	return t.Add(time.Duration(*seconds) * time.Second), true
 }
 
-// clock is a time of day as a message says it.
+// clock is a time of day as messages show it.
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }

@@ -7,16 +7,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// inconsistency is what no operator of this API would have written into the status of
-// a run that is under way; empty: nothing. Such a status, restored by hand or edited,
-// says nothing that can be relied on, and a run with it could neither go on nor end.
-func (r *run) inconsistency() string {
+// inconsistency names a part of the status of a run under way that no operator of this API
+// would have written; empty: there is none. Such a status, restored by hand or edited, cannot
+// be relied on, and a run with it could neither go on nor end.
+func (r *inputs) inconsistency() string {
 	s := &r.read
 	switch {
 	case s.Verdict != "":
 		return "verdict is set, and condition Finished is not True"
 	case s.StartTime == nil:
-		return "" // what there is of it is planned anew
+		return "" // the run is planned anew
 	case len(s.Steps) == 0:
 		return "steps is empty, and startTime is set"
 	case (s.Search == nil) != (r.spec.Search == nil):
@@ -36,11 +36,11 @@ func (r *run) inconsistency() string {
 	if s.Auditing != nil && s.Auditing.Point == v1alpha1.AuditAfter {
 		return endedInconsistency(s.Steps)
 	}
-	return stepsInconsistency(s.Steps, r.goesOn())
+	return stepsInconsistency(s.Steps, r.toleratesLoss())
 }
 
-// stepsInconsistency is what is wrong with steps that are under way. In a run that goes on
-// after the loss of a worker, those that are over may be cut.
+// stepsInconsistency names what is wrong with the steps of a run under way. In a run that
+// goes on after the loss of a worker, steps that are over may be cut.
 func stepsInconsistency(steps []v1alpha1.StepStatus, goesOn bool) string {
 	under := v1alpha1.StepComplete // the state of the step before
 	for i := range steps {
@@ -55,8 +55,8 @@ func stepsInconsistency(steps []v1alpha1.StepStatus, goesOn bool) string {
 	return ""
 }
 
-// endedInconsistency is what is wrong with steps after the last of which numbers are
-// read.
+// endedInconsistency names what is wrong with steps that must all have ended, since numbers
+// are read after them.
 func endedInconsistency(steps []v1alpha1.StepStatus) string {
 	for i := range steps {
 		switch state := steps[i].State; state {
@@ -68,7 +68,7 @@ func endedInconsistency(steps []v1alpha1.StepStatus) string {
 	return ""
 }
 
-// stepInconsistency is what is wrong with a step that follows one in state before. A
+// stepInconsistency names what is wrong with a step that follows a step in state before. A
 // step is cut or skipped only by the write that ends the run, or its steps.
 func stepInconsistency(s *v1alpha1.StepStatus, before v1alpha1.StepState) string {
 	switch s.State {

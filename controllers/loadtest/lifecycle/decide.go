@@ -11,33 +11,33 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// Decision is what is to be done, and what is to be said.
+// Decision is what the reconciler does next, and what it says.
 type Decision struct {
 	// Status is the whole next status.
 	Status v1alpha1.LoadTestStatus
 	// Job says what to do with the run's Job.
 	Job JobAction
-	// Store is to be done before the status is written; nil: nothing is.
+	// Store comes before the write of the status; nil: nothing is stored.
 	Store *Store
-	// Look is to be read once the workers are directed; nil: nothing is.
+	// Look comes once the workers are directed; nil: no target is read.
 	Look *Look
-	// Directive is what the workers are to do, from the status as it was read.
+	// Directive is what the workers do, by the status as it was read.
 	Directive exchange.Directive
-	// Undirected says that the workers are not to be directed in this pass: the run is to
-	// be stopped, and no process has directed it since this one began.
+	// Undirected says that this pass directs no workers: the run is to be stopped, and this
+	// process has not directed it before.
 	Undirected bool
-	// Forget says that no worker is left to be directed.
+	// Forget says that no worker is left to direct.
 	Forget bool
 	// Delete says that the LoadTest's time to live is over, Unkept that its results go with
-	// it, though they were to be kept.
+	// it, though they should have been kept.
 	Delete, Unkept bool
-	// Keep is to be begun once the status is written.
+	// Keep begins once the status is written.
 	Keep Keep
-	// Seconds is what the next pass of this process is to see again.
+	// Seconds is what the next pass of this process must see again.
 	Seconds verdict.Seconds
-	// Events are to be emitted once the status is written.
+	// Events are emitted once the status is written.
 	Events []Event
-	// RequeueAfter is the time to the next known instant; 0: none.
+	// RequeueAfter is the time to the next known instant; 0: there is none.
 	RequeueAfter time.Duration
 }
 
@@ -62,100 +62,84 @@ type Event struct {
 const (
 	// minLead is the least time between the choice of a start instant and the instant:
 	// the status write, the watch that reads it back and the message to the last worker
-	// must fit. They take about 50 ms; ten times that is for a busy API server, and is
-	// what apply-to-first-request pays.
+	// must fit. They take about 50 ms; ten times as much allows for a busy API server, and
+	// delays the first request of every run.
 	minLead = 500 * time.Millisecond
-	// maxLead bounds what an API server that is busier than that may take.
+	// maxLead bounds the same time for an API server that is busier.
 	maxLead = 5 * time.Second
-	// cutGrace is how long the last reports of a cut step are waited for.
+	// cutGrace bounds the wait for the last reports of a cut step.
 	cutGrace = 15 * time.Second
-	// foundWithin is how long workers may take to find the process that directs their
-	// run from now on, and to send what they hold: they notice within 15 s that the
-	// process before it is gone, an attempt to connect takes up to 5 s, and the wait
-	// between two attempts 1 s. The rest is for a busy cluster.
+	// foundWithin bounds the time in which workers find another process that directs their
+	// run, and send what they hold: they notice within 15 s that the process before it is
+	// gone, an attempt to connect takes up to 5 s, and the wait between two attempts 1 s.
+	// The rest allows for a busy cluster.
 	foundWithin = 30 * time.Second
-	// silentAfter is how long a worker has no session before the status says that it
-	// is silent: one that reconnects, as after a restart of the operator, does so
-	// within a second or two.
+	// silentAfter is the time without a session after which the status calls a worker
+	// silent: a worker that reconnects, as after a restart of the operator, does so within
+	// a second or two.
 	silentAfter = 5 * time.Second
-	// cleanupGrace is how long workers may take to end by themselves when the run
-	// is over, before their Job is deleted.
+	// cleanupGrace is the time in which workers end by themselves when the run is over,
+	// before their Job is deleted.
 	cleanupGrace = 30 * time.Second
-	// podsKept is how long pods that have ended are kept after the run, for their
+	// podsKept is the time after the run for which pods that have ended are kept, for their
 	// logs. The operator has each pod in memory.
 	podsKept = time.Hour
 )
 
-// inputs are all that a pass reads. Nothing writes to them, nor to what they point to: a
-// test compares them before and after each pass.
-type inputs struct {
-	test *v1alpha1.LoadTest
-	spec *v1alpha1.LoadTestSpec
-	read v1alpha1.LoadTestStatus // as read back
-	seen Observed
-	now  time.Time
-	// rules are what the administrator allows, and held is why no run may begin, or go on, by
-	// them now; nil: it may.
-	rules policy.Rules
-	held  *policy.Hold
-}
-
-// run is one pass: its inputs, and the decision under construction.
-type run struct {
-	inputs
-	out Decision
-	// workers are those that were seen, as they count: see eligibleWorkers.
-	workers []exchange.Worker
-	// wakeAt is the first instant of those at which a phase asks for a pass; zero: none does.
-	wakeAt time.Time
-}
-
-// newRun is a pass of which nothing is decided but what the workers do meanwhile.
-func newRun(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) *run {
-	in := inputs{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, rules: rules, held: rules.Hold(now)}
-	r := &run{inputs: in, workers: seen.Workers}
-	r.out.Status = *lt.Status.DeepCopy()
-	return r
-}
-
-// Decide says what a run does next. rules are what the administrator allows. A finished
-// run may lack its steps and its spec but for the time to live: what it came to does not
-// change any more.
+// Decide says what a run does next. rules are what the administrator allows. Of a finished
+// run only the time to live must be present of the spec, and its steps need not be: its
+// result no longer changes.
 func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) Decision {
-	return newRun(lt, rules, seen, now).decide()
+	return newPass(lt, rules, seen, now).decide()
 }
 
-func (r *run) decide() Decision {
+// decide carries out the phases of the stage in which the run is, and then those of every
+// pass.
+func (r *pass) decide() Decision {
 	r.out.Status.ObservedGeneration = r.test.Generation
 	r.out.Directive = r.directive()
-
 	problem := r.inconsistency()
 	switch {
-	case finished(r.read.Conditions):
-		r.reconcileFinished()
+	case isFinished(r.read.Conditions):
+		inOrder(&finished{r}, finishedPhases)
 	case problem != "":
-		r.out.Forget = true // nothing that it says can be directed
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The status cannot be continued: status.%s. Create the LoadTest anew.", problem))
+		r.failInconsistent(problem)
 	case r.read.StartTime == nil:
-		r.accept()
+		inOrder(&accepting{pass: r}, acceptingPhases)
 	case !r.hasStarted():
-		r.beforeQuiet()
-		r.starting()
+		inOrder(&starting{pass: r}, startingPhases)
 	default:
-		r.beforeQuiet()
-		r.running()
+		inOrder(&running{r}, runningPhases)
 	}
-	r.verifyTarget()
-	r.conclude()
-	r.summarize()
-	r.pace()
-	r.out.RequeueAfter = r.untilWake()
+	inOrder(r, closingPhases)
 	return r.out
 }
 
-// directive follows from the status as it was read back alone.
-func (r *run) directive() exchange.Directive {
-	d := exchange.Directive{Finish: finished(r.read.Conditions)}
+// closingPhases are the end of every pass, whatever the stage decided.
+var closingPhases = []phase[*pass]{
+	(*pass).verifyTarget,
+	(*pass).conclude,
+	(*pass).summarize,
+	(*pass).paceWrites,
+	(*pass).requeue,
+}
+
+// failInconsistent ends a run whose status no operator would have written: nothing that it
+// says can be directed.
+func (r *pass) failInconsistent(problem string) {
+	r.out.Forget = true
+	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The status cannot be continued: status.%s. Create the LoadTest anew.", problem))
+}
+
+// requeue asks for the next pass. It reads what all phases before it ask for.
+func (r *pass) requeue() (goesOn bool) {
+	r.out.RequeueAfter = r.untilWake()
+	return true
+}
+
+// directive follows only from the status as it was read back.
+func (r *inputs) directive() exchange.Directive {
+	d := exchange.Directive{Finish: isFinished(r.read.Conditions)}
 	if d.Finish && len(r.read.Steps) == 0 {
 		d.Acknowledged = plan.MaxSteps // all that there were
 	}
@@ -171,42 +155,4 @@ func (r *run) directive() exchange.Directive {
 		}
 	}
 	return d
-}
-
-// lead is the time between the choice of a start instant and the instant: three times the
-// longest that it took of late until a status was read back, so that many runs at once
-// begin their steps as punctually as one.
-func (r *run) lead() time.Duration { return min(max(minLead, 3*r.seen.ReadBack), maxLead) }
-
-// hasStarted says whether a step has been given a start instant.
-func (in *inputs) hasStarted() bool {
-	return len(in.read.Steps) > 0 && in.read.Steps[0].State != v1alpha1.StepPending
-}
-
-// wake asks for a pass at t, which may be any of several known instants.
-func (r *run) wake(t time.Time) {
-	if r.wakeAt.IsZero() || t.Before(r.wakeAt) {
-		r.wakeAt = t
-	}
-}
-
-// untilWake is the time to the next known instant. It is zero only if there is none. A run
-// that ends in this pass waits for nothing but the end of its workers.
-func (r *run) untilWake() time.Duration {
-	at := r.wakeAt
-	if r.out.Status.Verdict != "" && !finished(r.read.Conditions) {
-		at = r.now.Add(cleanupGrace)
-	}
-	if at.IsZero() {
-		return 0
-	}
-	return max(at.Sub(r.now), time.Millisecond)
-}
-
-func (r *run) event(reason, message string) {
-	r.out.Events = append(r.out.Events, Event{Reason: reason, Message: message})
-}
-
-func (r *run) warn(reason, message string) {
-	r.out.Events = append(r.out.Events, Event{Warning: true, Reason: reason, Message: message})
 }

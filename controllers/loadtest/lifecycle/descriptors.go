@@ -8,11 +8,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
-// compareDescriptors has workers be not ready that encode calls by other descriptors than
-// the first one that is ready: what they send would be a mix of two tests. They differ if
-// the target's replicas do, as in the middle of a rollout, or if what is given is changed
-// while pods start.
-func (r *run) compareDescriptors(workers []exchange.Worker) {
+// compareDescriptors marks workers as not ready whose descriptors differ from the first ready
+// worker's: together they would send a mix of two tests. Descriptors differ if the target's
+// replicas do, as in the middle of a rollout, or if the given ones are changed while pods
+// start.
+func (r *starting) compareDescriptors(workers []exchange.Worker) {
 	toTarget, toControl := plan.HasCalls(r.spec)
 	first := -1
 	for i := range workers {
@@ -34,7 +34,7 @@ func (r *run) compareDescriptors(workers []exchange.Worker) {
 	}
 }
 
-// shortDigest is how much of a digest a message shows.
+// shortDigest is the length of the part of a digest that a message shows.
 const shortDigest = len("sha256:") + 12
 
 func differ(field string, t *v1alpha1.Target, first, other int, a, b string) string {
@@ -46,8 +46,8 @@ func differ(field string, t *v1alpha1.Target, first, other int, a, b string) str
 		field, other, b[:shortDigest], first, a[:shortDigest], why)
 }
 
-// recordDescriptors notes by which descriptors all workers encode, as the first step begins.
-func (r *run) recordDescriptors() {
+// recordDescriptors writes by which descriptors all workers encode, as the first step begins.
+func (r *starting) recordDescriptors() {
 	s, first := &r.out.Status, r.workers[0]
 	toTarget, toControl := plan.HasCalls(r.spec)
 	if toTarget {

@@ -13,9 +13,29 @@
 //	                            terminate, deadline,
 //	                            no worker left
 //
-// A worker that is lost does not come back; one that is silent may, and is waited for
-// until the limit of its step. What this process cannot have seen, as it directs the
-// run only since Observed.Since, is held against no worker.
+// A pass is a list of phases, carried out in this order until one ends or holds the run:
+//
+//	accepting  requireRules  planRun  checkSize  checkAccess  copyBaseline  accept
+//	           keepWaiting  begin
+//	starting   wakeBeforeQuiet  findTarget  grantAccess  copyBaseline  selectWorkers
+//	           explainWait  endIfAsked  failAtDeadline  failIfHopeless  beginFirstStep
+//	           failAtStartDeadline  bringWorkers
+//	running    wakeBeforeQuiet  finishAudits  grantAccess  countWorkers  reportWorkers
+//	           stopIfHeld  stopIfAsked  followStep
+//	loading    failIfUnreadable  awaitReports  readTargetBefore  readTargetAfter
+//	           recordReport  abortIfBreached  boundMissing  closeAborted  closeStopped
+//	           closeWithoutWorkers  settle  judge  goOn
+//	finished   forgetWorkers  forgetFailures  archive  announce  expire  deleteJob
+//	closing    verifyTarget  conclude  summarize  paceWrites  requeue
+//
+// The stages accepting, starting, running and finished follow from the status that was
+// read; loading belongs to followStep, while a step sends load; closing ends every pass.
+// Phases read the inputs and what phases before them decided, and write only to the
+// decision: each is a method of its stage, beside whose type the list stands.
+//
+// A worker that is lost does not come back; a silent worker may, and the run waits for it
+// until the limit of its step. This process cannot know what happened before it directed
+// the run, at Observed.Since, and counts nothing of that time against a worker.
 //
 // A choice that must not be made twice (when a step starts, that a run is cut)
 // is written to the status in one pass and acted on in a later one, from what

@@ -17,7 +17,7 @@ var Room = room
 
 // DecideUnwritten is Decide. It fails if the pass writes to one of its inputs.
 func DecideUnwritten(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) (Decision, error) {
-	r := newRun(lt, rules, seen, now)
+	r := newPass(lt, rules, seen, now)
 	before := same.Digest(&r.inputs)
 	d := r.decide()
 	if same.Digest(&r.inputs) != before {

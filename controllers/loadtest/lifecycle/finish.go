@@ -2,20 +2,18 @@ package lifecycle
 
 import (
 	"fmt"
-	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 )
 
-// finish ends a run that went as far as it was meant to; steps from i on are
-// skipped.
-func (r *run) finish(i int, reason string) {
+// finish ends a run that went as far as it was meant to, once its audits are made. Steps from
+// i on are skipped.
+func (r *running) finish(i int, reason string) {
 	r.skipFrom(i)
-	if !r.audited(v1alpha1.AuditAfter, reason) {
+	if !r.makeAudits(v1alpha1.AuditAfter, reason) {
 		return
 	}
 	s := &r.out.Status
@@ -41,7 +39,7 @@ func (r *run) finish(i int, reason string) {
 	}
 }
 
-func (r *run) judged(j verdict.Judgement) {
+func (r *running) judged(j verdict.Judgement) {
 	r.set(v1alpha1.ConditionThresholdsMet, j.ThresholdsMet, j.Reason, j.Message)
 	if j.Generator == nil {
 		return
@@ -53,8 +51,8 @@ func (r *run) judged(j verdict.Judgement) {
 	r.set(v1alpha1.ConditionGeneratorHealthy, status, j.Generator.Reason, j.Generator.Message)
 }
 
-// finishCut ends a run that was cut short: canceled, or out of time.
-func (r *run) finishCut() {
+// finishCut ends a run that was stopped: by the user, the administrator or its deadline.
+func (r *pass) finishCut() {
 	if c := r.out.Status.StopCause; c != nil {
 		r.fail(v1alpha1.VerdictCanceled, c.Reason, c.Message+" What was measured is kept.")
 		return
@@ -70,12 +68,12 @@ func (r *run) finishCut() {
 	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("The run was not done within %s; what was measured is kept.", limit))
 }
 
-func (r *run) cancel() {
+func (r *pass) cancel() {
 	r.fail(v1alpha1.VerdictCanceled, v1alpha1.ReasonTerminated, "The run was ended by spec.terminate; what was measured is kept.")
 }
 
 // fail ends a run that could not go to its end.
-func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
+func (r *pass) fail(v v1alpha1.Verdict, reason, message string) {
 	s := &r.out.Status
 	s.Verdict = v
 	s.Phase = v1alpha1.PhaseEnded
@@ -85,7 +83,7 @@ func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
 		case v1alpha1.StepPending:
 			s.Steps[i].State = v1alpha1.StepSkipped
 		case v1alpha1.StepRunning:
-			r.done(i, v1alpha1.StepCut)
+			r.endStep(i, v1alpha1.StepCut)
 		}
 	}
 	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
@@ -94,46 +92,11 @@ func (r *run) fail(v v1alpha1.Verdict, reason, message string) {
 	r.warn(reason, message)
 }
 
-func (r *run) complete() {
-	if c := &r.out.Status.Workers; c.Silent > 0 { // and not needed any more
+func (r *pass) complete() {
+	if c := &r.out.Status.Workers; c.Silent > 0 { // and no longer needed
 		c.Silent = 0
 		r.workersCondition()
 	}
 	now := metav1.NewTime(r.now)
 	r.out.Status.CompletionTime = &now
-}
-
-// reconcileFinished looks after a finished run: its workers end, and one day it goes.
-func (r *run) reconcileFinished() {
-	r.out.Forget = r.seen.Job != JobPresent && r.seen.Job != JobDeleting
-	r.keep()
-	if ttl := r.spec.TTLSecondsAfterFinished; ttl != nil {
-		r.expire(time.Duration(*ttl) * time.Second)
-	}
-	switch {
-	case r.seen.Job == JobPresent:
-		r.out.Job = r.deleteAfter(cleanupGrace)
-	case r.seen.Job == JobFinished && !r.out.Delete:
-		r.out.Job = r.deleteAfter(podsKept)
-	}
-}
-
-// deleteAfter deletes what is kept for so long after the end of the run, and until then
-// wakes at that instant.
-func (r *run) deleteAfter(kept time.Duration) JobAction {
-	end := r.endedAt().Add(kept)
-	if r.now.Before(end) {
-		r.wake(end)
-		return JobKeep
-	}
-	return JobDelete
-}
-
-// endedAt is when a finished run ended. A status that was restored from a copy may lack
-// the time; its condition has one.
-func (in *inputs) endedAt() time.Time {
-	if in.read.CompletionTime != nil {
-		return in.read.CompletionTime.Time
-	}
-	return meta.FindStatusCondition(in.read.Conditions, v1alpha1.ConditionFinished).LastTransitionTime.Time
 }

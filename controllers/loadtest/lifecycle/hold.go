@@ -9,9 +9,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// What the administrator decided ends a run that has begun as spec.terminate does, and
-// keeps one that has not from beginning. A change of the configuration has every run looked
-// at; quiet hours begin and end at known instants.
+// The administrator's decisions end a run that has begun, as spec.terminate does, and keep a
+// run that has not begun from beginning. A change of the configuration leads to a pass over
+// every run; quiet hours begin and end at known instants.
 
 var holdReasons = map[policy.Cause]string{
 	policy.Invalid: v1alpha1.ReasonConfigurationInvalid,
@@ -20,19 +20,19 @@ var holdReasons = map[policy.Cause]string{
 }
 
 // hold keeps a run from beginning until it may.
-func (r *run) hold() {
+func (r *accepting) hold() {
 	r.suspend(holdReasons[r.held.Cause], r.held.Why+" The run begins when that is over.")
 	if !r.held.Until.IsZero() {
 		r.wake(r.held.Until)
 	}
 }
 
-// stopIfHeld notes the instant from which a run that has begun is being stopped, and why:
-// both hold if the cause ends meanwhile. A process that has not directed the run, or its
-// step, does not have workers begin it in this pass.
-func (r *run) stopIfHeld() {
+// stopIfHeld writes the instant from which the administrator's decision stops the run, and
+// why: both stay if the cause ends meanwhile. A process that has not directed the run, or its
+// step, directs no worker to begin it in this pass.
+func (r *running) stopIfHeld() (goesOn bool) {
 	if r.read.StopTime != nil || !r.held.Ends() {
-		return
+		return true
 	}
 	now := metav1.NewMicroTime(r.now)
 	r.out.Status.StopTime, r.out.Status.StopCause = &now, r.stopCause()
@@ -40,21 +40,23 @@ func (r *run) stopIfHeld() {
 	if r.seen.Undirected {
 		r.out.Directive.Start = nil
 	}
+	return true
 }
 
-func (r *run) stopCause() *v1alpha1.StopCause {
+func (r *inputs) stopCause() *v1alpha1.StopCause {
 	return &v1alpha1.StopCause{Reason: holdReasons[r.held.Cause], Message: r.held.Why}
 }
 
-// beforeQuiet asks for a pass when quiet hours begin.
-func (r *run) beforeQuiet() {
+// wakeBeforeQuiet asks for a pass when quiet hours begin.
+func (r *pass) wakeBeforeQuiet() (goesOn bool) {
 	if next := r.rules.NextQuiet(r.now); !next.IsZero() {
 		r.wake(next)
 	}
+	return true
 }
 
-// quietNote says of a run that begins now that it may not come to its end.
-func (r *run) quietNote(steps []v1alpha1.StepStatus) string {
+// quietNote warns that quiet hours may end a run that begins now.
+func (r *inputs) quietNote(steps []v1alpha1.StepStatus) string {
 	next := r.rules.NextQuiet(r.now)
 	var longest time.Duration
 	for i := range steps {

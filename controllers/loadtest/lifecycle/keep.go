@@ -11,23 +11,23 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// Keep asks for the results of a finished run to be archived, or for its verdict to be
-// announced, beside the passes: it may take a minute, and fail.
+// Keep asks to archive the results of a finished run, or to announce its verdict, beside the
+// passes: it may take a minute, and fail.
 type Keep struct{ Archive, Announce bool }
 
-// Keeping is what is to become of the results of a finished run, and how far this process
-// is with it. The zero value is nothing.
+// Keeping is what becomes of the results of a finished run, and how far this process is. The
+// zero value wants nothing.
 type Keeping struct {
 	Wanted            policy.Results
 	Archive, Announce Effort
 }
 
-// Effort is what came of the attempts of this process.
+// Effort is the outcome of this process's attempts.
 type Effort struct {
 	UnderWay bool
-	// Done is a sentence of what was done; "": it has not been.
+	// Done is a sentence that says what was done; "": nothing yet.
 	Done string
-	// Failed is why the latest attempt failed, as the end of a sentence, and At when it did.
+	// Failed is why the latest attempt failed, as the end of a sentence, and At is when.
 	Failed   string
 	At       time.Time
 	Attempts int
@@ -40,41 +40,48 @@ const (
 	lastKeepRetry  = 15 * time.Minute
 )
 
-// retryAt is when the next attempt is due.
+// retryAt is the instant of the next attempt.
 func (e *Effort) retryAt() time.Time {
 	return e.At.Add(min(firstKeepRetry<<min(max(e.Attempts-1, 0), 10), lastKeepRetry))
 }
 
-// keep has the results archived and the verdict announced. Verdicts are announced once
-// there was an attempt to archive, so that the message can name what is there, and for no
-// longer than is waited for: one of long ago is no news.
-func (r *run) keep() {
-	k := &r.seen.Keeping
-	r.forgetFailures(k.Wanted)
-	if k.Wanted.Archived {
-		r.out.Keep.Archive = r.effort(&k.Archive, archiving)
+// archive writes what came of archiving the results, and asks for an attempt that is due.
+func (r *finished) archive() (goesOn bool) {
+	if k := &r.seen.Keeping; k.Wanted.Archived {
+		r.out.Keep.Archive = r.pursue(&k.Archive, archiving)
 	}
-	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1alpha1.ConditionArchived)
-	if k.Wanted.Announced && tried && !r.isOldNews() {
-		r.out.Keep.Announce = r.effort(&k.Announce, announcing)
-	}
+	return true
 }
 
-// forgetFailures takes back what failed and is no longer wanted: no attempt follows. What
-// was done stays.
-func (r *run) forgetFailures(wanted policy.Results) {
+// announce does the same for the verdict. It is announced after the first attempt to archive,
+// so that the message can name what is there, and not once the wait for it is over: an old
+// verdict is no news.
+func (r *finished) announce() (goesOn bool) {
+	k := &r.seen.Keeping
+	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1alpha1.ConditionArchived)
+	if k.Wanted.Announced && tried && !r.isOldNews() {
+		r.out.Keep.Announce = r.pursue(&k.Announce, announcing)
+	}
+	return true
+}
+
+// forgetFailures removes the condition of an effort that failed and is no longer wanted: no
+// attempt follows. What was done stays.
+func (r *finished) forgetFailures() (goesOn bool) {
+	wanted := r.seen.Keeping.Wanted
 	for kind, of := range map[string]bool{v1alpha1.ConditionArchived: wanted.Archived, v1alpha1.ConditionAnnounced: wanted.Announced} {
 		if !of && !wanted.Unknown && meta.IsStatusConditionFalse(r.read.Conditions, kind) {
 			meta.RemoveStatusCondition(&r.out.Status.Conditions, kind)
 		}
 	}
+	return true
 }
 
-func (in *inputs) isOldNews() bool {
-	return !in.now.Before(in.endedAt().Add(in.seen.Keeping.Wanted.Wait))
+func (r *inputs) isOldNews() bool {
+	return !r.now.Before(r.endedAt().Add(r.seen.Keeping.Wanted.Wait))
 }
 
-// said is how a condition describes an effort.
+// said is the condition of an effort, with its reasons and the message of a failure.
 type said struct{ kind, done, failed, failure string }
 
 var (
@@ -82,8 +89,8 @@ var (
 	announcing = said{v1alpha1.ConditionAnnounced, v1alpha1.ReasonAnnounced, v1alpha1.ReasonAnnouncementFailed, "The webhook did not take the verdict: %s."}
 )
 
-// effort says what came of an effort, and whether an attempt is due.
-func (r *run) effort(e *Effort, s said) (due bool) {
+// pursue writes what came of an effort, and says whether an attempt is due.
+func (r *finished) pursue(e *Effort, s said) (due bool) {
 	switch {
 	case e.Done != "":
 		r.tell(s.kind, metav1.ConditionTrue, s.done, e.Done)
@@ -101,8 +108,8 @@ func (r *run) effort(e *Effort, s said) (due bool) {
 	return true
 }
 
-// tell sets a condition, and has an event of what is new in it.
-func (r *run) tell(kind string, status metav1.ConditionStatus, reason, message string) {
+// tell sets a condition, and emits an event if it is new.
+func (r *finished) tell(kind string, status metav1.ConditionStatus, reason, message string) {
 	if c := meta.FindStatusCondition(r.read.Conditions, kind); c == nil || c.Status != status || c.Message != message {
 		if status == metav1.ConditionTrue {
 			r.event(reason, message)
@@ -113,38 +120,44 @@ func (r *run) tell(kind string, status metav1.ConditionStatus, reason, message s
 	r.set(kind, status, reason, message)
 }
 
-// settled says whether nothing is left to be done.
-func (in *inputs) settled(e *Effort, kind string) bool {
-	return e.Done != "" || meta.IsStatusConditionTrue(in.read.Conditions, kind)
+// settled says whether an effort has succeeded.
+func (r *inputs) settled(e *Effort, kind string) bool {
+	return e.Done != "" || meta.IsStatusConditionTrue(r.read.Conditions, kind)
 }
 
-// isArchived says whether nothing is left to be archived. What is not known to be wanted
-// may be.
-func (in *inputs) isArchived() bool {
-	k := &in.seen.Keeping
-	return !k.Wanted.Unknown && (!k.Wanted.Archived || in.settled(&k.Archive, v1alpha1.ConditionArchived))
+// isArchived says whether nothing is left to archive. Results of which it is not known
+// whether they are wanted count as wanted.
+func (r *inputs) isArchived() bool {
+	k := &r.seen.Keeping
+	return !k.Wanted.Unknown && (!k.Wanted.Archived || r.settled(&k.Archive, v1alpha1.ConditionArchived))
 }
 
-// isAnnounced says whether nothing is left to be announced.
-func (in *inputs) isAnnounced() bool {
-	k := &in.seen.Keeping
-	return !k.Wanted.Announced || in.settled(&k.Announce, v1alpha1.ConditionAnnounced) || in.isOldNews()
+// isAnnounced says whether nothing is left to announce.
+func (r *inputs) isAnnounced() bool {
+	k := &r.seen.Keeping
+	return !k.Wanted.Announced || r.settled(&k.Announce, v1alpha1.ConditionAnnounced) || r.isOldNews()
 }
 
-// expire deletes a LoadTest whose time to live is over, once its results are kept or have
-// been waited for.
-func (r *run) expire(ttl time.Duration) {
-	if r.deleteAfter(ttl) == JobKeep {
-		return
+// expire deletes a LoadTest whose time to live is over, once its results are kept or the wait
+// for them is over.
+func (r *finished) expire() (goesOn bool) {
+	if r.spec.TTLSecondsAfterFinished == nil {
+		return true
+	}
+	ttl := time.Duration(*r.spec.TTLSecondsAfterFinished) * time.Second
+	if !r.waitPast(ttl) {
+		return true
 	}
 	archived := r.isArchived()
-	if archived && r.isAnnounced() || r.deleteAfter(ttl+r.seen.Keeping.Wanted.Wait) == JobDelete {
+	if archived && r.isAnnounced() || r.waitPast(ttl+r.seen.Keeping.Wanted.Wait) {
 		r.out.Delete, r.out.Unkept = true, !archived
 	}
+	return true
 }
 
 // WaitedFor is the instant until which a finished run is not deleted to make room for
-// others, as its results are to be archived or its verdict announced; zero: it may be.
+// others, since its results are not archived or its verdict not announced yet; zero: it may
+// be deleted.
 func WaitedFor(lt *v1alpha1.LoadTest, wanted policy.Results) time.Time {
 	in := &inputs{read: lt.Status, seen: Observed{Keeping: Keeping{Wanted: wanted}}}
 	if !Finished(lt) || in.isArchived() && in.isAnnounced() {

@@ -5,48 +5,43 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 )
 
-// Look asks for the pods behind the target of a step to be read, once workers are
-// directed. The next pass reads what was found; if that was nothing, the run goes on
-// without it.
+// Look asks for a reading of the pods behind the target of a step, once workers are directed.
+// The next pass sees what was found; if nothing was, the run goes on without it.
 type Look = targetstate.Look
 
-// looks says whether a run that is taken up has the target be read.
-func (r *run) looks() bool {
+// readsTargets says whether the target of a run that begins is read.
+func (r *inputs) readsTargets() bool {
 	return r.seen.LooksAtTargets && r.spec.Target.Service != nil
 }
 
-// lookBefore has the target of step i be read as it begins, which is waited for by
-// nothing.
-func (r *run) lookBefore(i int) {
-	step := &r.out.Status.Steps[i]
-	if r.out.Status.Environment == nil || r.isOfNoService(step) || step.Environment != nil {
-		return
+// readTargetBefore requests a reading of the step's target at its start; nothing waits for
+// it.
+func (r *loading) readTargetBefore() (goesOn bool) {
+	if step := r.step(); r.out.Status.Environment != nil && !r.isOfNoService(step) && step.Environment == nil {
+		r.readTarget(targetstate.Before)
 	}
-	r.look(Look{Step: i, Point: targetstate.Before})
+	return true
 }
 
-// hasLookedAfter says whether the target of step i was read now that all reports of the
-// step are in. The step ends with what was read, or without.
-func (r *run) hasLookedAfter(i int) bool {
-	step := &r.out.Status.Steps[i]
-	if r.out.Status.Environment == nil || r.isOfNoService(step) {
-		return true
-	}
-	if r.look(Look{Step: i, Point: targetstate.After}) {
+// readTargetAfter requests a reading of the step's target once all its reports are in, and
+// waits for it. The step ends with what was read, or without.
+func (r *loading) readTargetAfter() (goesOn bool) {
+	if !r.done || r.out.Status.Environment == nil || r.isOfNoService(r.step()) || r.readTarget(targetstate.After) {
 		return true
 	}
 	r.wake(r.now)
 	return false
 }
 
-// look records a reading, or asks for it.
-func (r *run) look(wanted Look) bool {
+// readTarget records a reading if it was made, and else requests it.
+func (r *loading) readTarget(point targetstate.Point) (recorded bool) {
+	wanted := Look{Step: r.i, Point: point}
 	if seen := r.seen.Looked; seen == nil || seen.Look != wanted {
 		r.out.Look = &wanted
 		return false
 	}
 	var nodes []string
-	for _, w := range r.workers {
+	for _, w := range r.seen.Workers {
 		nodes = append(nodes, w.Node)
 	}
 	targetstate.Record(&r.out.Status, r.seen.Looked, nodes)
@@ -54,7 +49,7 @@ func (r *run) look(wanted Look) bool {
 }
 
 // isOfNoService says whether a step is sent to a URL.
-func (r *run) isOfNoService(step *v1alpha1.StepStatus) bool {
+func (r *inputs) isOfNoService(step *v1alpha1.StepStatus) bool {
 	return LookedAt(r.spec, step) == nil
 }
 

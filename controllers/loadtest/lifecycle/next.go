@@ -13,7 +13,7 @@ import (
 )
 
 // next starts step i, holds before it, or ends the run.
-func (r *run) next(i int) {
+func (r *running) next(i int) {
 	s := &r.out.Status
 	if i >= len(s.Steps) && !r.appendProbe() {
 		r.finish(i, v1alpha1.ReasonAllStepsRan)
@@ -28,37 +28,36 @@ func (r *run) next(i int) {
 	case r.spec.Suspend:
 		s.Phase = v1alpha1.PhaseSuspended
 		r.suspended(v1alpha1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
-	case !s.Steps[i].Load.IsPause() && !r.gathered(i, isConnected):
+	case !s.Steps[i].Load.IsPause() && !r.gather(i, isConnected):
 	default:
 		s.GoneWorkers = r.gone()
 		r.startStep(i, r.startAfter(i))
 	}
 }
 
-// isTooLate says whether step i would begin late: its instant has passed, and no worker
-// may have been directed to begin it. That is so if the instant passed before this
-// process directed the run, as the process that chose it may have ended before it
-// directed workers; and if this process has not directed any, since what it wrote was
-// read back late.
-func (r *run) isTooLate(i int) bool {
+// isTooLate says whether step i would begin late: its instant has passed, and perhaps no
+// worker was directed to begin it. The process that chose the instant may have ended before
+// it directed workers, if the instant passed before this process directed the run. And this
+// process has directed no worker, if it read its own write back late.
+func (r *inputs) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
 	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > 0
-	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
+	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
 	return late && !begun && r.read.StopTime == nil
 }
 
-// lateness is how long ago the instant of step i was.
-func (r *run) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }
+// lateness is the time since the instant of step i.
+func (r *inputs) lateness(i int) time.Duration { return r.now.Sub(r.read.Steps[i].StartTime.Time) }
 
-// startAnew chooses another start instant for step i, once every worker is connected
-// and ready, so that it would have said that it began the step by the first instant.
+// startAnew chooses another start instant for step i, once every worker is connected and
+// ready: a worker that had begun the step by the first instant would have said so by then.
 // Until then no worker is directed to begin it.
 //
-// The instant is farther ahead than twice what the last one was missed by: an API server
-// that is slow to bring back what was written does not put the step off for ever.
-func (r *run) startAnew(i int) {
+// The new instant is ahead by more than twice the time by which the last one was missed, so
+// that an API server that is slow to bring back a write does not delay the step for ever.
+func (r *running) startAnew(i int) {
 	r.out.Directive.Start = nil
-	if !r.gathered(i, hasReported) {
+	if !r.gather(i, hasReported) {
 		return
 	}
 	ahead := r.lead()
@@ -68,9 +67,10 @@ func (r *run) startAnew(i int) {
 	r.startStep(i, r.now.Add(ahead))
 }
 
-// startAfter is when step i begins: exactly at the end of a pause before it,
-// else as soon as all workers can have received it, and the store can take its end.
-func (r *run) startAfter(i int) time.Time {
+// startAfter is the instant at which step i begins: exactly the end of a pause before it, or
+// else the earliest by which all workers can have received it and the store can take its
+// end.
+func (r *running) startAfter(i int) time.Time {
 	steps, soonest := r.out.Status.Steps, r.now
 	if !steps[i].Load.IsPause() {
 		soonest = r.now.Add(r.lead())
@@ -88,12 +88,12 @@ func (r *run) startAfter(i int) time.Time {
 	return later(endOf(before), soonest)
 }
 
-// endOf is when a step that has begun is over at the latest, a pause exactly then.
+// endOf is the latest end of a step that has begun, and the exact end of a pause.
 func endOf(s *v1alpha1.StepStatus) time.Time {
 	return s.StartTime.Add(lengthOf(s))
 }
 
-// lengthOf is how long a step takes at most, a pause exactly.
+// lengthOf is the longest time that a step takes, and the exact time of a pause.
 func lengthOf(s *v1alpha1.StepStatus) time.Duration {
 	length := s.TimeLimit
 	if s.Load.IsPause() {
@@ -105,7 +105,7 @@ func lengthOf(s *v1alpha1.StepStatus) time.Duration {
 	return length.Duration
 }
 
-func (r *run) done(i int, state v1alpha1.StepState) {
+func (r *pass) endStep(i int, state v1alpha1.StepState) {
 	now := metav1.NewMicroTime(r.now)
 	step := &r.out.Status.Steps[i]
 	step.State = state
@@ -116,7 +116,7 @@ func (r *run) done(i int, state v1alpha1.StepState) {
 	r.out.Status.Spread = results.Spread(results.CompleteSteps(&r.out.Status))
 }
 
-func (r *run) skipFrom(i int) {
+func (r *running) skipFrom(i int) {
 	for ; i < len(r.out.Status.Steps); i++ {
 		r.out.Status.Steps[i].State = v1alpha1.StepSkipped
 	}

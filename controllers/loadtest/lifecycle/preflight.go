@@ -14,12 +14,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// verifyTarget says whether the target is the one that was meant. The
-// condition is not changed after the first step began.
-func (r *run) verifyTarget() {
+// verifyTarget writes whether the target is the one that was meant, by what the stage wrote
+// and by the workers that count. The condition stays as it is once the first step has begun.
+func (r *pass) verifyTarget() (goesOn bool) {
 	s := &r.out.Status
-	if finished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
-		return
+	if isFinished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
+		return true
 	}
 	set := func(status metav1.ConditionStatus, reason, message string) {
 		r.set(v1alpha1.ConditionTargetVerified, status, reason, message)
@@ -32,19 +32,27 @@ func (r *run) verifyTarget() {
 	case s.StartTime != nil && failed:
 		set(metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed, sentence(wrong))
 	case len(s.Steps) > 0 && s.Steps[0].State == v1alpha1.StepRunning:
-		// All workers are ready, which none is without its answers.
+		// All workers are ready: each has its answers.
 		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, r.verified())
 	default: // also of a run that is held: its next workers ask again
 		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker is ready yet, which none is without its answers.")
 	}
+	return true
 }
 
-// eligibleWorkers are the workers that count before the run has begun. A session of a worker
-// that has no pod of the present Job is one that has not ended yet, from before the
-// run was held: what it says is of another plan. And one that did not ask is not
-// ready. An image of another version may not know how to; that it says nothing
-// against the target must not count for it.
-func (r *run) eligibleWorkers() []exchange.Worker {
+// selectWorkers chooses the workers that count for the phases after it, and counts those that
+// are ready. A worker that has no pod of the present Job holds a session from before the run
+// was held: its words are about another plan. A worker that did not ask is not ready. An
+// image of another version may not know how to ask; its silence says nothing about the
+// target.
+func (r *starting) selectWorkers() (goesOn bool) {
+	r.workers = r.eligibleWorkers()
+	r.out.Status.Workers.Ready = count(r.workers, func(w exchange.Worker) bool { return w.Connected && w.Ready })
+	return true
+}
+
+// eligibleWorkers are the workers that were seen, with Ready as it counts.
+func (r *starting) eligibleWorkers() []exchange.Worker {
 	workers := slices.Clone(r.seen.Workers)
 	questions := len(r.spec.Preflight) + len(plan.ControlPreflight(r.spec))
 	for i := range workers {
@@ -63,9 +71,8 @@ func (r *run) eligibleWorkers() []exchange.Worker {
 	return workers
 }
 
-// wrongAnswer is what the first worker says that had another answer than it
-// expects.
-func (r *run) wrongAnswer() (message string, ok bool) {
+// wrongAnswer is the message of the first worker that got another answer than it expects.
+func (r *pass) wrongAnswer() (message string, ok bool) {
 	i := slices.IndexFunc(r.workers, func(w exchange.Worker) bool {
 		return w.Connected && !w.Ready && w.Reason == v1alpha1.ReasonPreflightFailed
 	})
@@ -75,8 +82,8 @@ func (r *run) wrongAnswer() (message string, ok bool) {
 	return r.workers[i].Message, true
 }
 
-// verified says what the answers were, as they were the expected ones.
-func (r *run) verified() string {
+// verified says what the answers were: the expected ones.
+func (r *inputs) verified() string {
 	if v := r.read.Versus; v != nil {
 		return fmt.Sprintf("%s: %s; %s: %s.", v.Candidate, facts(r.spec.Preflight), v.Control, facts(plan.ControlPreflight(r.spec)))
 	}
@@ -124,8 +131,8 @@ func statuses[S int32 | v1alpha1.GRPCStatus](list []S) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), " or "), "[]")
 }
 
-// maxValue is how many bytes of a value a message shows: a version or a
-// strategy whole, of more enough to know it again.
+// maxValue bounds how many bytes of a value a message shows: a version or a strategy fits,
+// and of a longer value enough to recognise it.
 const maxValue = 60
 
 // brief is a value as a message has it: in a line, quoted if it is not a word.
@@ -137,12 +144,11 @@ func brief(value string) string {
 	return value
 }
 
-// notOfAWord is for characters by which a reader could not see where the value
-// ends.
+// notOfAWord finds characters that would hide from a reader where the value ends.
 func notOfAWord(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`",;`, c) }
 
-// asksAsClient says whether a question names the client of the rate-limit audit,
-// and so may take of what a limiter grants it.
+// asksAsClient says whether a question names the client of the rate-limit audit, and so may
+// use up a part of what a limiter grants it.
 func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
 	contract := spec.RateLimit()
 	if contract == nil || len(spec.Preflight) == 0 {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// placeRefresh is how long the place in a status stands at least. The places of all
-	// that wait change with each run that begins.
+	// placeRefresh is the least time for which a place stands in a status. The places of all
+	// runs that wait change with each run that begins.
 	placeRefresh = 10 * time.Second
-	// placeRefreshEach is how much longer it stands for each run that waits, so that all
-	// of them together write ten statuses a second at most.
+	// placeRefreshEach is added to it for each run that waits, so that all of them together
+	// write at most ten statuses a second.
 	placeRefreshEach = 100 * time.Millisecond
 )
 
-// queue keeps a run that may not begin yet waiting. It is looked at again when another run
-// ends; what it wakes for by itself is its place, which is for people.
-func (r *run) queue(place queue.Place) {
+// queue keeps a run that may not begin yet waiting. The end of another run leads to a pass
+// over it; it asks for passes itself only to show people its place.
+func (r *accepting) queue(place queue.Place) {
 	s := &r.out.Status
 	s.Phase = v1alpha1.PhaseQueued
 	s.Baseline = nil // read again when it begins
@@ -43,8 +43,8 @@ func (r *run) queue(place queue.Place) {
 	s.Summary = v1alpha1.Summary{Step: place.String()}
 }
 
-// leaveQueue says how long a run waited that begins; empty: it did not.
-func (r *run) leaveQueue() string {
+// leaveQueue says how long a run waited that now begins; empty: it did not wait.
+func (r *accepting) leaveQueue() string {
 	c := meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionQueued)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		return ""

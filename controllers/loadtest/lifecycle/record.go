@@ -12,31 +12,43 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
-// mayRecord says whether a report of step i is to be written by now.
-func (r *run) mayRecord(i int, report *exchange.Report, done bool) bool {
-	until := r.read.Steps[i].ReportedUntil
-	due := until == nil || report.Until.Sub(until.Time).Abs() >= refresh
-	return (done || due && !r.endsSoon(i) && r.mayWriteLive()) && !r.isBehind(i, report, done)
+// recordReport writes what was reported into the step's status: the last report at once,
+// one before it as often as the store can take it. It ends a run whose reports cannot be
+// merged.
+func (r *loading) recordReport() (goesOn bool) {
+	if r.report == nil {
+		return true
+	}
+	if !r.done && (!r.isDue() || r.endsSoon(r.i) || r.delayWrite()) || r.isBehind() {
+		return true
+	}
+	return r.record()
+}
+
+// isDue says whether the report is newer than what stands in the status by enough.
+func (r *loading) isDue() bool {
+	until := r.read.Steps[r.i].ReportedUntil
+	return until == nil || r.report.Until.Sub(until.Time).Abs() >= refresh
 }
 
 // reportOf is what was reported of step i; nil: nothing yet. Until the step before is
-// acknowledged, what is seen is still of that one.
-func (r *run) reportOf(i int) *exchange.Report {
+// acknowledged, the report that is seen is still about that one.
+func (r *inputs) reportOf(i int) *exchange.Report {
 	if r.seen.Step == nil || int(r.seen.Step.Step) != i {
 		return nil
 	}
 	return r.seen.Step
 }
 
-// isBehind says whether a report lacks what stands in the status of its step. A
-// process that took the run over receives what the workers hold from one after
-// another, and never what one held that was lost meanwhile. Counts never fall.
-func (r *run) isBehind(i int, report *exchange.Report, done bool) bool {
-	read := &r.read.Steps[i]
+// isBehind says whether the report lacks what stands in the status of its step. A process
+// that took the run over receives what the workers hold from one after another, and never
+// receives what a worker held that was lost meanwhile. Counts never fall.
+func (r *loading) isBehind() bool {
+	read, report := &r.read.Steps[r.i], r.report
 	if read.Result == nil {
 		return false
 	}
-	if !done && report.Reporting+r.out.Status.Workers.Lost < read.WorkersReporting {
+	if !r.done && report.Reporting+r.out.Status.Workers.Lost < read.WorkersReporting {
 		return true
 	}
 	var sent int64
@@ -46,10 +58,10 @@ func (r *run) isBehind(i int, report *exchange.Report, done bool) bool {
 	return sent < read.Result.Sent || report.Merged.Due < read.Result.Due
 }
 
-// judge folds a finished step, whose report is recorded, into the thresholds.
-func (r *run) judge(i int, report *exchange.Report) (stop bool) {
+// judgeStep folds the step, whose last report is recorded, into the thresholds.
+func (r *loading) judgeStep() (stop bool) {
 	s := &r.out.Status
-	j := verdict.Judge(r.spec, s, i, report.Merged)
+	j := verdict.Judge(r.spec, s, r.i, r.report.Merged)
 	judged := &s.Steps[j.At]
 	s.Thresholds, judged.ThresholdState, judged.Repeated = j.Thresholds, j.Step, j.Repeated
 	if j.Generator != nil {
@@ -63,20 +75,18 @@ func (r *run) judge(i int, report *exchange.Report) (stop bool) {
 	return j.Stop
 }
 
-// record writes a report into the step's status. It is false, and the run has
-// failed, if the report cannot be merged.
-func (r *run) record(i int, report *exchange.Report, done bool) bool {
-	step, merged := &r.out.Status.Steps[i], report.Merged
-	if !done {
+func (r *loading) record() (goesOn bool) {
+	step, report, merged := r.step(), r.report, r.report.Merged
+	if !r.done {
 		merged = soFar(report)
 	}
-	result, err := results.StepResult(r.test, step, merged, r.silence(i, report))
+	result, err := results.StepResult(r.test, step, merged, r.silence())
 	if err != nil {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
 	}
-	if done {
-		r.trim(i, result)
+	if r.done {
+		r.trim(result)
 	} else { // it is written again and again
 		result.Histogram, result.ErrorSamples, result.Traces = "", nil, nil
 	}
@@ -89,19 +99,19 @@ func (r *run) record(i int, report *exchange.Report, done bool) bool {
 		skew := report.Merged.LastStart.Sub(report.Merged.FirstStart)
 		step.StartSkew = &metav1.Duration{Duration: skew.Round(time.Microsecond)}
 	}
-	if done {
-		r.store(i, report)
+	if r.done {
+		r.store()
 	}
 	return true
 }
 
-// trim leaves out of step i's result what there is no room for: the histogram, which
-// is most of it, before the error samples and the traces. A status that is larger than what the
-// cluster stores of an object could never be written, and the run would never end.
-func (r *run) trim(i int, result *v1alpha1.StepResult) {
+// trim leaves out of the step's result what there is no room for: the histogram, which is
+// most of it, before the error samples and the traces. A status that is larger than what
+// the cluster stores of an object could never be written, and the run would never end.
+func (r *loading) trim(result *v1alpha1.StepResult) {
 	left := room(r.test, plan.Foreseen(r.spec, &r.read))
 	for j := range r.read.Steps {
-		if other := r.read.Steps[j].Result; other != nil && j != i {
+		if other := r.read.Steps[j].Result; other != nil && j != r.i {
 			left -= len(other.Histogram) + results.SamplesSize(other)
 		}
 	}

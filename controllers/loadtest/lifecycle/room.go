@@ -10,14 +10,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 )
 
-// maxObject is how much of a LoadTest is planned with. The store of a cluster takes
-// 1.5 MiB for a request; a fifth of that is for what is not known here: who manages
-// which field, and what the store adds.
+// maxObject is the planned size of a LoadTest. The store of a cluster takes 1.5 MiB for a
+// request; a fifth of that is left for what is not known here: who manages which field, and
+// what the store adds.
 const maxObject = 1_200 << 10
 
-// What a status takes at most without its histograms, error samples and traces, in bytes of
-// JSON, with counts of ten digits and times of an hour to the microsecond. The names
-// and the plan of each step, whose length is known, come on top.
+// The largest sizes of the parts of a status without histograms, error samples and traces, in
+// bytes of JSON, with counts of ten digits and times of an hour to the microsecond. The names
+// and the plan of each step, whose length is known, are added.
 const (
 	sizeLoad      = 6_180 // a step that sends load: 4.6 KB with its message, the sentence of 1 KB about an unfit generator, and 0.5 KB of resultsRef
 	sizeType      = 980   // the counts and the response times of a type of request in a step
@@ -31,14 +31,13 @@ const (
 	sizeRest      = 16 << 10
 )
 
-// maxDefaults is how many default thresholds there may be: on failureRate, unsentRate and
+// maxDefaults is the largest number of default thresholds: on failureRate, unsentRate and
 // downtime, and on failureRate of journeys.
 const maxDefaults = 4
 
-// room is how many bytes a LoadTest has left for what is good to have of its
-// results, the histograms, the error samples and the traces, once there is room for all else: the
-// spec, the metadata, and what a status must say of every step that is planned. Less
-// than none: it could not say that.
+// room is the number of bytes that a LoadTest has left for histograms, error samples and
+// traces, beside the spec, the metadata, and what a status must say about every planned step.
+// If it is negative, the status could not say that.
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)
 	if lt.Status.Baseline != nil {
@@ -53,7 +52,7 @@ func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	return left
 }
 
-// sizeOfEnvironment is what is said of the target, if it is read.
+// sizeOfEnvironment is the size of what the status says about the target, if it is read.
 func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	if lt.Status.Environment == nil {
 		return 0
@@ -61,7 +60,7 @@ func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	return targetstate.MaxSize + loads(steps)*targetstate.MaxStepSize
 }
 
-// sizeOfGiven is what the user's part of a LoadTest takes.
+// sizeOfGiven is the size of the user's part of a LoadTest.
 func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 	given := v1alpha1.LoadTest{ObjectMeta: lt.ObjectMeta, Spec: lt.Spec}
 	given.ManagedFields = nil // the operator's cache has none
@@ -97,7 +96,7 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 	return sum
 }
 
-// sizeOfPlan is what a step takes before it has begun.
+// sizeOfPlan is the size of a step that has not begun.
 func sizeOfPlan(s *v1alpha1.StepStatus) int {
 	return size(v1alpha1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
 }
@@ -112,7 +111,7 @@ func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
 	return slices.Compact(list)
 }
 
-// size is how many bytes of JSON a value takes.
+// size is the number of bytes that a value takes as JSON.
 func size(v any) int {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -134,7 +133,7 @@ func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal
 		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }
 
-// loads is how many of the steps send load.
+// loads is the number of steps that send load.
 func loads(steps []v1alpha1.StepStatus) (n int) {
 	for _, s := range steps {
 		if !s.Load.IsPause() {

@@ -10,11 +10,10 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
 )
 
-// appendProbe goes on with a search after its last probe: it appends the next one to the
-// plan, or the hold at the end, with the rest before it. It is false if there is nothing to
-// append: no search, or one that is over. Workers have the probe from the pass on that reads it
-// back.
-func (r *run) appendProbe() bool {
+// appendProbe goes on with a search after its last probe: it appends the next probe to the
+// plan, or the hold at the end, with the rest before it. It appends nothing if there is no
+// search, or if it is over. The pass that reads the probe back gives it to the workers.
+func (r *running) appendProbe() (appended bool) {
 	s := &r.out.Status
 	if s.Search == nil || r.spec.Search == nil || len(s.Steps) == 0 {
 		return false
@@ -34,7 +33,7 @@ func (r *run) appendProbe() bool {
 }
 
 // tellProbe says what came of a probe.
-func (r *run) tellProbe(step *v1alpha1.StepStatus) {
+func (r *running) tellProbe(step *v1alpha1.StepStatus) {
 	const kept = "every threshold was kept"
 	outcome := map[v1alpha1.ThresholdState]string{
 		v1alpha1.ThresholdPassed: kept,

@@ -9,14 +9,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// Store asks for the archive of a step that ends to be stored. The status names it: it
-// must not be written before. Workers hold what they measured until it is, so that a step
+// Store asks to store the archive of a step that ends. The status names the archive, so it
+// must be written afterwards. Workers hold what they measured until then, so that a step
 // whose archive could not be stored yet is decided again.
 type Store struct {
-	// Step is the index of the step, Name that of the ConfigMap.
+	// Step is the index of the step, Name the name of the ConfigMap.
 	Step int
 	Name string
-	// Report is what it is made of.
+	// Report is the content of the archive.
 	Report *exchange.Report
 }
 
@@ -24,7 +24,7 @@ type Store struct {
 type Unstored struct {
 	// Step is the index of the step.
 	Step int
-	// Message is a sentence of why.
+	// Message is a sentence that says why.
 	Message string
 }
 
@@ -34,10 +34,10 @@ const ReasonResultsNotStored = "ResultsNotStored"
 // maxUnstored bounds the message of a step without its archive.
 const maxUnstored = 256
 
-// store has the archive of step i, whose last report is recorded, be stored, unless that
-// was given up.
-func (r *run) store(i int, report *exchange.Report) {
-	s := &r.out.Status
+// store asks for the archive of the step, whose last report is recorded, to be stored, unless
+// that was given up.
+func (r *loading) store() {
+	s, i, report := &r.out.Status, r.i, r.report
 	ref := v1alpha1.ResultsRef{Step: s.Steps[i].Name}
 	name, err := results.ArchiveName(r.test, i, s.Steps[i].Result, report)
 	given := r.seen.Unstored

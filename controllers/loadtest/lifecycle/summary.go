@@ -7,50 +7,54 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
 
-// summarize writes the line that kubectl get prints. Its figures are those of the
-// step that it names: the latest that has begun, pauses left out. Of a comparison they are
-// those of the candidate's latest step.
-func (r *run) summarize() {
+// summarize writes the line that kubectl get prints, from the next status. Its figures belong
+// to the step that it names: the most recent that is no pause. In a comparison they belong to
+// the candidate's most recent step.
+func (r *pass) summarize() (goesOn bool) {
 	s := &r.out.Status
-	switch {
-	case s.Phase == v1alpha1.PhaseQueued: // the line has its place
-		return
-	case len(s.Steps) == 0:
-		s.Summary = v1alpha1.Summary{}
-		return
+	if s.Phase != v1alpha1.PhaseQueued { // a run that waits has the line with its place
+		s.Summary = summaryOf(s)
 	}
-	latest, begun, all := r.latestLoad()
-	s.Summary = v1alpha1.Summary{
-		Step:    r.stepOf(begun, all),
+	return true
+}
+
+func summaryOf(s *v1alpha1.LoadTestStatus) v1alpha1.Summary {
+	if len(s.Steps) == 0 {
+		return v1alpha1.Summary{}
+	}
+	latest, begun, all := latestLoad(s)
+	summary := v1alpha1.Summary{
+		Step:    stepOf(s, begun, all),
 		Workers: fmt.Sprintf("%d/%d", s.Workers.Ready, s.Workers.Desired),
 	}
 	result := latest.Result
 	if result == nil {
-		return
+		return summary
 	}
-	// The goodput of some of the workers would read as that of all.
+	// A reader would take the goodput of some workers for the goodput of all.
 	if latest.State != v1alpha1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
-		s.Summary.Goodput = format.Rate(result.Goodput)
+		summary.Goodput = format.Rate(result.Goodput)
 	}
-	s.Summary.Errors = format.Percent(result.Failed, result.Sent-result.InFlight)
+	summary.Errors = format.Percent(result.Failed, result.Sent-result.InFlight)
 	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
-		s.Summary.P95 = format.Short(result.ResponseTime.P95.Duration)
+		summary.P95 = format.Short(result.ResponseTime.P95.Duration)
 	}
+	return summary
 }
 
-// stepOf is the number of a step, and that of all: of a search that goes on, it is not
-// known how many there will be.
-func (r *run) stepOf(begun, all int) string {
-	if s := &r.out.Status; s.Search != nil && s.Verdict == "" {
+// stepOf is the number of a step and of all steps. While a search goes on, it is not known
+// how many there will be.
+func stepOf(s *v1alpha1.LoadTestStatus, begun, all int) string {
+	if s.Search != nil && s.Verdict == "" {
 		return fmt.Sprint(begun)
 	}
 	return fmt.Sprintf("%d/%d", begun, all)
 }
 
-// latestLoad is the latest step that sends load to the judged target and has begun, and
-// how many of all that send load have.
-func (r *run) latestLoad() (latest v1alpha1.StepStatus, number, all int) {
-	for _, step := range r.out.Status.Steps {
+// latestLoad is the most recent step that sends load to the judged target, and how many
+// steps of all that send load have begun.
+func latestLoad(s *v1alpha1.LoadTestStatus) (latest v1alpha1.StepStatus, number, all int) {
+	for _, step := range s.Steps {
 		if step.Load.IsPause() {
 			continue
 		}

@@ -1,0 +1,111 @@
+package lifecycle
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+)
+
+// accepting is a pass over a run that has not been taken up: can its spec be carried out,
+// and may it begin?
+type accepting struct {
+	*pass
+	planned plan.Plan
+	// sized is the LoadTest with all that its status will hold beside its steps, and foreseen
+	// are all steps that it may have.
+	sized    *v1alpha1.LoadTest
+	foreseen []v1alpha1.StepStatus
+}
+
+var acceptingPhases = []phase[*accepting]{
+	(*accepting).requireRules,
+	(*accepting).planRun,
+	(*accepting).checkSize,
+	(*accepting).checkAccess,
+	(*accepting).copyBaseline,
+	(*accepting).accept,
+	(*accepting).keepWaiting,
+	(*accepting).begin,
+}
+
+// requireRules keeps a run waiting while the administrator's rules cannot be read: what
+// they would refuse is not known.
+func (r *accepting) requireRules() (goesOn bool) {
+	if r.rules.Valid() {
+		return true
+	}
+	r.keepWaiting()
+	return false
+}
+
+// planRun reads the spec and writes the plan of this pass, or refuses the spec.
+func (r *accepting) planRun() (goesOn bool) {
+	planned, refusal := plan.New(r.test, r.rules)
+	if refusal != nil {
+		return r.refuse(refusal)
+	}
+	r.planned, r.sized = planned, r.test
+	if r.readsTargets() {
+		r.sized = r.test.DeepCopy()
+		r.sized.Status.Environment = &v1alpha1.EnvironmentStatus{}
+	}
+	r.foreseen = plan.Foreseen(r.spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
+	return true
+}
+
+// checkSize refuses a run whose status would not fit into the store.
+func (r *accepting) checkSize() (goesOn bool) { return r.refuse(checkRoom(r.sized, r.foreseen)) }
+
+// checkAccess refuses a run whose target is not allowed, as far as its addresses were read.
+func (r *accepting) checkAccess() (goesOn bool) {
+	return r.refuse(r.accessRefusal(r.sized, r.foreseen))
+}
+
+// copyBaseline writes the figures of a baseline that has finished, or refuses it.
+func (r *accepting) copyBaseline() (goesOn bool) {
+	return r.refuse(r.copyBaselineFor(r.planned.Steps))
+}
+
+// accept writes that the spec can be carried out.
+func (r *accepting) accept() (goesOn bool) {
+	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out."+r.quietNote(r.planned.Steps))
+	return true
+}
+
+// keepWaiting ends a run that is not to begin, and holds or queues one that may not begin
+// yet. It reads the spec, the rules and the run's place in the queue.
+func (r *accepting) keepWaiting() (goesOn bool) {
+	switch {
+	case r.spec.Terminate:
+		r.cancel()
+	case r.spec.Suspend:
+		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
+	case r.held != nil:
+		r.hold()
+	case r.seen.Place != nil && !r.seen.Place.Begins:
+		r.queue(*r.seen.Place)
+	default:
+		return true
+	}
+	return false
+}
+
+// begin writes the plan into the status: from the next pass on, workers are wanted.
+func (r *accepting) begin() (goesOn bool) {
+	s := &r.out.Status
+	now := metav1.NewTime(r.now)
+	s.StartTime = &now
+	s.Phase = v1alpha1.PhaseStarting
+	r.planned.Record(s)
+	r.noteAccess()
+	if r.readsTargets() {
+		s.Environment = &v1alpha1.EnvironmentStatus{}
+	}
+	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
+	r.auditsPending("")
+	r.resumed()
+	r.event("Started", r.leaveQueue()+"The run begins; its workers are created.")
+	return true
+}

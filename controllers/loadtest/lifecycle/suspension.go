@@ -1,0 +1,44 @@
+package lifecycle
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+)
+
+// heldBySpec is the message of a run that spec.suspend keeps from beginning.
+const heldBySpec = "The run is held by spec.suspend; set it to false to begin."
+
+// suspend keeps a run from beginning; there are no workers while it is held.
+func (r *pass) suspend(reason, message string) {
+	s := &r.out.Status
+	s.Phase = v1alpha1.PhaseSuspended
+	s.StartTime, s.Access, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil, nil
+	s.Workers.Ready = 0
+	r.withoutJob()
+	r.suspended(reason, message)
+}
+
+// withoutJob deletes the Job of a run that has not begun: it was made before the run was
+// held, and may be seen only now.
+func (r *pass) withoutJob() {
+	if r.seen.Job == JobPresent || r.seen.Job == JobFinished {
+		r.out.Job = JobDelete
+	}
+}
+
+func (r *pass) suspended(reason, message string) {
+	c := meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionSuspended)
+	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason {
+		r.event(reason, message)
+	}
+	r.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, reason, message)
+}
+
+func (r *pass) resumed() {
+	if meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
+		r.event(v1alpha1.ReasonResumed, "The run is resumed.")
+		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run is resumed.")
+	}
+}
