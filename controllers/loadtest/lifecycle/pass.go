@@ -3,8 +3,6 @@ package lifecycle
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -93,20 +91,4 @@ func (r *pass) event(reason, message string) {
 
 func (r *pass) warn(reason, message string) {
 	r.out.Events = append(r.out.Events, Event{Warning: true, Reason: reason, Message: message})
-}
-
-// startStep writes that step i begins at an instant. Workers are directed to begin it once
-// that was read back.
-func (r *pass) startStep(i int, at time.Time) {
-	s := &r.out.Status
-	start := metav1.NewMicroTime(at)
-	s.Steps[i].State = v1alpha1.StepRunning
-	s.Steps[i].StartTime = &start
-	s.Phase = v1alpha1.PhaseRunning
-	r.resumed()
-	if step := &s.Steps[i]; step.Load.IsPause() {
-		r.wake(endOf(step).Add(-r.lead()))
-	} else {
-		r.wake(endOf(step))
-	}
 }

@@ -88,6 +88,22 @@ func (r *running) startAfter(i int) time.Time {
 	return later(endOf(before), soonest)
 }
 
+// startStep writes that step i begins at an instant. Workers are directed to begin it once
+// that was read back.
+func (r *pass) startStep(i int, at time.Time) {
+	s := &r.out.Status
+	start := metav1.NewMicroTime(at)
+	s.Steps[i].State = v1alpha1.StepRunning
+	s.Steps[i].StartTime = &start
+	s.Phase = v1alpha1.PhaseRunning
+	r.resumed()
+	if step := &s.Steps[i]; step.Load.IsPause() {
+		r.wake(endOf(step).Add(-r.lead()))
+	} else {
+		r.wake(endOf(step))
+	}
+}
+
 // endOf is the latest end of a step that has begun, and the exact end of a pause.
 func endOf(s *v1alpha1.StepStatus) time.Time {
 	return s.StartTime.Add(lengthOf(s))
