@@ -116,7 +116,7 @@ verify-fast: generate ## The part of verify that takes two minutes: what is gene
 # there, and take five to ten times as long: those that decide (the import rules have the
 # list), what is measured, and tools.
 ALONE = $(shell sed -n '/^var pure/,/^}/p' hack/archtest/rules.go | grep -o '"[^"]*"' | tr -d '"' | sed 's|^|./|') \
-	./controllers/loadtest/search/... ./pace/... ./measure/... ./text/... ./api/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/...
+	./controllers/loadtest/search/... ./pace/... ./measure/... ./text/... ./api/... ./test/world/... ./hack/seeds/... ./hack/docs/... ./hack/archtest/...
 # What is not built with the race detector, which would change what it measures.
 APART = $(shell grep -rl --include='*_test.go' --exclude-dir=bin '^//go:build.*!race' .)
 # Tests of this many at once wait for what they wait for beside each other. What hangs says so
@@ -144,7 +144,7 @@ test: deps bin/helm bin/cluster bin/retest ## Run the tests of all modules, some
 
 #? ARGS  flags of the checker, such as -seeds 5000 -seed 100; FULL=1: each fault before every event, which takes half an hour on two processors
 model: ## Check the decisions about a run against faults at the instants of simulated runs.
-	@go test -v -count=1 -timeout 0 ./controllers/loadtest/lifecycle/model -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
+	@go test -v -count=1 -timeout 0 ./test/world -args $(if $(FULL),-every 1 -seeds 5000,-every 11 -seeds 500) $(ARGS) | awk '/^model:/ {line = $$0} /^ok|^=== |--- PASS|^PASS|^model:/ {next} {print} END {print line}'
 
 #? ARGS  folders of the packages to change (default: all pure ones), after flags: -lived names what no test notices, -sample 200 bounds what is tried of each, -workers 1
 mutation: ## Change the pure packages in one place at a time, and count the changes that their tests notice.

@@ -1,4 +1,4 @@
-package model
+package world
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ var (
 
 // apiServer stores the LoadTest, its Job and its pods, with the cluster's controllers.
 type apiServer struct {
-	world *world
+	world *World
 	state
 	deleted bool
 	// archives are those that were stored, by name.
@@ -52,12 +52,13 @@ type state struct {
 type pod struct {
 	state   exchange.PodState
 	ending  bool
+	reason  string
 	message string
 	job     int // of the Job that made it
 }
 
-func newAPIServer(w *world, lt *v1alpha1.LoadTest) apiServer {
-	return apiServer{world: w, archives: map[string]archive{}, state: state{lt: lt, pods: make([]pod, len(w.workers))}}
+func newAPIServer(w *World, lt *v1alpha1.LoadTest) apiServer {
+	return apiServer{world: w, archives: map[string]archive{}, state: state{lt: lt, pods: make([]pod, len(w.Workers))}}
 }
 
 func (s state) copy() state {
@@ -69,6 +70,9 @@ func (s state) copy() state {
 func (a *apiServer) changed() {
 	a.revision++
 	a.own = a.revision
+	if a.world.instant {
+		return // an operator reads it anyway
+	}
 	seen := a.copy()
 	for _, o := range a.world.all {
 		o.watch(seen)
@@ -160,8 +164,8 @@ func (a *apiServer) createJob(o *operator) error {
 	a.job = lifecycle.JobPresent
 	a.jobs++
 	a.world.say("the Job is created")
-	for _, x := range a.world.workers {
-		x.boot(a.jobs)
+	for _, x := range a.world.Workers {
+		x.Boot()
 	}
 	a.changed()
 	return a.answered()
@@ -177,8 +181,10 @@ func (a *apiServer) deleteJob(jobs int) error {
 	}
 	a.job = lifecycle.JobAbsent
 	a.world.say("the Job is deleted")
-	for n, x := range a.world.workers {
-		x.die()
+	for n, x := range a.world.Workers {
+		if !x.Lingers {
+			x.die()
+		}
 		a.pods[n] = pod{}
 	}
 	a.changed()
@@ -191,7 +197,9 @@ func (a *apiServer) podBecomes(number int, p pod) {
 		return
 	}
 	a.pods[number] = p
-	over := func(p pod) bool { return p.state == exchange.PodEnded || p.state == exchange.PodAbsent }
+	over := func(p pod) bool {
+		return p.state == exchange.PodEnded || p.state == exchange.PodAbsent && p.reason == "" // and not refused
+	}
 	if a.job == lifecycle.JobPresent && !slices.ContainsFunc(a.pods, func(p pod) bool { return !over(p) }) {
 		a.job = lifecycle.JobFinished
 	}

@@ -1,6 +1,7 @@
-package model
+package world
 
 import (
+	"slices"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -15,35 +16,26 @@ type coordinator struct {
 	seats     []seat
 	notified  time.Time
 	timer     bool
-	latency   func(step int32) time.Duration // of every response
 	merged    *exchange.Report
 	fresh     bool
 }
 
 // seat is what is known of a worker, connected or not.
 type seat struct {
-	session  *worker // nil: none
+	session  *Worker // nil: none
 	job      int     // whose pod it is
 	ready    bool
 	refuses  [2]string
+	answers  int32
 	seen     time.Time
 	begun    int32
-	snapshot map[int32]snapshot
+	snapshot map[int32]*snapshot
 	round    int32 // in which numbers were read
 	reading  exchange.Reading
 }
 
-// snapshot is what a worker measured of a step so far.
-type snapshot struct {
-	// sent is how many requests were due and sent, late how many of them lateBy later
-	// than they were due.
-	sent, late int64
-	lateBy     time.Duration
-	window     time.Duration
-	began      time.Time // by the coordinator's clock
-	final, cut bool
-	at         time.Time
-}
+// isFinal says whether the last snapshot of a step is there.
+func (s *seat) isFinal(step int32) bool { return s.snapshot[step] != nil && s.snapshot[step].final }
 
 // direct replaces the directive. Workers that waited for the first are noticed.
 func (o *operator) direct(d exchange.Directive) {
@@ -78,11 +70,11 @@ func (o *operator) forget() {
 	d := o.directive
 	d.Finish = true
 	o.direct(d)
-	o.coordinator = coordinator{seats: make([]seat, len(o.seats)), latency: o.latency}
+	o.coordinator = coordinator{seats: make([]seat, len(o.seats))}
 }
 
 // attach gives a worker a session.
-func (o *operator) attach(x *worker) {
+func (o *operator) attach(x *Worker) {
 	s := &o.seats[x.number]
 	if s.job != x.job {
 		*s = seat{job: x.job}
@@ -92,7 +84,7 @@ func (o *operator) attach(x *worker) {
 }
 
 // detach ends a worker's session.
-func (o *operator) detach(x *worker) {
+func (o *operator) detach(x *Worker) {
 	if s := &o.seats[x.number]; s.session == x {
 		s.session = nil
 		o.notify()
@@ -100,31 +92,32 @@ func (o *operator) detach(x *worker) {
 }
 
 // isReady is a worker's word about itself.
-func (o *operator) isReady(x *worker, ready bool, refuses [2]string) {
+func (o *operator) isReady(x *Worker, ready bool, refuses [2]string) {
 	s := &o.seats[x.number]
 	s.seen = o.now()
 	if s.ready != ready || s.refuses != refuses {
-		s.ready, s.refuses = ready, refuses
+		s.ready, s.refuses, s.answers = ready, refuses, x.answers
 		o.notify()
 	}
 }
 
 // takes stores what a worker measured, once the directive has reached the step.
-func (o *operator) takes(x *worker, step int32, m snapshot) {
+func (o *operator) takes(x *Worker, step int32, m *snapshot) {
 	s := &o.seats[x.number]
 	s.seen = o.now()
 	s.begun = max(s.begun, step+1)
 	if !o.since.IsZero() && !o.directive.HasReached(step) {
 		o.notifySoon()
 	}
-	if o.since.IsZero() || !o.directive.HasReached(step) || step < o.directive.Acknowledged || s.snapshot[step].final {
+	if o.since.IsZero() || !o.directive.HasReached(step) || step < o.directive.Acknowledged || s.isFinal(step) {
 		return
 	}
 	if s.snapshot == nil {
-		s.snapshot = map[int32]snapshot{}
+		s.snapshot = map[int32]*snapshot{}
 	}
-	m.at = o.now()
-	s.snapshot[step] = m
+	stored := *m
+	stored.at = o.now()
+	s.snapshot[step] = &stored
 	o.fresh = false
 	if m.final && o.allFinal(step) {
 		o.notify()
@@ -134,7 +127,7 @@ func (o *operator) takes(x *worker, step int32, m snapshot) {
 }
 
 // takeReading stores what a worker read in the round that it is directed to read.
-func (o *operator) takeReading(x *worker, round int32, reading exchange.Reading) {
+func (o *operator) takeReading(x *Worker, round int32, reading exchange.Reading) {
 	if !o.since.IsZero() && o.directive.AuditRound(int32(x.number)) == round {
 		s := &o.seats[x.number]
 		s.round, s.reading, s.seen = round, reading, o.now()
@@ -144,7 +137,7 @@ func (o *operator) takeReading(x *worker, round int32, reading exchange.Reading)
 
 func (o *operator) allFinal(step int32) bool {
 	for n := range o.seats {
-		if !o.seats[n].snapshot[step].final {
+		if !o.seats[n].isFinal(step) {
 			return false
 		}
 	}
@@ -153,7 +146,7 @@ func (o *operator) allFinal(step int32) bool {
 
 // notify has a pass come now, unless the run is not known yet.
 func (o *operator) notify() {
-	if o.since.IsZero() {
+	if o.since.IsZero() || o.world.instant {
 		return
 	}
 	o.notified = o.world.now
@@ -168,13 +161,16 @@ func (o *operator) notify() {
 
 // notifySoon has a pass come within a second, together with whatever else changes.
 func (o *operator) notifySoon() {
+	if o.world.instant {
+		return
+	}
 	wait := time.Second - o.world.now.Sub(o.notified)
 	switch {
 	case wait <= 0:
 		o.notify()
 	case !o.timer:
 		o.timer = true
-		o.world.after(wait, func() {
+		o.world.After(wait, func() {
 			o.timer = false
 			o.notify()
 		})
@@ -182,24 +178,23 @@ func (o *operator) notifySoon() {
 }
 
 // observe is a worker as its session shows it.
-func (c *coordinator) observe(number int) exchange.Worker {
+func (c *coordinator) observe(number int, targets int32, audits int) exchange.Worker {
 	s := &c.seats[number]
-	w := exchange.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen, Begun: s.begun, Targets: 2}
+	w := exchange.Worker{Connected: s.session != nil, Ready: s.ready, Reason: s.refuses[0], Message: s.refuses[1], LastSeen: s.seen, Begun: s.begun, Answers: s.answers, Targets: targets}
 	if round := c.directive.AuditRound(int32(number)); round != 0 && round == s.round {
-		w.Readings = []exchange.Reading{s.reading}
+		w.Readings = slices.Repeat([]exchange.Reading{s.reading}, audits)
 	}
 	if step := c.directive.ActiveStep(); step != exchange.NoStep {
-		m, ok := s.snapshot[step]
-		w.Reported, w.Final, w.Cut = ok, m.final, m.cut
-		if ok {
-			w.Due, w.Sent = m.sent, m.sent
+		if m := s.snapshot[step]; m != nil {
+			w.Reported, w.Final, w.Cut, w.Due, w.Sent = true, m.final, m.cut, m.due, m.sent
 		}
 	}
 	return w
 }
 
-// report is the merge of what the workers measured in the active step.
-func (c *coordinator) report() *exchange.Report {
+// report is the merge of what the workers measured in the active step of a run with so many
+// requests.
+func (c *coordinator) report(requests int) *exchange.Report {
 	if c.fresh {
 		return c.merged
 	}
@@ -209,13 +204,11 @@ func (c *coordinator) report() *exchange.Report {
 		return nil
 	}
 	r := &exchange.Report{Step: step}
-	var all []snapshot
 	for n := range c.seats {
-		m, ok := c.seats[n].snapshot[step]
-		if !ok {
+		m := c.seats[n].snapshot[step]
+		if m == nil {
 			continue
 		}
-		all = append(all, m)
 		if r.Reporting == 0 || m.window < r.ShortestWindow {
 			r.ShortestWindow = m.window
 		}
@@ -224,47 +217,18 @@ func (c *coordinator) report() *exchange.Report {
 		if m.final {
 			r.Final++
 		}
-		if m.at.After(r.Until) {
-			r.Until = m.at
+		r.Until = later(r.Until, m.at)
+		if r.Merged == nil {
+			r.Merged = measure.NewMeasurement(requests)
+		}
+		if err := r.Merged.Merge(m.measurement(requests)); err != nil {
+			panic(err)
 		}
 	}
 	if r.Reporting == 0 {
 		return nil
 	}
 	r.MeanWindow /= time.Duration(r.Reporting)
-	r.Merged = merge(all, c.latency(step))
 	c.merged = r
 	return r
-}
-
-// merge is the measurement of several workers, all of whose responses took as long.
-func merge(all []snapshot, latency time.Duration) *measure.Measurement {
-	m := measure.NewMeasurement(1)
-	r := &m.Requests[0]
-	for _, s := range all {
-		m.Due += s.sent
-		m.Window = max(m.Window, s.window)
-		r.Late += s.late
-		for k := range s.sent {
-			late := time.Duration(0)
-			if k < s.late {
-				late = s.lateBy
-			}
-			r.Response.Record(late + latency)
-			r.Service.Record(latency)
-			m.Lateness.Record(late)
-		}
-		switch {
-		case s.began.IsZero():
-		case m.FirstStart.IsZero():
-			m.FirstStart, m.LastStart = s.began, s.began
-		case s.began.Before(m.FirstStart):
-			m.FirstStart = s.began
-		case s.began.After(m.LastStart):
-			m.LastStart = s.began
-		}
-	}
-	r.Sent, r.Expected, r.CompletedInWindow, r.ExpectedInWindow = m.Due, m.Due, m.Due, m.Due
-	r.Outcomes[measure.Success] = m.Due
-	return m
 }

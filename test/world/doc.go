@@ -1,5 +1,5 @@
-// Package model is a model checker for lifecycle.Decide: a simulated world in which a
-// run is carried out while things fail. It has tests only.
+// Package world simulates the cluster in which one run is carried out, and checks there what
+// lifecycle.Decide decides.
 //
 //	      writes, watches              directives
 //	API server ◀──────▶ operator ──────────────────▶ workers ──▶ target
@@ -11,8 +11,11 @@
 // survives it; a worker holds its results until they are acknowledged; the API server
 // refuses a write of what is not the latest. Time jumps from one event to the next.
 //
-// Every story is told once without a fault, and then once for each fault at each of
-// its events; random ones have several. After each write and at the end the world is
-// held to the invariants of invariants_test.go. A violation is reported with all that
-// happened until then.
-package model
+// A world without faults (New, Run) tells the story of a run: its operator sees every change
+// at once, so that nothing takes time but the run itself.
+//
+// In a world with faults, messages and watches take time, too. Every story of
+// stories_test.go is told once without a fault, and then once for each fault at each of its
+// events; random ones have several. After each write and at the end the world is held to the
+// invariants of invariants.go. A violation is reported with all that happened until then.
+package world

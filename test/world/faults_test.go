@@ -1,18 +1,12 @@
-package model
+package world
 
 import (
 	"time"
 )
 
-// fault is something that goes wrong at an instant.
-type fault struct {
-	name   string
-	insert func(*world)
-}
-
 // restart ends the operator, and starts another after a while.
-func restart(away, noticed, skew time.Duration) func(*world) {
-	return func(w *world) {
+func restart(away, noticed, skew time.Duration) func(*World) {
+	return func(w *World) {
 		old := w.leader
 		if old == nil {
 			return
@@ -20,7 +14,7 @@ func restart(away, noticed, skew time.Duration) func(*world) {
 		old.dies(noticed)
 		w.jumped = w.jumped || skew != 0
 		w.slack += away + noticed + skew.Abs()
-		w.after(away, func() {
+		w.After(away, func() {
 			if w.leader == nil {
 				w.startOperator(old.skew + skew)
 			}
@@ -30,7 +24,7 @@ func restart(away, noticed, skew time.Duration) func(*world) {
 
 // secondOperator takes over while the first goes on for a while, with a cache that
 // stands still and the sessions that it has.
-func secondOperator(w *world) {
+func secondOperator(w *World) {
 	old := w.leader
 	if old == nil {
 		return
@@ -39,7 +33,7 @@ func secondOperator(w *world) {
 	w.slack += overlap
 	old.lag = time.Hour
 	w.startOperator(old.skew)
-	w.after(overlap, func() {
+	w.After(overlap, func() {
 		if old.alive {
 			old.dies(reconnect)
 		}
@@ -47,15 +41,15 @@ func secondOperator(w *world) {
 }
 
 // cachesBehind has the watch of the operator be late for a while.
-func cachesBehind(lag, d time.Duration) func(*world) {
-	return func(w *world) {
+func cachesBehind(lag, d time.Duration) func(*World) {
+	return func(w *World) {
 		o := w.leader
 		if o == nil {
 			return
 		}
 		o.lag = lag
 		w.slack += 10 * lag
-		w.after(d, func() {
+		w.After(d, func() {
 			if o.lag == lag {
 				o.lag = 0
 			}
@@ -65,15 +59,15 @@ func cachesBehind(lag, d time.Duration) func(*world) {
 
 // podsBehind has the watches of the Job and the pods bring nothing for a while; each watch
 // is one by itself.
-func podsBehind(d time.Duration) func(*world) {
-	return func(w *world) {
+func podsBehind(d time.Duration) func(*World) {
+	return func(w *World) {
 		o := w.leader
 		if o == nil {
 			return
 		}
 		w.slack += d
 		o.podsBehind = w.now.Add(d)
-		w.after(d, func() {
+		w.After(d, func() {
 			if now := w.api.copy(); o.alive && o.cache.lt != nil && !w.now.Before(o.podsBehind) {
 				o.cache.job, o.cache.jobs, o.cache.pods = now.job, now.jobs, now.pods
 				o.enqueue()
@@ -83,16 +77,16 @@ func podsBehind(d time.Duration) func(*world) {
 }
 
 // apiServerAway has nothing be read or written for a while.
-func apiServerAway(d time.Duration) func(*world) {
-	return func(w *world) {
+func apiServerAway(d time.Duration) func(*World) {
+	return func(w *World) {
 		w.apiAway = later(w.apiAway, w.now.Add(d))
 		w.slack += d + 2*lastRetry
 	}
 }
 
 // resultsRefused has no archive be taken for a while, as a quota does.
-func resultsRefused(d time.Duration) func(*world) {
-	return func(w *world) {
+func resultsRefused(d time.Duration) func(*World) {
+	return func(w *World) {
 		w.quotaUntil = later(w.quotaUntil, w.now.Add(d))
 		const steps = 8 // more than any story has
 		w.slack += steps * maxStoreTries * storeRetry
@@ -100,11 +94,11 @@ func resultsRefused(d time.Duration) func(*world) {
 }
 
 // victim is a worker, another at each instant.
-func (w *world) victim() *worker { return w.workers[w.events%len(w.workers)] }
+func (w *World) victim() *Worker { return w.Workers[w.events%len(w.Workers)] }
 
 // cutOff cuts one worker off. For how long decides whether it is harm.
-func cutOff(d time.Duration) func(*world) {
-	return func(w *world) {
+func cutOff(d time.Duration) func(*World) {
+	return func(w *World) {
 		w.slack += d + deadPeer
 		w.isolated = w.isolated || d > deadPeer
 		w.victim().isCutOff(d)
@@ -113,12 +107,12 @@ func cutOff(d time.Duration) func(*world) {
 
 // configuredFor has a configuration be in force for a while. A run that has begun may end by
 // it.
-func configuredFor(d time.Duration, what, document string) func(*world) {
-	return func(w *world) {
+func configuredFor(d time.Duration, what, document string) func(*World) {
+	return func(w *World) {
 		w.harmed = true
 		w.slack += d
 		w.configures(what, document)
-		w.after(d, func() { w.configures("nothing", "") })
+		w.After(d, func() { w.configures("nothing", "") })
 	}
 }
 
@@ -133,27 +127,27 @@ var faults = []fault{
 	{"the operator restarts with a clock 40 s ahead", restart(2*time.Second, 300*time.Millisecond, 40*time.Second)},
 	{"the operator restarts with a clock 40 s behind", restart(2*time.Second, 300*time.Millisecond, -40*time.Second)},
 	{"a second operator takes over", secondOperator},
-	{"a notification is lost", func(w *world) { w.dropNotices++ }},
+	{"a notification is lost", func(w *World) { w.dropNotices++ }},
 	{"reads are behind by 300 ms", cachesBehind(300*time.Millisecond, 5*time.Second)},
 	{"reads are behind by 2 s", cachesBehind(2*time.Second, 10*time.Second)},
 	{"the Job and the pods are seen 2 s late", podsBehind(2 * time.Second)},
-	{"a write fails", func(w *world) { w.failWrites++; w.slack += lastRetry }},
-	{"a write is made and reported as failed", func(w *world) { w.failAfterWrites++; w.slack += lastRetry }},
+	{"a write fails", func(w *World) { w.failWrites++; w.slack += lastRetry }},
+	{"a write is made and reported as failed", func(w *World) { w.failAfterWrites++; w.slack += lastRetry }},
 	{"results are refused for a second", resultsRefused(time.Second)},
 	{"results are refused for 10 min", resultsRefused(10 * time.Minute)},
 	{"the API server is away for 10 s", apiServerAway(10 * time.Second)},
 	{"the API server is away for 3 min", apiServerAway(3 * time.Minute)},
-	{"a worker dies", func(w *world) {
+	{"a worker dies", func(w *World) {
 		w.harmed = true
 		w.victim().end("OOMKilled, exit code 137", 0)
 	}},
-	{"a worker's pod is deleted with grace", func(w *world) {
+	{"a worker's pod is deleted with grace", func(w *World) {
 		w.harmed = true
 		w.victim().leave()
 	}},
 	{"a worker is cut off for 5 s", cutOff(5 * time.Second)},
 	{"a worker is cut off for 31 s", cutOff(31 * time.Second)},
-	{"a worker is cut off for 120 s", func(w *world) {
+	{"a worker is cut off for 120 s", func(w *World) {
 		w.harmed = true
 		cutOff(2 * time.Minute)(w)
 	}},

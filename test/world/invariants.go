@@ -1,4 +1,4 @@
-package model
+package world
 
 import (
 	"slices"
@@ -36,7 +36,15 @@ const (
 	queuedOnce     = "a run that has begun is not queued again"
 	terminates     = "a run that is to end does not begin"
 	archiveIsNamed = "a step that is complete names its archive, or says why there is none"
+	// Of a world without faults.
+	comesToRest = "what is decided again of the same does not change"
+	countsAddUp = "the counts of a result add up"
+	startsOnce  = "a start instant is chosen once"
+	saysHowItIs = "other programs read from the conditions how a run is"
 )
+
+// limit is the threshold of every story with faults.
+const limit = 200 * time.Millisecond
 
 // tolerablyLate is how long after its instant a worker may begin a step: users could
 // not tell it from the noise of a node.
@@ -46,17 +54,16 @@ const tolerablyLate = 100 * time.Millisecond
 const promptly = 10 * time.Second
 
 // checkWrite holds a status that was written to what must be true of any.
-func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
-	w.sayChange(o, &before.Status, &after.Status)
+func (w *World) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	b, a := &before.Status, &after.Status
-	if lifecycle.Finished(before) && (!lifecycle.Finished(after) || a.Verdict != b.Verdict || !equality.Semantic.DeepEqual(a.Steps, b.Steps)) {
-		w.violated(terminalOnce, "verdict %s became %s", b.Verdict, a.Verdict)
+	if w.instant {
+		w.tellChange(b, a)
+		w.checkTerminal(before, after)
+		w.checkTold(b, a)
+		return
 	}
-	complete := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionComplete)
-	failed := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionFailed)
-	if complete && failed || lifecycle.Finished(after) != (complete || failed) || lifecycle.Finished(after) != (a.Verdict != "") {
-		w.violated(terminalOnce, "Complete=%t, Failed=%t, verdict %q", complete, failed, a.Verdict)
-	}
+	w.sayChange(o, b, a)
+	w.checkTerminal(before, after)
 	for _, audit := range a.Audits {
 		w.checkAudit(&audit, a.Verdict)
 	}
@@ -78,18 +85,32 @@ func (w *world) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	}
 }
 
+// checkTerminal holds a run that has ended to its end.
+func (w *World) checkTerminal(before, after *v1alpha1.LoadTest) {
+	b, a := &before.Status, &after.Status
+	if lifecycle.Finished(before) && (!lifecycle.Finished(after) || a.Verdict != b.Verdict || !equality.Semantic.DeepEqual(a.Steps, b.Steps)) {
+		w.violated(terminalOnce, "verdict %s became %s", b.Verdict, a.Verdict)
+	}
+	complete := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionComplete)
+	failed := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionFailed)
+	over := lifecycle.Finished(after)
+	if complete && failed || over != (complete || failed) || over != (a.Verdict != "") || over != (a.CompletionTime != nil) {
+		w.violated(terminalOnce, "Complete=%t, Failed=%t, verdict %q, completionTime %v", complete, failed, a.Verdict, a.CompletionTime)
+	}
+}
+
 // checkAudit compares an audit with the target, which stores what it is sent, once.
-func (w *world) checkAudit(a *v1alpha1.AuditStatus, verdict v1alpha1.Verdict) {
+func (w *World) checkAudit(a *v1alpha1.AuditStatus, verdict v1alpha1.Verdict) {
 	if a.State == v1alpha1.AuditFailed {
 		w.violated(honestAudit, "%s", a.Message)
 	}
-	if verdict == v1alpha1.VerdictPassed && (a.State != v1alpha1.AuditPassed || *a.Before != 60 || *a.After != w.stored()) {
+	if verdict == v1alpha1.VerdictPassed && (a.State != v1alpha1.AuditPassed || *a.Before != filled || *a.After != w.stored()) {
 		w.violated(honestAudit, "%s, of a target that has %d; the verdict is Passed", a.Message, w.stored())
 	}
 }
 
 // checkAbort holds a threshold that has ended a run to it.
-func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
+func (w *World) checkAbort(b, a *v1alpha1.LoadTestStatus) {
 	for n, t := range b.Thresholds {
 		if t.AbortTime == nil {
 			continue
@@ -104,7 +125,7 @@ func (w *world) checkAbort(b, a *v1alpha1.LoadTestStatus) {
 }
 
 // checkStop holds an operator that has read a stop to it.
-func (w *world) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
+func (w *World) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
 	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1alpha1.VerdictCanceled {
 		w.violated(stopHolds, "it was stopped, and the verdict is %s", a.Verdict)
 	}
@@ -123,7 +144,7 @@ func (w *world) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
 
 // checkTurn holds a run to the queue. Two operators at once, which the lease excludes, could
 // exceed a limit by what both let begin.
-func (w *world) checkTurn(o *operator, b, a *v1alpha1.LoadTestStatus) {
+func (w *World) checkTurn(o *operator, b, a *v1alpha1.LoadTestStatus) {
 	if a.Phase == v1alpha1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil) {
 		w.violated(queuedOnce, "it has begun at %v, and is queued", b.StartTime)
 	}
@@ -143,21 +164,21 @@ func (w *world) checkTurn(o *operator, b, a *v1alpha1.LoadTestStatus) {
 
 // checkJob holds the Job to the queue: it is for a run that has begun by what the operator
 // read.
-func (w *world) checkJob(o *operator) {
+func (w *World) checkJob(o *operator) {
 	if o.cache.lt.Status.StartTime == nil {
 		w.violated(inTurn, "%s creates the Job of a run that has not begun", o.name)
 	}
 }
 
 // checkQueued holds a pass over a run that waits to it.
-func (w *world) checkQueued(o *operator, d lifecycle.Decision) {
+func (w *World) checkQueued(o *operator, d lifecycle.Decision) {
 	if d.Status.Phase == v1alpha1.PhaseQueued && d.Job != lifecycle.JobDelete && (o.cache.job == lifecycle.JobPresent || o.cache.job == lifecycle.JobFinished) {
 		w.violated(inTurn, "%s leaves the Job of a run that waits", o.name)
 	}
 }
 
 // checkArchives compares the archives that a status names with its results.
-func (w *world) checkArchives(s *v1alpha1.LoadTestStatus) {
+func (w *World) checkArchives(s *v1alpha1.LoadTestStatus) {
 	named := map[string]v1alpha1.ResultsRef{}
 	for _, ref := range s.ResultsRef {
 		named[ref.Step] = ref
@@ -178,7 +199,7 @@ func (w *world) checkArchives(s *v1alpha1.LoadTestStatus) {
 	}
 }
 
-func (w *world) checkCounts(before, after *v1alpha1.StepStatus) {
+func (w *World) checkCounts(before, after *v1alpha1.StepStatus) {
 	switch {
 	case after.Result == nil:
 		w.violated(countsNeverFall, "the result of step %s is gone", after.Name)
@@ -188,7 +209,7 @@ func (w *world) checkCounts(before, after *v1alpha1.StepStatus) {
 }
 
 // checkComplete compares a step that is called complete with its plan and the target.
-func (w *world) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
+func (w *World) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
 	step := &s.Steps[i]
 	if step.Load.IsPause() {
 		return
@@ -200,9 +221,9 @@ func (w *world) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
 }
 
 // checkPassed compares a verdict with what the target had.
-func (w *world) checkPassed(s *v1alpha1.LoadTestStatus) {
-	if w.story.latency > limit {
-		w.violated(trulyPassed, "responses took %v, the threshold is %v", w.story.latency, limit)
+func (w *World) checkPassed(s *v1alpha1.LoadTestStatus) {
+	if w.Latency > limit {
+		w.violated(trulyPassed, "responses took %v, the threshold is %v", w.Latency, limit)
 	}
 	if w.latest > tolerablyLate {
 		w.violated(trulyPassed, "a worker began a step %v late", w.latest)
@@ -218,7 +239,10 @@ func (w *world) checkPassed(s *v1alpha1.LoadTestStatus) {
 }
 
 // checkWake holds a pass that was carried out to what must wake the run after it.
-func (w *world) checkWake(o *operator, d lifecycle.Decision, written bool) {
+func (w *World) checkWake(o *operator, d lifecycle.Decision, written bool) {
+	if w.instant {
+		return
+	}
 	over := lifecycle.Finished(&v1alpha1.LoadTest{Status: d.Status})
 	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionSuspended)
 	if !over && !held && !written && d.RequeueAfter == 0 {
@@ -228,7 +252,7 @@ func (w *world) checkWake(o *operator, d lifecycle.Decision, written bool) {
 }
 
 // checkPrompt looks for a run that would go on, if only a pass came.
-func (w *world) checkPrompt() {
+func (w *World) checkPrompt() {
 	o := w.leader
 	if o == nil || o.queued || w.noticeLost || w.now.Before(w.apiAway.Add(promptly)) || w.now.Sub(o.passed) < promptly || o.cache.lt == nil || w.api.deleted {
 		return
@@ -246,7 +270,7 @@ func (w *world) checkPrompt() {
 		return
 	}
 	if !o.behind.IsZero() && !w.now.Before(o.behind.Add(promptly)) {
-		w.violated(neverLate, "a pass would have something to do since %.3fs, and none is due before %.3fs", o.behind.Sub(began).Seconds(), o.wake.Sub(began).Seconds())
+		w.violated(neverLate, "a pass would have something to do since %.3fs, and none is due before %.3fs", o.behind.Sub(Began).Seconds(), o.wake.Sub(Began).Seconds())
 	}
 	if o.behind.IsZero() {
 		o.behind = w.now
@@ -267,7 +291,7 @@ func progress(s *v1alpha1.LoadTestStatus, d lifecycle.Decision) bool {
 }
 
 // checkEnd holds the end of a run to what must be true of it.
-func (w *world) checkEnd() {
+func (w *World) checkEnd() {
 	if len(w.violations) > 0 {
 		return
 	}
@@ -276,18 +300,18 @@ func (w *world) checkEnd() {
 		return
 	}
 	if !lifecycle.Finished(w.api.lt) {
-		w.violated(inTime, "it has not ended at %.0fs, after %d events", w.now.Sub(began).Seconds(), w.events)
+		w.violated(inTime, "it has not ended at %.0fs, after %d events", w.now.Sub(Began).Seconds(), w.events)
 		return
 	}
 	w.checkMissing(s)
-	want := w.story.ending
+	want := w.ending
 	if want == nil {
 		return // this is the run that says how the story ends
 	}
-	if took, allowed := s.CompletionTime.Sub(began)-w.held, want.took+w.allowance(); took > allowed {
+	if took, allowed := s.CompletionTime.Sub(Began)-w.held, want.took+w.allowance(); took > allowed {
 		w.violated(inTime, "it ended after %v and %v in which it was held, %v are allowed", took, w.held, allowed)
 	}
-	if w.harmed || w.jumped && w.isolated || w.story.timely {
+	if w.harmed || w.jumped && w.isolated || w.timely {
 		return
 	}
 	if w.latest > tolerablyLate && s.Verdict == v1alpha1.VerdictInconclusive {
@@ -300,7 +324,7 @@ func (w *world) checkEnd() {
 
 // noteHold counts the time in which the run is held: a fault may delay its start until
 // runs are stopped, or until quiet hours.
-func (w *world) noteHold(before, after *v1alpha1.LoadTestStatus) {
+func (w *World) noteHold(before, after *v1alpha1.LoadTestStatus) {
 	was, is := before.Phase == v1alpha1.PhaseSuspended, after.Phase == v1alpha1.PhaseSuspended
 	switch {
 	case is && !was:
@@ -312,14 +336,14 @@ func (w *world) noteHold(before, after *v1alpha1.LoadTestStatus) {
 
 // mayBeHeld reports whether the run has not begun, and says that the administrator
 // stopped runs, for good.
-func (w *world) mayBeHeld(s *v1alpha1.LoadTestStatus) bool {
+func (w *World) mayBeHeld(s *v1alpha1.LoadTestStatus) bool {
 	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionSuspended)
 	hold := w.policy.For(w.api.lt.Namespace).Hold(w.now)
 	return s.Phase == v1alpha1.PhaseSuspended && c != nil && c.Reason == v1alpha1.ReasonStopped && hold != nil && hold.Cause == policy.Stopped
 }
 
 // checkMissing compares what steps lack with what the target had of them.
-func (w *world) checkMissing(s *v1alpha1.LoadTestStatus) {
+func (w *World) checkMissing(s *v1alpha1.LoadTestStatus) {
 	for i, step := range s.Steps {
 		if step.MissingAtMost == nil || step.Result == nil {
 			continue
@@ -331,7 +355,7 @@ func (w *world) checkMissing(s *v1alpha1.LoadTestStatus) {
 }
 
 // allowance is how much longer a run may take than without a fault.
-func (w *world) allowance() time.Duration {
+func (w *World) allowance() time.Duration {
 	d := time.Minute + w.slack
 	for _, step := range w.api.lt.Status.Steps {
 		if (w.harmed || w.noticeLost) && step.TimeLimit != nil {
@@ -353,9 +377,9 @@ type ending struct {
 	took    time.Duration
 }
 
-func endingOf(w *world) *ending {
+func endingOf(w *World) *ending {
 	s := &w.api.lt.Status
-	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(began) - w.held}
+	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(Began) - w.held}
 	for _, step := range s.Steps {
 		if step.State != v1alpha1.StepComplete {
 			e.whole = false
@@ -375,7 +399,7 @@ func explanation(s *v1alpha1.LoadTestStatus) string {
 }
 
 // sayChange puts into the trace what changed in a status.
-func (w *world) sayChange(o *operator, b, a *v1alpha1.LoadTestStatus) {
+func (w *World) sayChange(o *operator, b, a *v1alpha1.LoadTestStatus) {
 	w.say("%s writes: phase %s, workers %d ready, %d silent, %d lost", o.name, a.Phase, a.Workers.Ready, a.Workers.Silent, a.Workers.Lost)
 	for i := range a.Steps {
 		var old v1alpha1.StepStatus
@@ -385,7 +409,7 @@ func (w *world) sayChange(o *operator, b, a *v1alpha1.LoadTestStatus) {
 		step := &a.Steps[i]
 		switch {
 		case step.StartTime != nil && !step.StartTime.Equal(old.StartTime):
-			w.say("    step %s is %s, from %.3fs", step.Name, step.State, step.StartTime.Sub(began).Seconds())
+			w.say("    step %s is %s, from %.3fs", step.Name, step.State, step.StartTime.Sub(Began).Seconds())
 		case step.State != old.State && step.State != v1alpha1.StepPending:
 			w.say("    step %s is %s", step.Name, step.State)
 		}

@@ -1,12 +1,16 @@
-package model
+package world
 
 import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 var (
@@ -33,9 +37,9 @@ func TestMain(m *testing.M) {
 }
 
 // tell runs a world to its end, and reports what it violates.
-func tell(t *testing.T, w *world) {
+func tell(t *testing.T, w *World) {
 	t.Helper()
-	w.run()
+	w.runFaulty()
 	total.Lock()
 	defer total.Unlock()
 	total.runs++
@@ -46,8 +50,20 @@ func tell(t *testing.T, w *world) {
 			t.Errorf("%v\n%s", w.violations, w)
 			return
 		}
-		t.Errorf("story %q, %v: %v", w.story.name, w.faultNames(), w.violations)
+		t.Errorf("story %q, %v: %v", w.name, w.faultNames(), w.violations)
 	}
+}
+
+// The stories are what their names say: none ends before it has come to what it is about.
+func TestStoriesEndAsTold(t *testing.T) {
+	var text strings.Builder
+	for _, s := range stories() {
+		w := s.newWorld()
+		tell(t, w)
+		e := endingOf(w)
+		fmt.Fprintf(&text, "%s: %s after %v, sent %v\n", s.name, e.verdict, e.took, e.sent)
+	}
+	golden.Check(t, filepath.Join("testdata", "endings.txt"), text.String())
 }
 
 // longStory is how many events a story may have until its faults are inserted farther
@@ -59,7 +75,7 @@ func TestEveryFaultAtEveryInstant(t *testing.T) {
 	for offset, s := range stories() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(s)
+			w := s.newWorld()
 			tell(t, w)
 			s.ending = endingOf(w)
 			stride := *every
@@ -68,7 +84,7 @@ func TestEveryFaultAtEveryInstant(t *testing.T) {
 			}
 			for _, f := range faults {
 				for at := offset % stride; at < w.events; at += stride {
-					faulty := newWorld(s)
+					faulty := s.newWorld()
 					faulty.faults[at] = []fault{f}
 					tell(t, faulty)
 				}
@@ -83,7 +99,7 @@ func TestEveryFaultAtEveryInstant(t *testing.T) {
 func TestFaultsAtRandomInstants(t *testing.T) {
 	list := stories()
 	for _, s := range list {
-		w := newWorld(s)
+		w := s.newWorld()
 		tell(t, w)
 		s.ending = endingOf(w)
 		s.ending.events = w.events
@@ -91,8 +107,8 @@ func TestFaultsAtRandomInstants(t *testing.T) {
 	for seed := *first; seed < *first+*seeds; seed++ {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		s := list[r.IntN(len(list))]
-		w := newWorld(s)
-		w.shuffle, w.holdsInputs = r, true
+		w := s.newWorld()
+		w.Shuffle, w.holdsInputs = r, true
 		for range 1 + r.IntN(5) {
 			at := r.IntN(s.ending.events)
 			w.faults[at] = append(w.faults[at], faults[r.IntN(len(faults))])

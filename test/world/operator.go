@@ -1,4 +1,4 @@
-package model
+package world
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
@@ -28,7 +29,7 @@ const (
 
 // operator is a process of the operator that reconciles and serves workers.
 type operator struct {
-	world *world
+	world *World
 	name  string
 	alive bool
 	// skew is how far its clock is ahead.
@@ -56,27 +57,31 @@ type operator struct {
 	passed, behind time.Time
 	// written is the latest write of the status.
 	written lifecycle.Written
+	// seconds are what the decision before returned.
+	seconds verdict.Seconds
 	ledger  queue.Ledger
 	coordinator
 }
 
 // startOperator starts a process, which reads everything and serves workers from now on.
-func (w *world) startOperator(skew time.Duration) {
+func (w *World) startOperator(skew time.Duration) {
 	w.agents++
 	o := &operator{world: w, name: fmt.Sprintf("operator %d", w.agents), alive: true, skew: skew}
-	o.coordinator = coordinator{seats: make([]seat, len(w.workers)), latency: w.latencyOf}
+	o.coordinator = coordinator{seats: make([]seat, len(w.Workers))}
 	w.all = append(w.all, o)
 	w.leader = o
 	if w.agents > 1 {
 		w.say("%s starts, its clock ahead by %v", o.name, skew)
 	}
-	o.list()
+	if !w.instant {
+		o.list()
+	}
 }
 
 // list fills the cache, once the API server answers.
 func (o *operator) list() {
 	if away := o.world.apiAway.Sub(o.world.now); away > 0 {
-		o.world.after(away, o.list)
+		o.world.After(away, o.list)
 		return
 	}
 	o.cache, o.policy = o.world.api.copy(), o.world.policy
@@ -84,11 +89,25 @@ func (o *operator) list() {
 	o.settle(o.cache.lt.UID)
 }
 
-// rules are those of the run's namespace.
-func (o *operator) rules() policy.Rules { return o.policy.For(o.world.api.lt.Namespace) }
+// rules are the rules for the run's namespace.
+func (o *operator) rules() policy.Rules {
+	if o.policy == nil {
+		return policy.Rules{}
+	}
+	return o.policy.For(o.world.api.lt.Namespace)
+}
+
+// Configure replaces the administrator's configuration, at once.
+func (w *World) Configure(document string) {
+	p, err := policy.Load([]byte(document))
+	if err != nil {
+		panic(err)
+	}
+	w.policy, w.leader.policy = p, p
+}
 
 // configures has every operator read another configuration, when the watch has brought it.
-func (w *world) configures(what, document string) {
+func (w *World) configures(what, document string) {
 	p, err := policy.Load([]byte(document))
 	if err != nil {
 		panic(err)
@@ -96,7 +115,7 @@ func (w *world) configures(what, document string) {
 	w.say("the configuration: %s", what)
 	w.policy = p
 	for _, o := range w.all {
-		w.after(max(o.lag, w.apiAway.Sub(w.now)), func() {
+		w.After(max(o.lag, w.apiAway.Sub(w.now)), func() {
 			if o.alive && o.cache.lt != nil && w.policy == p {
 				o.policy = p
 				o.enqueue()
@@ -113,7 +132,7 @@ func (o *operator) dies(noticed time.Duration) {
 	if w.leader == o {
 		w.leader = nil
 	}
-	for _, x := range w.workers {
+	for _, x := range w.Workers {
 		if x.session == o {
 			x.loseSession(noticed)
 		}
@@ -131,7 +150,7 @@ func (o *operator) watch(s state) {
 	if away := o.world.apiAway.Sub(o.world.now); away > lag {
 		lag = away
 	}
-	o.world.after(lag, func() {
+	o.world.After(lag, func() {
 		if !o.alive || s.revision <= o.cache.revision {
 			return
 		}
@@ -151,11 +170,11 @@ func (o *operator) watch(s state) {
 
 // enqueue has a pass come at once, together with whatever else asks for one.
 func (o *operator) enqueue() {
-	if o.queued || !o.alive {
+	if o.queued || !o.alive || o.world.instant {
 		return
 	}
 	o.queued = true
-	o.world.after(0, o.pass)
+	o.world.After(0, o.pass)
 }
 
 // sleep has a pass come after d, in place of the one that was asked for before; 0: none.
@@ -166,8 +185,11 @@ func (o *operator) sleep(d time.Duration) {
 		return
 	}
 	o.wake = o.world.now.Add(d)
+	if o.world.instant {
+		return
+	}
 	mine := o.wakes
-	o.world.after(d, func() {
+	o.world.After(d, func() {
 		if o.wakes == mine {
 			o.wake = time.Time{}
 			o.enqueue()
@@ -185,6 +207,7 @@ func (o *operator) pass() {
 	seen := o.observe()
 	seen.Place = o.place()
 	d := o.decide(lt, seen)
+	o.seconds = d.Seconds
 	o.leaves(seen, d)
 	o.world.checkQueued(o, d)
 	applied := o.apply(d)
@@ -201,7 +224,7 @@ func (o *operator) pass() {
 	written := !unchanged(lt.Status, d.Status)
 	if written {
 		if reported = o.world.api.patchStatus(o, version, d.Status); reported == nil {
-			o.written = lifecycle.Written{At: o.now()}
+			o.wrote(d)
 		}
 	}
 	o.world.states++
@@ -220,14 +243,33 @@ func (o *operator) pass() {
 	}
 }
 
+// wrote notes a write of the status. A world without faults tells of it, and has no need to
+// spare its store.
+func (o *operator) wrote(d lifecycle.Decision) {
+	if !o.world.instant {
+		o.written = lifecycle.Written{At: o.now()}
+		return
+	}
+	if f := o.world.Wrote; f != nil {
+		f(o.world.api.lt)
+	}
+	for _, e := range d.Events {
+		kind := "Normal"
+		if e.Warning {
+			kind = "Warning"
+		}
+		o.world.say("event %s %s: %s", kind, e.Reason, e.Message)
+	}
+}
+
 // decide is the decision of a pass. In some worlds, it is held to write to no input.
 func (o *operator) decide(lt *v1alpha1.LoadTest, seen lifecycle.Observed) lifecycle.Decision {
-	rules := o.rules()
+	rules, decide := o.rules(), o.world.Decide
 	if !o.world.holdsInputs {
-		return lifecycle.Decide(lt, rules, seen, o.now())
+		return decide(lt, rules, seen, o.now())
 	}
 	before := same.Digest(lt, rules, seen)
-	d := lifecycle.Decide(lt, rules, seen, o.now())
+	d := decide(lt, rules, seen, o.now())
 	if same.Digest(lt, rules, seen) != before {
 		o.world.violated(writesNoInput, "phase %s", lt.Status.Phase)
 	}
@@ -298,17 +340,17 @@ func (o *operator) apply(d lifecycle.Decision) error {
 
 // observe is what a pass reads: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(), Unstored: o.unstored, LooksAtTargets: o.world.story.looks, Looked: o.looked, Written: o.written}
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(len(o.world.api.lt.Spec.Requests)), Unstored: o.unstored, LooksAtTargets: o.world.looks, Looked: o.looked, Written: o.written, Seconds: o.seconds, TargetPort: o.world.Port, TargetProblem: o.world.NoPort}
 	start := o.directive.Start
 	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
 	for n := range o.cache.lt.Status.Workers.Desired {
 		var x exchange.Worker
 		if !o.since.IsZero() {
-			x = o.coordinator.observe(int(n))
+			x = o.coordinator.observe(int(n), o.world.Targets, len(o.cache.lt.Status.Audits))
 		}
 		p := o.cache.pods[n]
-		x.Pod, x.PodEnding, x.PodMessage = p.state, p.ending, p.message
-		if p.state == exchange.PodAbsent || p.job != o.seats[n].job {
+		x.Pod, x.PodEnding, x.PodReason, x.PodMessage = p.state, p.ending, p.reason, p.message
+		if lingers := o.world.Workers[n].Lingers; !lingers && (p.state == exchange.PodAbsent || p.job != o.seats[n].job) {
 			x.Connected, x.Ready, x.Reason, x.Message, x.Answers = false, false, "", "", 0
 		}
 		seen.Workers = append(seen.Workers, x)
@@ -317,7 +359,7 @@ func (o *operator) observe() lifecycle.Observed {
 }
 
 // look reads the pod of the target, unless the API server is away.
-func (w *world) look(l targetstate.Look, now time.Time) *targetstate.Seen {
+func (w *World) look(l targetstate.Look, now time.Time) *targetstate.Seen {
 	seen := &targetstate.Seen{Look: l, Service: "shortener", At: now}
 	if w.now.Before(w.apiAway) {
 		seen.Problem = "The API server does not answer."

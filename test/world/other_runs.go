@@ -1,4 +1,4 @@
-package model
+package world
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ import (
 var oneAtATime = queue.Limits{Runs: 1}
 
 // adds has another run be there, in that state, that takes so long.
-func (w *world) adds(state queue.State, priority int32, d time.Duration) queue.Run {
+func (w *World) adds(state queue.State, priority int32, d time.Duration) queue.Run {
 	r := queue.Run{
 		UID: types.UID(fmt.Sprintf("other %d", len(w.lengths)+1)), Namespace: "default", State: state,
-		Priority: priority, Created: began.Add(-time.Minute), Workers: 1,
+		Priority: priority, Created: Began.Add(-time.Minute), Workers: 1,
 	}
 	w.lengths[r.UID] = d
 	w.api.others = append(slices.Clone(w.api.others), r)
@@ -30,16 +30,16 @@ func (w *world) adds(state queue.State, priority int32, d time.Duration) queue.R
 }
 
 // occupied has another run have the only place from the beginning on, for so long.
-func occupied(d time.Duration) func(*world) {
-	return func(w *world) {
+func occupied(d time.Duration) func(*World) {
+	return func(w *World) {
 		w.begun(w.adds(queue.Begun, 0, d).UID)
 		w.leader.cache.others = w.api.others
 	}
 }
 
 // another has a run come that begins before the run does, unless that has begun.
-func another(d time.Duration) func(*world) {
-	return func(w *world) {
+func another(d time.Duration) func(*World) {
+	return func(w *World) {
 		w.slack += d + 2*lastRetry
 		r := w.adds(queue.Waiting, 1, d)
 		w.say("%s comes", r.UID)
@@ -48,8 +48,8 @@ func another(d time.Duration) func(*world) {
 }
 
 // begun has a run end that begins now, in time.
-func (w *world) begun(uid types.UID) {
-	w.after(w.lengths[uid], func() {
+func (w *World) begun(uid types.UID) {
+	w.After(w.lengths[uid], func() {
 		w.say("%s ends", uid)
 		w.api.others = slices.DeleteFunc(slices.Clone(w.api.others), func(r queue.Run) bool { return r.UID == uid })
 		w.api.othersChanged()
@@ -87,7 +87,7 @@ func (o *operator) runs() []queue.Run {
 	if lifecycle.Finished(lt) {
 		return o.cache.others
 	}
-	own := queue.Run{UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: began, Workers: int32(len(o.seats)), State: o.stateOf(lt)}
+	own := queue.Run{UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: Began, Workers: int32(len(o.seats)), State: o.stateOf(lt)}
 	return append(slices.Clone(o.cache.others), own)
 }
 
@@ -104,6 +104,9 @@ func (o *operator) stateOf(lt *v1alpha1.LoadTest) queue.State {
 
 // place is where the run stands that is to begin; it has the place from then on.
 func (o *operator) place() *queue.Place {
+	if o.world.instant {
+		return o.world.Place
+	}
 	if o.stateOf(o.cache.lt) != queue.Waiting {
 		return nil
 	}
@@ -123,6 +126,9 @@ func (o *operator) wouldBegin() *queue.Place {
 
 // leaves takes back the place of a run that is over, or does not begin although it may.
 func (o *operator) leaves(seen lifecycle.Observed, d lifecycle.Decision) {
+	if o.world.instant {
+		return
+	}
 	waits := seen.Place != nil && !seen.Place.Begins
 	if uid := o.cache.lt.UID; lifecycle.Finished(o.cache.lt) || d.Status.StartTime == nil && !waits {
 		o.ledger.Withdraw(uid)
@@ -141,7 +147,7 @@ func (o *operator) wakeNext(line *queue.Line, but types.UID) {
 		switch uid := r.UID; {
 		case uid == but:
 		case uid != o.cache.lt.UID:
-			o.world.after(0, func() { o.passOther(uid) })
+			o.world.After(0, func() { o.passOther(uid) })
 		case o.world.dropNotices > 0:
 			o.world.dropNotices--
 			o.world.say("a notification of the queue is lost")
@@ -160,6 +166,6 @@ func (o *operator) passOther(uid types.UID) {
 	place, line := o.ledger.Admit(uid, o.runs(), oneAtATime)
 	o.wakeNext(line, uid)
 	if place.Begins && o.world.api.beginOther(uid) != nil {
-		o.world.after(lastRetry, func() { o.passOther(uid) })
+		o.world.After(lastRetry, func() { o.passOther(uid) })
 	}
 }

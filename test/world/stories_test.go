@@ -1,4 +1,4 @@
-package model
+package world
 
 import (
 	"fmt"
@@ -10,9 +10,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
-
-// limit is the threshold of every story.
-const limit = 200 * time.Millisecond
 
 // spec is a test of three workers: two rungs with a rest between them.
 func spec() v1alpha1.LoadTestSpec {
@@ -37,7 +34,7 @@ func spec() v1alpha1.LoadTestSpec {
 type story struct {
 	name   string
 	spec   func(*v1alpha1.LoadTestSpec)
-	script func(*world)
+	script func(*World)
 	// latency is that of every response; default 20 ms.
 	latency time.Duration
 	// users is with how many users at most responses come in time; default any.
@@ -53,8 +50,8 @@ type story struct {
 	ending *ending
 }
 
-func edit(at time.Duration, what string, f func(*v1alpha1.LoadTestSpec)) func(*world) {
-	return func(w *world) { w.after(at, func() { w.api.edit(what, f) }) }
+func edit(at time.Duration, what string, f func(*v1alpha1.LoadTestSpec)) func(*World) {
+	return func(w *World) { w.After(at, func() { w.api.edit(what, f) }) }
 }
 
 // stop is a configuration that does.
@@ -65,19 +62,18 @@ func quiet(from, to string) string {
 }
 
 // configure has a configuration be in force from an instant on; at 0, from the beginning.
-func configure(at time.Duration, document string) func(*world) {
-	return func(w *world) {
+func configure(at time.Duration, document string) func(*World) {
+	return func(w *World) {
 		if at == 0 {
-			w.configures(document, document)
-			w.leader.policy = w.policy
+			w.Configure(document)
 			return
 		}
-		w.after(at, func() { w.configures(document, document) })
+		w.After(at, func() { w.configures(document, document) })
 	}
 }
 
-func all(scripts ...func(*world)) func(*world) {
-	return func(w *world) {
+func all(scripts ...func(*World)) func(*World) {
+	return func(w *World) {
 		for _, s := range scripts {
 			s(w)
 		}
@@ -101,7 +97,7 @@ func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
 // givesItsPlaceUp has a run be held that has begun, and resumed when another has its place.
 var givesItsPlaceUp = all(
 	edit(500*time.Millisecond, "suspend", suspend(true)),
-	func(w *world) { w.after(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
+	func(w *World) { w.After(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
 	edit(700*time.Millisecond, "resume", suspend(false)))
 
 // audited has a number of the target be compared with what it acknowledged.
@@ -127,25 +123,44 @@ func goesOn(s *v1alpha1.LoadTestSpec) {
 func terminate(s *v1alpha1.LoadTestSpec) { s.Terminate = true }
 
 // harm has something happen to workers in the first step, from which results are lost.
-func harm(f func(*world)) func(*world) {
-	return func(w *world) {
+func harm(f func(*World)) func(*World) {
+	return func(w *World) {
 		w.harmed = true
-		w.after(4*time.Second, func() { f(w) })
+		w.After(4*time.Second, func() { f(w) })
 	}
 }
 
 var unreachable = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
 
 // becomesReady has a worker find its target.
-func becomesReady(at time.Duration, number int) func(*world) {
-	return func(w *world) {
-		w.after(at, func() {
-			delete(w.refuses, number)
-			if x := w.workers[number]; x.session != nil {
-				x.saysReady(x.session)
-			}
-		})
+func becomesReady(at time.Duration, number int) func(*World) {
+	return func(w *World) {
+		w.After(at, w.Workers[number].BecomesReady)
 	}
+}
+
+// newWorld is a world in which the story's LoadTest was just created.
+func (s *story) newWorld() *World {
+	of := spec()
+	if s.spec != nil {
+		s.spec(&of)
+	}
+	w, err := newWorld(of, slowly)
+	if err != nil {
+		panic(err)
+	}
+	w.name, w.timely, w.looks, w.ending = s.name, s.timely, s.looks, s.ending
+	w.Latency, w.Users = s.latency, s.users
+	for n, refuses := range s.refuses {
+		w.Workers[n].Refuses = refuses
+	}
+	for n := range s.unschedulable {
+		w.Workers[n].Stuck = true
+	}
+	if s.script != nil {
+		s.script(w)
+	}
+	return w
 }
 
 func stories() []*story {
@@ -189,7 +204,7 @@ func stories() []*story {
 		}},
 		{name: "quiet hours go", timely: true, script: configure(0, quiet("09:00", "10:01"))},
 		{name: "waits for its turn", script: occupied(25 * time.Second)},
-		{name: "waits for its turn, twice", script: all(occupied(5*time.Second), func(w *world) { w.after(time.Second, func() { another(10 * time.Second)(w) }) })},
+		{name: "waits for its turn, twice", script: all(occupied(5*time.Second), func(w *World) { w.After(time.Second, func() { another(10 * time.Second)(w) }) })},
 		{name: "terminated in the queue", script: all(occupied(25*time.Second), edit(4*time.Second, "terminate", terminate))},
 		{name: "stopped in the queue, then resumed", script: all(occupied(10*time.Second), configure(4*time.Second, stop), configure(30*time.Second, ""))},
 		{name: "quiet hours come in the queue", timely: true, script: all(occupied(65*time.Second), configure(0, quiet("10:01", "10:02")))},
@@ -201,32 +216,32 @@ func stories() []*story {
 		{name: "held, then resumed", spec: suspend(true), script: all(
 			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},
 		{name: "held between steps", script: all(edit(4*time.Second, "suspend", suspend(true)), edit(30*time.Second, "resume", suspend(false)))},
-		{name: "a worker dies", script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
-		{name: "every worker dies", script: harm(func(w *world) {
-			for _, x := range w.workers {
+		{name: "a worker dies", script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 0) })},
+		{name: "every worker dies", script: harm(func(w *World) {
+			for _, x := range w.Workers {
 				x.end("OOMKilled, exit code 137", 0)
 			}
 		})},
 		{name: "audited", spec: audited},
 		{name: "audited, terminated in the last reading", timely: true, spec: audited, script: edit(17*time.Second, "terminate", terminate)},
-		{name: "audited, a worker dies", spec: audited, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond) })},
+		{name: "audited, a worker dies", spec: audited, script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond) })},
 		{name: "compares two targets", spec: compares},
 		{name: "compares two targets, and stops after a pair", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { compares(s); s.Ladder.StopOnBreach = true }},
-		{name: "compares two targets, a worker dies", spec: compares, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
+		{name: "compares two targets, a worker dies", spec: compares, script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 0) })},
 		{name: "goes on, and loses no worker", spec: goesOn},
-		{name: "goes on without a worker that dies", spec: goesOn, script: harm(func(w *world) { w.workers[1].end("OOMKilled, exit code 137", 0) })},
-		{name: "goes on without a pod that is deleted", spec: goesOn, script: harm(func(w *world) { w.workers[0].leave() })},
-		{name: "goes on while a worker stays silent", spec: goesOn, script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
-		{name: "goes on while a worker is silent for a step", spec: goesOn, script: harm(func(w *world) { w.workers[1].isCutOff(40 * time.Second) })},
-		{name: "goes on without rests, audited", spec: func(s *v1alpha1.LoadTestSpec) { goesOn(s); audited(s); s.Ladder.Rest = nil }, script: harm(func(w *world) {
-			w.workers[1].end("OOMKilled, exit code 137", 0)
+		{name: "goes on without a worker that dies", spec: goesOn, script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 0) })},
+		{name: "goes on without a pod that is deleted", spec: goesOn, script: harm(func(w *World) { w.Workers[0].leave() })},
+		{name: "goes on while a worker stays silent", spec: goesOn, script: harm(func(w *World) { w.Workers[1].isCutOff(time.Hour) })},
+		{name: "goes on while a worker is silent for a step", spec: goesOn, script: harm(func(w *World) { w.Workers[1].isCutOff(40 * time.Second) })},
+		{name: "goes on without rests, audited", spec: func(s *v1alpha1.LoadTestSpec) { goesOn(s); audited(s); s.Ladder.Rest = nil }, script: harm(func(w *World) {
+			w.Workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond)
 		})},
 		{name: "looks at the target", looks: true},
-		{name: "looks at a target that is rolled out", looks: true, timely: true, script: func(w *world) {
-			w.after(4*time.Second, func() { w.digest = "sha256:bbb" })
+		{name: "looks at a target that is rolled out", looks: true, timely: true, script: func(w *World) {
+			w.After(4*time.Second, func() { w.digest = "sha256:bbb" })
 		}},
-		{name: "a pod is deleted", script: harm(func(w *world) { w.workers[0].leave() })},
-		{name: "a worker stays silent", script: harm(func(w *world) { w.workers[1].isCutOff(time.Hour) })},
+		{name: "a pod is deleted", script: harm(func(w *World) { w.Workers[0].leave() })},
+		{name: "a worker stays silent", script: harm(func(w *World) { w.Workers[1].isCutOff(time.Hour) })},
 	}
 	for _, s := range list {
 		if s.latency == 0 {

@@ -1,4 +1,4 @@
-package model
+package world
 
 import (
 	"maps"
@@ -7,23 +7,30 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 const (
 	// reconnect is the time between two attempts to connect.
 	reconnect = 700 * time.Millisecond
-	// deadPeer is when both sides notice that nothing comes from the other.
+	// deadPeer is the time after which both sides notice that nothing comes from the other.
 	deadPeer = 15 * time.Second
-	// lastWords is how long a worker that must end waits for its results to be stored.
+	// lastWords is the time for which a worker that must end waits for its results to be
+	// stored.
 	lastWords = 10 * time.Second
+	// readEvery is the time between two readings of a number.
+	readEvery = 500 * time.Millisecond
+	// reportEvery is the time between two reports of a step.
+	reportEvery = time.Second
 )
 
-// worker is a pod with its process.
-type worker struct {
-	world  *world
+// Worker is a pod with its process.
+type Worker struct {
+	world  *World
 	number int
 	job    int // whose pod it is
+	Traits
 
 	alive      bool
 	session    *operator // as far as the worker has noticed
@@ -32,10 +39,30 @@ type worker struct {
 	leaving    bool
 
 	assigned, prepared bool
+	answers            int32 // to the questions of preflight
 	running            *execution
-	held               map[int32]snapshot // final ones that are not acknowledged
+	held               map[int32]*snapshot // final ones that are not acknowledged
 	endedBefore        int32
 	round              int32 // in which it reads the number; 0: it reads none
+}
+
+// Traits make a worker differ from one that is ready at once and carries every step out. A
+// pod that takes its place has them, too.
+type Traits struct {
+	// Hindered is the reason and the message with which the pod waits; empty: it does not.
+	Hindered [2]string
+	// Refuses is the reason and the message of a worker that is not ready, and Busy says that
+	// it is not ready for no reason.
+	Refuses [2]string
+	Busy    bool
+	// Stuck keeps the pod waiting for no reason that its status says. Refused keeps it from
+	// being created, which is known once it has been missing for a while.
+	Stuck, Refused bool
+	// Lingers has the worker live on when its Job is deleted, until its successor's pod is
+	// there.
+	Lingers bool
+	// DiesIn ends the pod that long after a step has begun; 0: never.
+	DiesIn time.Duration
 }
 
 // execution is a step that a worker runs.
@@ -46,26 +73,45 @@ type execution struct {
 	length time.Duration
 	// late is how long after the start the worker received it.
 	late time.Duration
-	// began is when it did begin, by the clock of the operator that said so.
+	// began is the instant at which it did begin, by the clock of the operator that said so.
 	began time.Time
+	// counted is how many of its requests the target has counted, and reported what was
+	// reported last.
+	counted  int64
+	reported *snapshot
 }
 
-// boot brings the pod up: its process runs after a second, and connects after two.
-func (x *worker) boot(job int) {
-	*x = worker{world: x.world, number: x.number, job: job, held: map[int32]snapshot{}}
-	w := x.world
-	w.api.pods[x.number] = pod{state: exchange.PodWaiting, job: job}
-	if w.story.unschedulable[x.number] {
+// Boot brings the pod up: its process runs after a second, and connects after two.
+func (x *Worker) Boot() {
+	w, job := x.world, x.world.api.jobs
+	if x.Lingers && x.session != nil {
+		x.session.detach(x)
+		x.Traits = Traits{}
+	}
+	*x = Worker{world: w, number: x.number, job: job, held: map[int32]*snapshot{}, Traits: x.Traits}
+	if x.Refused {
+		w.After(lifecycle.PodsExpected, func() {
+			if x.Refused {
+				w.api.podBecomes(x.number, pod{reason: v1alpha1.ReasonCreateRefused, message: "the pod cannot be created: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2"})
+			}
+		})
 		return
 	}
-	is := func() bool { return x.job == job && w.api.pods[x.number].job == job }
-	w.after(time.Second, func() {
+	w.api.pods[x.number] = pod{state: exchange.PodWaiting, reason: x.Hindered[0], message: x.Hindered[1], job: job}
+	if x.Stuck || x.Hindered[0] != "" {
+		return
+	}
+	is := func() bool {
+		p := w.api.pods[x.number]
+		return x.job == job && (x.Lingers || p.job == job && p.state != exchange.PodEnded)
+	}
+	w.After(time.Second, func() {
 		if is() {
 			x.alive = true
 			w.api.podBecomes(x.number, pod{state: exchange.PodRunning, job: job})
 		}
 	})
-	w.after(2*time.Second, func() {
+	w.After(2*time.Second, func() {
 		if is() {
 			x.connect()
 		}
@@ -73,14 +119,14 @@ func (x *worker) boot(job int) {
 }
 
 // connect opens a session, as soon as there is an operator to be found.
-func (x *worker) connect() {
+func (x *Worker) connect() {
 	w := x.world
 	if !x.alive || x.session != nil || x.connecting {
 		return
 	}
 	if x.cutOff || w.leader == nil {
 		x.connecting = true
-		w.after(reconnect, func() {
+		w.After(reconnect, func() {
 			x.connecting = false
 			x.connect()
 		})
@@ -90,13 +136,13 @@ func (x *worker) connect() {
 	x.session, x.round = o, 0
 	o.attach(x)
 	x.receives(o)
-	w.after(50*time.Millisecond, func() { x.saysReady(o) })
+	w.in(w.says, func() { x.saysReady(o) })
 }
 
 // loseSession is noticed after a while.
-func (x *worker) loseSession(noticed time.Duration) {
+func (x *Worker) loseSession(noticed time.Duration) {
 	o := x.session
-	x.world.after(noticed, func() {
+	x.world.After(noticed, func() {
 		if x.session == o {
 			x.session = nil
 			x.connect()
@@ -105,47 +151,51 @@ func (x *worker) loseSession(noticed time.Duration) {
 }
 
 // receives carries out what an operator directs, and sends what it may lack.
-func (x *worker) receives(o *operator) {
+func (x *Worker) receives(o *operator) {
 	if !x.alive || x.session != o || x.cutOff || o.since.IsZero() {
 		return
 	}
 	d := o.directive
-	maps.DeleteFunc(x.held, func(step int32, _ snapshot) bool { return step < d.Acknowledged })
+	maps.DeleteFunc(x.held, func(step int32, _ *snapshot) bool { return step < d.Acknowledged })
 	if d.Finish {
 		x.end("Completed, exit code 0", time.Second)
 		return
 	}
 	if !x.assigned {
 		x.assigned = true
-		x.world.after(100*time.Millisecond, func() {
-			x.prepared = true
-			if x.session != nil {
-				x.saysReady(x.session)
-				x.receives(x.session)
-			}
-		})
+		x.world.in(x.world.prepares, x.prepare)
 	}
 	if round := d.AuditRound(int32(x.number)); round != x.round {
 		if x.round = round; round != 0 {
-			x.reads(round, exchange.Reading{}, x.world.now)
+			x.world.in(x.world.reads, func() { x.read(round, exchange.Reading{}, x.world.now) })
 		}
 	}
 	if step := d.ActiveStep(); step != exchange.NoStep {
 		x.begin(o, step, d.Start.At)
 		if d.Stop {
-			x.stop(step, false)
+			x.stop(step)
 		}
 	}
 	x.sends(o)
 	x.leaveIfDone()
 }
 
-// reads reads the number of the audit again and again, as long as the round lasts.
-func (x *worker) reads(round int32, last exchange.Reading, since time.Time) {
+// prepare asks the questions of the assignment and makes the worker ready.
+func (x *Worker) prepare() {
+	spec := &x.world.api.lt.Spec
+	x.prepared, x.answers = true, int32(len(spec.Preflight)+len(plan.ControlPreflight(spec)))
+	if x.session != nil {
+		x.saysReady(x.session)
+		x.receives(x.session)
+	}
+}
+
+// read reads the number of the audits again and again, as long as the round lasts.
+func (x *Worker) read(round int32, last exchange.Reading, since time.Time) {
 	if !x.alive || x.round != round {
 		return
 	}
-	now := exchange.Reading{Read: true, Value: x.world.stored()}
+	now := x.world.tell()
 	if now != last {
 		last, since = now, x.world.now
 	}
@@ -153,32 +203,56 @@ func (x *worker) reads(round int32, last exchange.Reading, since time.Time) {
 	if o := x.session; o != nil && o.alive && !x.cutOff {
 		o.takeReading(x, round, now)
 	}
-	x.world.after(500*time.Millisecond, func() { x.reads(round, last, since) })
+	x.world.After(readEvery, func() { x.read(round, last, since) })
 }
 
-// saysReady sends the readiness.
-func (x *worker) saysReady(o *operator) {
-	if x.alive && x.session == o && !x.cutOff && o.alive && x.prepared {
-		refuses, not := x.world.refuses[x.number]
-		o.isReady(x, !not, refuses)
+// tell is what the target tells of what it has stored.
+func (t *Target) tell() exchange.Reading {
+	if t.Problem != "" {
+		return exchange.Reading{Problem: t.Problem}
+	}
+	if t.Restless {
+		t.Extra++
+	}
+	return exchange.Reading{Read: true, Value: t.stored() - t.Hidden}
+}
+
+// BecomesReady has nothing keep the worker from being ready any more.
+func (x *Worker) BecomesReady() {
+	x.Refuses, x.Busy = [2]string{}, false
+	if o := x.session; o != nil {
+		x.saysReady(o)
 	}
 }
 
-// sends sends what the worker holds, and has measured so far.
-func (x *worker) sends(o *operator) {
+// saysReady sends the readiness.
+func (x *Worker) saysReady(o *operator) {
+	if x.alive && x.session == o && !x.cutOff && o.alive && x.prepared {
+		o.isReady(x, !x.Busy && x.Refuses[0] == "", x.Refuses)
+	}
+}
+
+// sends sends what the worker holds, and what it has measured so far.
+func (x *Worker) sends(o *operator) {
 	if !x.alive || x.session != o || x.cutOff || !o.alive {
 		return
 	}
 	for _, step := range slices.Sorted(maps.Keys(x.held)) {
 		o.takes(x, step, x.held[step])
 	}
-	if x.running != nil {
-		o.takes(x, x.running.step, x.measured())
+	if e := x.running; e != nil && !x.world.instant {
+		x.reports(o, e)
 	}
 }
 
+// reports sends what the worker has measured of its step so far.
+func (x *Worker) reports(o *operator, e *execution) {
+	e.reported = x.measured(e, x.elapsed(e), false)
+	o.takes(x, e.step, e.reported)
+}
+
 // begin runs a step from an instant of the operator's clock on.
-func (x *worker) begin(o *operator, step int32, at time.Time) {
+func (x *Worker) begin(o *operator, step int32, at time.Time) {
 	if x.leaving || x.running != nil || step < x.endedBefore || !x.prepared {
 		return
 	}
@@ -192,57 +266,93 @@ func (x *worker) begin(o *operator, step int32, at time.Time) {
 	w.latest = max(w.latest, e.late)
 	e.began = at.Add(e.late)
 	x.running = e
-	w.after(later(start, w.now).Add(200*time.Millisecond).Sub(w.now), func() { x.tick(e) })
-	w.after(max(0, start.Add(e.length+100*time.Millisecond).Sub(w.now)), func() {
+	x.ticks(e, later(start, w.now).Add(w.reports).Sub(w.now))
+	w.After(max(0, start.Add(e.length+100*time.Millisecond).Sub(w.now)), func() {
 		if x.alive && x.running == e {
 			x.ends(false)
 		}
 	})
+	if x.DiesIn > 0 {
+		w.After(start.Add(x.DiesIn).Sub(w.now), func() {
+			if x.running == e {
+				x.Die("OOMKilled, exit code 137")
+			}
+		})
+	}
 }
 
-// tick sends a snapshot each second.
-func (x *worker) tick(e *execution) {
-	if !x.alive || x.running != e {
+// ticks sends a report after a while, and then each second. The last report of a world
+// without faults is the one at the end of the step.
+func (x *Worker) ticks(e *execution, in time.Duration) {
+	w := x.world
+	if w.instant && !w.now.Add(in).Before(e.start.Add(e.length)) {
 		return
 	}
-	if o := x.session; o != nil {
-		x.sends(o)
-	}
-	x.world.after(time.Second, func() { x.tick(e) })
+	w.After(in, func() {
+		if !x.alive || x.running != e {
+			return
+		}
+		if o := x.session; o != nil {
+			x.sends(o)
+			if w.instant {
+				x.reports(o, e)
+			}
+		}
+		x.ticks(e, reportEvery)
+	})
 }
 
-// stop ends a step before its time. One that has not begun ends with nothing.
-func (x *worker) stop(step int32, cut bool) {
+// stop ends a step before its time. A step that has not begun ends with nothing.
+func (x *Worker) stop(step int32) {
 	switch {
 	case x.running != nil && x.running.step == step:
-		x.ends(cut)
+		if !x.world.instant {
+			x.ends(false)
+		} else if m := x.running.reported; m != nil {
+			x.holds(m) // which is what a reader of a story knows
+		}
 	case x.running == nil && step >= x.endedBefore && x.assigned:
-		x.held[step] = snapshot{final: true}
+		x.held[step] = &snapshot{final: true}
 		x.endedBefore = step + 1
 	}
 }
 
 // ends keeps the final snapshot of the step that runs.
-func (x *worker) ends(cut bool) {
-	e := x.running
-	m := x.measured()
-	m.final, m.cut = true, cut
-	x.world.served[e.step] += m.sent
-	x.held[e.step] = m
-	x.running, x.endedBefore = nil, e.step+1
+func (x *Worker) ends(cut bool) {
+	m := x.measured(x.running, x.elapsed(x.running), true)
+	m.cut = cut
+	x.holds(m)
+}
+
+// holds keeps the last snapshot of the step that runs until it is acknowledged.
+func (x *Worker) holds(m *snapshot) {
+	step := x.running.step
+	m.final = true
+	x.held[step] = m
+	x.running, x.endedBefore = nil, step+1
 	if o := x.session; o != nil {
 		x.sends(o)
 	}
 }
 
+// Die ends the pod at once.
+func (x *Worker) Die(message string) {
+	if x.alive {
+		x.die()
+		x.world.api.podBecomes(x.number, pod{state: exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: message, job: x.job})
+	}
+}
+
 // die ends the process at once.
-func (x *worker) die() {
+func (x *Worker) die() {
 	if !x.alive {
 		return
 	}
 	x.alive = false
-	if x.running != nil {
-		x.world.served[x.running.step] += x.measured().sent
+	if e := x.running; e != nil {
+		if !x.world.instant {
+			x.counts(e, x.due(e, x.elapsed(e)))
+		}
 		x.running = nil
 	}
 	if o := x.session; o != nil && o.alive && !x.cutOff {
@@ -251,19 +361,28 @@ func (x *worker) die() {
 	x.session = nil
 }
 
-// end ends the process in a while.
-func (x *worker) end(message string, in time.Duration) {
+// end ends the pod in a while.
+func (x *Worker) end(message string, in time.Duration) {
 	job := x.job
-	x.world.after(in, func() {
-		if x.alive && x.job == job {
-			x.die()
-			x.world.api.podBecomes(x.number, pod{state: exchange.PodEnded, message: message, job: job})
+	x.world.After(in, func() {
+		if x.job == job {
+			x.Die(message)
 		}
 	})
 }
 
+// Drain deletes the pod with grace: the worker cuts its step, hands over what it measured,
+// and is gone a second later.
+func (x *Worker) Drain() {
+	x.world.api.podBecomes(x.number, pod{state: exchange.PodRunning, ending: true, message: "its pod was evicted, as a node drain does", job: x.job})
+	if x.running != nil {
+		x.ends(true)
+	}
+	x.end("Error, exit code 1", time.Second)
+}
+
 // leave has the process hand over what it measured, and end.
-func (x *worker) leave() {
+func (x *Worker) leave() {
 	if x.leaving || !x.alive {
 		return
 	}
@@ -273,33 +392,43 @@ func (x *worker) leave() {
 	if x.running != nil {
 		x.ends(true)
 	}
-	w.after(lastWords, func() { x.gone(job) })
+	w.After(lastWords, func() { x.gone(job) })
 	x.leaveIfDone()
 }
 
-func (x *worker) leaveIfDone() {
+func (x *Worker) leaveIfDone() {
 	if x.leaving && x.running == nil && len(x.held) == 0 {
 		job := x.job
-		x.world.after(0, func() { x.gone(job) })
+		x.world.After(0, func() { x.gone(job) })
 	}
 }
 
 // gone is a pod that was deleted.
-func (x *worker) gone(job int) {
+func (x *Worker) gone(job int) {
 	if x.alive && x.job == job {
 		x.die()
 		x.world.api.podBecomes(x.number, pod{})
 	}
 }
 
+// FallSilent cuts the worker off for good, at once on both sides, and ends its step.
+func (x *Worker) FallSilent() {
+	x.cutOff, x.running = true, nil
+	if o := x.session; o != nil {
+		o.seats[x.number].seen = o.now()
+		o.detach(x)
+		x.session = nil
+	}
+}
+
 // isCutOff has nothing go either way for so long.
-func (x *worker) isCutOff(d time.Duration) {
+func (x *Worker) isCutOff(d time.Duration) {
 	if x.cutOff {
 		return
 	}
 	x.cutOff = true
 	o := x.session
-	x.world.after(deadPeer, func() {
+	x.world.After(deadPeer, func() {
 		if x.cutOff && x.session == o && o != nil {
 			if o.alive {
 				o.detach(x)
@@ -308,34 +437,11 @@ func (x *worker) isCutOff(d time.Duration) {
 			x.connect()
 		}
 	})
-	x.world.after(d, func() {
+	x.world.After(d, func() {
 		x.cutOff = false
 		if o := x.session; o != nil && o.alive {
 			x.receives(o)
 			x.saysReady(o)
 		}
 	})
-}
-
-// measured is what the worker has measured of its step until now.
-func (x *worker) measured() snapshot {
-	e := x.running
-	elapsed := min(max(0, x.world.now.Sub(e.start)), e.length)
-	return snapshot{
-		sent: x.due(e, elapsed), late: x.due(e, min(e.late, elapsed)), lateBy: e.late,
-		window: elapsed, began: e.began,
-	}
-}
-
-// due is how many requests are due on this worker in the first part of a step.
-func (x *worker) due(e *execution, elapsed time.Duration) int64 {
-	share, _ := plan.Requests(&e.load, int32(x.number), int32(len(x.world.workers)))
-	return int64(float64(share) * elapsed.Seconds() / e.length.Seconds())
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -1,89 +1,102 @@
-package model
+package world
 
 import (
 	"cmp"
 	"container/heap"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// began is a whole second, so that traces are easy to read.
-var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+// Began is the instant at which the LoadTest is created: a whole second, so that texts are
+// easy to read.
+var Began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// world is a cluster in which nothing but one run happens.
-type world struct {
-	story *story
+// World is a cluster in which nothing but one run happens.
+type World struct {
+	// Workers are the pods of the run, by number.
+	Workers []*Worker
+	Target
+	Measured
+	// Port is the number of the named port of the target's Service, and NoPort why it is not
+	// known.
+	Port   int32
+	NoPort string
+	// Place is the run's place in the queue of a story; nil: there is no queue.
+	Place *queue.Place
+	// Shuffle orders what is due at the same instant; nil: as it was asked for.
+	Shuffle *rand.Rand
+	// Wrote is called with the LoadTest after each write of its status; nil: it is not.
+	Wrote func(*v1alpha1.LoadTest)
+	// Decide decides what the run does next.
+	Decide func(*v1alpha1.LoadTest, policy.Rules, lifecycle.Observed, time.Time) lifecycle.Decision
+
 	now   time.Time
 	queue eventQueue
 	order int
-	// shuffle is the order of what is due at the same instant; nil: as it was asked for.
-	shuffle *rand.Rand
-	// faults are to be inserted before the event with that number.
-	faults map[int][]fault
-	events int
-
-	// policy is the administrator's.
+	// policy is the administrator's; nil: there are no rules.
 	policy *policy.Policy
-	// digest is that of the image of the target.
-	digest string
-
-	api     apiServer
-	leader  *operator // that workers reach; nil: none
-	all     []*operator
-	workers []*worker
-	agents  int // operators so far, for their names
-	// apiAway keeps every operator from reading and writing until then.
-	apiAway time.Time
-	// failWrites and failAfterWrites are how many writes are refused, or reported as
-	// refused though they were made.
-	failWrites, failAfterWrites int
-	// refuses is why workers are not ready: reason and message.
-	refuses map[int][2]string
-	// lengths are how long each of the other runs takes.
-	lengths map[types.UID]time.Duration
-	// quotaUntil is until when no archive is taken.
-	quotaUntil time.Time
-	// holdsInputs has each pass be held to write to none of its inputs, which takes time.
-	holdsInputs bool
-	// dropNotices is how many notifications are lost.
-	dropNotices int
-
-	truth
+	api    apiServer
+	leader *operator // that workers reach; nil: none
+	all    []*operator
+	agents int // operators so far, for their names
+	timing
+	text strings.Builder
+	faulty
 }
 
-// truth is what no operator can see.
-type truth struct {
-	// harmed says that a worker died, was deleted, or was away for too long: what it
-	// held may be missing.
-	harmed bool
-	// jumped says that a clock did, isolated that a worker was cut off for as long as a
-	// new operator waits for it. Together they are harm: a limit may seem to have passed.
-	jumped, isolated bool
-	// held is for how long the run was until now, heldSince since when it is once more.
-	held      time.Duration
-	heldSince time.Time
-	// slack is for how long operators were away, or clocks apart.
-	slack time.Duration
-	// noticeLost says that a notification was, which excuses a late pass.
-	noticeLost bool
-	// latest is how long after its instant a worker began a step.
-	latest time.Duration
+// Target is the simulated target.
+type Target struct {
+	// Latency is the response time of every request; Slower is added for the control.
+	Latency, Slower time.Duration
+	// Users is the largest number of users with which the latency holds; 0: any. With more,
+	// each response takes a second.
+	Users int32
+	// Extra is how many more requests the target has stored than it was sent, Hidden how many
+	// it does not tell of. Problem is why it tells no number, and Restless says that the
+	// number grows with each reading.
+	Extra, Hidden int64
+	Problem       string
+	Restless      bool
 	// served is how many requests the target had of each step.
-	served     map[int32]int64
-	violations []string
-	trace      []string
-	states     int
+	served map[int32]int64
 }
+
+// Measured is what each worker measures beside the requests that are due.
+type Measured struct {
+	// Lateness is by how much each request is sent late, and Throttled the time for which a
+	// worker is held back in a step.
+	Lateness, Throttled time.Duration
+	// InFlight is how many requests have no outcome yet in a report before the last, and
+	// Excess how many more are due than the worker's share.
+	InFlight, Excess int64
+	// Targets is how many targets a worker says that it has.
+	Targets int32
+}
+
+// timing is what takes time in a world, beside what happens in a run.
+type timing struct {
+	// instant says that an operator sees every change at once, and acts at once.
+	instant bool
+	// prepares is the time from the assignment until a worker is ready, and says the time
+	// until it says so. reports is the time from the start of a step to the first report.
+	// reads is the time until a worker first reads a number.
+	prepares, says, reports, reads time.Duration
+}
+
+var (
+	instantly = timing{instant: true, reports: time.Second, reads: readEvery}
+	slowly    = timing{prepares: 100 * time.Millisecond, says: 50 * time.Millisecond, reports: 200 * time.Millisecond}
+)
 
 // event is something that is due at an instant.
 type event struct {
@@ -106,99 +119,108 @@ func (q *eventQueue) Pop() any {
 	return last
 }
 
-// newWorld is a world in which the story's LoadTest was just created.
-func newWorld(s *story) *world {
-	w := &world{story: s, now: began, policy: policy.Default(), digest: "sha256:aaa", faults: map[int][]fault{}, lengths: map[types.UID]time.Duration{}}
-	w.served, w.refuses = map[int32]int64{}, maps.Clone(s.refuses)
-	lt := &v1alpha1.LoadTest{Spec: spec()}
-	lt.Name, lt.Namespace, lt.UID, lt.Generation = "run", "default", "uid-1", 1
-	if s.spec != nil {
-		s.spec(&lt.Spec)
+// New is a world without faults, in which a LoadTest of that spec was just created.
+// Everything takes the time that the run gives it, and no more. It fails if the spec cannot
+// be carried out.
+func New(spec v1alpha1.LoadTestSpec) (*World, error) { return newWorld(spec, instantly) }
+
+func newWorld(spec v1alpha1.LoadTestSpec, takes timing) (*World, error) {
+	w := &World{now: Began, timing: takes, Decide: lifecycle.Decide}
+	w.Latency, w.Targets, w.served = 20*time.Millisecond, 2, map[int32]int64{}
+	w.faults, w.lengths, w.digest = map[int][]fault{}, map[types.UID]time.Duration{}, "sha256:aaa"
+	if !takes.instant {
+		w.policy = policy.Default()
 	}
+	lt := &v1alpha1.LoadTest{Spec: spec}
+	lt.Name, lt.Namespace, lt.UID, lt.Generation = "story", "default", "uid-1", 1
 	planned, refusal := plan.New(lt, policy.Rules{})
 	if refusal != nil {
-		panic(refusal)
-	}
-	for n := range planned.Workers {
-		w.workers = append(w.workers, &worker{world: w, number: int(n)})
+		return nil, refusal
 	}
 	w.api = newAPIServer(w, lt)
-	w.startOperator(0)
-	if s.script != nil {
-		s.script(w)
-	}
-	return w
+	w.SetWorkers(int(planned.Workers))
+	return w, nil
 }
 
-// after has something happen later. It is an event: a fault may come before it.
-func (w *world) after(d time.Duration, what func()) {
+// SetWorkers replaces the workers by so many.
+func (w *World) SetWorkers(n int) {
+	w.Workers, w.api.pods = nil, make([]pod, n)
+	for i := range n {
+		w.Workers = append(w.Workers, &Worker{world: w, number: i})
+	}
+	w.all, w.agents = nil, 0
+	w.startOperator(0)
+}
+
+// LoadTest is the object as it is stored. A test may edit it.
+func (w *World) LoadTest() *v1alpha1.LoadTest { return w.api.lt }
+
+// Now is the present instant.
+func (w *World) Now() time.Time { return w.now }
+
+// After has something happen later. It is an event: a fault may come before it.
+func (w *World) After(d time.Duration, what func()) {
 	w.order++
 	order := w.order
-	if w.shuffle != nil {
-		order = w.shuffle.Int()
+	if w.Shuffle != nil {
+		order = w.Shuffle.Int()
 	}
 	heap.Push(&w.queue, event{w.now.Add(d), order, what})
 }
 
-// run lets everything happen.
-func (w *world) run() {
-	const bound = 20_000
-	for len(w.queue) > 0 && !w.api.deleted && w.events < bound && len(w.violations) == 0 {
-		next := heap.Pop(&w.queue).(event)
-		if next.at.After(w.now) {
-			w.now = next.at
-		}
-		for _, f := range w.faults[w.events] {
-			w.say("FAULT %s, before event %d", f.name, w.events)
-			f.insert(w)
-		}
-		w.events++
-		next.what()
-		w.checkPrompt()
+// in does something after a while, or at once if that is none.
+func (w *World) in(d time.Duration, what func()) {
+	if d == 0 {
+		what()
+		return
 	}
-	w.checkEnd()
+	w.After(d, what)
 }
 
-// stored is the number that the target tells: of all requests that it had.
-func (w *world) stored() int64 {
-	sum := int64(60)
-	for _, n := range w.served {
+// next is the next event, the instant of which has come.
+func (w *World) next() event {
+	next := heap.Pop(&w.queue).(event)
+	w.now = later(w.now, next.at)
+	return next
+}
+
+// latencyOf is the latency of every response in a step.
+func (w *World) latencyOf(step int32) time.Duration {
+	s := &w.api.lt.Status.Steps[step]
+	latency := w.Latency
+	if w.Users > 0 && s.Load.Users > w.Users {
+		latency = time.Second
+	}
+	if s.Side == v1alpha1.SideControl {
+		latency += w.Slower
+	}
+	return latency
+}
+
+// filled is how much the target has stored before the run.
+const filled = 60
+
+// stored is what the target has stored.
+func (t *Target) stored() int64 {
+	sum := filled + t.Extra
+	for _, n := range t.served {
 		sum += n
 	}
 	return sum
 }
 
-// latencyOf is that of every response in a step.
-func (w *world) latencyOf(step int32) time.Duration {
-	if most := w.story.users; most > 0 && w.api.lt.Status.Steps[step].Load.Users > most {
-		return 2 * limit
-	}
-	return w.story.latency
-}
-
 // say adds a line to what happened.
-func (w *world) say(format string, args ...any) {
-	w.trace = append(w.trace, fmt.Sprintf("%9.3fs %4d  %s", w.now.Sub(began).Seconds(), w.events, fmt.Sprintf(format, args...)))
-}
-
-// violated notes that an invariant does not hold.
-func (w *world) violated(invariant, format string, args ...any) {
-	text := invariant + ": " + fmt.Sprintf(format, args...)
-	w.say("VIOLATION %s", text)
-	w.violations = append(w.violations, text)
-}
-
-func (w *world) String() string {
-	return fmt.Sprintf("story %q\n%s\n", w.story.name, strings.Join(w.trace, "\n"))
-}
-
-// faultNames are those that were inserted, each with its event.
-func (w *world) faultNames() []string {
-	var names []string
-	for _, at := range slices.Sorted(maps.Keys(w.faults)) {
-		for _, f := range w.faults[at] {
-			names = append(names, fmt.Sprintf("%s before event %d", f.name, at))
-		}
+func (w *World) say(format string, args ...any) {
+	if w.instant {
+		fmt.Fprintf(&w.text, "%8.3fs  %s\n", w.now.Sub(Began).Seconds(), fmt.Sprintf(format, args...))
+		return
 	}
-	return names
+	w.trace = append(w.trace, fmt.Sprintf("%9.3fs %4d  %s", w.now.Sub(Began).Seconds(), w.events, fmt.Sprintf(format, args...)))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // fates are what can become of a worker in a step; each is drawn.
@@ -52,7 +53,7 @@ func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
 	merged, load := measure.NewMeasurement(1), &f.lt.Status.Steps[0].Load
 	report := &exchange.Report{Merged: merged, Until: began.Add(time.Second), ShortestWindow: time.Second}
 	for n := range planned.Workers {
-		share := due(load, int(n), int(planned.Workers), load.Duration.Duration)
+		share := world.Due(load, int(n), int(planned.Workers), load.Duration.Duration)
 		w := f.fate(rng, share)
 		f.seen.Workers = append(f.seen.Workers, w)
 		if !w.Reported {

@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,18 +12,18 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
-	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // repetitions are a ladder of two rungs that is run twice; the second
 // repetition begins 12.7 s after the run was taken up. Each is told in a golden
 // file, too; want is what is left of it.
 var repetitions = map[string]struct {
-	script func(*simulation)
+	script func(*world.World)
 	want   remains
 }{
 	"one-is-slower": {
-		func(w *simulation) { w.in(12*time.Second, func() { w.latency = 60 * time.Millisecond }) },
+		func(w *world.World) { w.After(12*time.Second, func() { w.Latency = 60 * time.Millisecond }) },
 		remains{
 			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
@@ -32,9 +31,9 @@ var repetitions = map[string]struct {
 		},
 	},
 	"one-breaches": {
-		func(w *simulation) {
-			w.in(12*time.Second, func() { w.latency = 300 * time.Millisecond })
-			w.in(17*time.Second, func() { w.latency = 20 * time.Millisecond })
+		func(w *world.World) {
+			w.After(12*time.Second, func() { w.Latency = 300 * time.Millisecond })
+			w.After(17*time.Second, func() { w.Latency = 20 * time.Millisecond })
 		},
 		remains{
 			Verdict: v1alpha1.VerdictFailed, Summary: "4/4", Threshold: "100 (2)",
@@ -43,11 +42,11 @@ var repetitions = map[string]struct {
 		},
 	},
 	"one-of-two-may-breach": {
-		func(w *simulation) {
-			w.lt.Spec.Thresholds[0].InRepetitions = ptr.To[int32](1)
-			w.lt.Spec.Ladder.StopOnBreach = true
-			w.in(7*time.Second, func() { w.latency = 300 * time.Millisecond })
-			w.in(17*time.Second, func() { w.latency = 20 * time.Millisecond })
+		func(w *world.World) {
+			w.LoadTest().Spec.Thresholds[0].InRepetitions = ptr.To[int32](1)
+			w.LoadTest().Spec.Ladder.StopOnBreach = true
+			w.After(7*time.Second, func() { w.Latency = 300 * time.Millisecond })
+			w.After(17*time.Second, func() { w.Latency = 20 * time.Millisecond })
 		},
 		remains{
 			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
@@ -56,9 +55,9 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-first-stops-all": {
-		func(w *simulation) {
-			w.lt.Spec.Ladder.StopOnBreach = true
-			w.in(7*time.Second, func() { w.latency = 300 * time.Millisecond })
+		func(w *world.World) {
+			w.LoadTest().Spec.Ladder.StopOnBreach = true
+			w.After(7*time.Second, func() { w.Latency = 300 * time.Millisecond })
 		},
 		remains{
 			Verdict: v1alpha1.VerdictFailed, Summary: "2/4", Sustained: 100, Threshold: "1000",
@@ -66,13 +65,13 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-second-stops": {
-		func(w *simulation) {
-			w.lt.Spec.Ladder, w.lt.Spec.Steps = nil, []v1alpha1.Step{
+		func(w *world.World) {
+			w.LoadTest().Spec.Ladder, w.LoadTest().Spec.Steps = nil, []v1alpha1.Step{
 				{Name: "few", Users: ptr.To[int32](100), Duration: &metav1.Duration{Duration: 3 * time.Second}},
 				{Name: "many", Users: ptr.To[int32](1000), Duration: &metav1.Duration{Duration: 3 * time.Second}},
 			}
-			w.lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachStopLadder
-			w.in(10*time.Second, func() { w.latency = 300 * time.Millisecond })
+			w.LoadTest().Spec.Thresholds[0].OnBreach = v1alpha1.BreachStopLadder
+			w.After(10*time.Second, func() { w.Latency = 300 * time.Millisecond })
 		},
 		remains{
 			Verdict: v1alpha1.VerdictFailed, Summary: "3/4", Threshold: "few (2)",
@@ -81,7 +80,7 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-second-is-cut": {
-		func(w *simulation) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
+		func(w *world.World) { w.After(20*time.Second, func() { w.LoadTest().Spec.Terminate = true }) },
 		remains{
 			Verdict: v1alpha1.VerdictCanceled, Summary: "4/4",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
@@ -90,10 +89,10 @@ var repetitions = map[string]struct {
 	},
 	// The worker has reported of the step in which it dies, but not all of it.
 	"the-second-loses-a-worker": {
-		func(w *simulation) {
-			w.lt.Spec.Parallelism = ptr.To[int32](2)
-			w.workers = append(w.workers, &worker{step: -1})
-			w.in(19200*time.Millisecond, func() { w.end(w.workers[1], "OOMKilled, exit code 137") })
+		func(w *world.World) {
+			w.LoadTest().Spec.Parallelism = ptr.To[int32](2)
+			w.SetWorkers(2)
+			w.After(19200*time.Millisecond, func() { w.Workers[1].Die("OOMKilled, exit code 137") })
 		},
 		remains{
 			Verdict: v1alpha1.VerdictInconclusive, Summary: "4/4", Sustained: 100,
@@ -102,16 +101,16 @@ var repetitions = map[string]struct {
 		},
 	},
 	"the-deadline-comes": {
-		func(w *simulation) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
+		func(w *world.World) { w.LoadTest().Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
 		remains{
 			Verdict: v1alpha1.VerdictError, Summary: "2/4",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Cut, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
 	"held-between-two": {
-		func(w *simulation) {
-			w.in(8*time.Second, func() { w.lt.Spec.Suspend = true })
-			w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+		func(w *world.World) {
+			w.After(8*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+			w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
 		},
 		remains{
 			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
@@ -170,11 +169,10 @@ func twice() v1alpha1.LoadTestSpec {
 func TestRepetitions(t *testing.T) {
 	for name, tc := range repetitions {
 		t.Run(name, func(t *testing.T) {
-			w := newSimulation(t, twice())
+			w := newWorld(t, twice())
 			tc.script(w)
-			w.run()
-			golden.Check(t, filepath.Join("testdata", "repetitions", name+".txt"), w.story.String())
-			if diff := cmp.Diff(tc.want, remainsOf(w.lt.Status)); diff != "" {
+			checkStory(t, w, "repetitions", name)
+			if diff := cmp.Diff(tc.want, remainsOf(w.LoadTest().Status)); diff != "" {
 				t.Errorf("what is left (-want +got):\n%s", diff)
 			}
 		})

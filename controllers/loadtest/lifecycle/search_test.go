@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
-	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // searching is a search of three workers for the most users.
@@ -26,52 +25,51 @@ func searching() v1alpha1.LoadTestSpec {
 }
 
 func TestSearchStories(t *testing.T) {
-	for name, script := range map[string]func(*simulation){
-		"search-finds": func(w *simulation) { w.users = 777 },
-		"search-holds": func(w *simulation) {
-			w.users = 150
-			w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+	for name, script := range map[string]func(*world.World){
+		"search-finds": func(w *world.World) { w.Users = 777 },
+		"search-holds": func(w *world.World) {
+			w.Users = 150
+			w.LoadTest().Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
 		},
-		"search-takes-back": func(w *simulation) {
-			w.users = 150
-			w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
-			w.in(67500*time.Millisecond, func() { w.users = 142 })
+		"search-takes-back": func(w *world.World) {
+			w.Users = 150
+			w.LoadTest().Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+			w.After(67500*time.Millisecond, func() { w.Users = 142 })
 		},
-		"search-beyond-max": func(*simulation) {},
-		"search-below-min":  func(w *simulation) { w.users = 99 },
-		"search-in-doubt": func(w *simulation) {
-			w.users = 777
-			w.in(9*time.Second, func() { w.lateness = 500 * time.Millisecond })
+		"search-beyond-max": func(*world.World) {},
+		"search-below-min":  func(w *world.World) { w.Users = 99 },
+		"search-in-doubt": func(w *world.World) {
+			w.Users = 777
+			w.After(9*time.Second, func() { w.Lateness = 500 * time.Millisecond })
 		},
-		"search-in-doubt-for-a-while": func(w *simulation) {
-			w.users = 150
-			w.in(9*time.Second, func() { w.lateness = 500 * time.Millisecond })
-			w.in(13*time.Second, func() { w.lateness = 0 })
+		"search-in-doubt-for-a-while": func(w *world.World) {
+			w.Users = 150
+			w.After(9*time.Second, func() { w.Lateness = 500 * time.Millisecond })
+			w.After(13*time.Second, func() { w.Lateness = 0 })
 		},
-		"search-loses-a-worker": func(w *simulation) {
-			w.in(14*time.Second, func() { w.end(w.workers[1], "OOMKilled, exit code 137") })
+		"search-loses-a-worker": func(w *world.World) {
+			w.After(14*time.Second, func() { w.Workers[1].Die("OOMKilled, exit code 137") })
 		},
-		"search-is-held": func(w *simulation) {
-			w.users = 150
-			w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
-			w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+		"search-is-held": func(w *world.World) {
+			w.Users = 150
+			w.After(4*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+			w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
 		},
-		"search-is-terminated": func(w *simulation) { w.in(20*time.Second, func() { w.lt.Spec.Terminate = true }) },
+		"search-is-terminated": func(w *world.World) { w.After(20*time.Second, func() { w.LoadTest().Spec.Terminate = true }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newSimulation(t, searching())
+			w := newWorld(t, searching())
 			script(w)
-			w.run()
-			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+			checkStory(t, w, "stories", name)
 		})
 	}
 }
 
 func TestSearchFindsTheLimit(t *testing.T) {
-	w := newSimulation(t, searching())
-	w.users = 777
-	w.run()
-	s := &w.lt.Status
+	w := newWorld(t, searching())
+	w.Users = 777
+	story := storyOf(t, w)
+	s := &w.LoadTest().Status
 	want := &v1alpha1.SearchStatus{
 		Rest: &metav1.Duration{Duration: 2 * time.Second}, Precision: "5%", MaxProbes: 24,
 		State: v1alpha1.SearchFound, Low: s.Search.Low, High: s.Search.High, Breach: s.Search.Breach, Message: s.Search.Message,
@@ -80,7 +78,7 @@ func TestSearchFindsTheLimit(t *testing.T) {
 		t.Errorf("search (-want +got):\n%s", diff)
 	}
 	if s.Verdict != v1alpha1.VerdictPassed || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers > 777 || *s.MaxSustainedUsers < 730 {
-		t.Errorf("verdict %s with %d users sustained; the target holds 777\n%s", s.Verdict, ptr.Deref(s.MaxSustainedUsers, 0), w.story.String())
+		t.Errorf("verdict %s with %d users sustained; the target holds 777\n%s", s.Verdict, ptr.Deref(s.MaxSustainedUsers, 0), story)
 	}
 	for i, step := range s.Steps {
 		if step.State != v1alpha1.StepComplete || step.Rung != int32(i)+1 {
@@ -91,16 +89,16 @@ func TestSearchFindsTheLimit(t *testing.T) {
 
 // The run has room, and its workers time, for all probes and holds that may yet come.
 func TestSearchIsForeseen(t *testing.T) {
-	w := newSimulation(t, searching())
-	w.lt.Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
-	w.in(5*time.Second, func() {
-		s := &w.lt.Status
+	w := newWorld(t, searching())
+	w.LoadTest().Spec.Search.Hold = &metav1.Duration{Duration: 9 * time.Second}
+	w.After(5*time.Second, func() {
+		s := &w.LoadTest().Status
 		if len(s.Steps) > 3 {
 			t.Fatalf("%d steps are planned after 5s", len(s.Steps))
 		}
-		if all := plan.Foreseen(&w.lt.Spec, s); len(all) != 24+23+5+5 || all[56].Load.Users != 2000 || all[56].Rung != 57 || !all[56].Hold {
+		if all := plan.Foreseen(&w.LoadTest().Spec, s); len(all) != 24+23+5+5 || all[56].Load.Users != 2000 || all[56].Rung != 57 || !all[56].Hold {
 			t.Errorf("%d steps are foreseen, the last is %+v", len(all), all[len(all)-1])
 		}
 	})
-	w.run()
+	storyOf(t, w)
 }

@@ -22,15 +22,15 @@ func TestStatusesForOtherPrograms(t *testing.T) {
 	var documents strings.Builder
 	all := allStories()
 	for _, name := range append([]string{whole}, slices.Sorted(maps.Keys(all))...) {
-		w := newSimulation(t, ladder())
-		w.lt.APIVersion, w.lt.Kind = v1alpha1.GroupVersion.String(), "LoadTest"
+		w := newWorld(t, ladder())
+		w.LoadTest().APIVersion, w.LoadTest().Kind = v1alpha1.GroupVersion.String(), "LoadTest"
 		all[name](w)
-		w.wrote = func(lt *v1alpha1.LoadTest) {
+		w.Wrote = func(lt *v1alpha1.LoadTest) {
 			if isNew(seen, lt.Status) {
-				fmt.Fprintf(&documents, "---\n# %s, after %s\n%s", name, w.now.Sub(began), document(t, lt, name == whole))
+				fmt.Fprintf(&documents, "---\n# %s, after %s\n%s", name, w.Now().Sub(began), document(t, lt, name == whole))
 			}
 		}
-		w.run()
+		storyOf(t, w)
 	}
 	golden.Check(t, filepath.Join("testdata", "statuses.yaml"), documents.String())
 }

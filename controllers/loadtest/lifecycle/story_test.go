@@ -2,7 +2,6 @@ package lifecycle_test
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
-	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // ladder is a small test of three workers: two rungs with a rest between them.
@@ -46,9 +45,9 @@ func questions() []v1alpha1.Preflight {
 }
 
 // aborts has the threshold abort a ladder of longer rungs.
-func aborts(w *simulation) {
-	w.lt.Spec.Ladder.Duration = metav1.Duration{Duration: 20 * time.Second}
-	w.lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort
+func aborts(w *world.World) {
+	w.LoadTest().Spec.Ladder.Duration = metav1.Duration{Duration: 20 * time.Second}
+	w.LoadTest().Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort
 }
 
 // rules are those of a configuration.
@@ -63,214 +62,203 @@ func rules(t *testing.T, document string) policy.Rules {
 
 // stories are the courses that a run can take. Each is written down in a golden file, to
 // be read and reviewed as a text.
-var stories = map[string]func(*simulation){
-	"passes": func(*simulation) {},
-	"breaches": func(w *simulation) {
-		w.lt.Spec.Ladder.StopOnBreach = true
-		w.latency = 300 * time.Millisecond
+var stories = map[string]func(*world.World){
+	"passes": func(*world.World) {},
+	"breaches": func(w *world.World) {
+		w.LoadTest().Spec.Ladder.StopOnBreach = true
+		w.Latency = 300 * time.Millisecond
 	},
-	"aborts": func(w *simulation) {
-		w.latency = 300 * time.Millisecond
+	"aborts": func(w *world.World) {
+		w.Latency = 300 * time.Millisecond
 		aborts(w)
 	},
-	"aborts-users-without-a-rate": func(w *simulation) {
-		w.latency = 300 * time.Millisecond
-		w.lt.Spec.Ladder.RatePerUser = nil
+	"aborts-users-without-a-rate": func(w *world.World) {
+		w.Latency = 300 * time.Millisecond
+		w.LoadTest().Spec.Ladder.RatePerUser = nil
 		aborts(w)
 	},
 	"aborts-nothing": aborts,
-	"aborts-once-though-terminated-then": func(w *simulation) {
-		w.latency = 300 * time.Millisecond
+	"aborts-once-though-terminated-then": func(w *world.World) {
+		w.Latency = 300 * time.Millisecond
 		aborts(w)
-		w.in(8*time.Second, func() { w.lt.Spec.Terminate = true })
+		w.After(8*time.Second, func() { w.LoadTest().Spec.Terminate = true })
 	},
-	"waits-in-the-queue": func(w *simulation) {
-		w.place = &queue.Place{Number: 2, Of: 3, Reason: v1alpha1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
-		w.in(20*time.Second, func() { w.place = &queue.Place{Begins: true} })
+	"waits-in-the-queue": func(w *world.World) {
+		w.Place = &queue.Place{Number: 2, Of: 3, Reason: v1alpha1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
+		w.After(20*time.Second, func() { w.Place = &queue.Place{Begins: true} })
 	},
-	"stopped": func(w *simulation) {
-		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}") })
+	"stopped": func(w *world.World) {
+		w.After(4*time.Second, func() { w.Configure("stop: {by: jane, reason: incident 4711}") })
 	},
-	"stopped-before-it-begins": func(w *simulation) {
-		w.policy = rules(w.t, "stop: {by: jane, reason: incident 4711}")
-		w.in(30*time.Second, func() { w.policy = rules(w.t, "") })
+	"stopped-before-it-begins": func(w *world.World) {
+		w.Configure("stop: {by: jane, reason: incident 4711}")
+		w.After(30*time.Second, func() { w.Configure("") })
 	},
-	"stopped-while-workers-start": func(w *simulation) {
-		w.in(time.Second, func() { w.policy = rules(w.t, "stop: {}") })
+	"stopped-while-workers-start": func(w *world.World) {
+		w.After(time.Second, func() { w.Configure("stop: {}") })
 	},
-	"stopped-for-a-moment": func(w *simulation) {
-		w.in(4*time.Second, func() { w.policy = rules(w.t, "stop: {by: jane}") })
-		w.in(4*time.Second+time.Millisecond, func() { w.policy = rules(w.t, "") })
+	"stopped-for-a-moment": func(w *world.World) {
+		w.After(4*time.Second, func() { w.Configure("stop: {by: jane}") })
+		w.After(4*time.Second+time.Millisecond, func() { w.Configure("") })
 	},
-	"quiet-hours-come": func(w *simulation) {
-		w.lt.Spec.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
-		w.policy = rules(w.t, `quietHours: [{from: "11:01", to: "13:00", timeZone: Europe/Berlin, reason: The nightly batch runs.}]`)
+	"quiet-hours-come": func(w *world.World) {
+		w.LoadTest().Spec.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
+		w.Configure(`quietHours: [{from: "11:01", to: "13:00", timeZone: Europe/Berlin, reason: The nightly batch runs.}]`)
 	},
-	"quiet-hours-go": func(w *simulation) {
-		w.policy = rules(w.t, `quietHours: [{from: "09:00", to: "10:01"}]`)
+	"quiet-hours-go": func(w *world.World) {
+		w.Configure(`quietHours: [{from: "09:00", to: "10:01"}]`)
 	},
-	"requests-are-in-flight": func(w *simulation) { w.inFlight = 5 },
-	"in-flight-when-terminated": func(w *simulation) {
-		w.inFlight = 5
-		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
+	"requests-are-in-flight": func(w *world.World) { w.InFlight = 5 },
+	"in-flight-when-terminated": func(w *world.World) {
+		w.InFlight = 5
+		w.After(4*time.Second, func() { w.LoadTest().Spec.Terminate = true })
 	},
-	"generator-lags": func(w *simulation) { w.lateness = 50 * time.Millisecond },
-	"worker-never-came": func(w *simulation) {
-		w.workers[2].hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
+	"generator-lags": func(w *world.World) { w.Lateness = 50 * time.Millisecond },
+	"worker-never-came": func(w *world.World) {
+		w.Workers[2].Hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
 	},
-	"quota-is-exhausted": func(w *simulation) {
-		w.workers[2].refused = true
+	"quota-is-exhausted": func(w *world.World) {
+		w.Workers[2].Refused = true
 	},
-	"quota-is-raised": func(w *simulation) {
-		for _, x := range w.workers {
-			x.refused = true
+	"quota-is-raised": func(w *world.World) {
+		for _, x := range w.Workers {
+			x.Refused = true
 		}
-		w.in(20*time.Second, func() {
-			for i, x := range w.workers {
-				x.refused = false
-				w.boot(i)
+		w.After(20*time.Second, func() {
+			for _, x := range w.Workers {
+				x.Refused = false
+				x.Boot()
 			}
 		})
 	},
-	"a-secret-is-missing": func(w *simulation) {
-		w.lt.Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
+	"a-secret-is-missing": func(w *world.World) {
+		w.LoadTest().Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
 		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {
 			table := v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV}
-			w.lt.Spec.Data = append(w.lt.Spec.Data, table)
+			w.LoadTest().Spec.Data = append(w.LoadTest().Spec.Data, table)
 		}
-		for _, x := range w.workers {
-			x.stuck = true
-		}
-	},
-	"cpu-is-throttled": func(w *simulation) { w.throttled = 50 * time.Millisecond },
-	"worker-refused": func(w *simulation) {
-		w.workers[1].refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
-	},
-	"target-unreachable": func(w *simulation) {
-		for _, x := range w.workers {
-			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
+		for _, x := range w.Workers {
+			x.Stuck = true
 		}
 	},
-	"service-comes-late": func(w *simulation) {
-		w.lt.Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
-		w.noPort = "Service shortener of spec.target.service is not there."
-		w.in(20*time.Second, func() { w.port, w.noPort = 8081, "" })
+	"cpu-is-throttled": func(w *world.World) { w.Throttled = 50 * time.Millisecond },
+	"worker-refused": func(w *world.World) {
+		w.Workers[1].Refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
 	},
-	"service-has-no-such-port": func(w *simulation) {
-		w.lt.Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
-		w.noPort = "Service shortener has no port named http; its ports: 80 web. Correct spec.target.service.port."
-	},
-	"target-comes-late": func(w *simulation) {
-		w.workers[0].refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
-		w.in(20*time.Second, func() {
-			x := w.workers[0]
-			x.Ready, x.Reason, x.Message = true, "", ""
-		})
-	},
-	"setup-takes-time": func(w *simulation) {
-		w.workers[0].refuses = [2]string{"", "setup: 1200 of 5000 requests sent"}
-		w.workers[0].busy = true
-		w.in(20*time.Second, func() {
-			x := w.workers[0]
-			x.Ready, x.Message = true, ""
-		})
-	},
-	"preflight-passes": func(w *simulation) { w.lt.Spec.Preflight = questions() },
-	"preflight-fails": func(w *simulation) {
-		w.lt.Spec.Preflight = questions()
-		for _, x := range w.workers[1:] {
-			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
+	"target-unreachable": func(w *world.World) {
+		for _, x := range w.Workers {
+			x.Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
 		}
 	},
-	"preflight-by-a-call-fails": func(w *simulation) {
-		w.lt.Spec.Preflight = []v1alpha1.Preflight{{Name: "cart", GRPC: &v1alpha1.Call{Method: "shop.v1.Cart/Find"}}}
-		for _, x := range w.workers {
-			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND is not expected, but OK"}
+	"service-comes-late": func(w *world.World) {
+		w.LoadTest().Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.NoPort = "Service shortener of spec.target.service is not there."
+		w.After(20*time.Second, func() { w.Port, w.NoPort = 8081, "" })
+	},
+	"service-has-no-such-port": func(w *world.World) {
+		w.LoadTest().Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.NoPort = "Service shortener has no port named http; its ports: 80 web. Correct spec.target.service.port."
+	},
+	"target-comes-late": func(w *world.World) {
+		w.Workers[0].Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
+		w.After(20*time.Second, w.Workers[0].BecomesReady)
+	},
+	"setup-takes-time": func(w *world.World) {
+		w.Workers[0].Refuses = [2]string{"", "setup: 1200 of 5000 requests sent"}
+		w.Workers[0].Busy = true
+		w.After(20*time.Second, w.Workers[0].BecomesReady)
+	},
+	"preflight-passes": func(w *world.World) { w.LoadTest().Spec.Preflight = questions() },
+	"preflight-fails": func(w *world.World) {
+		w.LoadTest().Spec.Preflight = questions()
+		for _, x := range w.Workers[1:] {
+			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
 		}
 	},
-	"preflight-without-a-health-service": func(w *simulation) {
-		w.lt.Spec.Preflight = []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}}
-		for _, x := range w.workers {
-			x.refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
+	"preflight-by-a-call-fails": func(w *world.World) {
+		w.LoadTest().Spec.Preflight = []v1alpha1.Preflight{{Name: "cart", GRPC: &v1alpha1.Call{Method: "shop.v1.Cart/Find"}}}
+		for _, x := range w.Workers {
+			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND is not expected, but OK"}
 		}
 	},
-	"preflight-waits-then-suspended": func(w *simulation) {
-		w.lt.Spec.Preflight = questions()
-		for _, x := range w.workers {
-			x.refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready"}
+	"preflight-without-a-health-service": func(w *world.World) {
+		w.LoadTest().Spec.Preflight = []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}}
+		for _, x := range w.Workers {
+			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
 		}
-		w.in(10*time.Second, func() { w.lt.Spec.Suspend = true })
-		w.in(20*time.Second, func() {
-			w.lt.Spec.Suspend = false
-			for _, x := range w.workers {
-				x.refuses = [2]string{}
+	},
+	"preflight-waits-then-suspended": func(w *world.World) {
+		w.LoadTest().Spec.Preflight = questions()
+		for _, x := range w.Workers {
+			x.Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready"}
+		}
+		w.After(10*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+		w.After(20*time.Second, func() {
+			w.LoadTest().Spec.Suspend = false
+			for _, x := range w.Workers {
+				x.Refuses = [2]string{}
 			}
 		})
 	},
-	"preflight-is-changed-while-held": func(w *simulation) {
-		w.lt.Spec.Preflight = questions()
-		for _, x := range w.workers {
-			x.lingers = true // and says, once the run is held, that it is ready
+	"preflight-is-changed-while-held": func(w *world.World) {
+		w.LoadTest().Spec.Preflight = questions()
+		for _, x := range w.Workers {
+			x.Lingers = true // and says, once the run is held, that it is ready
 		}
-		w.in(1500*time.Millisecond, func() { w.lt.Spec.Suspend = true })
-		w.in(2500*time.Millisecond, func() {
-			w.lt.Spec.Suspend = false
-			w.lt.Spec.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
+		w.After(1500*time.Millisecond, func() { w.LoadTest().Spec.Suspend = true })
+		w.After(2500*time.Millisecond, func() {
+			w.LoadTest().Spec.Suspend = false
+			w.LoadTest().Spec.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
 		})
 	},
-	"worker-dies": func(w *simulation) { w.workers[1].diesIn = 1500 * time.Millisecond },
-	"every-one-dies": func(w *simulation) {
-		for _, x := range w.workers {
-			x.diesIn = 1500 * time.Millisecond
+	"worker-dies": func(w *world.World) { w.Workers[1].DiesIn = 1500 * time.Millisecond },
+	"every-one-dies": func(w *world.World) {
+		for _, x := range w.Workers {
+			x.DiesIn = 1500 * time.Millisecond
 		}
 	},
-	"workers-exceed-the-plan": func(w *simulation) { w.excess = 1 },
-	"worker-is-drained": func(w *simulation) {
-		w.in(4*time.Second, func() { w.drain() })
+	"workers-exceed-the-plan": func(w *world.World) { w.Excess = 1 },
+	"worker-is-drained": func(w *world.World) {
+		w.After(4*time.Second, w.Workers[0].Drain)
 	},
-	"only-worker-is-drained-in-the-last-step": func(w *simulation) {
-		w.lt.Spec.Parallelism = ptr.To[int32](1)
-		w.workers = w.workers[:1]
-		w.in(9*time.Second, func() { w.drain() })
+	"only-worker-is-drained-in-the-last-step": func(w *world.World) {
+		w.LoadTest().Spec.Parallelism = ptr.To[int32](1)
+		w.SetWorkers(1)
+		w.After(9*time.Second, w.Workers[0].Drain)
 	},
-	"worker-is-drained-in-a-rest": func(w *simulation) {
-		w.in(6*time.Second, func() { w.drain() })
+	"worker-is-drained-in-a-rest": func(w *world.World) {
+		w.After(6*time.Second, w.Workers[0].Drain)
 	},
-	"worker-falls-silent": func(w *simulation) {
+	"worker-falls-silent": func(w *world.World) {
 		// Its node is cut off during the first step: no pod status, no session.
-		w.in(4*time.Second, func() {
-			x := w.workers[1]
-			x.Connected, x.LastSeen = false, w.now
-			x.step = 99
-		})
+		w.After(4*time.Second, w.Workers[1].FallSilent)
 	},
-	"terminated": func(w *simulation) {
-		w.in(4*time.Second, func() { w.lt.Spec.Terminate = true })
+	"terminated": func(w *world.World) {
+		w.After(4*time.Second, func() { w.LoadTest().Spec.Terminate = true })
 	},
-	"terminated-before-start": func(w *simulation) {
-		w.in(time.Second, func() { w.lt.Spec.Terminate = true })
+	"terminated-before-start": func(w *world.World) {
+		w.After(time.Second, func() { w.LoadTest().Spec.Terminate = true })
 	},
-	"deadline": func(w *simulation) { w.lt.Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
-	"suspended-then-resumed": func(w *simulation) {
-		w.lt.Spec.Suspend = true
-		w.in(10*time.Second, func() { w.lt.Spec.Suspend = false })
-		w.in(11*time.Second, func() { w.lt.Spec.Suspend = true })
-		w.in(20*time.Second, func() { w.lt.Spec.Suspend = false })
+	"deadline": func(w *world.World) { w.LoadTest().Spec.ActiveDeadlineSeconds = ptr.To[int64](4) },
+	"suspended-then-resumed": func(w *world.World) {
+		w.LoadTest().Spec.Suspend = true
+		w.After(10*time.Second, func() { w.LoadTest().Spec.Suspend = false })
+		w.After(11*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+		w.After(20*time.Second, func() { w.LoadTest().Spec.Suspend = false })
 	},
-	"suspended-between-steps": func(w *simulation) {
-		w.in(4*time.Second, func() { w.lt.Spec.Suspend = true })
-		w.in(30*time.Second, func() { w.lt.Spec.Suspend = false })
+	"suspended-between-steps": func(w *world.World) {
+		w.After(4*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+		w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
 	},
-	"target-not-allowed": func(w *simulation) { w.lt.Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
+	"target-not-allowed": func(w *world.World) { w.LoadTest().Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
 }
 
 func TestStories(t *testing.T) {
 	for name, script := range allStories() {
 		t.Run(name, func(t *testing.T) {
-			w := newSimulation(t, ladder())
+			w := newWorld(t, ladder())
 			script(w)
-			w.run()
-			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+			checkStory(t, w, "stories", name)
 		})
 	}
 }
@@ -287,18 +275,18 @@ func TestStoriesInAnyOrder(t *testing.T) {
 			t.Parallel()
 			var want *ending
 			for seed := range orders + 1 {
-				w := newSimulation(t, ladder())
+				w := newWorld(t, ladder())
 				if seed > 0 {
-					w.shuffle = rand.New(rand.NewPCG(seed, seed))
+					w.Shuffle = rand.New(rand.NewPCG(seed, seed))
 				}
 				script(w)
-				w.run()
-				got := endingOf(w.lt.Status)
+				story := storyOf(t, w)
+				got := endingOf(w.LoadTest().Status)
 				if want == nil {
 					want = got
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Fatalf("seed %d ends otherwise (-default +got):\n%s\n%s", seed, diff, w.story.String())
+					t.Fatalf("seed %d ends otherwise (-default +got):\n%s\n%s", seed, diff, story)
 				}
 			}
 		})

@@ -13,18 +13,19 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // plannedElsewhere is a ladder without parallelism whose status was written by an
 // operator with other constants: fewer users for each worker, other names of steps and
 // other time limits. This one would plan one worker, and a pause in between.
-func plannedElsewhere(t *testing.T) *simulation {
+func plannedElsewhere(t *testing.T) *world.World {
 	t.Helper()
 	spec := ladder()
 	spec.Parallelism = nil
-	w := newSimulation(t, spec)
-	w.write(lifecycle.Decide(w.lt, w.policy, lifecycle.Observed{}, w.now))
-	if n := w.lt.Status.Workers.Desired; n != 1 {
+	w := newWorld(t, spec)
+	w.LoadTest().Status = lifecycle.Decide(w.LoadTest(), policy.Rules{}, lifecycle.Observed{}, began).Status
+	if n := w.LoadTest().Status.Workers.Desired; n != 1 {
 		t.Fatalf("this operator plans %d workers, want 1", n)
 	}
 	rate := v1alpha1.NewDecimal("2")
@@ -32,22 +33,22 @@ func plannedElsewhere(t *testing.T) *simulation {
 		return v1alpha1.StepLoad{Users: users, RatePerUser: &rate, Duration: &metav1.Duration{Duration: 2 * time.Second}, Requests: 4 * int64(users)}
 	}
 	limit := &metav1.Duration{Duration: 5 * time.Second}
-	w.lt.Status.Workers.Desired = 3
-	w.lt.Status.Steps = []v1alpha1.StepStatus{
+	w.LoadTest().Status.Workers.Desired = 3
+	w.LoadTest().Status.Steps = []v1alpha1.StepStatus{
 		{Name: "few", Rung: 1, State: v1alpha1.StepPending, Load: load(50), TimeLimit: limit},
 		{Name: "many", Rung: 2, State: v1alpha1.StepPending, Load: load(500), TimeLimit: limit},
 	}
-	w.workers = []*worker{{step: -1}, {step: -1}, {step: -1}}
+	w.SetWorkers(3)
 	return w
 }
 
 func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 	w := plannedElsewhere(t)
-	planned := w.lt.Status.DeepCopy()
-	w.run()
-	s := w.lt.Status
+	planned := w.LoadTest().Status.DeepCopy()
+	story := storyOf(t, w)
+	s := w.LoadTest().Status
 	if s.Verdict != v1alpha1.VerdictPassed || len(s.Steps) != 2 || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers != 500 {
-		t.Fatalf("verdict %s after %d steps, want Passed after 2 and 500 users sustained; its story:\n%s", s.Verdict, len(s.Steps), w.story.String())
+		t.Fatalf("verdict %s after %d steps, want Passed after 2 and 500 users sustained; its story:\n%s", s.Verdict, len(s.Steps), story)
 	}
 	for i, step := range s.Steps {
 		if step.WorkersReporting != 3 || step.Result == nil || step.Result.Sent != step.Load.Requests {
@@ -65,14 +66,14 @@ func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	w := plannedElsewhere(t)
 	start := metav1.NewMicroTime(began.Add(10 * time.Second))
-	w.lt.Status.Steps[0].State, w.lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, &start
+	w.LoadTest().Status.Steps[0].State, w.LoadTest().Status.Steps[0].StartTime = v1alpha1.StepRunning, &start
 	there := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true}
 	final := there
 	final.Final = true
 	seen := awaited(final, final, there)
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 3, Until: start.Time}
 	decide := func(after time.Duration) lifecycle.Decision {
-		return lifecycle.Decide(w.lt, policy.Rules{}, seen, start.Add(after))
+		return lifecycle.Decide(w.LoadTest(), policy.Rules{}, seen, start.Add(after))
 	}
 	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1alpha1.StepRunning || d.RequeueAfter != time.Second {
 		t.Errorf("after 4 s the step is %s, again after %v; want Running, and 1s", d.Status.Steps[0].State, d.RequeueAfter)
@@ -85,7 +86,7 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 // Assignments are of the plan in status, for as many workers as the Job has.
 func TestAssignmentsAreOfThePlanInStatus(t *testing.T) {
 	w := plannedElsewhere(t)
-	list := plan.Assignments(w.lt)
+	list := plan.Assignments(w.LoadTest())
 	if len(list) != 3 {
 		t.Fatalf("%d assignments, want one for each of 3 workers", len(list))
 	}

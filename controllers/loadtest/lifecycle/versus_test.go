@@ -1,7 +1,6 @@
 package lifecycle_test
 
 import (
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
-	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // comparing is a run of three workers against two targets: one rung, twice.
@@ -26,50 +25,49 @@ func comparing() v1alpha1.LoadTestSpec {
 	return spec
 }
 
-var versusStories = map[string]func(*simulation){
-	"versus-equal":            func(*simulation) {},
-	"versus-slower-candidate": func(w *simulation) { w.latency, w.slower = 100*time.Millisecond, -50*time.Millisecond },
-	"versus-slower-control":   func(w *simulation) { w.slower = time.Second },
-	"versus-stops-after-a-pair": func(w *simulation) {
-		w.latency, w.slower = 300*time.Millisecond, -290*time.Millisecond
-		w.lt.Spec.Ladder.StopOnBreach = true
+var versusStories = map[string]func(*world.World){
+	"versus-equal":            func(*world.World) {},
+	"versus-slower-candidate": func(w *world.World) { w.Latency, w.Slower = 100*time.Millisecond, -50*time.Millisecond },
+	"versus-slower-control":   func(w *world.World) { w.Slower = time.Second },
+	"versus-stops-after-a-pair": func(w *world.World) {
+		w.Latency, w.Slower = 300*time.Millisecond, -290*time.Millisecond
+		w.LoadTest().Spec.Ladder.StopOnBreach = true
 	},
-	"versus-a-worker-dies":  func(w *simulation) { w.workers[1].diesIn = 1500 * time.Millisecond },
-	"versus-by-old-workers": func(w *simulation) { w.targets = 0 },
-	"versus-asks-both": func(w *simulation) {
-		w.lt.Spec.Preflight = questions()
-		w.lt.Spec.Versus.Preflight = questions()[:1]
-		w.lt.Spec.Versus.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
+	"versus-a-worker-dies":  func(w *world.World) { w.Workers[1].DiesIn = 1500 * time.Millisecond },
+	"versus-by-old-workers": func(w *world.World) { w.Targets = 0 },
+	"versus-asks-both": func(w *world.World) {
+		w.LoadTest().Spec.Preflight = questions()
+		w.LoadTest().Spec.Versus.Preflight = questions()[:1]
+		w.LoadTest().Spec.Versus.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
 	},
-	"versus-control-comes-late": func(w *simulation) {
-		w.lt.Spec.Versus.Target.Service.Port = ptr.To(intstr.FromString("http"))
-		w.noPort = "Service shortener-v3 of spec.versus.target.service is not there."
-		w.in(20*time.Second, func() { w.port, w.noPort = 8081, "" })
+	"versus-control-comes-late": func(w *world.World) {
+		w.LoadTest().Spec.Versus.Target.Service.Port = ptr.To(intstr.FromString("http"))
+		w.NoPort = "Service shortener-v3 of spec.versus.target.service is not there."
+		w.After(20*time.Second, func() { w.Port, w.NoPort = 8081, "" })
 	},
 }
 
 func TestVersusStories(t *testing.T) {
 	for name, script := range versusStories {
 		t.Run(name, func(t *testing.T) {
-			w := newSimulation(t, comparing())
-			w.targets = 2
+			w := newWorld(t, comparing())
+			w.Targets = 2
 			script(w)
-			w.run()
-			golden.Check(t, filepath.Join("testdata", "stories", name+".txt"), w.story.String())
+			checkStory(t, w, "stories", name)
 		})
 	}
 }
 
 // The figures of the printed line are the candidate's, also while the control has its step.
 func TestSummaryIsTheCandidates(t *testing.T) {
-	w := newSimulation(t, comparing())
-	w.targets, w.slower = 2, time.Second
-	w.run()
-	if s := w.lt.Status.Summary; s.P95 != "20ms" || s.Step != "4/4" {
+	w := newWorld(t, comparing())
+	w.Targets, w.Slower = 2, time.Second
+	storyOf(t, w)
+	if s := w.LoadTest().Status.Summary; s.P95 != "20ms" || s.Step != "4/4" {
 		t.Errorf("step %s, p95 %s; want 4/4 and the 20ms of the candidate", s.Step, s.P95)
 	}
 	var names []string
-	for _, s := range w.lt.Status.Spread {
+	for _, s := range w.LoadTest().Status.Spread {
 		names = append(names, s.Name)
 		if s.Repetitions != 2 || (s.P95.Max.Duration > time.Second) != (s.Name == "100 on v3") {
 			t.Errorf("spread of %s: %+v", s.Name, s.P95)
