@@ -24,7 +24,7 @@ type apiServer struct {
 	world *World
 	state
 	deleted bool
-	// archives are those that were stored, by name.
+	// archives are the stored archives, by name.
 	archives map[string]archive
 }
 
@@ -37,9 +37,10 @@ type archive struct {
 // state is all that is stored. An operator's cache is a copy.
 type state struct {
 	lt *v1alpha1.LoadTest
-	// version is that of the LoadTest, revision that of everything.
+	// version belongs to the LoadTest, revision to everything.
 	version, revision int
-	// own is the revision of what the run has: a change of other runs has no pass come.
+	// own is the latest revision of the run's own objects: a change of other runs leads to no
+	// pass.
 	own  int
 	job  lifecycle.JobState
 	jobs int // created so far
@@ -66,7 +67,7 @@ func (s state) copy() state {
 	return s
 }
 
-// changed has every operator that watches see the change, each when its cache does.
+// changed tells every operator of the change, each when its cache has it.
 func (a *apiServer) changed() {
 	a.revision++
 	a.own = a.revision

@@ -144,7 +144,7 @@ func (o *operator) allFinal(step int32) bool {
 	return true
 }
 
-// notify has a pass come now, unless the run is not known yet.
+// notify asks for a pass now, unless the run is not known yet.
 func (o *operator) notify() {
 	if o.since.IsZero() || o.world.instant {
 		return
@@ -159,7 +159,7 @@ func (o *operator) notify() {
 	o.enqueue()
 }
 
-// notifySoon has a pass come within a second, together with whatever else changes.
+// notifySoon asks for a pass within a second, together with whatever else changes.
 func (o *operator) notifySoon() {
 	if o.world.instant {
 		return

@@ -40,7 +40,7 @@ func secondOperator(w *World) {
 	})
 }
 
-// cachesBehind has the watch of the operator be late for a while.
+// cachesBehind delays the watch of the operator for a while.
 func cachesBehind(lag, d time.Duration) func(*World) {
 	return func(w *World) {
 		o := w.leader
@@ -76,7 +76,7 @@ func podsBehind(d time.Duration) func(*World) {
 	}
 }
 
-// apiServerAway has nothing be read or written for a while.
+// apiServerAway lets nothing be read or written for a while.
 func apiServerAway(d time.Duration) func(*World) {
 	return func(w *World) {
 		w.apiAway = later(w.apiAway, w.now.Add(d))
@@ -84,7 +84,7 @@ func apiServerAway(d time.Duration) func(*World) {
 	}
 }
 
-// resultsRefused has no archive be taken for a while, as a quota does.
+// resultsRefused refuses every archive for a while, as a quota does.
 func resultsRefused(d time.Duration) func(*World) {
 	return func(w *World) {
 		w.quotaUntil = later(w.quotaUntil, w.now.Add(d))
@@ -105,7 +105,7 @@ func cutOff(d time.Duration) func(*World) {
 	}
 }
 
-// configuredFor has a configuration be in force for a while. A run that has begun may end by
+// configuredFor puts a configuration in force for a while. A run that has begun may end by
 // it.
 func configuredFor(d time.Duration, what, document string) func(*World) {
 	return func(w *World) {

@@ -33,8 +33,7 @@ type faulty struct {
 	lengths map[types.UID]time.Duration
 	// quotaUntil is the instant until which no archive is taken.
 	quotaUntil time.Time
-	// holdsInputs says that each pass is held to write to none of its inputs, which takes
-	// time.
+	// holdsInputs says that each pass is checked to write to no input, which takes time.
 	holdsInputs bool
 	// dropNotices is how many notifications are lost.
 	dropNotices int

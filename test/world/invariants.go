@@ -56,14 +56,15 @@ const promptly = 10 * time.Second
 // checkWrite holds a status that was written to what must be true of any.
 func (w *World) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	b, a := &before.Status, &after.Status
+	if !w.instant {
+		w.say("%s writes: workers %d ready, %d silent, %d lost", o.name, a.Workers.Ready, a.Workers.Silent, a.Workers.Lost)
+	}
+	w.tellChange(b, a)
+	w.checkTerminal(before, after)
 	if w.instant {
-		w.tellChange(b, a)
-		w.checkTerminal(before, after)
 		w.checkTold(b, a)
 		return
 	}
-	w.sayChange(o, b, a)
-	w.checkTerminal(before, after)
 	for _, audit := range a.Audits {
 		w.checkAudit(&audit, a.Verdict)
 	}
@@ -396,28 +397,4 @@ func explanation(s *v1alpha1.LoadTestStatus) string {
 		return c.Message
 	}
 	return ""
-}
-
-// sayChange puts into the trace what changed in a status.
-func (w *World) sayChange(o *operator, b, a *v1alpha1.LoadTestStatus) {
-	w.say("%s writes: phase %s, workers %d ready, %d silent, %d lost", o.name, a.Phase, a.Workers.Ready, a.Workers.Silent, a.Workers.Lost)
-	for i := range a.Steps {
-		var old v1alpha1.StepStatus
-		if i < len(b.Steps) {
-			old = b.Steps[i]
-		}
-		step := &a.Steps[i]
-		switch {
-		case step.StartTime != nil && !step.StartTime.Equal(old.StartTime):
-			w.say("    step %s is %s, from %.3fs", step.Name, step.State, step.StartTime.Sub(Began).Seconds())
-		case step.State != old.State && step.State != v1alpha1.StepPending:
-			w.say("    step %s is %s", step.Name, step.State)
-		}
-		if r := step.Result; r != nil && (old.Result == nil || old.Result.Sent != r.Sent) {
-			w.say("    step %s: %d sent of %d due, %d workers report", step.Name, r.Sent, r.Due, step.WorkersReporting)
-		}
-	}
-	if a.Verdict != b.Verdict {
-		w.say("    verdict %s: %s", a.Verdict, explanation(a))
-	}
 }

@@ -71,7 +71,7 @@ func Due(load *v1alpha1.StepLoad, worker, workers int, elapsed time.Duration) in
 	return n
 }
 
-// counts has the target count the requests of a step up to the nth of this worker.
+// counts adds the requests of a step up to the nth of this worker to what the target served.
 func (x *Worker) counts(e *execution, n int64) {
 	x.world.served[e.step] += n - e.counted
 	e.counted = n

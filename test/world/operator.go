@@ -106,7 +106,7 @@ func (w *World) Configure(document string) {
 	w.policy, w.leader.policy = p, p
 }
 
-// configures has every operator read another configuration, when the watch has brought it.
+// configures gives every operator another configuration, when the watch has brought it.
 func (w *World) configures(what, document string) {
 	p, err := policy.Load([]byte(document))
 	if err != nil {
@@ -141,7 +141,7 @@ func (o *operator) dies(noticed time.Duration) {
 
 func (o *operator) now() time.Time { return o.world.now.Add(o.skew) }
 
-// watch has the cache be of that state, when the watch has brought it.
+// watch replaces the cache by that state, when the watch has brought it.
 func (o *operator) watch(s state) {
 	if !o.alive {
 		return
@@ -168,7 +168,7 @@ func (o *operator) watch(s state) {
 	})
 }
 
-// enqueue has a pass come at once, together with whatever else asks for one.
+// enqueue asks for a pass at once, together with whatever else asks for one.
 func (o *operator) enqueue() {
 	if o.queued || !o.alive || o.world.instant {
 		return
@@ -177,7 +177,7 @@ func (o *operator) enqueue() {
 	o.world.After(0, o.pass)
 }
 
-// sleep has a pass come after d, in place of the one that was asked for before; 0: none.
+// sleep asks for a pass after d, in place of the pass that was asked for before; 0: for none.
 func (o *operator) sleep(d time.Duration) {
 	o.wakes++
 	o.wake = time.Time{}

@@ -18,7 +18,7 @@ import (
 // oneAtATime are the limits of the queue.
 var oneAtATime = queue.Limits{Runs: 1}
 
-// adds has another run be there, in that state, that takes so long.
+// adds makes another run, in that state, that takes that long.
 func (w *World) adds(state queue.State, priority int32, d time.Duration) queue.Run {
 	r := queue.Run{
 		UID: types.UID(fmt.Sprintf("other %d", len(w.lengths)+1)), Namespace: "default", State: state,
@@ -37,7 +37,7 @@ func occupied(d time.Duration) func(*World) {
 	}
 }
 
-// another has a run come that begins before the run does, unless that has begun.
+// another makes a run that begins before the run does, unless that has begun.
 func another(d time.Duration) func(*World) {
 	return func(w *World) {
 		w.slack += d + 2*lastRetry
@@ -47,7 +47,7 @@ func another(d time.Duration) func(*World) {
 	}
 }
 
-// begun has a run end that begins now, in time.
+// begun ends a run that begins now, when its time is over.
 func (w *World) begun(uid types.UID) {
 	w.After(w.lengths[uid], func() {
 		w.say("%s ends", uid)
@@ -56,7 +56,7 @@ func (w *World) begun(uid types.UID) {
 	})
 }
 
-// othersChanged has every operator see the other runs, each when its cache does.
+// othersChanged tells every operator of the other runs, each when its cache has them.
 func (a *apiServer) othersChanged() {
 	a.revision++
 	for _, o := range a.world.all {
@@ -136,12 +136,13 @@ func (o *operator) leaves(seen lifecycle.Observed, d lifecycle.Decision) {
 	}
 }
 
-// settle looks at those that may begin.
+// settle looks at the runs that may begin.
 func (o *operator) settle(but types.UID) {
 	o.wakeNext(o.ledger.Line(o.runs(), oneAtATime), but)
 }
 
-// wakeNext has a pass come over those that may begin. That over the run itself may be lost.
+// wakeNext asks for a pass over each run that may begin. The notification of the run itself may
+// be lost.
 func (o *operator) wakeNext(line *queue.Line, but types.UID) {
 	for _, r := range line.Begin() {
 		switch uid := r.UID; {

@@ -35,14 +35,14 @@ type story struct {
 	name   string
 	spec   func(*v1alpha1.LoadTestSpec)
 	script func(*World)
-	// latency is that of every response; default 20 ms.
+	// latency is the latency of every response; default 20 ms.
 	latency time.Duration
 	// users is with how many users at most responses come in time; default any.
 	users int32
 	// refuses is why workers are not ready, unschedulable which have no node.
 	refuses       map[int][2]string
 	unschedulable map[int]bool
-	// looks has the pods of the target be read.
+	// looks says that the pods of the target are read.
 	looks bool
 	// timely says that how it ends depends on when things happen.
 	timely bool
@@ -61,7 +61,7 @@ func quiet(from, to string) string {
 	return fmt.Sprintf("quietHours: [{from: %q, to: %q}]", from, to)
 }
 
-// configure has a configuration be in force from an instant on; at 0, from the beginning.
+// configure puts a configuration in force from an instant on; at 0, from the beginning.
 func configure(at time.Duration, document string) func(*World) {
 	return func(w *World) {
 		if at == 0 {
@@ -80,7 +80,7 @@ func all(scripts ...func(*World)) func(*World) {
 	}
 }
 
-// searches has the run look for the limit, of which the target is in the middle.
+// searches makes the run look for its limit, within a range around the target's.
 func searches(s *v1alpha1.LoadTestSpec) {
 	s.Search = &v1alpha1.Search{
 		Users: &v1alpha1.UsersRange{Min: 9, Max: 60}, RatePerUser: s.Ladder.RatePerUser,
@@ -94,19 +94,19 @@ func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
 	return func(s *v1alpha1.LoadTestSpec) { s.Suspend = held }
 }
 
-// givesItsPlaceUp has a run be held that has begun, and resumed when another has its place.
+// givesItsPlaceUp holds a run that has begun, and resumes it when another has its place.
 var givesItsPlaceUp = all(
 	edit(500*time.Millisecond, "suspend", suspend(true)),
 	func(w *World) { w.After(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
 	edit(700*time.Millisecond, "resume", suspend(false)))
 
-// audited has a number of the target be compared with what it acknowledged.
+// audited makes the run compare a number of the target with what it acknowledged.
 func audited(s *v1alpha1.LoadTestSpec) {
 	s.Requests[0].Name = "create"
 	s.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{Value: ".links", Requests: []string{"create"}}}}
 }
 
-// compares has the run send each step to a second target, too.
+// compares makes the run send each step to a second target, too.
 func compares(s *v1alpha1.LoadTestSpec) {
 	s.Versus = &v1alpha1.Versus{Target: *s.Target.DeepCopy()}
 	s.Versus.Target.Service.Name = "shortener-v3"
@@ -114,7 +114,7 @@ func compares(s *v1alpha1.LoadTestSpec) {
 	s.Thresholds = append(s.Thresholds, v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"})
 }
 
-// goesOn has the run go on with the workers that are left.
+// goesOn makes the run go on with the workers that are left.
 func goesOn(s *v1alpha1.LoadTestSpec) {
 	s.Repetitions = 2
 	s.Worker = &v1alpha1.Worker{OnLoss: v1alpha1.LossContinue}
@@ -132,7 +132,7 @@ func harm(f func(*World)) func(*World) {
 
 var unreachable = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
 
-// becomesReady has a worker find its target.
+// becomesReady makes a worker find its target.
 func becomesReady(at time.Duration, number int) func(*World) {
 	return func(w *World) {
 		w.After(at, w.Workers[number].BecomesReady)

@@ -97,7 +97,7 @@ func (w *World) tellConditions(before, after []metav1.Condition) {
 }
 
 func (w *World) tellStep(old, s *v1alpha1.StepStatus, workers int32) {
-	if old.State != s.State && s.State != v1alpha1.StepPending {
+	if (old.State != s.State || !s.StartTime.Equal(old.StartTime)) && s.State != v1alpha1.StepPending {
 		w.say("step %s is %s%s", s.Name, s.State, at(s.StartTime, s.State))
 	}
 	if s.Result != nil && (old.Result == nil || old.Result.Sent != s.Result.Sent) {

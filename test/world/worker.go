@@ -58,8 +58,8 @@ type Traits struct {
 	// Stuck keeps the pod waiting for no reason that its status says. Refused keeps it from
 	// being created, which is known once it has been missing for a while.
 	Stuck, Refused bool
-	// Lingers has the worker live on when its Job is deleted, until its successor's pod is
-	// there.
+	// Lingers says that the worker lives on when its Job is deleted, until its successor's
+	// pod is there.
 	Lingers bool
 	// DiesIn ends the pod that long after a step has begun; 0: never.
 	DiesIn time.Duration
@@ -217,7 +217,7 @@ func (t *Target) tell() exchange.Reading {
 	return exchange.Reading{Read: true, Value: t.stored() - t.Hidden}
 }
 
-// BecomesReady has nothing keep the worker from being ready any more.
+// BecomesReady removes what keeps the worker from being ready.
 func (x *Worker) BecomesReady() {
 	x.Refuses, x.Busy = [2]string{}, false
 	if o := x.session; o != nil {
@@ -337,9 +337,14 @@ func (x *Worker) holds(m *snapshot) {
 
 // Die ends the pod at once.
 func (x *Worker) Die(message string) {
+	x.becomes(pod{state: exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: message, job: x.job})
+}
+
+// becomes ends the process, after which its pod is like that.
+func (x *Worker) becomes(p pod) {
 	if x.alive {
 		x.die()
-		x.world.api.podBecomes(x.number, pod{state: exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: message, job: x.job})
+		x.world.api.podBecomes(x.number, p)
 	}
 }
 
@@ -363,52 +368,54 @@ func (x *Worker) die() {
 
 // end ends the pod in a while.
 func (x *Worker) end(message string, in time.Duration) {
-	job := x.job
-	x.world.After(in, func() {
-		if x.job == job {
-			x.Die(message)
-		}
-	})
+	x.later(in, func() { x.Die(message) })
 }
 
 // Drain deletes the pod with grace: the worker cuts its step, hands over what it measured,
 // and is gone a second later.
 func (x *Worker) Drain() {
-	x.world.api.podBecomes(x.number, pod{state: exchange.PodRunning, ending: true, message: "its pod was evicted, as a node drain does", job: x.job})
-	if x.running != nil {
-		x.ends(true)
-	}
+	x.handsOver("its pod was evicted, as a node drain does")
 	x.end("Error, exit code 1", time.Second)
 }
 
-// leave has the process hand over what it measured, and end.
+// leave makes the process hand over what it measured, and end.
 func (x *Worker) leave() {
 	if x.leaving || !x.alive {
 		return
 	}
-	w, job := x.world, x.job
 	x.leaving = true
-	w.api.podBecomes(x.number, pod{state: exchange.PodRunning, ending: true, message: "its pod is being deleted", job: job})
+	x.handsOver("its pod is being deleted")
+	x.vanish(lastWords)
+	x.leaveIfDone()
+}
+
+// handsOver ends the step, as the pod is being deleted.
+func (x *Worker) handsOver(message string) {
+	x.world.api.podBecomes(x.number, pod{state: exchange.PodRunning, ending: true, message: message, job: x.job})
 	if x.running != nil {
 		x.ends(true)
 	}
-	w.After(lastWords, func() { x.gone(job) })
-	x.leaveIfDone()
 }
 
 func (x *Worker) leaveIfDone() {
 	if x.leaving && x.running == nil && len(x.held) == 0 {
-		job := x.job
-		x.world.After(0, func() { x.gone(job) })
+		x.vanish(0)
 	}
 }
 
-// gone is a pod that was deleted.
-func (x *Worker) gone(job int) {
-	if x.alive && x.job == job {
-		x.die()
-		x.world.api.podBecomes(x.number, pod{})
-	}
+// vanish deletes the pod in a while.
+func (x *Worker) vanish(in time.Duration) {
+	x.later(in, func() { x.becomes(pod{}) })
+}
+
+// later does something in a while to this pod, and to none that takes its place.
+func (x *Worker) later(in time.Duration, what func()) {
+	job := x.job
+	x.world.After(in, func() {
+		if x.job == job {
+			what()
+		}
+	})
 }
 
 // FallSilent cuts the worker off for good, at once on both sides, and ends its step.
@@ -421,7 +428,7 @@ func (x *Worker) FallSilent() {
 	}
 }
 
-// isCutOff has nothing go either way for so long.
+// isCutOff lets nothing go either way for that long.
 func (x *Worker) isCutOff(d time.Duration) {
 	if x.cutOff {
 		return

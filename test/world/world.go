@@ -2,9 +2,9 @@ package world
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +41,7 @@ type World struct {
 	Decide func(*v1alpha1.LoadTest, policy.Rules, lifecycle.Observed, time.Time) lifecycle.Decision
 
 	now   time.Time
-	queue eventQueue
+	queue []event // in their order
 	order int
 	// policy is the administrator's; nil: there are no rules.
 	policy *policy.Policy
@@ -105,18 +105,8 @@ type event struct {
 	what  func()
 }
 
-type eventQueue []event
-
-func (q eventQueue) Len() int { return len(q) }
-func (q eventQueue) Less(i, j int) bool {
-	return cmp.Or(q[i].at.Compare(q[j].at), cmp.Compare(q[i].order, q[j].order)) < 0
-}
-func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(x any)   { *q = append(*q, x.(event)) }
-func (q *eventQueue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
+func (e event) compare(other event) int {
+	return cmp.Or(e.at.Compare(other.at), cmp.Compare(e.order, other.order))
 }
 
 // New is a world without faults, in which a LoadTest of that spec was just created.
@@ -158,17 +148,19 @@ func (w *World) LoadTest() *v1alpha1.LoadTest { return w.api.lt }
 // Now is the present instant.
 func (w *World) Now() time.Time { return w.now }
 
-// After has something happen later. It is an event: a fault may come before it.
+// After makes something happen later. It is an event: a fault may come before it.
 func (w *World) After(d time.Duration, what func()) {
 	w.order++
 	order := w.order
 	if w.Shuffle != nil {
 		order = w.Shuffle.Int()
 	}
-	heap.Push(&w.queue, event{w.now.Add(d), order, what})
+	e := event{w.now.Add(d), order, what}
+	i, _ := slices.BinarySearchFunc(w.queue, e, event.compare)
+	w.queue = slices.Insert(w.queue, i, e)
 }
 
-// in does something after a while, or at once if that is none.
+// in does something after a while; 0: at once.
 func (w *World) in(d time.Duration, what func()) {
 	if d == 0 {
 		what()
@@ -179,7 +171,8 @@ func (w *World) in(d time.Duration, what func()) {
 
 // next is the next event, the instant of which has come.
 func (w *World) next() event {
-	next := heap.Pop(&w.queue).(event)
+	next := w.queue[0]
+	w.queue = w.queue[1:]
 	w.now = later(w.now, next.at)
 	return next
 }

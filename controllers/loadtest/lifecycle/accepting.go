@@ -19,6 +19,9 @@ type accepting struct {
 	foreseen []v1alpha1.StepStatus
 }
 
+// acceptingPhases read the spec and the rules. planRun writes the fields of accepting, which
+// the phases up to begin read; each of them may refuse the run. Only begin writes the plan
+// into the status.
 var acceptingPhases = []phase[*accepting]{
 	(*accepting).requireRules,
 	(*accepting).planRun,

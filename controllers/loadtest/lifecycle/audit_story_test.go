@@ -8,7 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
-// audit has the run compare what is stored.
+// audit makes the run compare what the target has stored.
 func audit(w *world.World) {
 	w.LoadTest().Spec.Requests[0].Name = "create"
 	w.LoadTest().Spec.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{

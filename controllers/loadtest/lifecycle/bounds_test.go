@@ -27,7 +27,7 @@ func TestAbandonedStatusLosesItsSurroundingsWithItsResults(t *testing.T) {
 	}
 }
 
-// storing has the first request of a run stored, which an audit compares.
+// storing adds an audit of what the first request of a run stores.
 func storing(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
 	lt.Spec.Requests[0].Name, lt.Spec.Requests[0].Items = "append", 10
 	lt.Spec.Audits = []v1alpha1.Audit{{Name: "events", Stored: &v1alpha1.Stored{Value: ".n", Requests: []string{"append"}}}}

@@ -93,8 +93,7 @@ func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.T
 	return newPass(lt, rules, seen, now).decide()
 }
 
-// decide carries out the phases of the stage in which the run is, and then those of every
-// pass.
+// decide carries out the phases of the run's stage, and then the phases of every pass.
 func (r *pass) decide() Decision {
 	r.out.Status.ObservedGeneration = r.test.Generation
 	r.out.Directive = r.directive()

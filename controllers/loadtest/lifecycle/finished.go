@@ -12,6 +12,8 @@ import (
 // the LoadTest is deleted when its time to live is over.
 type finished struct{ *pass }
 
+// finishedPhases read the inputs. archive and announce ask for attempts and write their
+// conditions; deleteJob reads whether expire deletes the LoadTest.
 var finishedPhases = []phase[*finished]{
 	(*finished).forgetWorkers,
 	(*finished).forgetFailures,

@@ -22,6 +22,9 @@ type loading struct {
 	done, breached bool
 }
 
+// loadPhases read the report. awaitReports writes done: until every report is in,
+// abortIfBreached is the last phase. The phases after it end the step; judge writes breached,
+// which goOn reads.
 var loadPhases = []phase[*loading]{
 	(*loading).failIfUnreadable,
 	(*loading).awaitReports,

@@ -40,7 +40,7 @@ func (r *pass) verifyTarget() (goesOn bool) {
 	return true
 }
 
-// selectWorkers chooses the workers that count for the phases after it, and counts those that
+// selectWorkers chooses the workers that count for the phases after it, and counts how many
 // are ready. A worker that has no pod of the present Job holds a session from before the run
 // was held: its words are about another plan. A worker that did not ask is not ready. An
 // image of another version may not know how to ask; its silence says nothing about the

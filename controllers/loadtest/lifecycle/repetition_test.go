@@ -128,7 +128,7 @@ type remains struct {
 	Sustained int32
 	// Threshold is the step that broke the threshold.
 	Threshold string
-	// Spread is that of p95.
+	// Spread is the spread of p95.
 	Spread []v1alpha1.DurationSpread
 }
 

@@ -13,6 +13,8 @@ import (
 // step.
 type running struct{ *pass }
 
+// runningPhases: countWorkers writes the counts of workers, and stopIfHeld and stopIfAsked
+// write the instant from which the run is stopped; reportWorkers and followStep read them.
 var runningPhases = []phase[*running]{
 	(*running).wakeBeforeQuiet,
 	(*running).finishAudits,

@@ -180,7 +180,7 @@ func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 	}
 }
 
-// The figures that kubectl get prints are those of the step that it names.
+// The figures that kubectl get prints belong to the step that it names.
 func TestSummaryIsOfOneStep(t *testing.T) {
 	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}}
 	result := func(sent, failed int64, goodput string, latency *v1alpha1.Latency) *v1alpha1.StepResult {

@@ -18,7 +18,7 @@ import (
 // denied is the report of a step whose first request was answered 429.
 func denied() *measure.Measurement { return deniedAfter(0) }
 
-// deniedAfter is that of one that was sent so long after the step began.
+// deniedAfter is the outcome of a request that was sent that long after the step began.
 func deniedAfter(d time.Duration) *measure.Measurement {
 	m := measure.NewMeasurement(1)
 	m.Requests[0].Sent, m.Requests[0].Outcomes[measure.RateLimited] = 1, 1
@@ -107,7 +107,7 @@ func TestUnreportedRequestsMayTakeWhatRefills(t *testing.T) {
 	}
 }
 
-// startedAfter has the first step begin so long after the run was first directed.
+// startedAfter begins the first step that long after the run was first directed.
 func startedAfter(d time.Duration) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
 		lt.Status.Steps[0].StartTime = ptr.To(metav1.NewMicroTime(began.Add(d)))
@@ -157,7 +157,7 @@ func warmUp(step int) func(*v1alpha1.LoadTest) {
 	}
 }
 
-// asks has a question with a header; without a name there is none.
+// asks adds a question with a header, unless its name is empty.
 func asks(header string) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
 		lt.Spec.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version", Headers: client(header)}}}

@@ -20,6 +20,9 @@ type starting struct {
 	wait *wait
 }
 
+// startingPhases: up to copyBaseline they write what must be known before workers start.
+// selectWorkers writes the workers that count, and explainWait the wait; the phases after
+// them read both, and one of them decides.
 var startingPhases = []phase[*starting]{
 	(*starting).wakeBeforeQuiet,
 	(*starting).findTarget,

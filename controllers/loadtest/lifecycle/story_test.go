@@ -44,7 +44,7 @@ func questions() []v1alpha1.Preflight {
 	}
 }
 
-// aborts has the threshold abort a ladder of longer rungs.
+// aborts makes the threshold abort a ladder of longer rungs.
 func aborts(w *world.World) {
 	w.LoadTest().Spec.Ladder.Duration = metav1.Duration{Duration: 20 * time.Second}
 	w.LoadTest().Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort

@@ -103,7 +103,7 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 	}
 }
 
-// rests has the second step of a run be a pause.
+// rests makes the second step of a run a pause.
 func rests(lt *v1alpha1.LoadTest, d time.Duration) *v1alpha1.LoadTest {
 	after := lt.Status.Steps[1]
 	after.State, after.StartTime = v1alpha1.StepPending, nil
