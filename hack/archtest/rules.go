@@ -32,7 +32,7 @@ type rule struct {
 // pure are the packages that decide.
 var pure = []string{
 	"controllers/loadtest/lifecycle/...", "controllers/loadtest/plan/...", "controllers/policy/...", "controllers/loadtest/queue/...", "controllers/loadtest/desired/...",
-	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/format/...",
+	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/judge/trend/...",
 	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/figures/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate",
 }
 
@@ -58,7 +58,7 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/format", "controllers/figures", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/figures", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",

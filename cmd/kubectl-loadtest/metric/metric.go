@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Metric is a line of a table.
@@ -30,14 +30,14 @@ var All = []Metric{
 
 func latency(micros *big.Rat) string {
 	whole, _ := micros.Float64()
-	return format.Short(time.Duration(whole * float64(time.Microsecond)))
+	return text.Short(time.Duration(whole * float64(time.Microsecond)))
 }
 
 func percent(share *big.Rat) string {
-	return format.Percent(share.Num().Int64(), share.Denom().Int64()*100)
+	return text.Percent(share.Num().Int64(), share.Denom().Int64()*100)
 }
 
-func rate(perSecond *big.Rat) string { return format.Rate(perSecond.FloatString(1)) }
+func rate(perSecond *big.Rat) string { return text.Rate(perSecond.FloatString(1)) }
 
 // Middle is the median, of an even number the lower of the two in the middle; nil: there
 // is none.
@@ -55,9 +55,9 @@ func Signed(factor *big.Rat) string {
 	}
 	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
 	value, _ := above.Mul(above, big.NewRat(100, 1)).Float64()
-	text := fmt.Sprintf("%+.1f%%", value)
-	if text == "-0.0%" || text == "+0.0%" {
+	said := fmt.Sprintf("%+.1f%%", value)
+	if said == "-0.0%" || said == "+0.0%" {
 		return "0%"
 	}
-	return text
+	return said
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Finished says whether a LoadTest has come to its end, in whatever way.
@@ -143,7 +143,7 @@ func elapsed(step *v1alpha1.StepStatus, now time.Time) []string {
 	done := max(now.Sub(step.StartTime.Time), 0)
 	whole := length(&step.Load)
 	if whole <= 0 {
-		return []string{format.Short(done.Truncate(time.Second))}
+		return []string{text.Short(done.Truncate(time.Second))}
 	}
 	done = min(done, whole)
 	filled := int(barWidth * done / whole)

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Bracket is a figure of a distribution of times, as it was measured and without the
@@ -41,7 +41,7 @@ func (b Bracket) IsVisible() bool {
 		return false
 	}
 	measured, without := b.Time.Duration, b.Without.Duration
-	return format.AreTimesApart(measured, without) && format.Short(measured) != format.Short(without)
+	return areTimesApart(measured, without) && text.Short(measured) != text.Short(without)
 }
 
 // Text is the measured time, and the one without the generator's delay in parentheses if
@@ -92,7 +92,7 @@ func areApart(measured, without string) bool {
 	m, errMeasured := time.ParseDuration(measured)
 	w, errWithout := time.ParseDuration(without)
 	if errMeasured == nil && errWithout == nil {
-		return format.AreTimesApart(m, w)
+		return areTimesApart(m, w)
 	}
 	a, okMeasured := new(big.Rat).SetString(strings.TrimSuffix(measured, "%"))
 	b, okWithout := new(big.Rat).SetString(strings.TrimSuffix(without, "%"))
@@ -100,5 +100,5 @@ func areApart(measured, without string) bool {
 		return false
 	}
 	all := big.NewRat(100, 1)
-	return format.AreApart(a, b) || strings.HasSuffix(measured, "%") && format.AreApart(a.Sub(all, a), b.Sub(all, b))
+	return areValuesApart(a, b) || strings.HasSuffix(measured, "%") && areValuesApart(a.Sub(all, a), b.Sub(all, b))
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // displaced is how many requests the generator sent so late that they were another load.
@@ -19,14 +19,14 @@ func displaced(r *v1alpha1.StepResult) string {
 
 // notCertain is how many of the failed requests may not have failed.
 func notCertain(r *v1alpha1.StepResult) string {
-	text := ""
+	said := ""
 	if r.Undecided > 0 {
-		text += fmt.Sprintf(", %d of them undecided", r.Undecided)
+		said += fmt.Sprintf(", %d of them undecided", r.Undecided)
 	}
 	if r.Excused > 0 {
-		text += fmt.Sprintf(", %d of them while their worker did not run", r.Excused)
+		said += fmt.Sprintf(", %d of them while their worker did not run", r.Excused)
 	}
-	return text
+	return said
 }
 
 // Downtime is for how large a part of a step the target was down, empty if it was not.
@@ -44,9 +44,9 @@ func Outstanding(o *v1alpha1.OutstandingResult) string {
 	case o == nil:
 		return ""
 	case o.Grows(), o.IsUncertain():
-		return fmt.Sprintf("%s on average, growing by %s", format.Decimal(o.Mean), Growth(o))
+		return fmt.Sprintf("%s on average, growing by %s", text.Decimal(o.Mean), Growth(o))
 	case o.Trend == v1alpha1.OutstandingSteady:
-		return fmt.Sprintf("%s on average, steady", format.Decimal(o.Mean))
+		return fmt.Sprintf("%s on average, steady", text.Decimal(o.Mean))
 	}
 	return ""
 }
@@ -55,9 +55,9 @@ func Outstanding(o *v1alpha1.OutstandingResult) string {
 // the generator's part if they differ; empty if they did not grow.
 func Growth(o *v1alpha1.OutstandingResult) string {
 	if o.WithoutGenerator == "" {
-		return format.Rate(o.Growth)
+		return text.Rate(o.Growth)
 	}
-	return fmt.Sprintf("%s (%s without the generator's own delay)", format.Rate(o.Growth), format.Rate(o.WithoutGenerator))
+	return fmt.Sprintf("%s (%s without the generator's own delay)", text.Rate(o.Growth), text.Rate(o.WithoutGenerator))
 }
 
 // piledUp says in which step the outstanding requests grew fastest, unless what is said
@@ -66,11 +66,11 @@ func piledUp(steps []v1alpha1.StepStatus, said string) []Notice {
 	at, count := worst(steps, func(r *v1alpha1.StepResult) (float64, bool) {
 		return growth(r.Outstanding), r.Outstanding.Grows()
 	})
-	if at == nil || strings.Contains(said, format.Grew(at.Result.Outstanding.Growth, at.Name)) {
+	if at == nil || strings.Contains(said, text.Grew(at.Result.Outstanding.Growth, at.Name)) {
 		return nil
 	}
 	return []Notice{{"Growing", fmt.Sprintf("Step %s: outstanding requests grew by %s/s, so that its load cannot be kept for long%s.",
-		at.Name, format.Decimal(at.Result.Outstanding.Growth), others(count))}}
+		at.Name, text.Decimal(at.Result.Outstanding.Growth), others(count))}}
 }
 
 func growth(o *v1alpha1.OutstandingResult) float64 {

@@ -18,5 +18,5 @@
 //
 // It reads the object and nothing else: no client, clock or terminal, and neither
 // plans nor judges. It may import the API, how figures are written
-// (controllers/format) and, below it, what a histogram is (measure).
+// (text) and, below it, what a histogram is (measure).
 package report

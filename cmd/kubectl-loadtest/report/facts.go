@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Fact is a line at the head of a report.
@@ -35,7 +35,7 @@ func Facts(lt *v1alpha1.LoadTest) []Fact {
 	if s.StartTime != nil {
 		started := s.StartTime.UTC().Format("2006-01-02 15:04:05 UTC")
 		if s.CompletionTime != nil {
-			started += ", took " + format.Short(s.CompletionTime.Sub(s.StartTime.Time))
+			started += ", took " + text.Short(s.CompletionTime.Sub(s.StartTime.Time))
 		}
 		list = append(list, Fact{"Started", started})
 	}
@@ -87,7 +87,7 @@ func forTime(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
-	return ", for " + format.Whole(d)
+	return ", for " + text.Whole(d)
 }
 
 // descriptors are the digests of those by which calls were encoded: of each target that has

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // generator is the state of the generator, in a line and, when it shows in the result, a
@@ -59,7 +59,7 @@ func driven(r *v1alpha1.StepResult) string {
 func handshakes(g *v1alpha1.GeneratorStatus) string {
 	made := "made " + plural(g.Handshakes, "TLS handshake")
 	if g.HandshakeP99 != nil {
-		made += " of at most " + format.Short(g.HandshakeP99.Duration) + " (p99)"
+		made += " of at most " + text.Short(g.HandshakeP99.Duration) + " (p99)"
 	}
 	if g.ResumedHandshakes > 0 {
 		made += fmt.Sprintf(", %d resumed", g.ResumedHandshakes)
@@ -71,20 +71,20 @@ func handshakes(g *v1alpha1.GeneratorStatus) string {
 func Health(g *v1alpha1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
 	if g.SendLatenessP99 != nil {
-		facts[0] = "sent at most " + format.Short(g.SendLatenessP99.Duration) + " late (p99"
+		facts[0] = "sent at most " + text.Short(g.SendLatenessP99.Duration) + " late (p99"
 		if g.SendLatenessMax != nil {
-			facts[0] += ", max " + format.Short(g.SendLatenessMax.Duration)
+			facts[0] += ", max " + text.Short(g.SendLatenessMax.Duration)
 		}
 		facts[0] += ")"
 	}
 	if g.BurstSpread != nil {
-		facts = append(facts, "sent the burst within "+format.Short(g.BurstSpread.Duration))
+		facts = append(facts, "sent the burst within "+text.Short(g.BurstSpread.Duration))
 	}
 	if g.HeldUp != "" {
 		facts = append(facts, "held its users up for "+g.HeldUp+" of their time")
 	}
 	if g.ReadLatenessP99 != nil {
-		facts[0] += ", read at most " + format.Short(g.ReadLatenessP99.Duration) + " late (p99)"
+		facts[0] += ", read at most " + text.Short(g.ReadLatenessP99.Duration) + " late (p99)"
 	}
 	facts = append(facts, "opened "+plural(g.ConnectionsOpened, "connection"))
 	if g.ConnectionsReused > 0 {
@@ -102,7 +102,7 @@ func Health(g *v1alpha1.GeneratorStatus) []string {
 // machine is what the workers used of their nodes, and lacked.
 func machine(g *v1alpha1.GeneratorStatus) (facts []string) {
 	if g.CPUTime != nil {
-		facts = append(facts, "used "+format.Short(g.CPUTime.Duration)+" of CPU")
+		facts = append(facts, "used "+text.Short(g.CPUTime.Duration)+" of CPU")
 	}
 	if g.CPUThrottled != "" {
 		facts = append(facts, "CPU throttled "+g.CPUThrottled)
@@ -111,10 +111,10 @@ func machine(g *v1alpha1.GeneratorStatus) (facts []string) {
 		facts = append(facts, "waited for a processor "+g.RunQueueWait)
 	}
 	if g.Stalled != nil {
-		facts = append(facts, "stood still for "+format.Short(g.Stalled.Duration))
+		facts = append(facts, "stood still for "+text.Short(g.Stalled.Duration))
 	}
 	if g.GCPauseMax != nil {
-		facts = append(facts, "GC pauses up to "+format.Short(g.GCPauseMax.Duration))
+		facts = append(facts, "GC pauses up to "+text.Short(g.GCPauseMax.Duration))
 	}
 	if n := g.DescriptorsExhausted; n > 0 {
 		facts = append(facts, "no descriptor for "+plural(n, "connection"))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // indicator is a share of a step's requests that is worth a line once it is
@@ -64,7 +64,7 @@ func (i indicator) worst(steps []v1alpha1.StepStatus) string {
 		return ""
 	}
 	part, whole := i.of(at.Result)
-	return fmt.Sprintf("Step %s: %d of %s %s (%s)%s.", at.Name, part, plural(whole, "request"), i.says, format.Percent(part, whole), others(count))
+	return fmt.Sprintf("Step %s: %d of %s %s (%s)%s.", at.Name, part, plural(whole, "request"), i.says, text.Percent(part, whole), others(count))
 }
 
 // worst is the first step in which a value is greatest, of those in which it is worth a

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // JourneyHeads are the heads of what Journeys returns, behind the step's.
@@ -28,12 +28,12 @@ func Journeys(r *v1alpha1.StepResult) [][]string {
 }
 
 func ofJourney(j *v1alpha1.JourneyResult) string {
-	text := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
+	said := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
 	if j.Unfinished > 0 {
-		text += fmt.Sprintf(", %d unfinished", j.Unfinished)
+		said += fmt.Sprintf(", %d unfinished", j.Unfinished)
 	}
 	if j.Time != nil && j.Time.P95 != nil {
-		text += ", p95 " + format.Short(j.Time.P95.Duration)
+		said += ", p95 " + text.Short(j.Time.P95.Duration)
 	}
-	return text
+	return said
 }

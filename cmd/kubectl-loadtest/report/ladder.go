@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Rung is a step that was measured, in a row of a table.
@@ -74,10 +74,10 @@ func rung(step *v1alpha1.StepStatus) Rung {
 	r := step.Result
 	row := Rung{
 		Title: Title(step), Due: fmt.Sprint(r.Due), Sent: fmt.Sprint(r.Sent),
-		Unsent: known(format.Percent(r.Unsent, r.Due)),
-		Failed: known(format.Percent(r.Failed, r.Sent-r.InFlight)),
+		Unsent: known(text.Percent(r.Unsent, r.Due)),
+		Failed: known(text.Percent(r.Failed, r.Sent-r.InFlight)),
 		P50:    unknown, P95: unknown, P99: unknown,
-		Goodput: known(format.Rate(r.Goodput)),
+		Goodput: known(text.Rate(r.Goodput)),
 		Judged:  judged(step),
 	}
 	if l := r.ResponseTime; l != nil {
@@ -88,14 +88,14 @@ func rung(step *v1alpha1.StepStatus) Rung {
 
 // judged is what the thresholds say of a step, and whether it lacks something.
 func judged(step *v1alpha1.StepStatus) string {
-	text := known(string(ThresholdState(step)))
+	said := known(string(ThresholdState(step)))
 	switch step.State {
 	case v1alpha1.StepCut:
-		return text + ", cut"
+		return said + ", cut"
 	case v1alpha1.StepRunning:
-		return text + ", running"
+		return said + ", running"
 	}
-	return text
+	return said
 }
 
 // ThresholdState is the worst result of a step, of the thresholds with inRepetitions, too.
@@ -124,7 +124,7 @@ func Brief(d *metav1.Duration) string {
 	if d == nil {
 		return unknown
 	}
-	return format.Short(d.Duration)
+	return text.Short(d.Duration)
 }
 
 // ladder is a table of the steps, where there are several.

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // repetition is which of how many a step is part of.
@@ -65,7 +65,7 @@ func times(s *v1alpha1.DurationSpread) string {
 	if s == nil {
 		return TooFew
 	}
-	short := func(d metav1.Duration) string { return format.Short(d.Duration) }
+	short := func(d metav1.Duration) string { return text.Short(d.Duration) }
 	return around(short(s.Median), short(s.Min), short(s.Max))
 }
 
@@ -73,7 +73,7 @@ func rates(s *v1alpha1.NumberSpread) string {
 	if s == nil {
 		return "not known"
 	}
-	return around(format.Rate(s.Median), format.Rate(s.Min), format.Rate(s.Max))
+	return around(text.Rate(s.Median), text.Rate(s.Min), text.Rate(s.Max))
 }
 
 func shares(s *v1alpha1.NumberSpread) string {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 func (p *page) step(i int) {
@@ -44,9 +44,9 @@ func schedule(load *v1alpha1.StepLoad) []string {
 	var list []string
 	switch {
 	case load.RatePerUser != nil && load.RampTo != nil:
-		list = append(list, "up to "+format.Rate(totalRate(load)))
+		list = append(list, "up to "+text.Rate(totalRate(load)))
 	case load.RatePerUser != nil:
-		list = append(list, format.Rate(totalRate(load)))
+		list = append(list, text.Rate(totalRate(load)))
 	}
 	if load.Think != "" {
 		list = append(list, "think time "+string(load.Think))
@@ -65,10 +65,10 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 	}
 	head = append(head, schedule(load)...)
 	if step.Window != nil && !load.IsPause() {
-		head = append(head, format.Short(step.Window.Duration))
+		head = append(head, text.Short(step.Window.Duration))
 	}
 	if warmUp, ok := duration(load.WarmUp); ok {
-		head = append(head, "after "+format.Short(warmUp)+" of warm-up")
+		head = append(head, "after "+text.Short(warmUp)+" of warm-up")
 	}
 	switch step.State {
 	case v1alpha1.StepPending:
@@ -126,7 +126,7 @@ func numbered(name string) (given, number string) {
 func describe(l *v1alpha1.StepLoad) string {
 	switch {
 	case l.IsPause():
-		return "pause " + format.Short(l.Pause.Duration)
+		return "pause " + text.Short(l.Pause.Duration)
 	case l.IsBurst():
 		return fmt.Sprintf("%d users x %d", l.Users, l.RequestsPerUser)
 	case l.Users > 0 && l.RampTo != nil:
@@ -143,7 +143,7 @@ func describe(l *v1alpha1.StepLoad) string {
 
 // perSecond is a rate, written as briefly as it can be: "0.25/s".
 func perSecond(rate v1alpha1.Decimal) string {
-	return format.Decimal(rate.String()) + "/s"
+	return text.Decimal(rate.String()) + "/s"
 }
 
 // totalRate is the rate of all users together, on a ramp when they are most, "" if it is
@@ -157,27 +157,27 @@ func totalRate(l *v1alpha1.StepLoad) string {
 }
 
 func (p *page) reporting(step *v1alpha1.StepStatus) string {
-	text := plural(int64(step.WorkersReporting), "worker")
+	said := plural(int64(step.WorkersReporting), "worker")
 	if step.WorkersReporting < p.lt.Status.Workers.Desired {
-		text = fmt.Sprintf("%d of %s reported", step.WorkersReporting, plural(int64(p.lt.Status.Workers.Desired), "worker"))
+		said = fmt.Sprintf("%d of %s reported", step.WorkersReporting, plural(int64(p.lt.Status.Workers.Desired), "worker"))
 	}
 	// Of a step that is whole it says nothing: that is when the last response came.
 	whole := step.State == v1alpha1.StepComplete && step.WorkersReporting >= p.lt.Status.Workers.Desired
 	if step.ReportedUntil != nil && !whole {
-		text += " until " + clock(step.ReportedUntil.Time)
+		said += " until " + clock(step.ReportedUntil.Time)
 	}
-	return text
+	return said
 }
 
 func started(step *v1alpha1.StepStatus) string {
 	if step.StartTime == nil {
 		return ""
 	}
-	text := "started " + clock(step.StartTime.Time)
+	said := "started " + clock(step.StartTime.Time)
 	if step.StartSkew != nil {
-		text += ", skew " + format.Short(step.StartSkew.Duration)
+		said += ", skew " + text.Short(step.StartSkew.Duration)
 	}
-	return text
+	return said
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
@@ -273,14 +273,14 @@ func tenths(perSecond string) string {
 }
 
 func ofType(t *v1alpha1.TypeResult) string {
-	text := fmt.Sprintf("%s %d total, %d successful%s", t.Name, t.Sent, t.Outcomes.Success, share(t.Outcomes.Success, t.Sent-t.InFlight))
+	said := fmt.Sprintf("%s %d total, %d successful%s", t.Name, t.Sent, t.Outcomes.Success, share(t.Outcomes.Success, t.Sent-t.InFlight))
 	if t.Outcomes.RateLimited > 0 {
-		text += fmt.Sprintf(", %d rate limited", t.Outcomes.RateLimited)
+		said += fmt.Sprintf(", %d rate limited", t.Outcomes.RateLimited)
 	}
 	if t.ResponseTime != nil && t.ResponseTime.P95 != nil {
-		text += ", p95 " + format.Short(t.ResponseTime.P95.Duration)
+		said += ", p95 " + text.Short(t.ResponseTime.P95.Duration)
 	}
-	return text
+	return said
 }
 
 // Contract is what the limiter is audited against, "" if it is not.
@@ -308,7 +308,7 @@ func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
 
 // share is " (99.97%)", or nothing for a share of nothing.
 func share(part, whole int64) string {
-	if percent := format.Percent(part, whole); percent != "" {
+	if percent := text.Percent(part, whole); percent != "" {
 		return " (" + percent + ")"
 	}
 	return ""

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // TraceHeads are those of Traces.
@@ -36,7 +36,7 @@ func Traces(r *v1alpha1.StepResult) [][]string {
 
 // Traced are the columns of a request from its trace on.
 func Traced(t *v1alpha1.TracedRequest) []string {
-	return []string{t.TraceID, t.Outcome, statusOf(t), format.Short(t.ResponseTime.Duration), format.Short(t.ServiceTime.Duration)}
+	return []string{t.TraceID, t.Outcome, statusOf(t), text.Short(t.ResponseTime.Duration), text.Short(t.ServiceTime.Duration)}
 }
 
 // Sampled says how many requests of a step asked for a trace, "" if none has one.
@@ -80,9 +80,9 @@ func (p *page) traces(r *v1alpha1.StepResult) {
 
 // ofTrace is a request in a line: how long it took, what became of it, and its trace.
 func ofTrace(t *v1alpha1.TracedRequest) string {
-	took, what := format.Short(t.ResponseTime.Duration), t.Outcome
+	took, what := text.Short(t.ResponseTime.Duration), t.Outcome
 	if t.ServiceTime.Duration < t.ResponseTime.Duration/10*9 {
-		took += " (service time " + format.Short(t.ServiceTime.Duration) + ")"
+		took += " (service time " + text.Short(t.ServiceTime.Duration) + ")"
 	}
 	if responded(t) {
 		what = measure.StatusName(int(t.StatusCode))

@@ -8,8 +8,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // NotCarriedOut says what of a step's plan its workers did not carry out; it is empty
@@ -77,7 +77,7 @@ func Coverage(step *v1alpha1.StepStatus) string {
 	if step.Result == nil || step.Result.Due >= planned {
 		return ""
 	}
-	return format.Percent(step.Result.Due, planned)
+	return text.Percent(step.Result.Due, planned)
 }
 
 // TolerableDelay is how late a worker may begin a step and count as having sent load

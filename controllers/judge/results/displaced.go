@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -33,18 +33,18 @@ func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *me
 		return notAsPlanned(step, merged, total)
 	case share(int64(merged.HeldUp), int64(merged.UserTime)) > tolerableDisplacement && merged.HeldUp > tolerableSpread*time.Duration(step.Load.MostUsers()):
 		return fmt.Sprintf("In step %s, the generator kept the users from sending for %s of their time",
-			step.Name, format.Percent(int64(merged.HeldUp), int64(merged.UserTime)))
+			step.Name, text.Percent(int64(merged.HeldUp), int64(merged.UserTime)))
 	case step.Load.IsBurst() && merged.BurstSpread > spread:
 		return fmt.Sprintf("In step %s, the burst was sent within %s, and at most %s is allowed",
-			step.Name, format.Short(merged.BurstSpread), format.Short(spread))
+			step.Name, text.Short(merged.BurstSpread), text.Short(spread))
 	}
 	return ""
 }
 
 // notAsPlanned says how many requests the generator did not send, or sent too late.
 func notAsPlanned(step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
-	unsent, late := format.Percent(merged.UnsentByGenerator, merged.Due), format.Percent(total.Displaced, total.Sent)
-	after := format.Short(measure.Displacement(merged.Window))
+	unsent, late := text.Percent(merged.UnsentByGenerator, merged.Due), text.Percent(total.Displaced, total.Sent)
+	after := text.Short(measure.Displacement(merged.Window))
 	switch {
 	case total.Displaced == 0:
 		return fmt.Sprintf("In step %s, %s of the requests that were due were not sent, and a steady generator would have sent them", step.Name, unsent)

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Downtime is for how long a target was down within the window of a step.
@@ -24,7 +24,7 @@ type Downtime struct {
 // percent is what certainly was downtime, rounded to hundredths.
 func (d Downtime) percent() string {
 	const whole = 10_000
-	return format.Percent((int64(d.Least)*whole+int64(d.Window)/2)/int64(d.Window), whole)
+	return text.Percent((int64(d.Least)*whole+int64(d.Window)/2)/int64(d.Window), whole)
 }
 
 // DowntimeOf is the downtime of a target in a step that has ended; ok is false if a worker

@@ -9,7 +9,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -82,7 +81,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 	status := &v1alpha1.GeneratorStatus{
 		Healthy:              true,
 		Engine:               text.Truncate(merged.Engine, maxEngine),
-		CPUThrottled:         format.Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
+		CPUThrottled:         text.Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
 		ConnectionsOpened:    merged.ConnectionsOpened,
 		OpenedInWindow:       merged.OpenedInWindow,
 		ConnectionsReused:    merged.Reused,
@@ -110,7 +109,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 		status.CPUTime = &metav1.Duration{Duration: health.CPU.Round(time.Millisecond)}
 	}
 	if health.RunQueueWait > 0 {
-		status.RunQueueWait = format.Percent(int64(health.RunQueueWait), int64(workers.time(merged.Window)))
+		status.RunQueueWait = text.Percent(int64(health.RunQueueWait), int64(workers.time(merged.Window)))
 	}
 	if health.Stalled > 0 {
 		status.Stalled = &metav1.Duration{Duration: health.Stalled.Round(time.Millisecond)}
@@ -142,7 +141,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 // sayDisplaced says by how much users were held up and a burst was spread.
 func sayDisplaced(status *v1alpha1.GeneratorStatus, merged *measure.Measurement) {
 	if merged.HeldUp > merged.UserTime/leastHeldUp {
-		status.HeldUp = format.Percent(int64(merged.HeldUp), int64(merged.UserTime))
+		status.HeldUp = text.Percent(int64(merged.HeldUp), int64(merged.UserTime))
 	}
 	if merged.BurstSpread > 0 {
 		status.BurstSpread = rounded(merged.BurstSpread)
@@ -191,7 +190,7 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	if waits && why == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
 	}
-	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, format.Percent(sent, due))
+	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, text.Percent(sent, due))
 	if merged.UnsentWithoutRoom > 0 {
 		fact += " while connections had room"
 	}
@@ -237,7 +236,7 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 		return "", ""
 	}
 	enough := max(workers.enough(merged.Due, merged.Due-merged.Unsent), workers.punctual(merged, merged.Lateness.Max()))
-	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, format.Short(p99))
+	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, text.Short(p99))
 	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 
@@ -252,7 +251,7 @@ func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fl
 	// With n times as many workers, each has an n-th of the responses to read before
 	// another's.
 	enough := workers.enough(int64(p99), int64(tolerableLateness))
-	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had come", step.Name, format.Short(p99))
+	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had come", step.Name, text.Short(p99))
 	return lagging(v1alpha1.ReasonReadLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 

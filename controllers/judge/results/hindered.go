@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // cpuStep is to what a quantity of CPU is rounded up: 50m.
@@ -56,21 +56,21 @@ func causesOf(merged *measure.Measurement, workers fleet) []cause {
 	return []cause{
 		{
 			reason: v1alpha1.ReasonCPUThrottled, length: h.CPUThrottledMax, tolerable: window / tolerableThrottling,
-			why: fmt.Sprintf("a worker was held back by its CPU limit for %s of the time", format.Percent(int64(h.CPUThrottledMax), int64(window))),
+			why: fmt.Sprintf("a worker was held back by its CPU limit for %s of the time", text.Percent(int64(h.CPUThrottledMax), int64(window))),
 			advice: func(withNumber bool) string {
 				return raiseLimit(workers.usedEach(h.CPU), window-h.CPUThrottledMax, withNumber)
 			},
 		},
 		{
 			reason: v1alpha1.ReasonNodeBusy, length: waited, tolerable: window / tolerableWait,
-			why: fmt.Sprintf("a worker's threads waited for a processor for %s of the time, because its node is busy", format.Percent(int64(h.RunQueueWaitMax), int64(window))),
+			why: fmt.Sprintf("a worker's threads waited for a processor for %s of the time, because its node is busy", text.Percent(int64(h.RunQueueWaitMax), int64(window))),
 			advice: func(withNumber bool) string {
 				return requestCPU(workers.usedEach(h.CPU)+h.RunQueueWaitMax, window, withNumber)
 			},
 		},
 		{
 			reason: v1alpha1.ReasonNodeBusy, length: max(0, h.StalledMax-h.CPUThrottledMax-waited),
-			why: fmt.Sprintf("a worker stood still for %s, because it was stopped or its node is busy", format.Short(h.StalledMax)),
+			why: fmt.Sprintf("a worker stood still for %s, because it was stopped or its node is busy", text.Short(h.StalledMax)),
 			advice: func(bool) string {
 				return "Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."
 			},
@@ -89,13 +89,13 @@ func Delay(workers int32, step *v1alpha1.StepStatus, merged *measure.Measurement
 	}
 	switch {
 	case pause > 0 && 2*pause >= behind:
-		return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "the garbage collector of a worker stopped it for", format.Short(pause), "at a time")
+		return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "the garbage collector of a worker stopped it for", text.Short(pause), "at a time")
 	case behind == 0:
 		return "", ""
 	case read > sent:
-		return v1alpha1.ReasonReadLag, fmt.Sprintf(sentence, step.Name, "responses were read up to", format.Short(read), "after they had come")
+		return v1alpha1.ReasonReadLag, fmt.Sprintf(sentence, step.Name, "responses were read up to", text.Short(read), "after they had come")
 	}
-	return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "requests were sent up to", format.Short(sent), "after a steady generator would have sent them")
+	return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "requests were sent up to", text.Short(sent), "after a steady generator would have sent them")
 }
 
 // raiseLimit is the limit under which no worker is held back: what each used in the time for

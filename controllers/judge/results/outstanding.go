@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
-	"github.com/loadtest-dev/loadtest-operator/controllers/trend"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/trend"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // outstanding is what was outstanding in a step; nil: it was not counted.
@@ -30,8 +30,8 @@ func outstanding(load *v1alpha1.StepLoad, merged *measure.Measurement) *v1alpha1
 		result.Trend = v1alpha1.OutstandingUncertain
 	}
 	result.Growth = growthText(grown(measured))
-	if text := growthText(grown(ideal)); text != result.Growth {
-		result.WithoutGenerator = text
+	if said := growthText(grown(ideal)); said != result.Growth {
+		result.WithoutGenerator = said
 	}
 	return result
 }
@@ -109,7 +109,7 @@ func untested(load *v1alpha1.StepLoad, cut bool, found trend.Trend) string {
 
 // growthText is a growth as a result has it: of a long step, a small one counts.
 func growthText(perSecond float64) string {
-	return trimmed(strconv.FormatFloat(perSecond, 'f', format.Digits(perSecond), 64))
+	return trimmed(strconv.FormatFloat(perSecond, 'f', text.Digits(perSecond), 64))
 }
 
 func oneDigit(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }

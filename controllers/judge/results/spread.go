@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Spread is how far the repetitions of a step differ: of each step that sends
@@ -73,7 +73,7 @@ func failureRate(r *v1alpha1.StepResult) number {
 	if r.Sent <= 0 {
 		return number{}
 	}
-	return number{value: big.NewRat(r.Failed, r.Sent), text: format.Percent(r.Failed, r.Sent)}
+	return number{value: big.NewRat(r.Failed, r.Sent), text: text.Percent(r.Failed, r.Sent)}
 }
 
 // numbers is nil when a repetition has no such figure: least and greatest of the

@@ -3,8 +3,8 @@ package verdict
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // downtime is the share of the window in which the target was certainly down. At its worst
@@ -15,10 +15,10 @@ func (s sample) downtime() observation {
 		return unknown("%s cannot be judged: a worker did not report the course of the step.", s.place())
 	}
 	o := observation{value: percent(int64(d.Least), int64(d.Window)), worst: percent(int64(d.Most), int64(d.Window))}
-	o.fact = fmt.Sprintf("For %s of %s in step %s, %s", format.Short(d.Least), format.Short(d.Window), s.step.Name, whatWasDown(d))
+	o.fact = fmt.Sprintf("For %s of %s in step %s, %s", text.Short(d.Least), text.Short(d.Window), s.step.Name, whatWasDown(d))
 	if d.Least < d.Most {
 		o.caveat = fmt.Sprintf("The target was down for %s to %s of step %s: for a part of that time a worker did not run, or the end of requests is not known.",
-			format.Percent(int64(d.Least), int64(d.Window)), format.Percent(int64(d.Most), int64(d.Window)), s.step.Name)
+			text.Percent(int64(d.Least), int64(d.Window)), text.Percent(int64(d.Most), int64(d.Window)), s.step.Name)
 	}
 	return o
 }

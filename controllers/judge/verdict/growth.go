@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // grows says that the outstanding requests of a step became more and more: it kept its
@@ -35,10 +35,10 @@ func (s sample) drift() observation {
 func (r run) growth(step *v1alpha1.StepStatus) string {
 	switch {
 	case grows(step):
-		return format.Grew(step.Result.Outstanding.Growth, step.Name) + r.prospect(step) + "."
+		return text.Grew(step.Result.Outstanding.Growth, step.Name) + r.prospect(step) + "."
 	case isUncertain(step):
 		o := step.Result.Outstanding
-		return fmt.Sprintf("%s, and by %s/s without the generator's own delay.", format.Grew(o.Growth, step.Name), format.Decimal(o.WithoutGenerator))
+		return fmt.Sprintf("%s, and by %s/s without the generator's own delay.", text.Grew(o.Growth, step.Name), text.Decimal(o.WithoutGenerator))
 	}
 	return ""
 }
@@ -46,20 +46,20 @@ func (r run) growth(step *v1alpha1.StepStatus) string {
 // prospect is which limit on times a growing step passes first, and when; empty: none
 // that can be told.
 func (r run) prospect(step *v1alpha1.StepStatus) string {
-	first, text := time.Duration(0), ""
+	first, said := time.Duration(0), ""
 	for i := range r.spec.Thresholds {
 		limit, what := timeLimit(&r.spec.Thresholds[i])
 		if limit == 0 || !applies(&r.spec.Thresholds[i], step) {
 			continue
 		}
 		after, ok := results.TimeUntil(step, limit)
-		if !ok || text != "" && after >= first {
+		if !ok || said != "" && after >= first {
 			continue
 		}
 		first = after
-		text = fmt.Sprintf("; at that rate %s after %s of this load", what, format.Short(after.Round(time.Second)))
+		said = fmt.Sprintf("; at that rate %s after %s of this load", what, text.Short(after.Round(time.Second)))
 	}
-	return text
+	return said
 }
 
 // timeLimit is the limit that a threshold puts on the response times of all requests, and
@@ -69,7 +69,7 @@ func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
 		return 0, ""
 	}
 	if t.Metric == v1alpha1.MetricOnTimeRate && t.Within != nil {
-		return t.Within.Duration, "response times pass " + format.Short(t.Within.Duration)
+		return t.Within.Duration, "response times pass " + text.Short(t.Within.Duration)
 	}
 	if t.Max == nil || unitOf(t.Metric) != latency {
 		return 0, ""

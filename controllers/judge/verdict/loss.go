@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // wentOn says of a run that goes on after the loss of workers how much of the plan of the
@@ -25,5 +25,5 @@ func (r run) wentOn() string {
 		}
 		planned += step.Load.Requests
 	}
-	return fmt.Sprintf(", and the run went on with the others: %s of the planned requests were measured", format.Percent(due, planned))
+	return fmt.Sprintf(", and the run went on with the others: %s of the planned requests were measured", text.Percent(due, planned))
 }

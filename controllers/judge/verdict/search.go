@@ -8,7 +8,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
@@ -88,7 +87,7 @@ func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes
 	case search.Exhausted:
 		if n := breachedHolds(probes); n > 0 {
 			return joined(fmt.Sprintf("The search was given up: %d loads, each lower than the one before by the precision of %s, were not kept for %s.",
-				n, s.Precision, format.Whole(s.Hold.Duration)), r.keptFor(s), breached)
+				n, s.Precision, text.Whole(s.Hold.Duration)), r.keptFor(s), breached)
 		}
 		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), r.probed(s, probes))
 	}
@@ -132,7 +131,7 @@ func (r run) breached(s *v1alpha1.SearchStatus, which string) string {
 func (r run) probed(s *v1alpha1.SearchStatus, probes []search.Probe) string {
 	switch kept := r.keptFor(s); {
 	case s.High != "" && breachedHolds(probes) > 0:
-		return joined(kept, fmt.Sprintf("Not kept for %s at %s.", format.Whole(s.Hold.Duration), r.load(s.High)))
+		return joined(kept, fmt.Sprintf("Not kept for %s at %s.", text.Whole(s.Hold.Duration), r.load(s.High)))
 	case kept != "" && s.High != "":
 		return fmt.Sprintf("%s, and not kept at %s.", strings.TrimSuffix(kept, "."), r.load(s.High))
 	case kept != "":
@@ -147,23 +146,23 @@ func (r run) keptFor(s *v1alpha1.SearchStatus) string {
 	if s.Low == "" {
 		return ""
 	}
-	return fmt.Sprintf("Kept for %s at %s.", format.Whole(r.spec.Search.Duration.Duration), r.load(s.Low))
+	return fmt.Sprintf("Kept for %s at %s.", text.Whole(r.spec.Search.Duration.Duration), r.load(s.Low))
 }
 
 // held is for how long the load that was found was kept, and what was outstanding then.
 func (r run) held(s *v1alpha1.SearchStatus) string {
 	last := &r.status.Steps[len(r.status.Steps)-1]
 	if !last.Hold {
-		return fmt.Sprintf("for %s, the time of a probe, and not held for longer (spec.search.hold is 0s).", format.Whole(r.spec.Search.Duration.Duration))
+		return fmt.Sprintf("for %s, the time of a probe, and not held for longer (spec.search.hold is 0s).", text.Whole(r.spec.Search.Duration.Duration))
 	}
-	text := "held for " + format.Whole(s.Hold.Duration)
+	said := "held for " + text.Whole(s.Hold.Duration)
 	switch o := last.Result.Outstanding; {
 	case last.Load.Rate == nil && last.Load.RatePerUser == nil:
-		return text + ". These users wait for each response, so that nothing piles up: more of them get slower responses."
+		return said + ". These users wait for each response, so that nothing piles up: more of them get slower responses."
 	case o == nil || o.Trend != v1alpha1.OutstandingSteady:
-		return text + "."
+		return said + "."
 	default:
-		return fmt.Sprintf("%s, outstanding requests steady at %s.", text, format.Decimal(o.Mean))
+		return fmt.Sprintf("%s, outstanding requests steady at %s.", said, text.Decimal(o.Mean))
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // A request that was sent late meets others that were sent late, and waits for them at the
@@ -80,5 +80,5 @@ func (s sample) onTimeApart() int64 {
 // together says by how much requests were late that came together with others.
 func (s sample) together() string {
 	return fmt.Sprintf("Requests that were sent up to %s late came to the target together with others, and may have waited for these.",
-		format.Short(s.cameTogether()))
+		text.Short(s.cameTogether()))
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // auditRounds are the rounds in which a worker reads numbers, so that a number read before
@@ -122,11 +122,11 @@ func take(a v1alpha1.AuditStatus, value v1alpha1.JSONPath, point v1alpha1.AuditP
 	case n >= len(readings) && !readerLeft:
 		return verdict.Unread(value, a, point, "no worker is left that could read it")
 	case n >= len(readings):
-		return verdict.Unread(value, a, point, fmt.Sprintf("no worker has read it within %s", format.Short(a.MaxWait.Duration)))
+		return verdict.Unread(value, a, point, fmt.Sprintf("no worker has read it within %s", text.Short(a.MaxWait.Duration)))
 	case !readings[n].Read:
 		return verdict.Unread(value, a, point, readings[n].Problem)
 	case !isStable(&a, readings[n]):
-		return verdict.Unread(value, a, point, fmt.Sprintf("it never stood still for %s within %s, and was %d at last", format.Short(a.StableFor.Duration), format.Short(a.MaxWait.Duration), readings[n].Value))
+		return verdict.Unread(value, a, point, fmt.Sprintf("it never stood still for %s within %s, and was %d at last", text.Short(a.StableFor.Duration), text.Short(a.MaxWait.Duration), readings[n].Value))
 	case point == v1alpha1.AuditBefore:
 		a.Before = &readings[n].Value
 		return a

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // summarize writes the line that kubectl get prints, from the next status. Its figures belong
@@ -33,11 +33,11 @@ func summaryOf(s *v1alpha1.LoadTestStatus) v1alpha1.Summary {
 	}
 	// A reader would take the goodput of some workers for the goodput of all.
 	if latest.State != v1alpha1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
-		summary.Goodput = format.Rate(result.Goodput)
+		summary.Goodput = text.Rate(result.Goodput)
 	}
-	summary.Errors = format.Percent(result.Failed, result.Sent-result.InFlight)
+	summary.Errors = text.Percent(result.Failed, result.Sent-result.InFlight)
 	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
-		summary.P95 = format.Short(result.ResponseTime.P95.Duration)
+		summary.P95 = text.Short(result.ResponseTime.P95.Duration)
 	}
 	return summary
 }

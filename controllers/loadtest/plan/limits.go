@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // checkLimits refuses a run that is larger than the administrator allows. Its message has
@@ -151,7 +151,7 @@ func durationBreach(planned, limit time.Duration, may string) string {
 		return ""
 	}
 	return fmt.Sprintf("spec: a run of up to %s by its plan is longer %s; at most %s is accepted: have shorter or fewer steps, repetitions or pauses.",
-		format.Whole(planned), may, format.Whole(limit))
+		text.Whole(planned), may, text.Whole(limit))
 }
 
 // longest is how long a run sends load, or pauses, by its plan: a search with all its

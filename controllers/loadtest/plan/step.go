@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -126,7 +126,7 @@ func explicitSteps(list []v1alpha1.Step, each time.Duration) []v1alpha1.StepStat
 func explicitStep(s *v1alpha1.Step, each time.Duration) v1alpha1.StepStatus {
 	switch {
 	case s.Pause != nil:
-		return v1alpha1.StepStatus{Name: "pause " + format.Whole(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
+		return v1alpha1.StepStatus{Name: "pause " + text.Whole(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
 	case s.Rate != nil:
 		return rateStep(s)
 	case s.RequestsPerUser != nil:

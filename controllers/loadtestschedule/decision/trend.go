@@ -8,9 +8,9 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // shown are percentiles, as figures in microseconds. The first for which a step has
@@ -65,7 +65,7 @@ func before(b *v1alpha1.BaselineStatus, rung int32, metric v1alpha1.Metric) []*b
 func sentence(metric v1alpha1.Metric, now, before []*big.Rat) string {
 	middle, _ := statistics.Of([]*big.Rat{big.NewRat(1, 1)}, now) // its median
 	microseconds, _ := middle.Factor.Float64()
-	said := fmt.Sprintf("%s %s", metric, format.Short(time.Duration(microseconds*float64(time.Microsecond))))
+	said := fmt.Sprintf("%s %s", metric, text.Short(time.Duration(microseconds*float64(time.Microsecond))))
 	by, ok := statistics.Of(before, now)
 	if !ok || by.Factor == nil {
 		return said

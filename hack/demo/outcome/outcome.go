@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // The names of the runs that are judged.
@@ -80,7 +80,7 @@ func known(d time.Duration) string {
 	if d == 0 {
 		return "-"
 	}
-	return format.Short(d)
+	return text.Short(d)
 }
 
 func (r Result) verdict() string {

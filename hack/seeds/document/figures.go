@@ -7,10 +7,10 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // figure is a plot with a line for each experiment.
@@ -67,7 +67,7 @@ func redirects(r *v1alpha1.StepResult) float64 { return record.P50(r, "Redirect"
 // rateTicks and timeTicks are how values of an axis are written.
 func rateTicks(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-func timeTicks(v float64) string { return format.Short(time.Duration(v * float64(time.Second))) }
+func timeTicks(v float64) string { return text.Short(time.Duration(v * float64(time.Second))) }
 
 // lines are drawn from points by experiment; one without points is left out.
 func (d *document) lines(points func(e experiment.Experiment) []plot.Point) []plot.Line {

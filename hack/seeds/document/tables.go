@@ -6,9 +6,9 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/expect"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const unknown = "–"
@@ -78,9 +78,9 @@ func ladder(lt *v1alpha1.LoadTest) [][]string {
 		r := step.Result
 		items := unknown
 		if r.ItemsPerSecond != "" {
-			items = format.Rate(r.ItemsPerSecond)
+			items = text.Rate(r.ItemsPerSecond)
 		}
-		row := []string{fmt.Sprint(step.Load.Users), fmt.Sprint(r.Due), known(format.Percent(r.Unsent, r.Due)), known(format.Percent(r.Failed, r.Sent)), format.Rate(r.Goodput), items}
+		row := []string{fmt.Sprint(step.Load.Users), fmt.Sprint(r.Due), known(text.Percent(r.Unsent, r.Due)), known(text.Percent(r.Failed, r.Sent)), text.Rate(r.Goodput), items}
 		if l := r.ResponseTime; l != nil {
 			row = append(row, report.Brief(l.Mean), report.Brief(l.P50), report.Brief(l.P95), report.Brief(l.P99))
 		} else {

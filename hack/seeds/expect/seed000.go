@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 func seed000() []Expectation {
@@ -19,7 +19,7 @@ func seed000() []Expectation {
 			rungs := rungsOf(all, "000-v1", "tiny-bitly-writes")
 			r := rungs[len(rungs)-1].Result
 			return fmt.Sprintf("With %d users %d were due, %s of them never sent; %d succeeded: goodput %s.", rungs[len(rungs)-1].Load.Users, r.Due,
-				format.Percent(r.Unsent, r.Due), r.Expected, format.Rate(r.Goodput)), r.Expected < r.Due && r.Due == r.Sent+r.Unsent
+				text.Percent(r.Unsent, r.Due), r.Expected, text.Rate(r.Goodput)), r.Expected < r.Due && r.Due == r.Sent+r.Unsent
 		}},
 		breaksBefore("000-v1-breaks-before-v3", "000-v1", "000-v3", "V1, with a connection to Postgres for each request, breaks before V3 behind PgBouncer: at fewer users, or at as many with less than half of its goodput."),
 		breaksBefore("000-v1-breaks-before-pool", "000-v1", "000-v3-pool", "So it does before V3 as the code had it, with a pool in the process."),
@@ -29,7 +29,7 @@ func seed000() []Expectation {
 		}},
 		{"000-cache-does-not-hurt", []string{"000-v3-pool", "000-v4"}, "Redis does not make reads worse: at the largest rung V4 has at least 90 % of the goodput of V3 with a pool.", func(all record.Results) (string, bool) {
 			pool, cache := last(all, "000-v3-pool", "tiny-bitly-reads"), last(all, "000-v4", "tiny-bitly-reads")
-			return fmt.Sprintf("V3 with a pool %s, V4 %s.", format.Rate(pool.Goodput), format.Rate(cache.Goodput)),
+			return fmt.Sprintf("V3 with a pool %s, V4 %s.", text.Rate(pool.Goodput), text.Rate(cache.Goodput)),
 				record.Number(cache.Goodput) >= 0.9*record.Number(pool.Goodput)
 		}},
 	}
@@ -84,7 +84,7 @@ func broke(all record.Results, name string) breach {
 	for _, step := range rungsOf(all, name, "tiny-bitly-reads") {
 		lost := step.Result.Due - step.Result.Expected
 		if float64(lost) > lostShare*float64(step.Result.Due) {
-			return breach{step.Load.Users, format.Percent(lost, step.Result.Due), record.Number(step.Result.Goodput)}
+			return breach{step.Load.Users, text.Percent(lost, step.Result.Due), record.Number(step.Result.Goodput)}
 		}
 	}
 	return breach{}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 func seed002() []Expectation {
@@ -27,7 +27,7 @@ func seed002() []Expectation {
 		{"002-no-ceiling", []string{"002-v01"}, "Goodput grows with the users: twice as many in the last rung have at least 1.5 times as much.", func(all record.Results) (string, bool) {
 			rungs := rungsOf(all, "002-v01", test)
 			before, after := rungs[len(rungs)-2], rungs[len(rungs)-1]
-			return fmt.Sprintf("%d users %s, %d users %s.", before.Load.Users, format.Rate(before.Result.Goodput), after.Load.Users, format.Rate(after.Result.Goodput)),
+			return fmt.Sprintf("%d users %s, %d users %s.", before.Load.Users, text.Rate(before.Result.Goodput), after.Load.Users, text.Rate(after.Result.Goodput)),
 				record.Number(after.Result.Goodput) >= 1.5*record.Number(before.Result.Goodput)
 		}},
 		{"002-collisions-do-not-fail", []string{"002-v01"}, "With one worker nothing fails: the published failures were collisions of codes, not a lack of workers.", func(all record.Results) (string, bool) {
@@ -39,7 +39,7 @@ func seed002() []Expectation {
 		}},
 		{"002-asynchronous-clicks-are-faster", []string{"002-v02", "002-v03"}, "A redirect that puts its click into a list in Redis is faster than one that stores it: by the median of the largest rung.", func(all record.Results) (string, bool) {
 			before, after := record.P50(last(all, "002-v02", test), "Redirect"), record.P50(last(all, "002-v03", test), "Redirect")
-			return fmt.Sprintf("Stored before the answer %s, through Redis %s.", format.Short(before), format.Short(after)), after > 0 && after < before
+			return fmt.Sprintf("Stored before the answer %s, through Redis %s.", text.Short(before), text.Short(after)), after > 0 && after < before
 		}},
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // overTheOcean is the way of the published requests to their server and back.
@@ -33,7 +33,7 @@ func seed003() []Expectation {
 		}},
 		{"003-no-ocean", []string{"003-1gb"}, "Without 250 ms of way, half of the reads of a position take less than 100 ms.", func(all record.Results) (string, bool) {
 			p50 := record.P50(first(all, "003-1gb", "events-position"), "")
-			return fmt.Sprintf("p50 is %s; %s were the way of the published ones.", format.Short(p50), overTheOcean), p50 > 0 && p50 < 100*time.Millisecond
+			return fmt.Sprintf("p50 is %s; %s were the way of the published ones.", text.Short(p50), overTheOcean), p50 > 0 && p50 < 100*time.Millisecond
 		}},
 		{"003-quantiles-in-order", about, "Quantiles rise, and no mean is above the 99th percentile by more than the longest time explains.", func(all record.Results) (string, bool) {
 			steps, wrong := 0, []string(nil)
@@ -73,4 +73,4 @@ func ordered(l *v1alpha1.Latency) bool {
 	return record.Time(l.Mean) <= bound
 }
 
-func perSecond(rate float64) string { return format.Rate(fmt.Sprintf("%.3f", rate)) }
+func perSecond(rate float64) string { return text.Rate(fmt.Sprintf("%.3f", rate)) }

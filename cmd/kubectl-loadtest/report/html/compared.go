@@ -10,7 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Compared are LoadTests side by side.
@@ -88,7 +88,7 @@ func overlays(c Compared) []figure {
 		return list, values
 	}
 	good, rates := lines(func(r *v1alpha1.StepResult) (float64, string) {
-		return report.Number(r.Goodput), format.Rate(r.Goodput)
+		return report.Number(r.Goodput), text.Rate(r.Goodput)
 	})
 	slow, durations := lines(func(r *v1alpha1.StepResult) (float64, string) {
 		if r.ResponseTime == nil || r.ResponseTime.P95 == nil {

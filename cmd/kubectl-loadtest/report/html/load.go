@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // figure is a plot in two shapes, for a wide page and for a phone.
@@ -165,7 +165,7 @@ func shape(step *v1alpha1.StepStatus) plot.Shape {
 
 func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
 	good := series("goodput", "main", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
-		return report.Number(r.Goodput), format.Rate(r.Goodput)
+		return report.Number(r.Goodput), text.Rate(r.Goodput)
 	})
 	windows := map[*v1alpha1.StepResult]time.Duration{}
 	for _, step := range steps {
@@ -179,7 +179,7 @@ func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []pl
 			return 0, ""
 		}
 		rate := float64(r.Due) / window
-		return rate, format.Rate(fmt.Sprintf("%.3f", rate))
+		return rate, text.Rate(fmt.Sprintf("%.3f", rate))
 	})
 	due.Marks = nil
 	var values []float64
@@ -234,8 +234,8 @@ func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Rules: rules})
 }
 
-func inText(d *metav1.Duration) (seconds float64, text string) {
-	return d.Seconds(), format.Short(d.Duration)
+func inText(d *metav1.Duration) (seconds float64, said string) {
+	return d.Seconds(), text.Short(d.Duration)
 }
 
 func rateAxis(values []float64) plot.Axis {
@@ -278,9 +278,9 @@ func spaced(d time.Duration) string {
 
 // units are a time's digits and its unit.
 func units(d time.Duration) (value, unit string) {
-	text := format.Short(d)
-	value = strings.TrimRight(text, "ums")
-	if unit = text[len(value):]; unit == "us" {
+	said := text.Short(d)
+	value = strings.TrimRight(said, "ums")
+	if unit = said[len(value):]; unit == "us" {
 		unit = "µs"
 	}
 	return value, unit

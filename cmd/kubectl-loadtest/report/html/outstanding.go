@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // outstandingOverTime draws how many requests were due and had not ended, of the steps whose
@@ -30,7 +30,7 @@ func outstandingOverTime(all []timeline, x plot.Axis, spans []plot.Span) []figur
 		line := plot.Line{Class: "main", Points: outstandingOf(l.archived.Outstanding, l.from, join)}
 		if l.step.Result != nil && l.step.Result.Outstanding.Grows() {
 			line.Class = "bad"
-			growing = append(growing, fmt.Sprintf("step %s, by %s/s", shortened(l.step.Name, 24), format.Decimal(l.step.Result.Outstanding.Growth)))
+			growing = append(growing, fmt.Sprintf("step %s, by %s/s", shortened(l.step.Name, 24), text.Decimal(l.step.Result.Outstanding.Growth)))
 		}
 		for _, p := range line.Points {
 			values = append(values, p.Y)

@@ -8,9 +8,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // mostMoments is how many points a line has over all steps: more would be too many for a
@@ -255,7 +255,7 @@ func seconds(s *v1alpha1.LoadTestStatus, archived []*archive.Step) table {
 		}
 		slices.Sort(good)
 		slices.Sort(p95)
-		rate := func(v float64) string { return format.Rate(fmt.Sprintf("%.3f", v)) }
+		rate := func(v float64) string { return text.Rate(fmt.Sprintf("%.3f", v)) }
 		row := []string{report.Title(l.step), count(int64(len(good))), rate(good[0]), rate(good[(len(good)-1)/2]), rate(good[len(good)-1]), rate(slices.Max(failed)), unknown, unknown}
 		if n := len(p95); n > 0 {
 			row[6], row[7] = spacedSeconds(p95[(n-1)/2]), spacedSeconds(p95[n-1])

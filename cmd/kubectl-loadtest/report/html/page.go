@@ -11,8 +11,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 var (
@@ -149,7 +149,7 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 	if s.MaxSustainedRate != "" {
 		list = append(list, key{"Kept", s.MaxSustainedRate, "/s", keptFor(s)})
 	}
-	if rate, ok := strings.CutSuffix(format.Rate(r.Goodput), "/s"); ok {
+	if rate, ok := strings.CutSuffix(text.Rate(r.Goodput), "/s"); ok {
 		list = append(list, key{"Goodput", rate, "/s", in})
 	}
 	if r.ResponseTime != nil && r.ResponseTime.P95 != nil {
@@ -160,10 +160,10 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 		}
 		list = append(list, key{"Response time, p95", value, unit, note})
 	}
-	if failed := format.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
+	if failed := text.Percent(r.Failed, r.Sent-r.InFlight); failed != "" {
 		list = append(list, key{"Failed", failed, "", "of " + count(r.Sent-r.InFlight) + " sent"})
 	}
-	if unsent := format.Percent(r.Unsent, r.Due); unsent != "" {
+	if unsent := text.Percent(r.Unsent, r.Due); unsent != "" {
 		list = append(list, key{"Never sent", unsent, "", "of " + count(r.Due) + " due"})
 	}
 	if down := report.Downtime(r); down != "" {
@@ -175,7 +175,7 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 // keptFor says for how long the load of a key kept its thresholds.
 func keptFor(s *v1alpha1.LoadTestStatus) string {
 	if d := report.KeptFor(s); d > 0 {
-		return "every threshold, for " + format.Whole(d)
+		return "every threshold, for " + text.Whole(d)
 	}
 	return "every threshold"
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // TestInABrowser shows the pages of LoadTests in every state, on a wide screen and
@@ -151,9 +151,9 @@ func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (l
 				row = append(row, "–")
 				continue
 			}
-			cell := strings.ReplaceAll(format.Short(d.Duration), "us", "µs")
+			cell := strings.ReplaceAll(text.Short(d.Duration), "us", "µs")
 			if apart := d.Duration - times(without)[i].Duration; apart >= time.Millisecond && 50*apart > d.Duration {
-				cell += "(" + strings.ReplaceAll(format.Short(times(without)[i].Duration), "us", "µs") + ")"
+				cell += "(" + strings.ReplaceAll(text.Short(times(without)[i].Duration), "us", "µs") + ")"
 			}
 			row = append(row, cell)
 		}
@@ -232,7 +232,7 @@ func marksAre(t *testing.T, s *v1alpha1.LoadTestStatus, page rendered, steps []*
 		}
 		var with []*v1alpha1.StepStatus
 		for _, step := range steps {
-			if format.Rate(step.Result.Goodput) != "" {
+			if text.Rate(step.Result.Goodput) != "" {
 				with = append(with, step)
 			}
 		}

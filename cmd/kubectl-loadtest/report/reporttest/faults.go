@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Faults are runs in which the generator, or the target, did what a report has to show,
@@ -233,14 +233,14 @@ func stoodStill(t *testing.T) *v1alpha1.LoadTest {
 	g := r.Generator
 	g.Healthy, g.LoadDisplaced, g.Reason, g.Stalled = false, true, v1alpha1.ReasonNodeBusy, &metav1.Duration{Duration: 4 * time.Second}
 	g.Message = fmt.Sprintf("In step 100, %s of the requests were sent more than 200ms after a steady generator would have sent them: a worker stood still for 4s, because it was stopped or its node is busy. "+
-		"Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.", format.Percent(r.Displaced, r.Sent))
+		"Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.", text.Percent(r.Displaced, r.Sent))
 	r.Outstanding.Trend = v1alpha1.OutstandingSteady
 	undecided := func(name, observed, without, limit string, metric v1alpha1.Metric) v1alpha1.ThresholdStatus {
 		return v1alpha1.ThresholdStatus{Name: name, Metric: metric, State: v1alpha1.ThresholdInconclusive, Step: "100", Observed: observed, WithoutGenerator: without, Limit: limit,
 			Reason: v1alpha1.ReasonLoadDisplaced, Message: g.Message}
 	}
 	conclude(lt, v1alpha1.VerdictInconclusive, v1alpha1.ReasonLoadDisplaced, g.Message,
-		undecided("fast", format.Short(r.ResponseTime.P95.Duration), format.Short(r.WithoutGenerator.P95.Duration), "500ms", "p95"),
+		undecided("fast", text.Short(r.ResponseTime.P95.Duration), text.Short(r.WithoutGenerator.P95.Duration), "500ms", "p95"),
 		undecided("failureRate", "0%", "", "1%", v1alpha1.MetricFailureRate))
 	lt.Status.Thresholds[1].Default = true
 	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse, Reason: g.Reason, Message: g.Message})
@@ -255,7 +255,7 @@ func silent(t *testing.T) *v1alpha1.LoadTest {
 	step.Result.Downtime = "94%"
 	step.Result.Outstanding.Trend = v1alpha1.OutstandingUnknown
 	step.Result.Outstanding.Message = "Users without a rate wait for each response before they send again: nothing can pile up."
-	p99 := format.Short(step.Result.ResponseTime.P99.Duration)
+	p99 := text.Short(step.Result.ResponseTime.P99.Duration)
 	message := "For 28s of 30s in step 5, requests were outstanding and none was answered (downtime 94%; at most 0.5% is allowed by default)."
 	conclude(lt, v1alpha1.VerdictFailed, v1alpha1.ReasonTargetDown, message,
 		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "5", Observed: p99, Limit: "250ms", Message: "p99 is " + p99 + " in step 5; at most 250ms is allowed."},
@@ -273,7 +273,7 @@ func growing(t *testing.T) *v1alpha1.LoadTest {
 	lt := run(t, "growing", loads...)
 	lt.Status.MaxSustainedRate = "300"
 	lt.Status.Steps[1].Result.Outstanding.Trend, lt.Status.Steps[1].Result.Outstanding.Growth = v1alpha1.OutstandingGrowing, "4.0"
-	p99 := format.Short(lt.Status.Steps[1].Result.ResponseTime.P99.Duration)
+	p99 := text.Short(lt.Status.Steps[1].Result.ResponseTime.P99.Duration)
 	conclude(lt, v1alpha1.VerdictPassed, v1alpha1.ReasonThresholdsKept,
 		"All 2 thresholds were kept, default ones included. Outstanding requests grew by 4/s in step 400/s; at that rate p99 passes 500ms after 48s of this load. Step 400/s does not count as kept.",
 		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: p99, Limit: "500ms", Message: "p99 is " + p99 + " in step 400/s; at most 500ms is allowed."},

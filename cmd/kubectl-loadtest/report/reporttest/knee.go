@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Knee is a ladder against a target that answers 2,000 requests a second: up to
@@ -69,7 +69,7 @@ func wait(rate float64) float64 {
 func judge(s *v1alpha1.LoadTestStatus) {
 	last := s.Steps[len(s.Steps)-1]
 	fast := v1alpha1.ThresholdStatus{Name: "fast", Metric: "p95", State: v1alpha1.ThresholdPassed, Step: last.Name, Limit: "500ms",
-		Observed: format.Short(last.Result.ResponseTime.P95.Duration)}
+		Observed: text.Short(last.Result.ResponseTime.P95.Duration)}
 	fast.Message = "p95 is " + fast.Observed + " in step " + fast.Step + "; at most 500ms is allowed."
 	met := metav1.Condition{Type: v1alpha1.ConditionThresholdsMet, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonThresholdsKept, Message: "Every threshold was kept."}
 	if s.Verdict == v1alpha1.VerdictFailed {

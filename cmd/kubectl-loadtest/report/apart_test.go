@@ -1,12 +1,12 @@
-package format_test
+package report
 
 import (
 	"math/big"
 	"testing"
 	"time"
-
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
 )
+
+const ms = time.Millisecond
 
 func TestValuesAreApart(t *testing.T) {
 	for _, tt := range []struct {
@@ -18,8 +18,8 @@ func TestValuesAreApart(t *testing.T) {
 	} {
 		measured, _ := new(big.Rat).SetString(tt.measured)
 		without, _ := new(big.Rat).SetString(tt.without)
-		if got := format.AreApart(measured, without); got != tt.want {
-			t.Errorf("AreApart(%s, %s) = %t, want %t", tt.measured, tt.without, got, tt.want)
+		if got := areValuesApart(measured, without); got != tt.want {
+			t.Errorf("areValuesApart(%s, %s) = %t, want %t", tt.measured, tt.without, got, tt.want)
 		}
 	}
 }
@@ -34,8 +34,8 @@ func TestTimesAreApart(t *testing.T) {
 		{5 * ms, 4001 * time.Microsecond, false}, // less than a millisecond
 		{100 * ms, 98 * ms, false},               // 2 %
 	} {
-		if got := format.AreTimesApart(tt.measured, tt.without); got != tt.want {
-			t.Errorf("AreTimesApart(%v, %v) = %t, want %t", tt.measured, tt.without, got, tt.want)
+		if got := areTimesApart(tt.measured, tt.without); got != tt.want {
+			t.Errorf("areTimesApart(%v, %v) = %t, want %t", tt.measured, tt.without, got, tt.want)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/trend"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/trend"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 

@@ -1,10 +1,10 @@
-package format_test
+package text_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/controllers/format"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const ms = time.Millisecond
@@ -25,7 +25,7 @@ func TestShort(t *testing.T) {
 		time.Hour:                  "3600s",
 	}
 	for in, want := range tests {
-		if got := format.Short(in); got != want {
+		if got := text.Short(in); got != want {
 			t.Errorf("Short(%v) = %s, want %s", in, got, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestRate(t *testing.T) {
 		"1234567.8": "1.2M/s",
 	}
 	for in, want := range tests {
-		if got := format.Rate(in); got != want {
+		if got := text.Rate(in); got != want {
 			t.Errorf("Rate(%s) = %s, want %s", in, got, want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestWholeHasNoZeroUnitsAtItsEnd(t *testing.T) {
 		0: "0s", 30 * time.Second: "30s", time.Minute: "1m", time.Minute + ms: "1m0.001s", 90 * time.Second: "1m30s",
 		time.Hour: "1h", 2*time.Hour + 30*time.Minute: "2h30m", time.Hour + time.Second: "1h0m1s", time.Hour + 1: "1h0m0.000000001s",
 	} {
-		if got := format.Whole(in); got != want {
+		if got := text.Whole(in); got != want {
 			t.Errorf("Whole(%d) = %s, want %s", in, got, want)
 		}
 	}
@@ -74,7 +74,7 @@ func TestWholeHasNoZeroUnitsAtItsEnd(t *testing.T) {
 
 func TestDigitsLeaveTwoThatCount(t *testing.T) {
 	for in, want := range map[float64]int{0: 1, 5: 1, 1: 1, 0.5: 2, -0.02: 3} {
-		if got := format.Digits(in); got != want {
+		if got := text.Digits(in); got != want {
 			t.Errorf("Digits(%v) = %d, want %d", in, got, want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestDigitsLeaveTwoThatCount(t *testing.T) {
 
 func TestDecimal(t *testing.T) {
 	for in, want := range map[string]string{"41.0": "41", "4.1": "4.1", "40": "40", "0.250": "0.25", "": ""} {
-		if got := format.Decimal(in); got != want {
+		if got := text.Decimal(in); got != want {
 			t.Errorf("Decimal(%s) = %s, want %s", in, got, want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestPercent(t *testing.T) {
 		{1_000_000, 1_000_000, "100%"},
 	}
 	for _, tc := range tests {
-		if got := format.Percent(tc.part, tc.whole); got != tc.want {
+		if got := text.Percent(tc.part, tc.whole); got != tc.want {
 			t.Errorf("Percent(%d, %d) = %s, want %s", tc.part, tc.whole, got, tc.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package format
+package report
 
 import (
 	"math/big"
@@ -13,17 +13,17 @@ const (
 	apartTime  = time.Millisecond
 )
 
-// AreApart says whether the two ends of a bracket differ by so much that both are worth
+// areValuesApart says whether the two ends of a bracket differ by so much that both are worth
 // saying.
-func AreApart(measured, without *big.Rat) bool {
+func areValuesApart(measured, without *big.Rat) bool {
 	apart := new(big.Rat).Sub(measured, without)
 	apart.Abs(apart).Mul(apart, big.NewRat(apartShare, 1))
 	return apart.Cmp(new(big.Rat).Abs(measured)) > 0
 }
 
-// AreTimesApart says the same of times.
-func AreTimesApart(measured, without time.Duration) bool {
-	return (measured-without).Abs() >= apartTime && AreApart(inNanos(measured), inNanos(without))
+// areTimesApart says the same of times.
+func areTimesApart(measured, without time.Duration) bool {
+	return (measured-without).Abs() >= apartTime && areValuesApart(inNanos(measured), inNanos(without))
 }
 
 func inNanos(d time.Duration) *big.Rat { return big.NewRat(int64(d), 1) }

@@ -1,3 +1,0 @@
-// Package format writes durations, rates and shares for people, as status columns and
-// reports show them. It is pure and may import the standard library only.
-package format
