@@ -17,6 +17,34 @@
 //	      └─ recorder ── counts and histograms, in shards
 //	           └─ course ── slot by slot of the window, and the time of the users
 //
+// The life of one request of a user, on an event loop, call by call:
+//
+//	Execution.run                    a goroutine for each scheduler: driver.drive calls its run
+//	scheduler.run                    start waits for the start of the step; then, until all has ended:
+//	├─ wait
+//	│   ├─ feed.next                 when the next request is due that has a connection
+//	│   └─ driver.wait               loop.Wait: until then, or an event, such as a response (below)
+//	└─ sendBatch                     up to 32 requests, before responses are read again
+//	    └─ sendDue                   nothing, unless the next one is due
+//	        ├─ feed.take             takes it from the queue; hit has its due and its ideal times
+//	        └─ driver.send
+//	            ├─ begin             false: too late to be sent (maySend); dropped frees the connection
+//	            │   ├─ feed.render   the request with its values, from package source
+//	            │   └─ recorder      noteSent, and after the warm-up countSent
+//	            └─ loop.Send         writes it; the connection waits for events from now on
+//
+//	loop.Wait ─ response, error or timeout ─▶ loopDriver.done
+//	├─ end
+//	│   ├─ judge                     the outcome, and since when it could have been read
+//	│   └─ recorder                  noteEnd, and after the warm-up countEnd
+//	├─ ended
+//	│   └─ feed.ended                the user pauses and thinks; enqueue has the due time of its next request
+//	└─ sendDue                       the request, if any, that became due while this one ended
+//
+// A goroutineDriver hands the connection to its goroutine in send: that calls begin, Do, end
+// and ended, and then sendBatch, as done does. Arrivals have no queue of users: their feed
+// takes a place, and ended returns it.
+//
 // The client decides the driver: connections of our own clients on Linux go to
 // event loops, one for each processor, all others do not. All drivers have the same
 // results, since the scheduler alone decides what is due, sent and recorded; the
