@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -23,6 +22,7 @@ const checkAfter = 5 * time.Millisecond
 // Conn is one persistent connection for a goroutine, opened again when it is lost.
 // It holds a buffer only while there are bytes to move.
 type Conn struct {
+	socket.Interruptible
 	client  *Client
 	session *dial.Session // of its connections, one after the other; nil: none
 	net     net.Conn      // nil: closed
@@ -37,14 +37,6 @@ type Conn struct {
 	rest     []byte             // of the request: what the socket had no room for
 	response responseReader
 	err      error // of transfer
-
-	mu     sync.Mutex
-	shared net.Conn // net, for Interrupt, which holds mu
-	// deadline is that of the socket. It may be before that of the request: it is
-	// then set again when it passes, once in many requests. To set it for each
-	// would cost as much as parsing a response.
-	deadline    time.Time
-	interrupted bool
 }
 
 var _ transport.Conn = (*Conn)(nil)
@@ -118,9 +110,7 @@ func (c *Conn) adopt(conn net.Conn) {
 	if _, secured := conn.(*tls.Conn); !secured {
 		c.raw = socket.RawConn(conn)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.shared, c.deadline = conn, time.Time{}
+	c.Share(conn)
 }
 
 // release closes the connection but for its socket, which it returns; nil: it was closed.
@@ -132,21 +122,13 @@ func (c *Conn) release() net.Conn {
 }
 
 // setDeadline ensures that the socket has a deadline in the future, unless the
-// connection is interrupted.
+// connection is interrupted. It may be before that of the request: it is then set again
+// when it passes, once in many requests.
 func (c *Conn) setDeadline(now, deadline time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.interrupted {
-		return false
+	if c.raw == nil { // TLS gets the request's own: a write of TLS that a deadline stopped cannot go on
+		return c.SetDeadline(deadline)
 	}
-	// TLS gets the request's own: a write of TLS that a deadline stopped cannot go on.
-	if c.raw != nil && c.deadline.After(now) && !c.deadline.After(deadline) {
-		return true
-	}
-	c.deadline = deadline
-	// If this fails, so does the write or read that follows.
-	_ = c.shared.SetDeadline(deadline)
-	return true
+	return c.EnsureDeadline(now, deadline)
 }
 
 // extendDeadline reports whether an error was only that of a deadline set earlier,
@@ -159,47 +141,16 @@ func (c *Conn) extendDeadline(err error, deadline time.Time) bool {
 	return now.Before(deadline) && c.setDeadline(now, deadline)
 }
 
-// Interrupt ends the request that is under way, and all later ones, until
-// Resume. Dialling is ended by its context.
-func (c *Conn) Interrupt() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.interrupted, c.deadline = true, time.Time{}
-	if c.shared != nil {
-		_ = c.shared.SetDeadline(time.Unix(1, 0))
-	}
-}
-
-// Resume permits requests again. It must not be called during one.
-func (c *Conn) Resume() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.interrupted = false
-}
-
 // failed closes the connection, which is in an unknown state, and returns the error
 // of the request: ErrInterrupted if that is the cause.
 func (c *Conn) failed(err error) error {
 	socket.Break(c.net)
 	c.Close()
-	if c.isInterrupted() {
-		return failure.ErrInterrupted
-	}
-	return err
-}
-
-func (c *Conn) isInterrupted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.interrupted
+	return c.Interruption(err)
 }
 
 // Close closes the connection; the next request opens another.
 func (c *Conn) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.net != nil {
-		_ = c.net.Close()
-	}
-	c.net, c.raw, c.shared, c.response.held = nil, nil, nil, nil
+	c.Unshare(c.net)
+	c.net, c.raw, c.response.held = nil, nil, nil
 }

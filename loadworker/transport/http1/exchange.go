@@ -60,7 +60,7 @@ func (c *Conn) await(deadline time.Time) error {
 // transferLate reads what has come, after a deadline: if the process stood still, it may have
 // come long ago. It reports whether that ends the response.
 func (c *Conn) transferLate(err error) (done bool) {
-	if !errors.Is(err, os.ErrDeadlineExceeded) || c.request != nil || c.isInterrupted() {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || c.request != nil || c.IsInterrupted() {
 		return false
 	}
 	failed := c.raw.Control(func(fd uintptr) { done = c.transfer(fd) })

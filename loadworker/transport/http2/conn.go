@@ -20,6 +20,7 @@ import (
 // Conn is one persistent connection for a goroutine, opened again when it is lost. It
 // carries one request at a time.
 type Conn struct {
+	socket.Interruptible
 	client  *Client
 	session *dial.Session // of its connections, one after the other; nil: none
 	net     net.Conn      // nil: closed
@@ -28,10 +29,6 @@ type Conn struct {
 	stream  Stream
 	done    bool
 	err     error // of the request that is done
-
-	mu          sync.Mutex
-	shared      net.Conn // net, for Interrupt
-	interrupted bool
 }
 
 var (
@@ -53,7 +50,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	if err := c.ensureOpen(ctx, deadline); err != nil {
 		return transport.Response{}, c.failed(err)
 	}
-	if !c.setDeadline(deadline) {
+	if !c.SetDeadline(deadline) {
 		return transport.Response{}, c.failed(failure.ErrInterrupted)
 	}
 	reused := c.carried
@@ -68,7 +65,7 @@ func (c *Conn) Do(ctx context.Context, r *transport.Request, deadline time.Time)
 	}
 	if c.err != nil {
 		c.closeUnlessUsable()
-		return out, c.interruption(inPhase(failure.Reading, c.err))
+		return out, c.Interruption(inPhase(failure.Reading, c.err))
 	}
 	out = c.stream.Response()
 	out.Reused = reused
@@ -91,7 +88,7 @@ func (c *Conn) exchange(done func() bool) error {
 		if done() {
 			return nil
 		}
-		n, err := response.Read(c.net, buffer[:], c.setDeadline)
+		n, err := response.Read(c.net, buffer[:], c.SetDeadline)
 		if n > 0 {
 			err = c.mux.Feed(buffer[:n]) // an error that came with bytes comes again
 			if err != nil {
@@ -137,7 +134,7 @@ func (c *Conn) Open(ctx context.Context, deadline time.Time) error {
 	if err := c.ensureOpen(ctx, deadline); err != nil {
 		return c.failed(err)
 	}
-	if !c.setDeadline(deadline) {
+	if !c.SetDeadline(deadline) {
 		return c.failed(failure.ErrInterrupted)
 	}
 	conn, ended := c.net, make(chan struct{})
@@ -176,9 +173,7 @@ func (c *Conn) ensureOpen(ctx context.Context, deadline time.Time) error {
 // adopt makes conn the open connection.
 func (c *Conn) adopt(conn net.Conn, m *Mux, carried bool) {
 	c.net, c.mux, c.carried = conn, m, carried
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.shared = conn
+	c.Share(conn)
 }
 
 // release closes the connection but for its socket, which it returns; nil: it was closed.
@@ -222,49 +217,11 @@ func (c *Conn) catchUp() error {
 	return c.flush()
 }
 
-// setDeadline sets the deadline of the socket, unless the connection is interrupted.
-func (c *Conn) setDeadline(deadline time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.interrupted {
-		return false
-	}
-	_ = c.shared.SetDeadline(deadline) // if this fails, so does the write or read that follows
-	return true
-}
-
-// Interrupt ends the request that is under way, and all later ones, until Resume.
-func (c *Conn) Interrupt() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.interrupted = true
-	if c.shared != nil {
-		_ = c.shared.SetDeadline(time.Unix(1, 0))
-	}
-}
-
-// Resume permits requests again.
-func (c *Conn) Resume() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.interrupted = false
-}
-
 // failed closes the connection, and returns the error of the request.
 func (c *Conn) failed(err error) error {
 	socket.Break(c.net)
 	c.Close()
-	return c.interruption(err)
-}
-
-// interruption is ErrInterrupted if that is the cause of an error.
-func (c *Conn) interruption(err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.interrupted {
-		return failure.ErrInterrupted
-	}
-	return err
+	return c.Interruption(err)
 }
 
 func (c *Conn) closeUnlessUsable() {
@@ -275,10 +232,6 @@ func (c *Conn) closeUnlessUsable() {
 
 // Close closes the connection; the next request opens another.
 func (c *Conn) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.net != nil {
-		_ = c.net.Close()
-	}
-	c.net, c.mux, c.shared = nil, nil, nil
+	c.Unshare(c.net)
+	c.net, c.mux = nil, nil
 }
