@@ -16,8 +16,17 @@ func (s Share) Number(j int64) int64 { return s.First + j*s.Stride }
 
 // Of returns the share of the same worker in n numbers.
 func (s Share) Of(n int64) Share {
-	s.Count = max(0, (n-s.First+s.Stride-1)/s.Stride)
+	s.Count = DivideUp(max(0, n-s.First), s.Stride)
 	return s
+}
+
+// DivideUp is n/by, rounded up. n is not below 0, and by is above it.
+func DivideUp(n, by int64) int64 {
+	quotient := n / by
+	if n%by > 0 {
+		quotient++
+	}
+	return quotient
 }
 
 // Below returns how many numbers of the share are less than n.

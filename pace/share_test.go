@@ -143,3 +143,13 @@ func TestUsersBeforeGrowsByOneAtEachDueTime(t *testing.T) {
 		}
 	}
 }
+
+func TestDivideUp(t *testing.T) {
+	for _, tt := range []struct{ n, by, want int64 }{
+		{0, 3, 0}, {1, 3, 1}, {3, 3, 1}, {4, 3, 2}, {math.MaxInt64, 1, math.MaxInt64}, {math.MaxInt64, math.MaxInt64 - 1, 2},
+	} {
+		if got := DivideUp(tt.n, tt.by); got != tt.want {
+			t.Errorf("%d by %d is %d, want %d", tt.n, tt.by, got, tt.want)
+		}
+	}
+}

@@ -34,6 +34,17 @@ func Whole(d time.Duration) string {
 	return s
 }
 
+// Clock is an instant within a day, in UTC: "15:04:05 UTC".
+func Clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
+
+// Plural is a number of things: "1 step", "2 steps".
+func Plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // scaled is d in a unit, with a digit behind the point below ten.
 func scaled(d, unit time.Duration) string {
 	tenths := d.Round(unit/10) / (unit / 10)

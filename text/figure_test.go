@@ -110,3 +110,18 @@ func TestPercent(t *testing.T) {
 		}
 	}
 }
+
+func TestClockIsInUTC(t *testing.T) {
+	at := time.Date(2026, 2, 3, 1, 4, 5, 6, time.FixedZone("", 3600))
+	if got := text.Clock(at); got != "00:04:05 UTC" {
+		t.Errorf("Clock(%v) = %s", at, got)
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
+		if got := text.Plural(n, "step"); got != want {
+			t.Errorf("Plural(%d) = %s, want %s", n, got, want)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package v1alpha1
 
 import (
 	"encoding/json"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -29,6 +31,27 @@ func (d Decimal) MarshalJSON() ([]byte, error) { return json.Marshal(intstr.IntO
 // UnmarshalJSON reads a whole number or a string.
 func (d *Decimal) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*intstr.IntOrString)(d))
+}
+
+// OrZero is a duration that may be absent; then it is 0.
+func OrZero(d *metav1.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.Duration
+}
+
+// immeasurable is more bytes than any object may have.
+const immeasurable = 1 << 30
+
+// JSONSize is how many bytes a value takes as JSON. What cannot be written, and came as no
+// JSON, counts as more than any object may have: it must not count as nothing.
+func JSONSize(v any) int {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return immeasurable
+	}
+	return len(raw)
 }
 
 // JSONText is a text as a JSON value.

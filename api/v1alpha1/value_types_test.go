@@ -3,8 +3,10 @@ package v1alpha1_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -32,4 +34,17 @@ func TestExpectedValuesAreComparedAsText(t *testing.T) {
 		same.As(t, "the text of "+in, want, v.Text())
 	}
 	same.As(t, "text", `a"b`, (&v1alpha1.ExpectedValue{Equals: v1alpha1.JSONText(`a"b`)}).Text())
+}
+
+func TestDurationsThatMayBeAbsent(t *testing.T) {
+	same.As(t, "an absent duration", time.Duration(0), v1alpha1.OrZero(nil))
+	same.As(t, "a duration", time.Second, v1alpha1.OrZero(&metav1.Duration{Duration: time.Second}))
+}
+
+// What has no size must not seem to have room.
+func TestSizesOfJSON(t *testing.T) {
+	same.As(t, "a list", len(`["a"]`), v1alpha1.JSONSize([]string{"a"}))
+	if size := v1alpha1.JSONSize(func() {}); size < 2<<20 {
+		t.Errorf("what cannot be written takes %d bytes", size)
+	}
 }

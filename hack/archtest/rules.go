@@ -40,7 +40,7 @@ var pure = []string{
 var clients = []string{"k8s.io/client-go/...", "sigs.k8s.io/controller-runtime/..."}
 
 // everything of ours but cmd, which wires it together.
-var everything = []string{"api/...", "address", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
+var everything = []string{"api/...", "address", "instant", "measure/...", "pace", "text", "controllers/...", "loadworker/...", "targets/..."}
 
 // tools are what builds, tests and measures the product.
 var tools = []string{"hack/...", "test/..."}
@@ -65,7 +65,7 @@ var rules = []rule{
 		of:      []string{"cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/loadtest/lifecycle", "controllers/loadtest/plan", "controllers/policy"},
+		allow:   []string{"api/v1alpha1", "controllers/loadtest/lifecycle", "controllers/loadtest/plan", "controllers/policy", "text"},
 	},
 	{
 		because: "a server is asked for its services as a worker asks it, with the same bounds, and nothing else of a run is there",
@@ -161,8 +161,8 @@ var rules = []rule{
 		allow:   []string{"measure/...", "text", "api/worker/v1"},
 	},
 	{
-		because: "text, addresses and schedules are for both sides, and depend on neither",
-		of:      []string{"text", "address", "pace"},
+		because: "texts, addresses, schedules and instants are for both sides, and depend on neither",
+		of:      []string{"text", "address", "pace", "instant"},
 		reach:   transitive,
 		forbid:  everything,
 	},

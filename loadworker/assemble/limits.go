@@ -8,6 +8,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 const (
@@ -123,10 +124,10 @@ func checkLimits(l health.Limits, steps []attack.StepShare, memory need) error {
 	for _, s := range steps {
 		if n := s.Users(); n > sockets {
 			return fmt.Errorf("step %d gives the worker %d users, but it can hold %d connections (%d file descriptors, %d ports): set spec.parallelism to %d or more",
-				s.Index, n, sockets, l.Descriptors, l.Ports, divideUp(s.Total, sockets))
+				s.Index, n, sockets, l.Descriptors, l.Ports, pace.DivideUp(s.Total, sockets))
 		} else if n > fit {
 			return fmt.Errorf("step %d gives the worker %d users, which take %s of memory, but it may use %s: set spec.parallelism to %d or more, or spec.worker.resources.limits.memory to %s",
-				s.Index, n, mebibytes(memory.base+n*memory.each), mebibytes(l.Memory), divideUp(s.Total, fit), mebibytes(memory.base+n*memory.each))
+				s.Index, n, mebibytes(memory.base+n*memory.each), mebibytes(l.Memory), pace.DivideUp(s.Total, fit), mebibytes(memory.base+n*memory.each))
 		}
 	}
 	return nil
@@ -153,6 +154,4 @@ func memoryOfBodies(l health.Limits, steps []attack.StepShare, memory need) int6
 }
 
 // mebibytes is a size as Kubernetes spells it, rounded up.
-func mebibytes(n int64) string { return fmt.Sprintf("%dMi", divideUp(n, mib)) }
-
-func divideUp(n, by int64) int64 { return (n + by - 1) / by }
+func mebibytes(n int64) string { return fmt.Sprintf("%dMi", pace.DivideUp(n, mib)) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Threshold is a bound that will be judged, as a sentence.
@@ -78,10 +79,10 @@ func bounds(t *v1alpha1.Threshold) (list []string) {
 // before is what happens between the acceptance of a run and its first step.
 func before(spec *v1alpha1.LoadTestSpec) (list []string) {
 	if n := len(spec.Preflight); n > 0 {
-		list = append(list, fmt.Sprintf("each worker asks the target %s of preflight", plural(int64(n), "question")))
+		list = append(list, fmt.Sprintf("each worker asks the target %s of preflight", text.Plural(int64(n), "question")))
 	}
 	if s := spec.Setup; s != nil && s.Fill != nil {
-		list = append(list, fmt.Sprintf("fill: %s is sent %s", s.Fill.Request, plural(int64(s.Fill.Count), "time")))
+		list = append(list, fmt.Sprintf("fill: %s is sent %s", s.Fill.Request, text.Plural(int64(s.Fill.Count), "time")))
 	}
 	if s := spec.Setup; s != nil && s.WarmUp != nil {
 		list = append(list, fmt.Sprintf("warm-up: %s is sent for %s", s.WarmUp.Request, Time(s.WarmUp.Duration.Duration)))
@@ -129,13 +130,6 @@ func notes(lt *v1alpha1.LoadTest, p *Preview) (list []string) {
 		list = append(list, "spec.preflight is empty: nothing verifies which version of the target is tested.")
 	}
 	return list
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Time is a duration without zero units at its end: 1m, not 1m0s.

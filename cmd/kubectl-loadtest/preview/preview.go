@@ -167,19 +167,12 @@ func (p *Preview) foresee(lt *v1alpha1.LoadTest, status *v1alpha1.LoadTestStatus
 // length is how long a step takes as planned; of a burst, which ends with its last
 // response, nothing is planned.
 func length(l *v1alpha1.StepLoad) time.Duration {
-	return optional(l.WarmUp) + optional(l.Duration) + optional(l.Pause)
+	return v1alpha1.OrZero(l.WarmUp) + v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.Pause)
 }
 
 // longest is how long a step takes at most.
 func longest(s *v1alpha1.StepStatus) time.Duration {
-	return optional(s.Load.Pause) + optional(s.TimeLimit)
-}
-
-func optional(d *metav1.Duration) time.Duration {
-	if d == nil {
-		return 0
-	}
-	return d.Duration
+	return v1alpha1.OrZero(s.Load.Pause) + v1alpha1.OrZero(s.TimeLimit)
 }
 
 // Policy is what an administrator allows.

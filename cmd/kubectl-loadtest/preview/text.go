@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // labelWidth is that of the labels of a report.
@@ -114,15 +115,15 @@ func (p *Preview) steps(b *strings.Builder) {
 
 func (s *Step) cells() []string {
 	l := &s.Load
-	return []string{s.title, Time(s.Begins.Duration), dash(l.WarmUp != nil, Time(optional(l.WarmUp))), s.lasts(), s.due(), rate(l)}
+	return []string{s.title, Time(s.Begins.Duration), dash(l.WarmUp != nil, Time(v1alpha1.OrZero(l.WarmUp))), s.lasts(), s.due(), rate(l)}
 }
 
 func (s *Step) lasts() string {
 	l := &s.Load
 	if l.IsBurst() {
-		return "≤ " + Time(optional(l.MaxDuration))
+		return "≤ " + Time(v1alpha1.OrZero(l.MaxDuration))
 	}
-	return Time(optional(l.Duration) + optional(l.Pause))
+	return Time(v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.Pause))
 }
 
 func (s *Step) due() string {
@@ -196,5 +197,5 @@ func (p *Preview) thresholds(b *strings.Builder) {
 
 // Summary is the preview in a few words.
 func (p *Preview) Summary() string {
-	return fmt.Sprintf("%s, %s, requests due: %s, duration: %s", plural(int64(len(p.Steps)), "step"), plural(int64(p.Workers), "worker"), p.requests(), p.duration())
+	return fmt.Sprintf("%s, %s, requests due: %s, duration: %s", text.Plural(int64(len(p.Steps)), "step"), text.Plural(int64(p.Workers), "worker"), p.requests(), p.duration())
 }

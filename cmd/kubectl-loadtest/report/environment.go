@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Environment is what was tested, in a line for each thing to know; it is empty where
@@ -19,14 +20,14 @@ func Environment(s *v1alpha1.LoadTestStatus) []Fact {
 		list = append(list, Fact{name, fmt.Sprintf(format, args...)})
 	}
 	if least, most, read := podCounts(s.Steps); read {
-		text := fmt.Sprint(most)
+		said := fmt.Sprint(most)
 		if least != most {
-			text = fmt.Sprintf("%d to %d", least, most)
+			said = fmt.Sprintf("%d to %d", least, most)
 		}
 		if n := len(env.Nodes); n > 0 {
-			text += " on " + plural(int64(n), "node") + ": " + strings.Join(env.Nodes, ", ")
+			said += " on " + text.Plural(int64(n), "node") + ": " + strings.Join(env.Nodes, ", ")
 		}
-		add("Pods", "%s", text)
+		add("Pods", "%s", said)
 	}
 	known := map[string]bool{}
 	for _, c := range env.Configurations {
@@ -107,7 +108,7 @@ func surroundings(s *v1alpha1.LoadTestStatus) []Notice {
 		list = append(list, Notice{"TargetNotRead", problem})
 	}
 	for _, n := range s.Environment.SharedNodes {
-		list = append(list, Notice{"SharedNode", fmt.Sprintf("%s ran on node %s, on which a pod of the target ran as well.", plural(int64(n.Workers), "worker"), n.Node)})
+		list = append(list, Notice{"SharedNode", fmt.Sprintf("%s ran on node %s, on which a pod of the target ran as well.", text.Plural(int64(n.Workers), "worker"), n.Node)})
 	}
 	return list
 }

@@ -57,7 +57,7 @@ func driven(r *v1alpha1.StepResult) string {
 
 // handshakes are how many there were, how long they took and how many were no full ones.
 func handshakes(g *v1alpha1.GeneratorStatus) string {
-	made := "made " + plural(g.Handshakes, "TLS handshake")
+	made := "made " + text.Plural(g.Handshakes, "TLS handshake")
 	if g.HandshakeP99 != nil {
 		made += " of at most " + text.Short(g.HandshakeP99.Duration) + " (p99)"
 	}
@@ -86,12 +86,12 @@ func Health(g *v1alpha1.GeneratorStatus) []string {
 	if g.ReadLatenessP99 != nil {
 		facts[0] += ", read at most " + text.Short(g.ReadLatenessP99.Duration) + " late (p99)"
 	}
-	facts = append(facts, "opened "+plural(g.ConnectionsOpened, "connection"))
+	facts = append(facts, "opened "+text.Plural(g.ConnectionsOpened, "connection"))
 	if g.ConnectionsReused > 0 {
-		facts[len(facts)-1] += " and reused them for " + plural(g.ConnectionsReused, "request")
+		facts[len(facts)-1] += " and reused them for " + text.Plural(g.ConnectionsReused, "request")
 	}
 	if g.OpenedInWindow > 0 {
-		facts = append(facts, "opened "+plural(g.OpenedInWindow, "connection")+" within the window")
+		facts = append(facts, "opened "+text.Plural(g.OpenedInWindow, "connection")+" within the window")
 	}
 	if g.Handshakes > 0 {
 		facts = append(facts, handshakes(g))
@@ -117,10 +117,10 @@ func machine(g *v1alpha1.GeneratorStatus) (facts []string) {
 		facts = append(facts, "GC pauses up to "+text.Short(g.GCPauseMax.Duration))
 	}
 	if n := g.DescriptorsExhausted; n > 0 {
-		facts = append(facts, "no descriptor for "+plural(n, "connection"))
+		facts = append(facts, "no descriptor for "+text.Plural(n, "connection"))
 	}
 	if n := g.PortsExhausted; n > 0 {
-		facts = append(facts, "no port for "+plural(n, "connection"))
+		facts = append(facts, "no port for "+text.Plural(n, "connection"))
 	}
 	return facts
 }

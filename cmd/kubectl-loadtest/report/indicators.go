@@ -64,7 +64,7 @@ func (i indicator) worst(steps []v1alpha1.StepStatus) string {
 		return ""
 	}
 	part, whole := i.of(at.Result)
-	return fmt.Sprintf("Step %s: %d of %s %s (%s)%s.", at.Name, part, plural(whole, "request"), i.says, text.Percent(part, whole), others(count))
+	return fmt.Sprintf("Step %s: %d of %s %s (%s)%s.", at.Name, part, text.Plural(whole, "request"), i.says, text.Percent(part, whole), others(count))
 }
 
 // worst is the first step in which a value is greatest, of those in which it is worth a
@@ -107,7 +107,7 @@ func lacking(steps []v1alpha1.StepStatus) []Notice {
 				first = step.Name
 			}
 			if covered == "" && step.Coverage != "" {
-				covered = fmt.Sprintf(" %s of the planned requests of step %s are in the result, from %s.", step.Coverage, step.Name, plural(int64(step.WorkersReporting), "worker"))
+				covered = fmt.Sprintf(" %s of the planned requests of step %s are in the result, from %s.", step.Coverage, step.Name, text.Plural(int64(step.WorkersReporting), "worker"))
 			}
 		}
 		if step.MissingAtMost != nil {
@@ -122,9 +122,9 @@ func lacking(steps []v1alpha1.StepStatus) []Notice {
 	}
 	switch {
 	case missing == 1:
-		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of step %s may have been sent and are in no figure.", plural(bound, "request"), last)})
+		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of step %s may have been sent and are in no figure.", text.Plural(bound, "request"), last)})
 	case missing > 1:
-		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of %d steps may have been sent and are in no figure.", plural(bound, "request"), missing)})
+		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of %d steps may have been sent and are in no figure.", text.Plural(bound, "request"), missing)})
 	}
 	return list
 }
@@ -145,7 +145,7 @@ func sparse(steps []v1alpha1.StepStatus) []Notice {
 	if least == nil {
 		return nil
 	}
-	message := fmt.Sprintf("Step %s has %s, too few for p99", least.Name, plural(least.Result.ResponseTime.Samples, "response time"))
+	message := fmt.Sprintf("Step %s has %s, too few for p99", least.Name, text.Plural(least.Result.ResponseTime.Samples, "response time"))
 	if count > 1 {
 		message += fmt.Sprintf(", the fewest of %d such steps", count)
 	}

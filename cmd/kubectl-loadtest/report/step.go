@@ -35,7 +35,7 @@ func (p *page) shortfall(step *v1alpha1.StepStatus) {
 		p.row("Not as planned", "%s", step.Message)
 	}
 	if most := step.MissingAtMost; most != nil {
-		p.row("Missing", "at most %s", plural(*most, "request"))
+		p.row("Missing", "at most %s", text.Plural(*most, "request"))
 	}
 }
 
@@ -157,14 +157,14 @@ func totalRate(l *v1alpha1.StepLoad) string {
 }
 
 func (p *page) reporting(step *v1alpha1.StepStatus) string {
-	said := plural(int64(step.WorkersReporting), "worker")
+	said := text.Plural(int64(step.WorkersReporting), "worker")
 	if step.WorkersReporting < p.lt.Status.Workers.Desired {
-		said = fmt.Sprintf("%d of %s reported", step.WorkersReporting, plural(int64(p.lt.Status.Workers.Desired), "worker"))
+		said = fmt.Sprintf("%d of %s reported", step.WorkersReporting, text.Plural(int64(p.lt.Status.Workers.Desired), "worker"))
 	}
 	// Of a step that is whole it says nothing: that is when the last response came.
 	whole := step.State == v1alpha1.StepComplete && step.WorkersReporting >= p.lt.Status.Workers.Desired
 	if step.ReportedUntil != nil && !whole {
-		said += " until " + clock(step.ReportedUntil.Time)
+		said += " until " + text.Clock(step.ReportedUntil.Time)
 	}
 	return said
 }
@@ -173,14 +173,12 @@ func started(step *v1alpha1.StepStatus) string {
 	if step.StartTime == nil {
 		return ""
 	}
-	said := "started " + clock(step.StartTime.Time)
+	said := "started " + text.Clock(step.StartTime.Time)
 	if step.StartSkew != nil {
 		said += ", skew " + text.Short(step.StartSkew.Duration)
 	}
 	return said
 }
-
-func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
 // withoutRoom is why hits were unsent, if it was not the generator.
 func withoutRoom(r *v1alpha1.StepResult) string {
@@ -301,7 +299,7 @@ func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
 	p.row("  Over-limit grants", "%d", a.OverLimitGrants)
 	p.row("  False denials", "%d", a.FalseDenials)
 	if a.Untracked > 0 {
-		p.row("  Not audited", "%s: of clients beyond the room for them, or of lost workers", plural(a.Untracked, "request"))
+		p.row("  Not audited", "%s: of clients beyond the room for them, or of lost workers", text.Plural(a.Untracked, "request"))
 	}
 	p.row("  Race detected", "%t", a.OverLimitGrants > 0)
 }
@@ -312,13 +310,6 @@ func share(part, whole int64) string {
 		return " (" + percent + ")"
 	}
 	return ""
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // duration is d's value, and whether there is one.

@@ -87,5 +87,5 @@ func archiveExpected(step *archive.Step, merged *measure.Measurement) error {
 // windowOf is how long the window of a step is at most: the coordinator and the workers
 // have it from the same plan.
 func windowOf(l *v1alpha1.StepLoad) time.Duration {
-	return optional(l.Duration) + optional(l.MaxDuration) // it has one of them
+	return v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.MaxDuration) // it has one of them
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -21,7 +19,7 @@ import (
 // whole duration. Nor is a worker believed that had to end, even if it does not say so.
 func NotCarriedOut(step *v1alpha1.StepStatus, workers []exchange.Worker, report *exchange.Report) string {
 	load := &step.Load
-	planned, due, length := load.Requests, report.Merged.Due, optional(load.Duration)
+	planned, due, length := load.Requests, report.Merged.Due, v1alpha1.OrZero(load.Duration)
 	switch sent := sentFor(step, report); {
 	case due < planned:
 		return fmt.Sprintf("%d of %d requests that were planned were due.", due, planned)
@@ -113,7 +111,7 @@ func BeganLate(step *v1alpha1.StepStatus, report *exchange.Report) bool {
 	for i := range m.Requests {
 		late += m.Requests[i].Late
 	}
-	share := float64(TolerableDelay) / float64(max(TolerableDelay, optional(step.Load.Duration)))
+	share := float64(TolerableDelay) / float64(max(TolerableDelay, v1alpha1.OrZero(step.Load.Duration)))
 	if step.Load.IsBurst() {
 		share = 0
 	}
@@ -127,16 +125,9 @@ func delay(step *v1alpha1.StepStatus, report *exchange.Report) time.Duration {
 	if m.LastStart.IsZero() || step.StartTime == nil {
 		return 0
 	}
-	late := m.LastStart.Sub(step.StartTime.Add(optional(step.Load.WarmUp)))
+	late := m.LastStart.Sub(step.StartTime.Add(v1alpha1.OrZero(step.Load.WarmUp)))
 	if !m.FirstStart.IsZero() {
 		late = max(late, m.LastStart.Sub(m.FirstStart))
 	}
 	return late - m.ClockError
-}
-
-func optional(d *metav1.Duration) time.Duration {
-	if d == nil {
-		return 0
-	}
-	return d.Duration
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
 // perWorker is how many users, or requests per second, one worker is given when
@@ -57,8 +58,8 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 	for i := range steps {
 		l := &steps[i].Load
 		n = max(n,
-			divideUp(int64(l.MostUsers()), perWorker),
-			divideUp(max(totalRate(l), lastRate(l)), perWorker*micro))
+			pace.DivideUp(int64(l.MostUsers()), perWorker),
+			pace.DivideUp(max(totalRate(l), lastRate(l)), perWorker*micro))
 	}
 	return int32(min(n, workerv1.MaxWorkers))
 }
@@ -107,7 +108,7 @@ func workerSteps(foreseen []v1alpha1.StepStatus, planned int, worker, workers in
 	var remaining time.Duration
 	for i := range slices.Backward(foreseen) {
 		l := &foreseen[i].Load
-		remaining += optional(l.Pause) + optional(foreseen[i].TimeLimit)
+		remaining += v1alpha1.OrZero(l.Pause) + v1alpha1.OrZero(foreseen[i].TimeLimit)
 		if l.IsPause() || i >= planned {
 			continue
 		}
@@ -131,12 +132,12 @@ func largest(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Step 
 
 func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
 	total := shared(l)
-	step := &workerv1.Step{Share: share(total, worker, workers), Total: total, WarmUpNanos: int64(optional(l.WarmUp))}
-	nanos := int64(optional(l.Duration))
+	step := &workerv1.Step{Share: share(total, worker, workers), Total: total, WarmUpNanos: int64(v1alpha1.OrZero(l.WarmUp))}
+	nanos := int64(v1alpha1.OrZero(l.Duration))
 	switch {
 	case l.IsBurst():
 		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{
-			RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(optional(l.MaxDuration)), Think: think(l.Think),
+			RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(v1alpha1.OrZero(l.MaxDuration)), Think: think(l.Think),
 		}}
 	case l.Rate != nil:
 		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{

@@ -66,7 +66,7 @@ func audits(spec *v1alpha1.LoadTestSpec) []*workerv1.Audit {
 func checkAudits(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) *Refusal {
 	for _, a := range spec.StoredAudits() {
 		for i := range steps {
-			if optional(steps[i].Load.WarmUp) > 0 {
+			if v1alpha1.OrZero(steps[i].Load.WarmUp) > 0 {
 				return invalid("spec.audits: the target also stores what step %s sends in its warmUp, which is part of no result; audit %s needs steps without warmUp: use setup.warmUp.", steps[i].Name, a.Name)
 			}
 		}

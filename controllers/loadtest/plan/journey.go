@@ -13,7 +13,7 @@ func journeys(spec *v1alpha1.LoadTestSpec) []*workerv1.Journey {
 	var list []*workerv1.Journey
 	for i := range spec.Journeys {
 		j := &spec.Journeys[i]
-		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(optional(j.TimeLimit))}
+		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(v1alpha1.OrZero(j.TimeLimit))}
 		if j.Weight != nil {
 			w.Weight = *j.Weight
 		}

@@ -164,7 +164,7 @@ func longest(lt *v1alpha1.LoadTest, p Plan) time.Duration {
 		}
 	}
 	for _, s := range Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: p.Steps, Search: p.Search}) {
-		for _, d := range []time.Duration{optional(s.Load.Pause), optional(s.Load.WarmUp), optional(s.Load.Duration), optional(s.Load.MaxDuration)} {
+		for _, d := range []time.Duration{v1alpha1.OrZero(s.Load.Pause), v1alpha1.OrZero(s.Load.WarmUp), v1alpha1.OrZero(s.Load.Duration), v1alpha1.OrZero(s.Load.MaxDuration)} {
 			add(d)
 		}
 	}

@@ -23,7 +23,7 @@ func MostRequests(load *v1alpha1.StepLoad) (n int64, known bool) {
 	if load.RampTo != nil {
 		to = micros(load.RampTo)
 	}
-	mean := hits(from, to, optional(load.Duration))
+	mean := hits(from, to, v1alpha1.OrZero(load.Duration))
 	return mean + int64(math.Ceil(6*math.Sqrt(float64(mean)))) + 10, true
 }
 

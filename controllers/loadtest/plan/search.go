@@ -126,7 +126,7 @@ func appended(status *v1alpha1.LoadTestStatus, step v1alpha1.StepStatus, longer 
 		steps = append(steps, v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: rest}})
 	}
 	step.Name = taken.unique(step.Name)
-	step.TimeLimit = &metav1.Duration{Duration: optional(status.Steps[0].TimeLimit) + longer}
+	step.TimeLimit = &metav1.Duration{Duration: v1alpha1.OrZero(status.Steps[0].TimeLimit) + longer}
 	steps = append(steps, step)
 	for i := range steps {
 		steps[i].State, steps[i].Rung = v1alpha1.StepPending, int32(len(status.Steps)+i)+1

@@ -11,20 +11,8 @@ import (
 // neighbours in time belong to different workers, each worker's part of a
 // schedule is as even as the whole.
 func share(total int64, worker, workers int32) *workerv1.Share {
-	first, stride := int64(worker), int64(workers)
-	return &workerv1.Share{
-		First:  first,
-		Stride: stride,
-		Count:  divideUp(max(total-first, 0), stride),
-	}
-}
-
-func divideUp(n, by int64) int64 {
-	quotient := n / by
-	if n%by > 0 {
-		quotient++
-	}
-	return quotient
+	s := pace.Share{First: int64(worker), Stride: int64(workers)}.Of(total)
+	return &workerv1.Share{First: s.First, Stride: s.Stride, Count: s.Count}
 }
 
 // Requests is how many of the requests that are planned in a step are one worker's;
@@ -51,7 +39,7 @@ func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bo
 	s := share(int64(load.Users), worker, workers)
 	users := pace.Users{
 		Rate: pace.Rate(rate), Share: pace.Share{First: s.GetFirst(), Stride: s.GetStride(), Count: s.GetCount()},
-		Total: int64(load.Users), WarmUp: optional(load.WarmUp),
+		Total: int64(load.Users), WarmUp: v1alpha1.OrZero(load.WarmUp),
 	}
-	return users.Before(optional(load.Duration)) - users.Before(0), true
+	return users.Before(v1alpha1.OrZero(load.Duration)) - users.Before(0), true
 }

@@ -47,7 +47,7 @@ func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 		s := &steps[i]
 		s.State = v1alpha1.StepPending
 		if l := &s.Load; !l.IsPause() {
-			length := optional(l.WarmUp) + optional(l.Duration) + optional(l.MaxDuration)
+			length := v1alpha1.OrZero(l.WarmUp) + v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.MaxDuration)
 			s.TimeLimit = &metav1.Duration{Duration: length + measure.Drain(Timeout(spec)) + Grace}
 		}
 	}
@@ -96,7 +96,7 @@ func rungs(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
 
 // restOf is the pause between the rungs of a ladder, if there is one.
 func restOf(l *v1alpha1.Ladder) (rest v1alpha1.StepStatus, ok bool) {
-	if l == nil || optional(l.Rest) <= 0 {
+	if l == nil || v1alpha1.OrZero(l.Rest) <= 0 {
 		return v1alpha1.StepStatus{}, false
 	}
 	return v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: l.Rest}}, true
@@ -155,8 +155,8 @@ func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
 		}
 	default:
 		// The schedule begins with the warm-up and goes on in the duration.
-		warmUp := optional(load.WarmUp)
-		load.Requests = hits(rate, rate, warmUp+optional(load.Duration)) - hits(rate, rate, warmUp)
+		warmUp := v1alpha1.OrZero(load.WarmUp)
+		load.Requests = hits(rate, rate, warmUp+v1alpha1.OrZero(load.Duration)) - hits(rate, rate, warmUp)
 	}
 	return load
 }
@@ -185,7 +185,7 @@ func rateStep(s *v1alpha1.Step) v1alpha1.StepStatus {
 		WarmUp: positive(s.WarmUp), Duration: s.Duration,
 	}
 	if load.Arrivals == v1alpha1.ArrivalsEven {
-		load.Requests = hits(micros(s.Rate), micros(last), optional(s.Duration))
+		load.Requests = hits(micros(s.Rate), micros(last), v1alpha1.OrZero(s.Duration))
 	}
 	return v1alpha1.StepStatus{Name: name, Load: load}
 }
@@ -212,18 +212,10 @@ func shared(l *v1alpha1.StepLoad) int64 {
 
 // positive is a duration, nil if it is none.
 func positive(d *metav1.Duration) *metav1.Duration {
-	if optional(d) <= 0 {
+	if v1alpha1.OrZero(d) <= 0 {
 		return nil
 	}
 	return d
-}
-
-// optional is a duration, 0 if it is absent.
-func optional(d *metav1.Duration) time.Duration {
-	if d == nil {
-		return 0
-	}
-	return d.Duration
 }
 
 // names are the names that are taken.

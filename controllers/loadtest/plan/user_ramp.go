@@ -13,8 +13,8 @@ const maxUsers = 1_000_000
 
 func rampOf(l *v1alpha1.StepLoad) pace.RampedUsers {
 	return pace.RampedUsers{
-		Ramp: pace.UserRamp{From: int64(l.Users), To: int64(l.LastUsers()), Length: optional(l.Duration)},
-		Each: pace.Rate(micros(l.RatePerUser)), WarmUp: optional(l.WarmUp),
+		Ramp: pace.UserRamp{From: int64(l.Users), To: int64(l.LastUsers()), Length: v1alpha1.OrZero(l.Duration)},
+		Each: pace.Rate(micros(l.RatePerUser)), WarmUp: v1alpha1.OrZero(l.WarmUp),
 	}
 }
 

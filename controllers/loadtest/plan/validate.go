@@ -189,7 +189,7 @@ func isNothing(l *v1alpha1.StepLoad) bool {
 	if l.IsPause() {
 		return l.Pause.Duration <= 0
 	}
-	return optional(l.Duration)+optional(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1alpha1.ArrivalsPoisson
+	return v1alpha1.OrZero(l.Duration)+v1alpha1.OrZero(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1alpha1.ArrivalsPoisson
 }
 
 // maxEquals bounds an expected value: each worker's assignment carries all of them.

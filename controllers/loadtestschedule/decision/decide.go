@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 const (
@@ -261,7 +262,7 @@ func (d *decision) requeueAfter() time.Duration {
 		d.wake(d.seen.Hold.Until)
 	}
 	if d.times != nil && !d.Spec.Suspend {
-		d.wake(d.times.next(later(d.now, d.out.Status.Considered.Until.Time)))
+		d.wake(d.times.next(instant.Later(d.now, d.out.Status.Considered.Until.Time)))
 		d.wake(d.now.Add(lookAgain))
 	}
 	if d.Spec.OnRollout != nil && !d.held() {
@@ -272,11 +273,4 @@ func (d *decision) requeueAfter() time.Duration {
 	}
 	first := slices.MinFunc(d.wakes, time.Time.Compare)
 	return max(first.Sub(d.now), time.Millisecond)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 var (
@@ -77,7 +78,7 @@ func (w *world) changed() { w.history = append(w.history, w.snapshot()) }
 // elapse lets time go by; LoadTests finish.
 func (w *world) elapse(d time.Duration) {
 	w.now, w.passed = w.now.Add(d), w.passed+d
-	w.latest = later(w.latest, w.now)
+	w.latest = instant.Later(w.latest, w.now)
 	for i := range w.runs {
 		r := &w.runs[i]
 		if !r.Finished && w.IntN(2) == 0 {
@@ -86,13 +87,6 @@ func (w *world) elapse(d time.Duration) {
 			w.changed()
 		}
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // observe begins a pass, from what is now or from what was.
@@ -191,7 +185,7 @@ func (w *world) act() {
 		*o = operator{} // it ends, and another begins
 	case n < 90 && w.operators[0].pass == nil && w.operators[1].pass == nil:
 		w.now = w.now.Add(time.Duration(w.IntN(1200)-400) * time.Second) // the clock is set
-		w.latest = later(w.latest, w.now)
+		w.latest = instant.Later(w.latest, w.now)
 		w.note("the clock is set")
 	case n < 93:
 		w.rollout.Complete = !w.rollout.Complete

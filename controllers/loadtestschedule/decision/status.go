@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // maxActive is how many LoadTests of a schedule there are at most that have not finished.
@@ -55,7 +56,7 @@ func (d *decision) describe() {
 	s.Summary.Schedule = strings.Join(d.triggers(), ", ")
 	s.NextRunTime, s.Summary.Next = nil, ""
 	if d.times != nil && !d.Spec.Suspend {
-		next := d.times.next(later(d.now, s.Considered.Until.Time))
+		next := d.times.next(instant.Later(d.now, s.Considered.Until.Time))
 		s.NextRunTime = &metav1.Time{Time: next}
 		s.Summary.Next = next.In(d.times.spec.Location).Format("2006-01-02 15:04 MST")
 	}

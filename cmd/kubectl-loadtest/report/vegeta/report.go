@@ -71,9 +71,9 @@ func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
 		Throughput:  report.Number(r.Goodput),
 	}
 	if step.StartTime != nil {
-		m.Earliest = step.StartTime.Add(optional(step.Load.WarmUp))
+		m.Earliest = step.StartTime.Add(v1alpha1.OrZero(step.Load.WarmUp))
 	}
-	m.Duration = optional(step.Window)
+	m.Duration = v1alpha1.OrZero(step.Window)
 	m.Latest = m.Earliest.Add(m.Duration)
 	m.End = m.Latest // of its requests in flight, the status has no end
 	if seconds := m.Duration.Seconds(); seconds > 0 {
@@ -95,7 +95,7 @@ func latencies(r *v1alpha1.StepResult) vegeta.LatencyMetrics {
 	if t == nil {
 		return vegeta.LatencyMetrics{}
 	}
-	longest := optional(t.Longest)
+	longest := v1alpha1.OrZero(t.Longest)
 	or := func(d *metav1.Duration) time.Duration {
 		if d == nil {
 			return longest
@@ -103,8 +103,8 @@ func latencies(r *v1alpha1.StepResult) vegeta.LatencyMetrics {
 		return d.Duration
 	}
 	return vegeta.LatencyMetrics{
-		Total: time.Duration(math.Round(float64(optional(t.Mean)) * float64(t.Samples))),
-		Mean:  optional(t.Mean), Min: optional(t.Min), Max: longest,
+		Total: time.Duration(math.Round(float64(v1alpha1.OrZero(t.Mean)) * float64(t.Samples))),
+		Mean:  v1alpha1.OrZero(t.Mean), Min: v1alpha1.OrZero(t.Min), Max: longest,
 		P50: or(t.P50), P90: or(t.P90), P95: or(t.P95), P99: or(t.P99),
 	}
 }
@@ -124,11 +124,4 @@ func statusCodes(c *v1alpha1.Counts) map[string]int {
 		codes["0"] = int(none)
 	}
 	return codes
-}
-
-func optional(d *metav1.Duration) time.Duration {
-	if d == nil {
-		return 0
-	}
-	return d.Duration
 }

@@ -1,0 +1,3 @@
+// Package instant compares instants, as min and max compare numbers. It imports the standard
+// library only.
+package instant
