@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -66,7 +67,7 @@ func (r *pass) readNumbers(point v1alpha1.AuditPoint) bool {
 	audits := r.out.Status.Audits
 	readings, left := r.directReader(point), r.isReaderLeft()
 	for n := range audits {
-		limit := later(r.read.Auditing.Since.Time, r.since()).Add(audits[n].MaxWait.Duration)
+		limit := instant.Later(r.read.Auditing.Since.Time, r.since()).Add(audits[n].MaxWait.Duration)
 		if isPending(audits[n]) && !isSettled(&audits[n], readings, n) && r.now.Before(limit) && left {
 			r.wake(limit)
 			return false

@@ -39,12 +39,12 @@ func (r *pass) copyBaselineFor(steps []v1alpha1.StepStatus) *plan.Refusal {
 // checkBaselineRoom refuses a baseline beside which the results would not fit.
 func checkBaselineRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, copied *v1alpha1.BaselineStatus) *plan.Refusal {
 	free := room(lt, steps)
-	if size(copied) <= free {
+	if v1alpha1.JSONSize(copied) <= free {
 		return nil
 	}
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: fmt.Sprintf("spec.baseline: its figures take %d KiB, and the LoadTest has %d KiB left; have fewer steps or repetitions.",
-		size(copied)/unit, free/unit)}
+		v1alpha1.JSONSize(copied)/unit, free/unit)}
 }
 
 // refuse ends a run that cannot be carried out, if there is a refusal.

@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // next starts step i, holds before it, or ends the run.
@@ -79,13 +80,13 @@ func (r *running) startAfter(i int) time.Time {
 		return soonest
 	}
 	if !steps[i].Load.IsPause() {
-		soonest = later(soonest, r.affordable(&steps[i]))
+		soonest = instant.Later(soonest, r.affordable(&steps[i]))
 	}
 	before := &steps[i-1]
 	if !before.Load.IsPause() || before.StartTime == nil {
 		return soonest
 	}
-	return later(endOf(before), soonest)
+	return instant.Later(endOf(before), soonest)
 }
 
 // startStep writes that step i begins at an instant. Workers are directed to begin it once

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 const (
@@ -30,7 +31,7 @@ func (r *accepting) queue(place queue.Place) {
 	r.resumed()
 	refresh := max(placeRefresh, time.Duration(place.Of)*placeRefreshEach)
 	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionQueued)
-	if at := earlier(r.seen.Written.At, r.now).Add(refresh); queued && r.now.Before(at) {
+	if at := instant.Earlier(r.seen.Written.At, r.now).Add(refresh); queued && r.now.Before(at) {
 		r.wake(at)
 		return
 	}

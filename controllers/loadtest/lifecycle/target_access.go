@@ -49,7 +49,7 @@ func (r *inputs) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatu
 	case a.Problem != "" || r.read.HasAccess():
 		return nil
 	}
-	takes, free := size(a.Target)+size(a.Control), room(lt, steps)
+	takes, free := v1alpha1.JSONSize(a.Target)+v1alpha1.JSONSize(a.Control), room(lt, steps)
 	if takes <= free {
 		return nil
 	}

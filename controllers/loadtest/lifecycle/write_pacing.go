@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // A write of a status costs the store the whole object, spec and all: each is a revision
@@ -44,7 +45,7 @@ func costs(size int) time.Duration { return time.Duration(size) * time.Second / 
 func (r *inputs) affordable(step *v1alpha1.StepStatus) time.Time {
 	w := r.seen.Written
 	// This write is of about the size of the last one, which may not be paid yet.
-	paid := later(r.now, earlier(w.At, r.now).Add(costs(w.Size))).Add(costs(w.Size))
+	paid := instant.Later(r.now, instant.Earlier(w.At, r.now).Add(costs(w.Size))).Add(costs(w.Size))
 	return paid.Add(-sendingTime(step))
 }
 
@@ -71,7 +72,7 @@ func (r *inputs) liveFrom() time.Time {
 	from := r.seen.LiveFrom
 	if w := r.seen.Written; !w.At.IsZero() {
 		// A clock that is set back must not put a write off.
-		from = later(from, earlier(w.At, r.now).Add(pauseAfter(w.Size)))
+		from = instant.Later(from, instant.Earlier(w.At, r.now).Add(pauseAfter(w.Size)))
 	}
 	return from
 }
