@@ -4,6 +4,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// What cannot change once a run has started is compared as optionals where it is a number. Of an
+// optional list or object the API server takes the cost of a comparison to be without bound, and
+// refuses the CRD: the rules about these ask has(...) instead.
+
 // LoadTest is one run of a load test: what to send, how much of it, and what
 // the target must keep. It runs once; its result stays in its status.
 //

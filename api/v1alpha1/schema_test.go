@@ -165,6 +165,34 @@ func TestSchemaKeepsTheRules(t *testing.T) {
 	}
 }
 
+// What lists the values of an enum lists all of them.
+func TestListsOfEnumsAreWhole(t *testing.T) {
+	var phases, verdicts []string
+	for _, phase := range v1alpha1.Phases() {
+		phases = append(phases, string(phase))
+	}
+	for _, verdict := range v1alpha1.Verdicts() {
+		verdicts = append(verdicts, string(verdict))
+	}
+	listed := map[reflect.Type][]string{reflect.TypeFor[v1alpha1.Phase](): phases, reflect.TypeFor[v1alpha1.Verdict](): verdicts}
+	found := 0
+	walk(node{schema: generatedSchema(t, nil), typ: reflect.TypeFor[v1alpha1.LoadTest]()}, func(n node) {
+		list, ok := listed[n.typ]
+		if !ok {
+			return
+		}
+		found++
+		var enum []string
+		for _, value := range n.schema.Enum {
+			enum = append(enum, strings.Trim(string(value.Raw), `"`))
+		}
+		same.As(t, n.path, enum, list)
+	})
+	if found < len(listed) {
+		t.Errorf("found %d fields of such types", found)
+	}
+}
+
 // TestSchemaRulesCanFail breaks the generated schema in one place at a time.
 func TestSchemaRulesCanFail(t *testing.T) {
 	tests := map[string]struct {

@@ -208,6 +208,11 @@ const (
 	PhaseEnded Phase = "Ended"
 )
 
+// Phases are all phases, in the order in which a run may be in them.
+func Phases() []Phase {
+	return []Phase{PhasePending, PhaseQueued, PhaseSuspended, PhaseStarting, PhaseRunning, PhaseComplete, PhaseEnded}
+}
+
 // Verdict is the judgement of a run.
 //
 // +kubebuilder:validation:Enum=Passed;Failed;Inconclusive;Canceled;Error
@@ -227,6 +232,11 @@ const (
 	// VerdictError means that the run could not be carried out.
 	VerdictError Verdict = "Error"
 )
+
+// Verdicts are all verdicts.
+func Verdicts() []Verdict {
+	return []Verdict{VerdictPassed, VerdictFailed, VerdictInconclusive, VerdictCanceled, VerdictError}
+}
 
 // RequestStatus is what reports and thresholds call a request.
 type RequestStatus struct {

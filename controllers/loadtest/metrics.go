@@ -30,16 +30,6 @@ const (
 	refusedResults  refused = "Results"
 )
 
-// phaseLabels are the values of label to.
-var phaseLabels = []v1alpha1.Phase{
-	v1alpha1.PhaseQueued, v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting, v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
-}
-
-// verdictLabels are the values of label verdict.
-var verdictLabels = []v1alpha1.Verdict{
-	v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError,
-}
-
 // NewMetrics registers the metrics.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	counter := func(name, help string) prometheus.Counter {
@@ -64,10 +54,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			m.attempts.WithLabelValues(string(of), outcome)
 		}
 	}
-	for _, to := range phaseLabels {
-		m.transitions.WithLabelValues(string(to))
+	for _, to := range v1alpha1.Phases() {
+		if to != v1alpha1.PhasePending { // no run comes into it
+			m.transitions.WithLabelValues(string(to))
+		}
 	}
-	for _, verdict := range verdictLabels {
+	for _, verdict := range v1alpha1.Verdicts() {
 		m.finished.WithLabelValues(string(verdict))
 	}
 	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
