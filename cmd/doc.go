@@ -21,7 +21,7 @@
 //	controllers/judge/results        merged measurement to status, with its audits (pure)
 //	controllers/judge/verdict        judges a result against its thresholds (pure)
 //	controllers/judge/statistics     by what factor figures changed, and how certain that is (pure)
-//	controllers/figures              the figures of two runs, side by side (pure)
+//	controllers/judge/metric         the table of metrics; rungs: what of two runs can be compared; trend (pure)
 //	controllers/policy               what the administrator allows (pure)
 //	controllers/replica              makes the process a replica: lease, certificate, probes, takeover, metrics
 //	  configuration                  reads what the administrator allows, and again when it changes

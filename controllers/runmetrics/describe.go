@@ -50,17 +50,8 @@ var all = []*prometheus.Desc{
 	goodput, percentiles, sendLateness, throttled, runQueueWait, leftOut,
 }
 
-// The values of labels.
-var (
-	phases = []v1alpha1.Phase{
-		v1alpha1.PhasePending, v1alpha1.PhaseQueued, v1alpha1.PhaseSuspended, v1alpha1.PhaseStarting,
-		v1alpha1.PhaseRunning, v1alpha1.PhaseComplete, v1alpha1.PhaseEnded,
-	}
-	verdicts = []v1alpha1.Verdict{
-		v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError,
-	}
-	limits = []string{
-		v1alpha1.ReasonScheduleLag, v1alpha1.ReasonNodeBusy, v1alpha1.ReasonReadLag, v1alpha1.ReasonCPUThrottled,
-		v1alpha1.ReasonDescriptorsExhausted, v1alpha1.ReasonPortsExhausted,
-	}
-)
+// limits are the values of label reason.
+var limits = []string{
+	v1alpha1.ReasonScheduleLag, v1alpha1.ReasonNodeBusy, v1alpha1.ReasonReadLag, v1alpha1.ReasonCPUThrottled,
+	v1alpha1.ReasonDescriptorsExhausted, v1alpha1.ReasonPortsExhausted,
+}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -63,10 +64,10 @@ func (p *page) state(lt *v1alpha1.LoadTest) {
 	if is == "" {
 		is = v1alpha1.PhasePending
 	}
-	for _, value := range phases {
+	for _, value := range v1alpha1.Phases() {
 		p.gauge(phase, one(value == is), string(value))
 	}
-	for _, value := range verdicts {
+	for _, value := range v1alpha1.Verdicts() {
 		p.gauge(verdict, one(value == s.Verdict), string(value))
 	}
 	reason := ""
@@ -141,8 +142,8 @@ func (p *page) step(t *tally) {
 	}
 	p.text(goodput, r.Goodput, 1)
 	if l := r.ResponseTime; l != nil {
-		for name, value := range map[string]*metav1.Duration{"p50": l.P50, "p90": l.P90, "p95": l.P95, "p99": l.P99, "p99.9": l.P999} {
-			p.duration(percentiles, value, name)
+		for _, name := range []v1alpha1.Metric{"p50", "p90", "p95", "p99", "p99.9"} {
+			p.duration(percentiles, *metric.Of(name).Times().Field(l), string(name))
 		}
 	}
 	if g := r.Generator; g != nil {

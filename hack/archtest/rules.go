@@ -33,7 +33,7 @@ type rule struct {
 var pure = []string{
 	"controllers/loadtest/lifecycle/...", "controllers/loadtest/plan/...", "controllers/policy/...", "controllers/loadtest/queue/...", "controllers/loadtest/desired/...",
 	"controllers/judge/verdict/...", "controllers/judge/results/...", "controllers/coordinator/exchange/...", "controllers/judge/trend/...",
-	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/figures/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate",
+	"controllers/loadtest/baseline/...", "controllers/loadtestschedule/decision/...", "controllers/judge/metric/...", "controllers/judge/rungs/...", "controllers/judge/statistics/...", "controllers/loadtest/targetstate",
 }
 
 // clients are the ways to the API server.
@@ -58,7 +58,7 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/figures", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
@@ -85,6 +85,27 @@ var rules = []rule{
 		of:      []string{"controllers/judge/statistics/..."},
 		reach:   transitive,
 		forbid:  append([]string{"k8s.io/...", "sigs.k8s.io/..."}, everything...),
+	},
+	{
+		because: "what a metric is depends neither on how it is judged nor on a plan",
+		of:      []string{"controllers/judge/metric"},
+		reach:   direct,
+		forbid:  everything,
+		allow:   []string{"api/v1alpha1", "measure", "text"},
+	},
+	{
+		because: "what of two runs can be compared depends on what a metric is, and not on how it is judged",
+		of:      []string{"controllers/judge/rungs"},
+		reach:   direct,
+		forbid:  everything,
+		allow:   []string{"api/v1alpha1", "controllers/judge/metric"},
+	},
+	{
+		because: "a trend is told from what was measured alone",
+		of:      []string{"controllers/judge/trend"},
+		reach:   direct,
+		forbid:  append([]string{"k8s.io/...", "sigs.k8s.io/..."}, everything...),
+		allow:   []string{"measure"},
 	},
 	{
 		because: "tests depend on no tool: tools may use what tests share",

@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
@@ -20,9 +21,9 @@ type Comparison struct {
 	// names tell the tests apart.
 	names []string
 	// columns are the steps of all tests, each once.
-	columns []figures.Rung
+	columns []rungs.Rung
 	// rungs are those of each test by column; nil: it has none.
-	rungs [][]*figures.Rung
+	rungs [][]*rungs.Rung
 }
 
 // New compares tests, the first of which is what the others are compared with.
@@ -35,17 +36,17 @@ func New(tests []*v1alpha1.LoadTest) (*Comparison, error) {
 		if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished) {
 			return nil, fmt.Errorf("LoadTest %s has not finished", c.names[i])
 		}
-		for _, rung := range figures.Rungs(lt.Status.Steps) {
-			if figures.Find(c.columns, &rung) == nil {
+		for _, rung := range rungs.Of(lt.Status.Steps) {
+			if rungs.Find(c.columns, &rung) == nil {
 				c.columns = append(c.columns, rung)
 			}
 		}
 	}
 	for _, lt := range tests {
-		theirs := figures.Rungs(lt.Status.Steps)
-		row := make([]*figures.Rung, len(c.columns))
+		theirs := rungs.Of(lt.Status.Steps)
+		row := make([]*rungs.Rung, len(c.columns))
 		for i := range c.columns {
-			row[i] = figures.Find(theirs, &c.columns[i])
+			row[i] = rungs.Find(theirs, &c.columns[i])
 		}
 		c.rungs = append(c.rungs, row)
 	}
@@ -74,14 +75,13 @@ func (c *Comparison) values(test, column int, m metric.Metric) []*big.Rat {
 	}
 	var list []*big.Rat
 	for _, step := range rung.Steps {
-		if !figures.IsWhole(step, c.tests[test].Status.Workers.Desired) || !figures.IsSound(step.Result) {
+		if !rungs.IsWhole(step, c.tests[test].Status.Workers.Desired) || !rungs.IsSound(step.Result) {
 			continue
 		}
-		if value := figures.Value(figures.Quantity{Metric: m.Of}, step.Result); value != nil {
+		if value := metric.Value(metric.Quantity{Metric: m.Name}, step.Result); value != nil {
 			list = append(list, value)
 		}
 	}
-	slices.SortFunc(list, func(a, b *big.Rat) int { return a.Cmp(b) })
 	return list
 }
 
@@ -89,19 +89,18 @@ func (c *Comparison) values(test, column int, m metric.Metric) []*big.Rat {
 func (c *Comparison) best(column int, m metric.Metric) *big.Rat {
 	var list []*big.Rat
 	for test := range c.tests {
-		if value := metric.Middle(c.values(test, column, m)); value != nil {
+		if value := statistics.Middle(c.values(test, column, m)); value != nil {
 			list = append(list, value)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	slices.SortFunc(list, func(a, b *big.Rat) int { return a.Cmp(b) })
-	least, greatest := list[0], list[len(list)-1]
+	least, greatest := slices.MinFunc(list, (*big.Rat).Cmp), slices.MaxFunc(list, (*big.Rat).Cmp)
 	switch {
 	case least.Cmp(greatest) == 0:
 		return nil
-	case m.Least:
+	case m.LowerIsBetter:
 		return least
 	}
 	return greatest
@@ -115,7 +114,7 @@ func (c *Comparison) difference(test, column int, m metric.Metric) string {
 	case !ok:
 		return ""
 	case !found.Tested:
-		return metric.Signed(found.Factor)
+		return report.Signed(found.Factor)
 	}
-	return fmt.Sprintf("%s (%s to %s)", metric.Signed(found.Factor), metric.Signed(found.Low), metric.Signed(found.High))
+	return fmt.Sprintf("%s (%s to %s)", report.Signed(found.Factor), report.Signed(found.Low), report.Signed(found.High))
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -60,9 +61,9 @@ func (c *Comparison) rows(mark func(string) string) [][]string {
 		head = append(head, c.columns[i].Name)
 	}
 	rows := [][]string{head}
-	for _, m := range metric.All {
+	for _, m := range metric.Titled() {
 		for test, name := range c.names {
-			rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, m.Name), func(column int) string { return c.cell(test, column, m, mark) }))
+			rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, m.Title), func(column int) string { return c.cell(test, column, m, mark) }))
 		}
 		for test := 1; test < len(c.tests); test++ {
 			label := "Difference"
@@ -88,14 +89,14 @@ func (c *Comparison) row(label string, cell func(column int) string) []string {
 }
 
 func (c *Comparison) cell(test, column int, m metric.Metric, mark func(string) string) string {
-	value := metric.Middle(c.values(test, column, m))
+	value := statistics.Middle(c.values(test, column, m))
 	if value == nil {
 		return ""
 	}
 	if best := c.best(column, m); best != nil && best.Cmp(value) == 0 {
-		return mark(m.Text(value))
+		return mark(m.Unit.Short(value))
 	}
-	return m.Text(value)
+	return m.Unit.Short(value)
 }
 
 // textTable aligns the columns.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 )
 
 // warnings are what else differs, and what is left out.
@@ -69,9 +69,9 @@ func (c *Comparison) leftOut(test int) []string {
 		}
 		for _, step := range rung.Steps {
 			switch {
-			case !figures.IsWhole(step, c.tests[test].Status.Workers.Desired):
+			case !rungs.IsWhole(step, c.tests[test].Status.Workers.Desired):
 				list = append(list, fmt.Sprintf("Step %s of %s is left out: it is %s, or lacks a worker.", step.Name, c.names[test], step.State))
-			case !figures.IsSound(step.Result):
+			case !rungs.IsSound(step.Result):
 				list = append(list, fmt.Sprintf("Step %s of %s is left out: the generator did not send the planned load.", step.Name, c.names[test]))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
 // columnWidth is that of a distribution.
@@ -39,18 +40,11 @@ type Quantile struct {
 // Quantiles are the figures of a distribution, from the shortest time to the
 // longest.
 func Quantiles(l *v1alpha1.Latency) []Quantile {
-	return []Quantile{
-		{"min", l.Min},
-		{"mean", l.Mean},
-		{"p50", l.P50},
-		{"p75", l.P75},
-		{"p90", l.P90},
-		{"p95", l.P95},
-		{"p99", l.P99},
-		{"p99.9", l.P999},
-		{"p99.99", l.P9999},
-		{"longest", l.Longest},
+	list := []Quantile{{"min", l.Min}, {"mean", l.Mean}}
+	for _, q := range metric.Quantiles() {
+		list = append(list, Quantile{string(q.Name), *q.Times().Field(l)})
 	}
+	return append(list, Quantile{"longest", l.Longest})
 }
 
 // TooFew stands where a quantile has too few samples behind it.

@@ -3,11 +3,10 @@ package report
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 )
 
@@ -22,12 +21,12 @@ func Sides(lt *v1alpha1.LoadTest) (heads []string, rows [][]string) {
 	if v == nil {
 		return nil, nil
 	}
-	for _, rung := range figures.Rungs(lt.Status.Steps) {
-		for _, m := range metric.All {
+	for _, rung := range rungs.Of(lt.Status.Steps) {
+		for _, m := range metric.Titled() {
 			if candidate, control := pairs(&lt.Status, rung.Number, m); len(candidate) > 0 {
 				rows = append(rows, []string{
-					Title(rung.Steps[0]), m.Name, fmt.Sprint(len(candidate)),
-					m.Text(metric.Middle(sorted(candidate))), m.Text(metric.Middle(sorted(control))), difference(control, candidate),
+					Title(rung.Steps[0]), m.Title, fmt.Sprint(len(candidate)),
+					m.Unit.Short(statistics.Middle(candidate)), m.Unit.Short(statistics.Middle(control)), difference(control, candidate),
 				})
 			}
 		}
@@ -50,12 +49,12 @@ func (p *page) sides() {
 // whole, with a generator that was not the limit, for both targets.
 func pairs(s *v1alpha1.LoadTestStatus, rung int32, m metric.Metric) (candidate, control []*big.Rat) {
 	value := func(step *v1alpha1.StepStatus) *big.Rat {
-		if step == nil || !figures.IsWhole(step, s.Workers.Desired) || !figures.IsSound(step.Result) {
+		if step == nil || !rungs.IsWhole(step, s.Workers.Desired) || !rungs.IsSound(step.Result) {
 			return nil
 		}
-		return figures.Value(figures.Quantity{Metric: m.Of}, step.Result)
+		return metric.Value(metric.Quantity{Metric: m.Name}, step.Result)
 	}
-	for _, pair := range figures.Pairs(s.Steps, rung) {
+	for _, pair := range rungs.Pairs(s.Steps, rung) {
 		if a, b := value(pair.Candidate), value(pair.Control); a != nil && b != nil {
 			candidate, control = append(candidate, a), append(control, b)
 		}
@@ -63,16 +62,23 @@ func pairs(s *v1alpha1.LoadTestStatus, rung int32, m metric.Metric) (candidate, 
 	return candidate, control
 }
 
-func sorted(values []*big.Rat) []*big.Rat {
-	list := slices.Clone(values)
-	slices.SortFunc(list, func(a, b *big.Rat) int { return a.Cmp(b) })
-	return list
-}
-
 func difference(before, after []*big.Rat) string {
 	found, _ := statistics.OfPairs(before, after)
 	if !found.Tested || found.Low == nil || found.High == nil || found.Low.Cmp(found.High) == 0 {
-		return metric.Signed(found.Factor)
+		return Signed(found.Factor)
 	}
-	return fmt.Sprintf("%s (%s to %s)", metric.Signed(found.Factor), metric.Signed(found.Low), metric.Signed(found.High))
+	return fmt.Sprintf("%s (%s to %s)", Signed(found.Factor), Signed(found.Low), Signed(found.High))
+}
+
+// Signed is a factor as a change in percent.
+func Signed(factor *big.Rat) string {
+	if factor == nil {
+		return "from 0"
+	}
+	value, _ := statistics.Percent(factor).Float64()
+	said := fmt.Sprintf("%+.1f%%", value)
+	if said == "-0.0%" || said == "+0.0%" {
+		return "0%"
+	}
+	return said
 }

@@ -6,13 +6,12 @@
 //	                ├─ latency.go    quantiles, left out when samples are too few
 //	                ├─ generator.go  was the generator the limit?
 //	                └─ ratelimit.go  grants and denials against the contract
-//	v1alpha1.LoadTestStatus ─ Whole ─▶ []v1alpha1.StepStatus
-//	                └─ whole.go      the steps that all workers measured to their end
+//	v1alpha1.LoadTestStatus ─ CompleteSteps ─▶ []v1alpha1.StepStatus
+//	                └─ complete.go   the steps that all workers measured to their end
 //	[]v1alpha1.StepStatus ─ Spread ─▶ []v1alpha1.SpreadStatus
 //	                └─ spread.go     how far the repetitions of a step differ
-//	format.go: the short forms that kubectl get prints
 //
 // It measures and explains; package verdict judges. It is pure: it may import
-// the API, package plan, package measure and the standard library; no client,
-// clock or logger.
+// the API, packages plan, exchange, metric, trend, measure, text and the standard
+// library; no client, clock or logger.
 package results

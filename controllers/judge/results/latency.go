@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -14,19 +15,11 @@ func latency(h *measure.Histogram) *v1alpha1.Latency {
 	if h.Count() == 0 {
 		return nil
 	}
-	return &v1alpha1.Latency{
-		Samples: h.Count(),
-		Min:     rounded(h.Min()),
-		Mean:    rounded(h.Mean()),
-		P50:     quantile(h, 0.50),
-		P75:     quantile(h, 0.75),
-		P90:     quantile(h, 0.90),
-		P95:     quantile(h, 0.95),
-		P99:     quantile(h, 0.99),
-		P999:    quantile(h, 0.999),
-		P9999:   quantile(h, 0.9999),
-		Longest: rounded(h.Max()),
+	l := &v1alpha1.Latency{Samples: h.Count(), Min: rounded(h.Min()), Mean: rounded(h.Mean()), Longest: rounded(h.Max())}
+	for _, q := range metric.Quantiles() {
+		*q.Times().Field(l) = quantile(h, q.Times().Share())
 	}
+	return l
 }
 
 // quantile is nil when too few samples are behind it.

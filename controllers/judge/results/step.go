@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -53,9 +53,9 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		Due:            merged.Due,
 		Unsent:         merged.Unsent,
 		Late:           total.Late,
-		Throughput:     perSecond(total.CompletedInWindow, merged.Window),
-		Goodput:        perSecond(total.ExpectedInWindow, merged.Window),
-		ItemsPerSecond: itemsPerSecond(spec, merged),
+		Throughput:     perSecond(v1alpha1.MetricThroughput, &total, 0, merged.Window),
+		Goodput:        perSecond(v1alpha1.MetricGoodput, &total, 0, merged.Window),
+		ItemsPerSecond: itemsPerSecond(spec, merged, &total),
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
 		Types:          types,
@@ -179,15 +179,15 @@ func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1
 	return list, nil
 }
 
-// perSecond is a rate of up to seven digits, at least one of them behind the point; ""
+// perSecond is a metric that is counted per second, of up to seven digits, at least one of them behind the point; ""
 // without a window. It is exact until it is rounded, which must not be by so much that a
 // comparison of two rates says something else: they are judged as they stand here.
-func perSecond(n int64, window time.Duration) string {
+func perSecond(name v1alpha1.Metric, total *measure.Request, items int64, window time.Duration) string {
 	if window <= 0 {
 		return ""
 	}
 	rate := new(big.Rat).SetFrac(
-		new(big.Int).Mul(big.NewInt(n), big.NewInt(int64(time.Second))),
+		new(big.Int).Mul(big.NewInt(metric.InWindow(name, total, items)), big.NewInt(int64(time.Second))),
 		big.NewInt(int64(window)))
 	const digits = 7
 	return trimmed(rate.FloatString(max(1, digits-len(rate.FloatString(0)))))
@@ -204,7 +204,7 @@ func trimmed(number string) string {
 
 // itemsPerSecond is of the successes, as goodput is. "": every request carries one item, and it
 // is the goodput.
-func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) string {
+func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, total *measure.Request) string {
 	var sum int64
 	many := false
 	for i, items := range plan.RequestItems(spec) {
@@ -214,7 +214,7 @@ func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) st
 	if !many {
 		return ""
 	}
-	return perSecond(sum, merged.Window)
+	return perSecond(v1alpha1.MetricItemsPerSecond, total, sum, merged.Window)
 }
 
 // errorSamples are in the order of the outcome classes.
@@ -233,18 +233,10 @@ func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
 func SamplesSize(r *v1alpha1.StepResult) int {
 	n := 0
 	if len(r.ErrorSamples) > 0 {
-		n += size(r.ErrorSamples)
+		n += v1alpha1.JSONSize(r.ErrorSamples)
 	}
 	if r.Traces != nil {
-		n += size(r.Traces)
+		n += v1alpha1.JSONSize(r.Traces)
 	}
 	return n
-}
-
-func size(v any) int {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return 0 // not reached: there are strings, numbers and times
-	}
-	return len(raw)
 }

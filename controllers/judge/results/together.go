@@ -1,9 +1,8 @@
 package results
 
 import (
-	"time"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -18,22 +17,13 @@ func lateTogether(lateness *measure.Histogram) *v1alpha1.Latency {
 	if lateness.Max() == 0 {
 		return nil
 	}
-	of := func(q float64) time.Duration {
-		if d, ok := lateness.Quantile(1 - (1-q)/Affected); ok {
-			return d
+	l := &v1alpha1.Latency{Samples: lateness.Count(), Mean: rounded(Affected * lateness.Mean()), Longest: rounded(lateness.Max())}
+	for _, q := range metric.Quantiles() {
+		late := lateness.Max()
+		if d, ok := lateness.Quantile(1 - (1-q.Times().Share())/Affected); ok {
+			late = d
 		}
-		return lateness.Max()
+		*q.Times().Field(l) = rounded(late)
 	}
-	return &v1alpha1.Latency{
-		Samples: lateness.Count(),
-		Mean:    rounded(Affected * lateness.Mean()),
-		P50:     rounded(of(0.50)),
-		P75:     rounded(of(0.75)),
-		P90:     rounded(of(0.90)),
-		P95:     rounded(of(0.95)),
-		P99:     rounded(of(0.99)),
-		P999:    rounded(of(0.999)),
-		P9999:   rounded(of(0.9999)),
-		Longest: rounded(lateness.Max()),
-	}
+	return l
 }

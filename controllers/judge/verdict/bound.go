@@ -6,82 +6,13 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
-
-// unit is what a metric is counted in.
-type unit int
-
-const (
-	latency unit = iota // microseconds, written 500ms
-	share               // percent, written 1%
-	rate                // per second, written 1000
-	count               // written 0
-)
-
-func unitOf(m v1alpha1.Metric) unit {
-	switch m {
-	case v1alpha1.MetricOnTimeRate, v1alpha1.MetricFailureRate, v1alpha1.MetricRateLimitedRate, v1alpha1.MetricUnsentRate,
-		v1alpha1.MetricDowntime:
-		return share
-	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond, v1alpha1.MetricDrift:
-		return rate
-	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
-		return count
-	default:
-		return latency
-	}
-}
-
-// scales are the suffixes of a latency, in microseconds; "s" comes last, since
-// the others end in it.
-var scales = []struct {
-	suffix string
-	micros int64
-}{{"us", 1}, {"ms", 1_000}, {"s", 1_000_000}}
-
-// parse reads a value as users write bounds, and as format writes values.
-func (u unit) parse(text string) (*big.Rat, error) {
-	number, scale := text, int64(1)
-	switch u {
-	case latency:
-		scale = 0
-		for _, s := range scales {
-			if n, ok := strings.CutSuffix(text, s.suffix); ok {
-				number, scale = n, s.micros
-				break
-			}
-		}
-	case share:
-		n, ok := strings.CutSuffix(text, "%")
-		if !ok {
-			scale = 0
-		}
-		number = n
-	}
-	value, ok := new(big.Rat).SetString(number)
-	if !ok || scale == 0 {
-		return nil, fmt.Errorf("%q is not %s", text, u.example())
-	}
-	return value.Mul(value, big.NewRat(scale, 1)), nil
-}
-
-func (u unit) example() string {
-	switch u {
-	case latency:
-		return "a duration such as 500ms"
-	case share:
-		return "a percentage such as 1%"
-	case rate:
-		return "a number per second such as 1000"
-	default:
-		return "a whole number such as 0"
-	}
-}
 
 // bound is a threshold's limit. Values are exact fractions, so that what is
 // judged does not hang on rounding.
 type bound struct {
-	unit  unit
+	unit  metric.Unit
 	limit *big.Rat
 	// text is the limit as the user wrote it.
 	text string
@@ -92,21 +23,21 @@ type bound struct {
 }
 
 func newBound(t *v1alpha1.Threshold) (bound, error) {
-	b := bound{unit: unitOf(t.Metric)}
+	b := bound{unit: metric.Of(t.Metric).Unit}
 	switch {
 	case t.Max != nil:
 		b.text, b.isMax = t.Max.String(), true
 	case t.Min != nil:
 		b.text = t.Min.String()
 	case t.MaxIncrease != "":
-		b.text, b.isMax, b.isRelative, b.unit = t.MaxIncrease, true, true, share
+		b.text, b.isMax, b.isRelative, b.unit = t.MaxIncrease, true, true, metric.Share
 	case t.MaxDecrease != "":
-		b.text, b.isRelative, b.unit = t.MaxDecrease, true, share
+		b.text, b.isRelative, b.unit = t.MaxDecrease, true, metric.Share
 	default:
 		return b, fmt.Errorf("exactly one of max, min, maxIncrease and maxDecrease must be set")
 	}
 	var err error
-	if b.limit, err = b.unit.parse(b.text); err == nil && b.isRelative && !b.isMax {
+	if b.limit, err = b.unit.Parse(b.text); err == nil && b.isRelative && !b.isMax {
 		b.limit.Neg(b.limit)
 	}
 	return b, err
@@ -147,11 +78,11 @@ func (b bound) demand() string {
 // breaches the bound never reads as if it kept it.
 func (b bound) format(value *big.Rat) string {
 	switch b.unit {
-	case latency:
+	case metric.Latency:
 		return b.formatLatency(value)
-	case share:
+	case metric.Share:
 		return b.decimal(value, max(2, b.digits())) + "%"
-	case rate:
+	case metric.Rate:
 		return b.decimal(value, max(1, b.digits()))
 	default:
 		return b.decimal(value, 0)

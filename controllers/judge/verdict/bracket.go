@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -95,8 +96,7 @@ func isVisible(measured, ideal *big.Rat) bool {
 // fault. No generator makes a limiter over-grant or deny falsely: it is judged by the times
 // at which requests were really sent.
 func (s sample) isDisplaced() bool {
-	switch s.threshold.Metric {
-	case v1alpha1.MetricOverLimitGrants, v1alpha1.MetricFalseDenials:
+	if _, isAudited := s.metric.Measured.(metric.Audited); isAudited {
 		return false
 	}
 	g := s.step.Result.Generator

@@ -14,6 +14,6 @@
 // A bound on the difference to the baseline is judged in a step's last repetition, from
 // all of them (relative.go); package statistics says how certain a difference is.
 //
-// It is pure: it may import the API, packages plan, results, baseline, figures, change
-// and measure and the standard library; no client, clock or logger.
+// It is pure: it may import the API, packages plan, results, baseline, metric, rungs,
+// statistics, measure and text and the standard library; no client, clock or logger.
 package verdict

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -14,7 +15,7 @@ func (s sample) downtime() observation {
 	if !ok {
 		return unknown("%s cannot be judged: a worker did not report the course of the step.", s.place())
 	}
-	o := observation{value: percent(int64(d.Least), int64(d.Window)), worst: percent(int64(d.Most), int64(d.Window))}
+	o := observation{value: metric.Percent(int64(d.Least), int64(d.Window)), worst: metric.Percent(int64(d.Most), int64(d.Window))}
 	o.fact = fmt.Sprintf("For %s of %s in step %s, %s", text.Short(d.Least), text.Short(d.Window), s.step.Name, whatWasDown(d))
 	if d.Least < d.Most {
 		o.caveat = fmt.Sprintf("The target was down for %s to %s of step %s: for a part of that time a worker did not run, or the end of requests is not known.",

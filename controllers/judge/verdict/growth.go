@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -71,7 +72,7 @@ func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
 	if t.Metric == v1alpha1.MetricOnTimeRate && t.Within != nil {
 		return t.Within.Duration, "response times pass " + text.Short(t.Within.Duration)
 	}
-	if t.Max == nil || unitOf(t.Metric) != latency {
+	if t.Max == nil || metric.Of(t.Metric).Unit != metric.Latency {
 		return 0, ""
 	}
 	limit, err := time.ParseDuration(t.Max.String())

@@ -5,22 +5,23 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // idealTime is the value of a latency as a perfect generator would have measured it; nil: as
 // it was measured. A timeout that is excused counts as the shortest time there is, and so does
 // what the generator withheld.
-func (s sample) idealTime(q int64, u unmeasured) *big.Rat {
+func (s sample) idealTime(u unmeasured) *big.Rat {
 	h, ok := s.idealTimes()
 	if !ok {
-		return s.idealServiceTime(q, u)
+		return s.idealServiceTime(u)
 	}
 	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld)
 	if s.threshold.Of == v1alpha1.LatencyOfExpected {
-		return micros(s.pick(h, q)) // no timeout is among them
+		return metric.Micros(s.metric.Times().Of(h)) // no timeout is among them
 	}
-	return micros(s.pickBelow(h, q, s.request.Excused))
+	return metric.Micros(s.pickBelow(h, s.request.Excused))
 }
 
 // idealTimes are the times of a perfect generator; ok is false if they are not known: of
@@ -39,7 +40,7 @@ func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 
 // idealServiceTime is a bound: a time is at most as much shorter as the longest for which a
 // response lay unread.
-func (s sample) idealServiceTime(q int64, u unmeasured) *big.Rat {
+func (s sample) idealServiceTime(u unmeasured) *big.Rat {
 	h, ok := s.times()
 	if !ok || h.Count() == 0 {
 		return nil
@@ -49,22 +50,22 @@ func (s sample) idealServiceTime(q int64, u unmeasured) *big.Rat {
 	if s.merged.ReadLateness != nil { // there is none of a part of a step
 		unread = s.merged.ReadLateness.Max()
 	}
-	return micros(max(0, s.pickBelow(h, q, s.request.Excused)-unread))
+	return metric.Micros(max(0, s.pickBelow(h, s.request.Excused)-unread))
 }
 
 // pickBelow is the value of the metric if so many of the longest times were the shortest.
-func (s sample) pickBelow(h *measure.Histogram, q, excused int64) (d time.Duration) {
-	n := h.Count()
+func (s sample) pickBelow(h *measure.Histogram, excused int64) (d time.Duration) {
+	n, q := h.Count(), s.metric.Times().Quantile
 	excused = min(excused, n-1)
 	switch {
 	case excused <= 0:
-		return s.pick(h, q)
+		return s.metric.Times().Of(h)
 	case s.threshold.Metric == v1alpha1.MetricMean:
 		return max(0, h.Mean()-time.Duration(float64(h.Max())*float64(excused)/float64(n))).Round(measure.Lowest)
 	case s.threshold.Metric == v1alpha1.MetricLongest:
-		q = parts
+		q = metric.Parts
 	}
-	rank := max(1, (q*n+parts-1)/parts-excused)
+	rank := max(1, (q*n+metric.Parts-1)/metric.Parts-excused)
 	d, _ = h.Quantile(float64(rank) / float64(n))
 	return d
 }

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -14,7 +14,7 @@ import (
 // on failureRate is about. That of the requests is not about them: of a journey of a
 // hundred requests that always fails with the last, one percent of the requests fail.
 var journeyDefault = v1alpha1.ThresholdStatus{
-	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: figures.MostJourneys, Default: true, State: v1alpha1.ThresholdPending,
+	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: metric.MostJourneys, Default: true, State: v1alpha1.ThresholdPending,
 }
 
 // isOfJourneys says whether a default threshold is that of the journeys.
@@ -80,26 +80,26 @@ func (s sample) observeJourneys() observation {
 	case ended == 0:
 		return unknown("%s cannot be judged: none of %d journeys has ended.", s.place(), s.journey.Started)
 	}
-	return between(percent(s.journey.Failed, ended), percent(s.journey.Failed-s.journey.Excused, ended))
+	return between(metric.Percent(s.journey.Failed, ended), metric.Percent(s.journey.Failed-s.journey.Excused, ended))
 }
 
 // journeyTime is a time of the journeys that were completed. Those that the end of the
 // step ended would have taken longer than they had: where that alone makes the value worse,
 // it is not certain. So journeys that hang do not make the others look like all.
 func (s sample) journeyTime() observation {
-	q := quantiles[s.threshold.Metric]
-	needed, h := parts/(parts-q), s.journey.Time
+	from, h := s.metric.Times(), s.journey.Time
+	needed := from.Needed()
 	if n := h.Count(); n < needed {
 		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
 	}
-	o := between(micros(s.pick(h, q)), micros(s.pick(s.journey.Ideally(), q)))
+	o := between(metric.Micros(from.Of(h)), metric.Micros(from.Of(s.journey.Ideally())))
 	o.apart = s.timeApart(o.ideal)
 	all := measure.NewHistogram()
 	if all.Merge(h) != nil || all.Merge(s.journey.Unfinished) != nil {
 		o.worst = nil // not reached: they have the same bounds
 		return o
 	}
-	if least := micros(s.pick(all, q)); least.Cmp(o.value) > 0 {
+	if least := metric.Micros(from.Of(all)); least.Cmp(o.value) > 0 {
 		o.worst = least
 		o.caveat = unknown("%s leaves out %d journeys that the end of the step ended, after longer than that.",
 			s.place(), s.journey.Unfinished.Count()).caveat

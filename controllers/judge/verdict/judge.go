@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -137,8 +138,8 @@ func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, 
 // report, because the step was cut: that makes rates low, and leaves unsent what might
 // have been sent. Response times and failures are those of what was sent.
 func (s sample) lacksLoad() bool {
-	switch s.threshold.Metric {
-	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond, v1alpha1.MetricUnsentRate:
+	switch s.metric.Measured.(type) {
+	case metric.PerSecond, metric.OfDue:
 		return s.step.State == v1alpha1.StepCut
 	}
 	return false
@@ -185,7 +186,7 @@ func narrower(t *v1alpha1.Threshold, a, c v1alpha1.ThresholdStatus) bool {
 	if err != nil {
 		return false
 	}
-	va, errA := b.unit.parse(a.Observed)
-	vc, errC := b.unit.parse(c.Observed)
+	va, errA := b.unit.Parse(a.Observed)
+	vc, errC := b.unit.Parse(c.Observed)
 	return errA == nil && errC == nil && b.closer(va, vc)
 }

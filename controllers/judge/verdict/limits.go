@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -15,13 +15,13 @@ import (
 // the load from being sent: both are fast.
 //
 // An expected 429 is no failure: a limiter that is to deny has it in expect.status.
-var defaults = defaultsOf(figures.Defaults)
+var defaults = defaultsOf(metric.Default())
 
-func defaultsOf(list []figures.Default) []v1alpha1.ThresholdStatus {
+func defaultsOf(list []metric.Metric) []v1alpha1.ThresholdStatus {
 	var statuses []v1alpha1.ThresholdStatus
-	for _, d := range list {
+	for _, m := range list {
 		statuses = append(statuses, v1alpha1.ThresholdStatus{
-			Name: string(d.Metric), Metric: d.Metric, Limit: d.Most, Default: true, State: v1alpha1.ThresholdPending,
+			Name: string(m.Name), Metric: m.Name, Limit: m.Most, Default: true, State: v1alpha1.ThresholdPending,
 		})
 	}
 	return statuses
@@ -126,10 +126,10 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 
 // isMeasured says whether a step has what the metric of a default threshold is of.
 func (l limits) isMeasured(m v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
-	switch m {
-	case v1alpha1.MetricUnsentRate:
+	switch _, isOfDue := metric.Of(m).Measured.(metric.OfDue); {
+	case isOfDue:
 		return isPlanned(&step.Load)
-	case v1alpha1.MetricDowntime:
+	case m == v1alpha1.MetricDowntime:
 		// What is known of the course of a step that was cut may be that of some workers.
 		return step.State != v1alpha1.StepCut || l.merged == nil || l.merged.Timeline != nil
 	}

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -146,7 +147,7 @@ func (s sample) rest() (n int64, known bool) {
 	return most - ended, most >= ended
 }
 
-func isRate(m v1alpha1.Metric) bool { return unitOf(m) == rate }
+func isRate(m v1alpha1.Metric) bool { return metric.Of(m).Unit == metric.Rate }
 
 // mend adds so many requests to the sample that keep the threshold, as well as any could:
 // answered as expected, at once; or, for a minimum of what is otherwise bad, the worst.
@@ -199,7 +200,7 @@ func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, to
 		return measure.RateLimited, rest, 0
 	case s.threshold.Metric == v1alpha1.MetricFailureRate:
 		return measure.ServerError, 0, 0
-	case unitOf(s.threshold.Metric) == latency:
+	case s.metric.Unit == metric.Latency:
 		return measure.Success, rest, measure.Highest
 	}
 	return measure.Success, rest, 0

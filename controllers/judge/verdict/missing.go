@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -15,7 +16,7 @@ import (
 func (s sample) missing(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
 	t := s.threshold
 	switch {
-	case s.step.State != v1alpha1.StepComplete, s.merged == nil, unitOf(t.Metric) == count:
+	case s.step.State != v1alpha1.StepComplete, s.merged == nil, s.metric.Unit == metric.Count:
 		return ""
 	case len(t.Requests)+len(t.Types) > 0:
 		return s.missingRequest(spec, requests)

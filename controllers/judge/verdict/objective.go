@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -49,12 +50,12 @@ func (s sample) onTimeRate() observation {
 	}
 	onTime := s.request.OnTime[s.within]
 	gained := s.onTimeIdeally() - onTime
-	o := observation{value: percent(due-missed, due), ideal: percent(due-missed+gained, due), worst: percent(onTime, due)}
+	o := observation{value: metric.Percent(due-missed, due), ideal: metric.Percent(due-missed+gained, due), worst: metric.Percent(onTime, due)}
 	if more := s.onTimeApart(); more > 0 && s.threshold.Min != nil {
-		o.apart = percent(min(due-missed+gained+more, due), due)
+		o.apart = metric.Percent(min(due-missed+gained+more, due), due)
 	}
 	if s.threshold.Max != nil {
-		o.value, o.ideal, o.worst = o.worst, percent(onTime+gained, due), o.value
+		o.value, o.ideal, o.worst = o.worst, metric.Percent(onTime+gained, due), o.value
 	}
 	o.openUndecided(s, onTime, due)
 	if open := due - missed - onTime; open > 0 {
@@ -71,7 +72,7 @@ func (o *observation) openUndecided(s sample, onTime, due int64) {
 		return
 	}
 	o.caveat = fmt.Sprintf("%s leaves open %s.", s.place(), s.undecided(n))
-	most := percent(min(onTime+n, due), due)
+	most := metric.Percent(min(onTime+n, due), due)
 	if s.threshold.Max != nil {
 		if most.Cmp(o.worst) > 0 {
 			o.worst = most

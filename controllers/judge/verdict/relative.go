@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -99,7 +100,7 @@ func (s sides) ideally() sides {
 // no more together than those of the other, and the sentence that says so. What both sides have
 // alike is no difference between them.
 func (s sides) apart(b bound) (statistics.Change, string) {
-	more := new(big.Rat).Sub(middle(s.lateAfter), middle(s.lateBefore))
+	more := new(big.Rat).Sub(statistics.Middle(s.lateAfter), statistics.Middle(s.lateBefore))
 	apart, whose, others := s.ideally(), cmp.Or(s.of, "this run"), s.other
 	if more.Sign() >= 0 {
 		apart.after = shorter(apart.after, more)
@@ -108,7 +109,7 @@ func (s sides) apart(b bound) (statistics.Change, string) {
 	}
 	c := apart.change()
 	return c, fmt.Sprintf(" Requests of %s were late by up to %s more than those of %s, came to the target together, and may have waited for one another: without that the change is %s.",
-		whose, bound{unit: latency, isMax: true}.format(more), others, b.signed(c.Factor))
+		whose, bound{unit: metric.Latency, isMax: true}.format(more), others, b.signed(c.Factor))
 }
 
 // shorter are the values less a time, and none below 0.
@@ -168,10 +169,10 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 	}
 	for i := range status.Steps {
 		ours := &status.Steps[i]
-		if ours.Rung != step.Rung || !figures.IsWhole(ours, status.Workers.Desired) || !figures.IsSound(ours.Result) {
+		if ours.Rung != step.Rung || !rungs.IsWhole(ours, status.Workers.Desired) || !rungs.IsSound(ours.Result) {
 			continue
 		}
-		if figures.Value(q, ours.Result) == nil {
+		if metric.Value(q, ours.Result) == nil {
 			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
 		}
 		s.addAfter(q, ours.Result)
@@ -186,19 +187,19 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 }
 
 // addAfter adds the values of a step of the judged target.
-func (s *sides) addAfter(q figures.Quantity, r *v1alpha1.StepResult) {
-	s.after, s.idealAfter = append(s.after, figures.Value(q, r)), append(s.idealAfter, figures.Ideal(q, r))
-	s.lateAfter, s.undecided = append(s.lateAfter, figures.LateTogether(q, r)), s.undecided+r.Undecided
+func (s *sides) addAfter(q metric.Quantity, r *v1alpha1.StepResult) {
+	s.after, s.idealAfter = append(s.after, metric.Value(q, r)), append(s.idealAfter, metric.Ideal(q, r))
+	s.lateAfter, s.undecided = append(s.lateAfter, metric.LateTogether(q, r)), s.undecided+r.Undecided
 }
 
 // addBefore adds the values of a step of the control.
-func (s *sides) addBefore(q figures.Quantity, r *v1alpha1.StepResult) {
-	s.before, s.idealBefore = append(s.before, figures.Value(q, r)), append(s.idealBefore, figures.Ideal(q, r))
-	s.lateBefore, s.undecided = append(s.lateBefore, figures.LateTogether(q, r)), s.undecided+r.Undecided
+func (s *sides) addBefore(q metric.Quantity, r *v1alpha1.StepResult) {
+	s.before, s.idealBefore = append(s.before, metric.Value(q, r)), append(s.idealBefore, metric.Ideal(q, r))
+	s.lateBefore, s.undecided = append(s.lateBefore, metric.LateTogether(q, r)), s.undecided+r.Undecided
 }
 
 // figureIn is the figure of a quantity; nil: there is none.
-func figureIn(list []v1alpha1.Figure, q figures.Quantity) *v1alpha1.Figure {
+func figureIn(list []v1alpha1.Figure, q metric.Quantity) *v1alpha1.Figure {
 	i := slices.IndexFunc(list, func(f v1alpha1.Figure) bool { return f.Metric == q.Metric && f.Type == q.Type })
 	if i < 0 || valueOf(q.Metric, list[i].Value) == nil {
 		return nil
@@ -207,23 +208,23 @@ func figureIn(list []v1alpha1.Figure, q figures.Quantity) *v1alpha1.Figure {
 }
 
 // valueOf is a value as a status has it; 0: there is none.
-func valueOf(metric v1alpha1.Metric, text string) *big.Rat {
+func valueOf(name v1alpha1.Metric, text string) *big.Rat {
 	if text == "" {
 		return new(big.Rat)
 	}
-	value, _ := figures.Parse(metric, text)
+	value, _ := metric.Parse(name, text)
 	return value
 }
 
 // sentence says what was found, what is allowed, and how certain that is.
 func (s sides) sentence(t *v1alpha1.Threshold, b bound, c statistics.Change, answer statistics.Answer) string {
-	values := bound{unit: unitOf(t.Metric), isMax: true}
+	values := bound{unit: metric.Of(t.Metric).Unit, isMax: true}
 	of := subject(t)
 	if s.of != "" {
 		of += " of " + s.of
 	}
 	found := fmt.Sprintf("%s is %s in step %s, %s the %s of %s; %s.",
-		of, values.format(middle(s.after)), s.step, b.words(c.Factor), values.format(middle(s.before)), s.other, b.demand())
+		of, values.format(statistics.Middle(s.after)), s.step, b.words(c.Factor), values.format(statistics.Middle(s.before)), s.other, b.demand())
 	scope, needed := fmt.Sprintf("%s and %d of the baseline", repetitions(len(s.after)), len(s.before)), "3 repetitions of both"
 	if s.paired {
 		scope, needed = repetitions(len(s.after)), "5 repetitions"
@@ -247,14 +248,6 @@ func repetitions(n int) string {
 	return fmt.Sprintf("%d repetitions", n)
 }
 
-// middle is the median; of an even number the lower of the two in the middle, as the
-// spread has it.
-func middle(values []*big.Rat) *big.Rat {
-	sorted := slices.Clone(values)
-	slices.SortFunc(sorted, func(a, b *big.Rat) int { return a.Cmp(b) })
-	return sorted[(len(sorted)-1)/2]
-}
-
 // allows says whether a change keeps the bound, whose limit is in percent.
 func (b bound) allows(c statistics.Change) statistics.Answer {
 	factor := new(big.Rat).Quo(b.limit, big.NewRat(100, 1))
@@ -268,18 +261,12 @@ func (b bound) allows(c statistics.Change) statistics.Answer {
 // noPercentage is a change from 0 to something.
 const noPercentage = "beyond any percentage"
 
-// inPercent is by how much a factor is above 1.
-func inPercent(factor *big.Rat) *big.Rat {
-	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
-	return above.Mul(above, big.NewRat(100, 1))
-}
-
 // signed is a change as a value: "+20.63%".
 func (b bound) signed(factor *big.Rat) string {
 	if factor == nil {
 		return noPercentage
 	}
-	value := b.format(inPercent(factor))
+	value := b.format(statistics.Percent(factor))
 	if factor.Cmp(big.NewRat(1, 1)) > 0 {
 		return "+" + value
 	}
@@ -291,7 +278,7 @@ func (b bound) words(factor *big.Rat) string {
 	if factor == nil {
 		return noPercentage + " above"
 	}
-	value := strings.TrimPrefix(b.format(inPercent(factor)), "-")
+	value := strings.TrimPrefix(b.format(statistics.Percent(factor)), "-")
 	switch factor.Cmp(big.NewRat(1, 1)) {
 	case 1:
 		return value + " above"

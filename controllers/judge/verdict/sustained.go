@@ -4,7 +4,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -99,5 +99,5 @@ func (r run) keptRepeatedly(step *v1alpha1.StepStatus) (kept, about bool) {
 // isWhole says whether a step went to its end, with all workers and the planned load.
 func (r run) isWhole(i int) bool {
 	result := r.whole[i].Result
-	return result != nil && figures.IsSound(result)
+	return result != nil && rungs.IsSound(result)
 }

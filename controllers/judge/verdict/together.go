@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -26,7 +27,7 @@ func (s sample) cameTogether() time.Duration {
 	if h == nil || h.Count() == 0 { // a part of a step has none
 		return 0
 	}
-	q := float64(quantiles[s.threshold.Metric]) / parts
+	q := s.metric.Times().Share()
 	switch s.threshold.Metric {
 	case v1alpha1.MetricLongest:
 		return h.Max()
@@ -57,7 +58,7 @@ func (s sample) timeApart(ideal *big.Rat) *big.Rat {
 	if late == 0 || ideal == nil {
 		return nil
 	}
-	least := new(big.Rat).Sub(ideal, micros(late))
+	least := new(big.Rat).Sub(ideal, metric.Micros(late))
 	if least.Sign() < 0 {
 		least.SetInt64(0)
 	}

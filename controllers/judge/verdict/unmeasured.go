@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -45,7 +46,7 @@ func (s sample) unmeasured() unmeasured {
 	if s.threshold.Of == v1alpha1.LatencyOfExpected {
 		u.endless = 0 // none of them got an expected response
 	}
-	if quantiles[s.threshold.Metric] == 0 || s.threshold.Time == v1alpha1.ServiceTime || s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.metric.Times().Quantile == 0 || s.threshold.Time == v1alpha1.ServiceTime || s.threshold.Of == v1alpha1.LatencyOfExpected {
 		return u
 	}
 	unsent := s.request.Due - s.request.Sent
@@ -123,7 +124,7 @@ func (s sample) recordWaits(h *measure.Histogram, n int64) {
 
 // bestTime is the least that a time can have been: a perfect generator had sent what it
 // withheld, and what was in flight had been answered at once. nil: it is not known.
-func (s sample) bestTime(q int64, u unmeasured) *big.Rat {
+func (s sample) bestTime(u unmeasured) *big.Rat {
 	h, ok := s.idealTimes()
 	if !ok {
 		if h, ok = s.times(); !ok {
@@ -135,9 +136,9 @@ func (s sample) bestTime(q int64, u unmeasured) *big.Rat {
 		return nil
 	}
 	if s.threshold.Of == v1alpha1.LatencyOfExpected {
-		return micros(s.pick(h, q))
+		return metric.Micros(s.metric.Times().Of(h))
 	}
-	return micros(s.pickBelow(h, q, s.request.Excused))
+	return metric.Micros(s.pickBelow(h, s.request.Excused))
 }
 
 // leftOut says which requests without a time a value leaves out, or counts by less than they

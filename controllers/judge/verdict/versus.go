@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 )
 
@@ -46,7 +47,7 @@ func (j *Judged) stopAfterPair(spec *v1alpha1.LoadTestSpec, status *v1alpha1.Loa
 // would be to choose the others by what was measured.
 func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
 	s, q := sides{step: step.Name, of: status.Versus.Candidate, other: status.Versus.Control, paired: true}, baseline.Of(t)
-	for _, pair := range figures.Pairs(status.Steps, step.Rung) {
+	for _, pair := range rungs.Pairs(status.Steps, step.Rung) {
 		if pair.Candidate == nil || pair.Control == nil {
 			return s, fmt.Errorf("a step of the pair is missing") // not reached: both were planned
 		}
@@ -54,15 +55,15 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 			switch {
 			case of.TargetChanged():
 				return s, fmt.Errorf("the target changed in step %s", of.Name)
-			case !figures.IsWhole(of, status.Workers.Desired):
+			case !rungs.IsWhole(of, status.Workers.Desired):
 				return s, fmt.Errorf("step %s was not carried out with all workers", of.Name)
-			case !figures.IsSound(of.Result):
+			case !rungs.IsSound(of.Result):
 				return s, fmt.Errorf("the generator displaced the load of step %s", of.Name)
-			case figures.Value(q, of.Result) == nil:
+			case metric.Value(q, of.Result) == nil:
 				return s, fmt.Errorf("step %s has no such figure: it had too few samples", of.Name)
 			}
 		}
-		if err := figures.Broken(spec, pair.Control, q.Type, "a control"); err != nil {
+		if err := rungs.Broken(spec, pair.Control, q.Type, "a control"); err != nil {
 			return s, err
 		}
 		s.addAfter(q, pair.Candidate.Result)

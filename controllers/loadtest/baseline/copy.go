@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -47,9 +48,9 @@ func refuse(format string, args ...any) *plan.Refusal {
 // none of its repetitions is: which of them are good was not decided before they were
 // measured.
 func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (matched []v1alpha1.BaselineStep, counterparts int, broken error) {
-	theirs, byType := figures.Rungs(results.CompleteSteps(&finished.Status)), types(spec)
-	for _, rung := range figures.Rungs(steps) {
-		counterpart := figures.Find(theirs, &rung)
+	theirs, byType := rungs.Of(results.CompleteSteps(&finished.Status)), types(spec)
+	for _, rung := range rungs.Of(steps) {
+		counterpart := rungs.Find(theirs, &rung)
 		if counterpart == nil {
 			continue
 		}
@@ -59,12 +60,12 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 			continue
 		}
 		for _, step := range counterpart.Steps {
-			if step.Result == nil || !figures.IsSound(step.Result) {
+			if step.Result == nil || !rungs.IsSound(step.Result) {
 				continue
 			}
 			matched = append(matched, v1alpha1.BaselineStep{
 				Name: step.Name, Rung: rung.Number, Repetition: step.Repetition,
-				Sent: step.Result.Sent, Figures: figures.Figures(step.Result, byType),
+				Sent: step.Result.Sent, Figures: metric.Figures(step.Result, byType),
 			})
 		}
 	}
@@ -72,13 +73,13 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 }
 
 // brokenIn is why the steps of a rung are nothing to compare with; nil: they are.
-func brokenIn(spec *v1alpha1.LoadTestSpec, rung *figures.Rung, byType []figures.Quantity) error {
+func brokenIn(spec *v1alpha1.LoadTestSpec, rung *rungs.Rung, byType []metric.Quantity) error {
 	for _, step := range rung.Steps {
 		if step.Result == nil {
 			continue
 		}
-		for _, q := range append([]figures.Quantity{{}}, byType...) {
-			if err := figures.Broken(spec, step, q.Type, "a baseline"); err != nil {
+		for _, q := range append([]metric.Quantity{{}}, byType...) {
+			if err := rungs.Broken(spec, step, q.Type, "a baseline"); err != nil {
 				return err
 			}
 		}
@@ -87,8 +88,8 @@ func brokenIn(spec *v1alpha1.LoadTestSpec, rung *figures.Rung, byType []figures.
 }
 
 // types are the quantities by type that the thresholds bound.
-func types(spec *v1alpha1.LoadTestSpec) []figures.Quantity {
-	var list []figures.Quantity
+func types(spec *v1alpha1.LoadTestSpec) []metric.Quantity {
+	var list []metric.Quantity
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		if q := Of(t); t.IsRelative() && q.Type != "" && !slices.Contains(list, q) {
@@ -99,8 +100,8 @@ func types(spec *v1alpha1.LoadTestSpec) []figures.Quantity {
 }
 
 // Of is the quantity that a threshold on a difference is about.
-func Of(t *v1alpha1.Threshold) figures.Quantity {
-	q := figures.Quantity{Metric: t.Metric}
+func Of(t *v1alpha1.Threshold) metric.Quantity {
+	q := metric.Quantity{Metric: t.Metric}
 	if len(t.Types) > 0 {
 		q.Type = t.Types[0]
 	}

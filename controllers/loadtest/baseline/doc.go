@@ -7,6 +7,6 @@
 // operator of another version judges by the same figures. A refusal is permanent, as a
 // finished run does not change.
 //
-// It is pure: it may import the API, packages plan, results and figures and the standard
+// It is pure: it may import the API, packages plan, results, metric and rungs and the standard
 // library; no client, clock or logger.
 package baseline

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
@@ -39,7 +39,7 @@ func (r *running) tellProbe(step *v1alpha1.StepStatus) {
 		v1alpha1.ThresholdPassed: kept,
 		v1alpha1.ThresholdFailed: "a threshold was breached",
 	}[step.ThresholdState]
-	if outcome == "" || step.Result != nil && !figures.IsSound(step.Result) {
+	if outcome == "" || step.Result != nil && !rungs.IsSound(step.Result) {
 		outcome = "nothing can be said of the target"
 	}
 	if outcome == kept && step.Result != nil {

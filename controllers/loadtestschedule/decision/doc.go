@@ -12,5 +12,5 @@
 // acted on when it was read back: it has no other name.
 //
 // It is pure. It may import the standard library, apimachinery's types, the cron library
-// and the packages of baselines and figures.
+// and the packages of baselines, metrics, rungs, results and statistics.
 package decision

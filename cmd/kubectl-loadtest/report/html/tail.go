@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
@@ -120,13 +121,14 @@ func pointsOf(h *measure.Histogram) (points []plot.Point) {
 
 // coarse are the percentiles that a status has.
 func coarse(l *v1alpha1.Latency) (points []plot.Point) {
-	for _, q := range []struct {
-		share float64
-		time  *metav1.Duration
-	}{{0, l.Min}, {0.5, l.P50}, {0.75, l.P75}, {0.9, l.P90}, {0.95, l.P95}, {0.99, l.P99}, {0.999, l.P999}, {0.9999, l.P9999}} {
-		if q.time != nil {
-			points = append(points, plot.Point{X: q.share, Y: q.time.Seconds()})
+	add := func(share float64, at *metav1.Duration) {
+		if at != nil {
+			points = append(points, plot.Point{X: share, Y: at.Seconds()})
 		}
+	}
+	add(0, l.Min)
+	for _, q := range metric.Quantiles() {
+		add(q.Times().Share(), *q.Times().Field(l))
 	}
 	return points
 }

@@ -8,16 +8,10 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
-
-// parts is what quantiles are counted in: p99.9 is 9990 of them.
-const parts = 10_000
-
-var quantiles = map[v1alpha1.Metric]int64{
-	"p50": 5000, "p75": 7500, "p90": 9000, "p95": 9500, "p99": 9900, "p99.9": 9990, "p99.99": 9999,
-}
 
 // observation is the value of a metric in a step.
 type observation struct {
@@ -67,6 +61,7 @@ func unknown(format string, args ...any) observation {
 // sample is the part of a step that a threshold looks at.
 type sample struct {
 	threshold *v1alpha1.Threshold
+	metric    metric.Metric // of the threshold
 	step      *v1alpha1.StepStatus
 	merged    *measure.Measurement
 	request   measure.Request // of all requests that the threshold names
@@ -77,7 +72,7 @@ type sample struct {
 }
 
 func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), timeout: plan.Timeout(spec)}
+	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), timeout: plan.Timeout(spec)}
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}
@@ -143,54 +138,47 @@ func (s sample) observe() observation {
 	if s.request.Sent == 0 {
 		return unknown("%s cannot be judged: no request was sent.", s.place())
 	}
-	switch s.threshold.Metric {
-	case v1alpha1.MetricOnTimeRate:
-		return s.onTimeRate()
-	case v1alpha1.MetricFailureRate:
-		failed := s.request.Sent - s.request.Expected - s.open()
-		return s.share(failed, failed-s.generatorsFailures())
-	case v1alpha1.MetricRateLimitedRate:
-		limited := s.request.Outcomes[measure.RateLimited]
-		return s.share(limited, limited+s.generatorsFailures())
-	case v1alpha1.MetricUnsentRate:
+	switch from := s.metric.Measured.(type) {
+	case metric.Times:
+		return s.time(from)
+	case metric.OfSent:
+		n := from.Count(&s.request, s.open())
+		return s.share(n, n+from.PerFailure*s.generatorsFailures())
+	case metric.OfDue:
 		if s.merged.Due == 0 {
 			return unknown("%s cannot be judged: no request was due.", s.place())
 		}
-		return between(percent(s.merged.Unsent, s.merged.Due), percent(s.merged.Unsent-s.merged.UnsentByGenerator, s.merged.Due))
-	case v1alpha1.MetricDowntime:
-		return s.downtime()
-	case v1alpha1.MetricDrift:
-		return s.drift()
-	case v1alpha1.MetricGoodput:
-		return s.perSecond(s.request.ExpectedInWindow, s.request.ExpectedInWindow, s.request.Successes())
-	case v1alpha1.MetricThroughput:
-		return s.perSecond(s.request.CompletedInWindow, s.request.CompletedInWindow, s.request.Completed())
-	case v1alpha1.MetricItemsPerSecond:
-		return s.perSecond(s.items, s.request.ExpectedInWindow, s.request.Successes())
-	case v1alpha1.MetricOverLimitGrants:
-		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.OverLimitGrants })
-	case v1alpha1.MetricFalseDenials:
-		return s.audit(func(r *v1alpha1.RateLimitStatus) int64 { return r.FalseDenials })
+		n, ideally := from(s.merged)
+		return between(metric.Percent(n, s.merged.Due), metric.Percent(ideally, s.merged.Due))
+	case metric.PerSecond:
+		return s.perSecond(from(&s.request, s.items))
+	case metric.Audited:
+		return s.audit(from)
+	case metric.Own:
+		switch from {
+		case metric.OnTime:
+			return s.onTimeRate()
+		case metric.Downtime:
+			return s.downtime()
+		case metric.Drift:
+			return s.drift()
+		}
 	}
-	return s.latency()
+	return unknown("%s cannot be judged: this operator does not know the metric.", s.place())
 }
 
 // share is the share of n of the requests that were sent, with a perfect generator of ideally
 // so many. What is open may be among them, or not.
 func (s sample) share(n, ideally int64) observation {
 	sent, open := s.request.Sent, s.open()
-	o := between(percent(n, sent), percent(ideally, sent))
+	o := between(metric.Percent(n, sent), metric.Percent(ideally, sent))
 	if open > 0 {
-		o.worst, o.caveat = percent(n+open, sent), fmt.Sprintf("%s leaves out %s.", s.place(), s.undecided(open))
+		o.worst, o.caveat = metric.Percent(n+open, sent), fmt.Sprintf("%s leaves out %s.", s.place(), s.undecided(open))
 		if s.threshold.Max == nil {
 			o.best = o.worst // a minimum is kept by more of them
 		}
 	}
 	return o
-}
-
-func percent(part, whole int64) *big.Rat {
-	return new(big.Rat).Mul(big.NewRat(part, whole), big.NewRat(100, 1))
 }
 
 // perSecond is the rate of n, which came with so many responses in the window, of all that
@@ -208,7 +196,7 @@ func (s sample) perSecond(n, inWindow, all int64) observation {
 }
 
 // audit is a lower bound; requests that were not audited may hide more.
-func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
+func (s sample) audit(value metric.Audited) observation {
 	if s.step.Result.RateLimit == nil {
 		return unknown("%s cannot be judged: spec.audits has no rateLimit.", s.place())
 	}
@@ -220,42 +208,29 @@ func (s sample) audit(value func(*v1alpha1.RateLimitStatus) int64) observation {
 	return o
 }
 
-// latency is a quantile, mean or maximum of a time. What was not sent, or had no answer, has
+// time is a quantile, mean or maximum of a time. What was not sent, or had no answer, has
 // none, but would have had a long one: leaving it out must not make a slow target look fast.
 // The value counts what it took at least, and the worst that it took for ever.
-func (s sample) latency() observation {
-	q := quantiles[s.threshold.Metric] // 0 of a mean or maximum, of which one sample is enough
-	needed := parts / (parts - q)
+func (s sample) time(from metric.Times) observation {
 	h, ok := s.times()
 	if !ok {
 		return unknown("%s cannot be judged: a worker did not report which times are of expected responses.", s.place())
 	}
 	n := h.Count()
-	if n < needed {
-		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, needed)
+	if n < from.Needed() {
+		return unknown("%s has %d samples; at least %d are needed.", s.place(), n, from.Needed())
 	}
 	u := s.unmeasured()
-	value := s.pick(s.withUnmeasured(h, u.endless, u.unsent+u.withheld, 0), q)
-	o := between(micros(value), s.idealTime(q, u))
+	value := from.Of(s.withUnmeasured(h, u.endless, u.unsent+u.withheld, 0))
+	o := between(metric.Micros(value), s.idealTime(u))
 	o.apart = s.timeApart(o.ideally())
 	if u.all() > 0 {
-		o.worst, o.caveat, o.counted = withUnfinished(h, q, u.all()), s.leftOut(u), u.counted()
+		o.worst, o.caveat, o.counted = withUnfinished(h, from.Quantile, u.all()), s.leftOut(u), u.counted()
 	}
 	if u.open > 0 {
-		o.best = s.bestTime(q, u)
+		o.best = s.bestTime(u)
 	}
 	return o
-}
-
-func (s sample) pick(h *measure.Histogram, q int64) time.Duration {
-	switch s.threshold.Metric {
-	case v1alpha1.MetricLongest:
-		return h.Max()
-	case v1alpha1.MetricMean:
-		return h.Mean().Round(measure.Lowest)
-	}
-	d, _ := h.Quantile(float64(q) / parts)
-	return d
 }
 
 // withUnfinished is the nearest-rank quantile with every unfinished request counted
@@ -263,15 +238,13 @@ func (s sample) pick(h *measure.Histogram, q int64) time.Duration {
 // are.
 func withUnfinished(h *measure.Histogram, q, unfinished int64) *big.Rat {
 	n := h.Count()
-	rank := (q*(n+unfinished) + parts - 1) / parts
+	rank := (q*(n+unfinished) + metric.Parts - 1) / metric.Parts
 	switch {
 	case q == 0 || rank > n:
 		return nil
 	case rank == n:
-		return micros(h.Max())
+		return metric.Micros(h.Max())
 	}
 	d, _ := h.Quantile(float64(rank) / float64(n))
-	return micros(d)
+	return metric.Micros(d)
 }
-
-func micros(d time.Duration) *big.Rat { return big.NewRat(int64(d), int64(time.Microsecond)) }

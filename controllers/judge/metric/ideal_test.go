@@ -1,4 +1,4 @@
-package figures_test
+package metric_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
 func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
@@ -17,7 +17,7 @@ func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
 	result.Sent, result.Failed = 100, 4
 	values := func() map[v1alpha1.Metric][2]string {
 		all := map[v1alpha1.Metric][2]string{}
-		for _, f := range figures.Figures(result, nil) {
+		for _, f := range metric.Figures(result, nil) {
 			all[f.Metric] = [2]string{f.Value, f.WithoutGenerator}
 		}
 		return all
@@ -26,11 +26,11 @@ func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
 		t.Errorf("p95 of an old result is %v, want %v", got, want)
 	}
 	result.WithoutGenerator, result.Undecided = of(15*time.Millisecond), 1
-	for metric, want := range map[v1alpha1.Metric][2]string{
+	for name, want := range map[v1alpha1.Metric][2]string{
 		"p95": {"40ms", "15ms"}, "failureRate": {"4%", "0%"}, "unsentRate": {"5%", "1%"}, "goodput": {"18", ""}, "rateLimitedRate": {"0%", ""},
 	} {
-		if got := values()[metric]; got != want {
-			t.Errorf("%s is %v, want %v", metric, got, want)
+		if got := values()[name]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
 }
@@ -41,13 +41,13 @@ func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
 	read.Sent, read.Failed = 100, 10
 	write := v1alpha1.TypeResult{Name: "Write", ResponseTime: of(30 * time.Millisecond)}
 	result := &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{read, write}}
-	for q, want := range map[figures.Quantity][2]string{
+	for q, want := range map[metric.Quantity][2]string{
 		{Metric: "p95", Type: "Read"}:         {"40ms", "15ms"},
 		{Metric: "failureRate", Type: "Read"}: {"10%", "2%"},
 		{Metric: "p95", Type: "Write"}:        {"30ms", "30ms"},
 	} {
-		measured, ideal := figures.Value(q, result), figures.Ideal(q, result)
-		if got := ([2]string{figures.Text(q.Metric, measured), figures.Text(q.Metric, ideal)}); got != want {
+		measured, ideal := metric.Value(q, result), metric.Ideal(q, result)
+		if got := ([2]string{metric.Text(q.Metric, measured), metric.Text(q.Metric, ideal)}); got != want {
 			t.Errorf("%s of %s is %v, want %v", q.Metric, q.Type, got, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestFiguresOfLateRequests(t *testing.T) {
 	result.Types = []v1alpha1.TypeResult{{Name: "Read", ResponseTime: of(20 * time.Millisecond)}}
 	result.Sent = 100
 	got := map[string]string{}
-	for _, f := range figures.Figures(result, []figures.Quantity{{Metric: "p95", Type: "Read"}, {Metric: "failureRate", Type: "Read"}}) {
+	for _, f := range metric.Figures(result, []metric.Quantity{{Metric: "p95", Type: "Read"}, {Metric: "failureRate", Type: "Read"}}) {
 		if f.LateTogether != "" {
 			got[string(f.Metric)+f.Type] = f.LateTogether
 		}

@@ -1,4 +1,4 @@
-package figures
+package metric
 
 import (
 	"cmp"
@@ -27,9 +27,8 @@ func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 // LateTogether is by how much longer a time may be since requests that were sent late came to
 // the target together; 0 of other quantities, and where it is not known.
 func LateTogether(q Quantity, result *v1alpha1.StepResult) *big.Rat {
-	known, _ := find(q.Metric)
-	if known.unit == microseconds {
-		if late := known.byType(nil, result.LateTogether); late != nil {
+	if m := Of(q.Metric); m.Unit == Latency && m.byType != nil {
+		if late := m.byType(nil, result.LateTogether); late != nil {
 			return late
 		}
 	}

@@ -1,4 +1,4 @@
-package figures
+package rungs
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ type Rung struct {
 	Steps []*v1alpha1.StepStatus
 }
 
-// Rungs are those of a run, in the order of its first repetition. Of a run against two
+// Of are the rungs of a run, in the order of its first repetition. Of a run against two
 // targets they are those of the candidate.
-func Rungs(steps []v1alpha1.StepStatus) []Rung {
+func Of(steps []v1alpha1.StepStatus) []Rung {
 	var list []Rung
 	at := map[int32]int{}
 	for i := range steps {

@@ -1,4 +1,4 @@
-package figures
+package rungs
 
 import (
 	"fmt"
@@ -7,39 +7,20 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
-
-// Default is a maximum that holds where the spec has none of its metric.
-type Default struct {
-	Metric v1alpha1.Metric
-	Most   string
-}
-
-// Defaults are the maxima of the metrics that say whether a target did what it was asked: of
-// a run that is judged, and of a step that is to be compared with.
-//
-// The downtime lets pauses of a garbage collector pass, and not a target of which a half is
-// silent for 2 % of a step. docs/design/0033 has the simulation.
-var Defaults = []Default{
-	{v1alpha1.MetricFailureRate, "1%"},
-	{v1alpha1.MetricUnsentRate, "1%"},
-	{v1alpha1.MetricDowntime, "0.5%"},
-}
-
-// MostJourneys is how many of the journeys may fail by default.
-const MostJourneys = "1%"
 
 // Broken is why a step is nothing to compare with: a target that answers wrongly, or not at
 // all, may be of any speed. It is held to the default maxima, or to those of the spec where
 // they allow more. what is what the step is of, in the error.
 func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType, what string) error {
-	for _, d := range Defaults {
-		q := Quantity{Metric: d.Metric}
-		if d.Metric == v1alpha1.MetricFailureRate {
+	for _, m := range metric.Default() {
+		q := metric.Quantity{Metric: m.Name}
+		if m.IsByType() {
 			q.Type = requestType
 		}
-		measured := valueOf{string(d.Metric), d.Metric, Value(q, step.Result), Ideal(q, step.Result)}
-		if err := measured.exceeds(allowed(spec, d, &step.Load, q.Type), step, what); err != nil {
+		measured := valueOf{string(m.Name), m.Name, metric.Value(q, step.Result), metric.Ideal(q, step.Result)}
+		if err := measured.exceeds(allowed(spec, maximum(m), &step.Load, q.Type), step, what); err != nil {
 			return err
 		}
 	}
@@ -50,11 +31,11 @@ func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType,
 // with its last request has few requests that fail. Journeys are taken together as the
 // maxima of the spec have them, and all others by the default.
 func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what string) error {
-	d := Default{v1alpha1.MetricFailureRate, MostJourneys}
+	d := maximum{Name: v1alpha1.MetricFailureRate, Most: metric.MostJourneys}
 	var named, rest []string
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		if !isMaximum(t, d.Metric, &step.Load) {
+		if !isMaximum(t, d.Name, &step.Load) {
 			continue
 		}
 		named = append(named, t.Journeys...)
@@ -78,7 +59,7 @@ func failedJourneys(r *v1alpha1.StepResult, names []string, called string) value
 			failed, ended = failed+j.Failed, ended+j.Completed+j.Failed
 		}
 	}
-	share := partOf(failed, ended)
+	share := metric.Percent(failed, ended)
 	return valueOf{"failureRate of " + called, v1alpha1.MetricFailureRate, share, share}
 }
 
@@ -94,21 +75,21 @@ func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) 
 	if v.measured == nil || v.measured.Cmp(most) <= 0 {
 		return nil
 	}
-	is := Text(v.metric, v.measured)
+	is := metric.Text(v.metric, v.measured)
 	if v.ideal.Cmp(v.measured) != 0 {
-		is = fmt.Sprintf("between %s and %s", Text(v.metric, v.ideal), is)
+		is = fmt.Sprintf("between %s and %s", metric.Text(v.metric, v.ideal), is)
 	}
-	return fmt.Errorf("%s is %s in step %s, and above %s %s is nothing to compare with", v.subject, is, step.Name, Text(v.metric, most), what)
+	return fmt.Errorf("%s is %s in step %s, and above %s %s is nothing to compare with", v.subject, is, step.Name, metric.Text(v.metric, most), what)
 }
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,
 // or the default.
-func allowed(spec *v1alpha1.LoadTestSpec, d Default, load *v1alpha1.StepLoad, requestType string) *big.Rat {
+func allowed(spec *v1alpha1.LoadTestSpec, d maximum, load *v1alpha1.StepLoad, requestType string) *big.Rat {
 	most := d.most()
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{requestType})
-		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Metric, load) {
+		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Name, load) {
 			continue
 		}
 		if own := d.orMore(t); own.Cmp(most) > 0 {
@@ -119,22 +100,25 @@ func allowed(spec *v1alpha1.LoadTestSpec, d Default, load *v1alpha1.StepLoad, re
 }
 
 // isMaximum says whether a threshold is a maximum of a metric that holds for a load.
-func isMaximum(t *v1alpha1.Threshold, metric v1alpha1.Metric, load *v1alpha1.StepLoad) bool {
-	return t.Metric == metric && t.Max != nil && (t.UpToUsers == nil || load.MostUsers() <= *t.UpToUsers)
+func isMaximum(t *v1alpha1.Threshold, name v1alpha1.Metric, load *v1alpha1.StepLoad) bool {
+	return t.Metric == name && t.Max != nil && (t.UpToUsers == nil || load.MostUsers() <= *t.UpToUsers)
 }
 
-func (d Default) most() *big.Rat {
-	most, err := Parse(d.Metric, d.Most)
+// maximum is a metric with a maximum by default.
+type maximum metric.Metric
+
+func (d maximum) most() *big.Rat {
+	most, err := metric.Parse(d.Name, d.Most)
 	if err != nil {
-		return new(big.Rat) // not reached: it is written above
+		return new(big.Rat) // not reached: the table has it
 	}
 	return most
 }
 
 // orMore is the maximum of a threshold, where that is more.
-func (d Default) orMore(t *v1alpha1.Threshold) *big.Rat {
+func (d maximum) orMore(t *v1alpha1.Threshold) *big.Rat {
 	most := d.most()
-	if own, err := Parse(d.Metric, t.Max.String()); err == nil && own.Cmp(most) > 0 {
+	if own, err := metric.Parse(d.Name, t.Max.String()); err == nil && own.Cmp(most) > 0 {
 		return own
 	}
 	return most

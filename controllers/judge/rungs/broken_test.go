@@ -1,4 +1,4 @@
-package figures_test
+package rungs_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/controllers/figures"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 )
 
 func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
@@ -78,7 +78,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 			r.Counts, r.Types = v1alpha1.Counts{Sent: 1000}, []v1alpha1.TypeResult{{Name: tc.ofType, Counts: counts}}
 		}
 		step := &v1alpha1.StepStatus{Name: "10", Load: v1alpha1.StepLoad{Users: 10}, Result: r}
-		err := figures.Broken(&v1alpha1.LoadTestSpec{Thresholds: tc.thresholds}, step, tc.ofType, "a baseline")
+		err := rungs.Broken(&v1alpha1.LoadTestSpec{Thresholds: tc.thresholds}, step, tc.ofType, "a baseline")
 		if (err != nil) != (tc.want != "") || err != nil && err.Error() != tc.want {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
@@ -93,13 +93,13 @@ func TestPairsAreOfOneRungAndRepetition(t *testing.T) {
 		step(1, 1, v1alpha1.SideControl), step(1, 1, v1alpha1.SideCandidate), step(2, 1, v1alpha1.SideCandidate),
 		step(1, 2, v1alpha1.SideCandidate), step(1, 2, v1alpha1.SideControl), step(1, 3, ""),
 	}
-	pairs := figures.Pairs(steps, 1)
-	if len(pairs) != 2 || pairs[0] != (figures.Pair{Candidate: &steps[1], Control: &steps[0]}) || pairs[1] != (figures.Pair{Candidate: &steps[3], Control: &steps[4]}) {
+	pairs := rungs.Pairs(steps, 1)
+	if len(pairs) != 2 || pairs[0] != (rungs.Pair{Candidate: &steps[1], Control: &steps[0]}) || pairs[1] != (rungs.Pair{Candidate: &steps[3], Control: &steps[4]}) {
 		t.Errorf("%+v", pairs)
 	}
-	rungs := figures.Rungs(steps)
-	if len(rungs) != 2 || len(rungs[0].Steps) != 3 || len(rungs[1].Steps) != 1 {
-		t.Errorf("%+v", rungs)
+	got := rungs.Of(steps)
+	if len(got) != 2 || len(got[0].Steps) != 3 || len(got[1].Steps) != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -120,11 +120,11 @@ func TestStepsThatAreWholeAndSound(t *testing.T) {
 	} {
 		step := &v1alpha1.StepStatus{State: v1alpha1.StepComplete, WorkersReporting: 3, Result: &v1alpha1.StepResult{}}
 		tc.edit(step)
-		if whole, sound := figures.IsWhole(step, 3), figures.IsSound(step.Result); whole != tc.whole || sound != tc.sound {
+		if whole, sound := rungs.IsWhole(step, 3), rungs.IsSound(step.Result); whole != tc.whole || sound != tc.sound {
 			t.Errorf("%s: whole %t, sound %t", name, whole, sound)
 		}
 	}
-	if figures.IsWhole(&v1alpha1.StepStatus{State: v1alpha1.StepComplete, WorkersReporting: 3}, 3) {
+	if rungs.IsWhole(&v1alpha1.StepStatus{State: v1alpha1.StepComplete, WorkersReporting: 3}, 3) {
 		t.Error("a step without a result is whole")
 	}
 }

@@ -1,0 +1,160 @@
+package metric
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// Metric is a row of the table.
+type Metric struct {
+	Name v1alpha1.Metric
+	// Title heads its lines in a table of differences; empty: no such table has it.
+	Title string
+	Unit  Unit
+	// LowerIsBetter says that the least value is the best, not the greatest.
+	LowerIsBetter bool
+	// Most is the maximum that holds where the spec has none of it; empty: none does.
+	Most string
+	// Measured is what of a measurement it is counted from.
+	Measured Source
+	// inResult is its value in a result; the value is nil where the result has none, as of
+	// too few samples. nil: no result has it.
+	inResult func(*v1alpha1.StepResult) *big.Rat
+	// byType is the value of one type of request. nil: it is not known by type.
+	byType func(*v1alpha1.Counts, *v1alpha1.Latency) *big.Rat
+}
+
+// table are all metrics, in the order in which they are read.
+//
+// What has a maximum by default says whether a target did what it was asked: of a run that
+// is judged, and of a step that is to be compared with. The downtime lets pauses of a garbage
+// collector pass, and not a target of which a half is silent for 2 % of a step.
+// docs/design/0033 has the simulation.
+var table = []Metric{
+	quantile("p50", 5000, "P50", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P50 }),
+	quantile("p75", 7500, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P75 }),
+	quantile("p90", 9000, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P90 }),
+	quantile("p95", 9500, "P95", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P95 }),
+	quantile("p99", 9900, "P99", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P99 }),
+	quantile("p99.9", 9990, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P999 }),
+	quantile("p99.99", 9999, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P9999 }),
+	latency(v1alpha1.MetricLongest, Times{Of: (*measure.Histogram).Max, Field: func(l *v1alpha1.Latency) **metav1.Duration { return &l.Longest }}),
+	latency(v1alpha1.MetricMean, Times{Of: mean, Field: func(l *v1alpha1.Latency) **metav1.Duration { return &l.Mean }}),
+	{Name: v1alpha1.MetricOnTimeRate, Unit: Share, Measured: OnTime},
+	ofSent(Metric{Name: v1alpha1.MetricFailureRate, Title: "Requests failed", Most: "1%", LowerIsBetter: true,
+		Measured: OfSent{Count: func(r *measure.Request, open int64) int64 { return r.Sent - r.Expected - open }, PerFailure: -1},
+	}, func(c *v1alpha1.Counts) int64 { return c.Failed }),
+	ofSent(Metric{Name: v1alpha1.MetricRateLimitedRate, LowerIsBetter: true,
+		Measured: OfSent{Count: func(r *measure.Request, _ int64) int64 { return r.Outcomes[measure.RateLimited] }, PerFailure: 1},
+	}, func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited }),
+	{Name: v1alpha1.MetricUnsentRate, Title: "Requests unsent", Unit: Share, Most: "1%", LowerIsBetter: true,
+		Measured: OfDue(func(m *measure.Measurement) (n, ideally int64) { return m.Unsent, m.Unsent - m.UnsentByGenerator }),
+		inResult: func(r *v1alpha1.StepResult) *big.Rat { return Percent(r.Unsent, r.Due) }},
+	{Name: v1alpha1.MetricDowntime, Unit: Share, Most: "0.5%", LowerIsBetter: true, Measured: Downtime,
+		inResult: func(r *v1alpha1.StepResult) *big.Rat { return decimal(strings.TrimSuffix(r.Downtime, "%")) }},
+	{Name: v1alpha1.MetricDrift, Unit: Rate, LowerIsBetter: true, Measured: Drift},
+	{Name: v1alpha1.MetricGoodput, Title: "Goodput", Unit: Rate,
+		Measured: PerSecond(func(r *measure.Request, _ int64) (n, inWindow, all int64) {
+			return r.ExpectedInWindow, r.ExpectedInWindow, r.Successes()
+		}),
+		inResult: func(r *v1alpha1.StepResult) *big.Rat { return decimal(r.Goodput) }},
+	{Name: v1alpha1.MetricThroughput, Unit: Rate,
+		Measured: PerSecond(func(r *measure.Request, _ int64) (n, inWindow, all int64) {
+			return r.CompletedInWindow, r.CompletedInWindow, r.Completed()
+		}),
+		inResult: func(r *v1alpha1.StepResult) *big.Rat { return decimal(r.Throughput) }},
+	{Name: v1alpha1.MetricItemsPerSecond, Unit: Rate,
+		Measured: PerSecond(func(r *measure.Request, items int64) (n, inWindow, all int64) {
+			return items, r.ExpectedInWindow, r.Successes()
+		}),
+		inResult: items},
+	audited(v1alpha1.MetricOverLimitGrants, func(a *v1alpha1.RateLimitStatus) int64 { return a.OverLimitGrants }),
+	audited(v1alpha1.MetricFalseDenials, func(a *v1alpha1.RateLimitStatus) int64 { return a.FalseDenials }),
+}
+
+// MostJourneys is how many of the journeys may fail by default.
+const MostJourneys = "1%"
+
+// quantile is the metric of the quantile of so many Parts.
+func quantile(name v1alpha1.Metric, parts int64, title string, field func(*v1alpha1.Latency) **metav1.Duration) Metric {
+	m := latency(name, Times{Quantile: parts, Field: field, Of: func(h *measure.Histogram) time.Duration {
+		d, _ := h.Quantile(float64(parts) / Parts)
+		return d
+	}})
+	m.Title = title
+	return m
+}
+
+func mean(h *measure.Histogram) time.Duration { return h.Mean().Round(measure.Lowest) }
+
+func latency(name v1alpha1.Metric, times Times) Metric {
+	value := func(_ *v1alpha1.Counts, l *v1alpha1.Latency) *big.Rat {
+		if l == nil || *times.Field(l) == nil {
+			return nil
+		}
+		return Micros((*times.Field(l)).Duration)
+	}
+	return Metric{
+		Name: name, Unit: Latency, LowerIsBetter: true, Measured: times, byType: value,
+		inResult: func(r *v1alpha1.StepResult) *big.Rat { return value(nil, r.ResponseTime) },
+	}
+}
+
+// ofSent adds what a result has of a share of what was sent. What a step sent has ended when
+// the step has.
+func ofSent(m Metric, count func(*v1alpha1.Counts) int64) Metric {
+	m.Unit = Share
+	m.byType = func(c *v1alpha1.Counts, _ *v1alpha1.Latency) *big.Rat { return Percent(count(c), c.Sent) }
+	m.inResult = func(r *v1alpha1.StepResult) *big.Rat { return m.byType(&r.Counts, nil) }
+	return m
+}
+
+// audited is a count of an audit. A result has it where the audit left nothing out.
+func audited(name v1alpha1.Metric, count Audited) Metric {
+	return Metric{Name: name, Unit: Count, LowerIsBetter: true, Measured: count, inResult: func(r *v1alpha1.StepResult) *big.Rat {
+		if r.RateLimit == nil || r.RateLimit.Untracked > 0 {
+			return nil
+		}
+		return big.NewRat(count(r.RateLimit), 1)
+	}}
+}
+
+// items are the goodput where every request carries one.
+func items(r *v1alpha1.StepResult) *big.Rat {
+	if r.ItemsPerSecond == "" {
+		return decimal(r.Goodput)
+	}
+	return decimal(r.ItemsPerSecond)
+}
+
+// decimal is a number as a result holds it; nil: it has none.
+func decimal(number string) *big.Rat {
+	value, _ := new(big.Rat).SetString(number)
+	return value
+}
+
+// Of is the metric of that name; the zero value, of no known source, if there is none.
+func Of(name v1alpha1.Metric) Metric {
+	i := slices.IndexFunc(table, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{Name: name}
+	}
+	return table[i]
+}
+
+// Default are the metrics that have a maximum by default.
+func Default() []Metric {
+	return slices.DeleteFunc(slices.Clone(table), func(m Metric) bool { return m.Most == "" })
+}
+
+// Titled are the metrics that tables of differences have, in the order of their lines.
+func Titled() []Metric {
+	return slices.DeleteFunc(slices.Clone(table), func(m Metric) bool { return m.Title == "" })
+}
