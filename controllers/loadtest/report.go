@@ -2,7 +2,6 @@ package loadtest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +31,7 @@ func (p *pass) writeStatus(ctx context.Context) error {
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
-	note.written = lifecycle.Written{At: p.now, Size: size(next) + note.archiving.written()}
+	note.written = lifecycle.Written{At: p.now, Size: v1alpha1.JSONSize(next) + note.archiving.written()}
 	note.version = next.ResourceVersion
 	p.budget.spend(p.now, note.written.Size)
 	for _, e := range d.Events {
@@ -56,14 +55,4 @@ func logTransitions(ctx context.Context, lt *v1alpha1.LoadTest, after *v1alpha1.
 	for _, t := range transitions(&lt.Status, after) {
 		log.FromContext(ctx).Info("transition", "run", lt.UID, "of", t.of, "from", t.from, "to", t.to, "step", t.step, "reason", t.reason)
 	}
-}
-
-// size is what an object takes in the store: it is stored as JSON, with its managed
-// fields.
-func size(lt *v1alpha1.LoadTest) int {
-	raw, err := json.Marshal(lt)
-	if err != nil {
-		return 0 // not reached: it came as JSON
-	}
-	return len(raw)
 }

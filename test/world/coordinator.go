@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -217,7 +218,7 @@ func (c *coordinator) report(requests int) *exchange.Report {
 		if m.final {
 			r.Final++
 		}
-		r.Until = later(r.Until, m.at)
+		r.Until = instant.Later(r.Until, m.at)
 		if r.Merged == nil {
 			r.Merged = measure.NewMeasurement(requests)
 		}

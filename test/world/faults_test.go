@@ -2,6 +2,8 @@ package world
 
 import (
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // restart ends the operator, and starts another after a while.
@@ -79,7 +81,7 @@ func podsBehind(d time.Duration) func(*World) {
 // apiServerAway lets nothing be read or written for a while.
 func apiServerAway(d time.Duration) func(*World) {
 	return func(w *World) {
-		w.apiAway = later(w.apiAway, w.now.Add(d))
+		w.apiAway = instant.Later(w.apiAway, w.now.Add(d))
 		w.slack += d + 2*lastRetry
 	}
 }
@@ -87,7 +89,7 @@ func apiServerAway(d time.Duration) func(*World) {
 // resultsRefused refuses every archive for a while, as a quota does.
 func resultsRefused(d time.Duration) func(*World) {
 	return func(w *World) {
-		w.quotaUntil = later(w.quotaUntil, w.now.Add(d))
+		w.quotaUntil = instant.Later(w.quotaUntil, w.now.Add(d))
 		const steps = 8 // more than any story has
 		w.slack += steps * maxStoreTries * storeRetry
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 const (
@@ -266,7 +267,7 @@ func (x *Worker) begin(o *operator, step int32, at time.Time) {
 	w.latest = max(w.latest, e.late)
 	e.began = at.Add(e.late)
 	x.running = e
-	x.ticks(e, later(start, w.now).Add(w.reports).Sub(w.now))
+	x.ticks(e, instant.Later(start, w.now).Add(w.reports).Sub(w.now))
 	w.After(max(0, start.Add(e.length+100*time.Millisecond).Sub(w.now)), func() {
 		if x.alive && x.running == e {
 			x.ends(false)

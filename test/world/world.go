@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // Began is the instant at which the LoadTest is created: a whole second, so that texts are
@@ -173,7 +174,7 @@ func (w *World) in(d time.Duration, what func()) {
 func (w *World) next() event {
 	next := w.queue[0]
 	w.queue = w.queue[1:]
-	w.now = later(w.now, next.at)
+	w.now = instant.Later(w.now, next.at)
 	return next
 }
 
@@ -209,11 +210,4 @@ func (w *World) say(format string, args ...any) {
 		return
 	}
 	w.trace = append(w.trace, fmt.Sprintf("%9.3fs %4d  %s", w.now.Sub(Began).Seconds(), w.events, fmt.Sprintf(format, args...)))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -77,6 +77,3 @@ func deadline(t *metav1.Time, seconds *int64) (at time.Time, ok bool) {
 	}
 	return t.Add(time.Duration(*seconds) * time.Second), true
 }
-
-// clock is a time of day as messages show it.
-func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }

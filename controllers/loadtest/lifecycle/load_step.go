@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // loading is a pass over a run in which a step sends load, until the last report of the step
@@ -77,11 +78,11 @@ func (r *loading) limit(w exchange.Worker) time.Time {
 	end, found := endOf(step), r.since().Add(foundWithin)
 	switch {
 	case r.read.StopTime != nil:
-		end = earlier(end, r.read.StopTime.Add(cutGrace))
+		end = instant.Earlier(end, r.read.StopTime.Add(cutGrace))
 	case w.Connected:
 		found = r.since().Add(lengthOf(step))
 	}
-	return later(end, found)
+	return instant.Later(end, found)
 }
 
 // boundMissing gives up the workers whose reports are not in, and writes how many requests

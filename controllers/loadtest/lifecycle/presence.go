@@ -8,6 +8,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/instant"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // since is the instant at which this process first directed the run; now, if it has not.
@@ -20,7 +22,9 @@ func (r *inputs) since() time.Time {
 
 // absentSince is the instant from which the worker has had no session, as far as this process
 // can know.
-func (r *inputs) absentSince(w exchange.Worker) time.Time { return later(w.LastSeen, r.since()) }
+func (r *inputs) absentSince(w exchange.Worker) time.Time {
+	return instant.Later(w.LastSeen, r.since())
+}
 
 // isSilent says whether the worker has no session and may come back.
 func (r *inputs) isSilent(w exchange.Worker) bool {
@@ -111,8 +115,8 @@ func (r *pass) silenceMessage() string {
 	c, first := r.out.Status.Workers, r.now
 	for _, w := range r.workers {
 		if r.isSilent(w) {
-			first = earlier(first, r.absentSince(w))
+			first = instant.Earlier(first, r.absentSince(w))
 		}
 	}
-	return fmt.Sprintf("%d of %s silent, since %s: not connected, while the pod runs. What it measures is waited for until the step's time limit.", c.Silent, workers(c.Desired), clock(first))
+	return fmt.Sprintf("%d of %s silent, since %s: not connected, while the pod runs. What it measures is waited for until the step's time limit.", c.Silent, workers(c.Desired), text.Clock(first))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // wait is why the workers are not ready, or that they are.
@@ -197,7 +198,7 @@ func (r *inputs) until() string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf(" The run is given up at %s (startDeadlineSeconds).", clock(at))
+	return fmt.Sprintf(" The run is given up at %s (startDeadlineSeconds).", text.Clock(at))
 }
 
 func workers(n int32) string {

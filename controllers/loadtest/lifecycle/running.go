@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -80,18 +79,4 @@ func (r *running) pause(i int) {
 	}
 	r.endStep(i, v1alpha1.StepComplete)
 	r.next(i + 1)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -41,13 +40,13 @@ const maxDefaults = 4
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)
 	if lt.Status.Baseline != nil {
-		left -= size(lt.Status.Baseline)
+		left -= v1alpha1.JSONSize(lt.Status.Baseline)
 	}
 	if lt.Status.Access != nil {
-		left -= size(lt.Status.Access)
+		left -= v1alpha1.JSONSize(lt.Status.Access)
 	}
 	if v := lt.Status.Versus; v != nil && v.Access != nil {
-		left -= size(v.Access)
+		left -= v1alpha1.JSONSize(v.Access)
 	}
 	return left
 }
@@ -64,7 +63,7 @@ func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 func sizeOfGiven(lt *v1alpha1.LoadTest) int {
 	given := v1alpha1.LoadTest{ObjectMeta: lt.ObjectMeta, Spec: lt.Spec}
 	given.ManagedFields = nil // the operator's cache has none
-	return size(given)
+	return v1alpha1.JSONSize(given)
 }
 
 func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
@@ -76,19 +75,19 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 		}
 	}
 	for _, name := range requestTypes(spec) {
-		load += sizeType + onTime + size(name)
+		load += sizeType + onTime + v1alpha1.JSONSize(name)
 		if plan.NamesType(spec, name) {
 			load += sizeIdeal
 		}
 	}
-	sum := sizeRest + size(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
+	sum := sizeRest + v1alpha1.JSONSize(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)
 		switch {
 		case s.Load.IsPause():
 			sum += sizePause
 		case s.Repetition == 1:
-			sum += load + sizeSpread + size(s.Name)
+			sum += load + sizeSpread + v1alpha1.JSONSize(s.Name)
 		default:
 			sum += load
 		}
@@ -98,7 +97,7 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 
 // sizeOfPlan is the size of a step that has not begun.
 func sizeOfPlan(s *v1alpha1.StepStatus) int {
-	return size(v1alpha1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
+	return v1alpha1.JSONSize(v1alpha1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
 }
 
 // requestTypes are the types of the requests, each once.
@@ -109,16 +108,6 @@ func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-// size is the number of bytes that a value takes as JSON.
-func size(v any) int {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		// It came as JSON. What cannot be counted must not count as nothing.
-		return maxObject
-	}
-	return len(raw)
 }
 
 // checkRoom refuses a run whose status would not fit: it could not be written any

@@ -7,6 +7,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // Access is what was read of where the targets of a run lead to, and what the workers are
@@ -41,7 +42,7 @@ func (a *Access) confirm(before *Access, underway bool, now time.Time) {
 	if a.since = now; before != nil && before.unconfirmed == a.unconfirmed {
 		a.since = before.since
 	}
-	a.next = earliest(a.next, now.Add(podsEvery))
+	a.next = instant.Earlier(a.next, now.Add(podsEvery))
 	switch {
 	case !underway && a.found.Problem == "":
 		a.found.Problem = a.unconfirmed
@@ -73,13 +74,6 @@ func (to *reach) granted() *v1alpha1.TargetAccess {
 			ranged.Range = d.Range.String()
 		}
 		a.Allowed = append(a.Allowed, ranged)
-	}
-	return a
-}
-
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
 	}
 	return a
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
 // Own is where the operator itself runs.
@@ -155,6 +156,6 @@ func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
 	if u := r.rules.Unconfirmed(to.place, facts); u != "" && a.unconfirmed == "" {
 		a.unconfirmed = name(u)
 	}
-	a.next = earliest(a.next, r.now.Add(interval(to)))
+	a.next = instant.Earlier(a.next, r.now.Add(interval(to)))
 	return nil
 }
