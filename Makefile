@@ -71,7 +71,7 @@ sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, 
 	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \
 		SYFT_CHECK_FOR_APP_UPDATE=false syft scan docker-archive:bin/images/$$i.tar --quiet --source-name $$i --output spdx-json=bin/sbom/$$i.spdx.json && echo "bin/sbom/$$i.spdx.json"; done
 
-generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs bin/helm-values-schema-json ## Write deep copies, CRD, RBAC, the API reference, the session protocol's code and the charts' schemas.
+generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs bin/helm-values-schema-json ## Write deep copies, CRD, RBAC, the pages of docs/reference, the session protocol's code and the charts' schemas.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1alpha1 output:crd:dir=config/crd/bases
 	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/... output:rbac:dir=config/rbac

@@ -46,14 +46,14 @@ func (p Policy) Check(to netip.AddrPort) error {
 		return refuse(kind + " address")
 	}
 	if within(Plain(to.Addr()), p.Denied) {
-		return refuse("it is of a node, the API server, the operator or a range that the administrator excepts")
+		return refuse("it belongs to a node, the API server, the operator or a range that the administrator excludes")
 	}
 	for _, d := range p.Allowed {
 		if d.contains(to) {
 			return nil
 		}
 	}
-	return refuse(fmt.Sprintf("port %d of it is no part of what was allowed when the run was accepted", to.Port()))
+	return refuse(fmt.Sprintf("its port %d was not among the allowed ones when the run was accepted", to.Port()))
 }
 
 // Pods are the addresses of the target's pods that are permitted at a port. They are not

@@ -38,11 +38,11 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.configMap, "config-map", defaultConfigMap, "`name` of the ConfigMap, in the operator's namespace, with the administrator's configuration (key config.yaml) and the switch that stops runs (key stop.yaml); it is read again when it changes, and may be absent")
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
-	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, for the result to say what was tested; false: nothing of them is read")
-	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, refuse what leads elsewhere than to what is allowed, and tell workers where they may connect to; false, for simulated workers alone: workers connect to nothing")
+	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, so that the result says what was tested; false: do not read them")
+	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, refuse a target that leads anywhere that is not allowed, and tell workers where they may connect; false, for simulated workers only: workers connect to nothing")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
-	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "`number` of LoadTests that have series in the metrics, of some 70 each; loadtest_metrics_left_out is how many have none")
+	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "largest `number` of LoadTests that have series in the metrics, about 70 each; loadtest_metrics_left_out counts the others")
 	fs.StringVar(&o.folders.Keys, "keys-folder", "/etc/loadtest-operator/keys", "`folder` with the keys for the results of finished runs: accessKeyID, secretAccessKey and, if there are, sessionToken and ca.crt of the object store, webhookKey and webhook-ca.crt of the webhook")
 	fs.StringVar(&o.folders.Results, "results-folder", "/var/lib/loadtest-operator/results", "`folder` in which results.volume of the configuration keeps the results of finished runs")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
@@ -103,7 +103,7 @@ func (o *options) endpoint() (*replica.Endpoint, error) {
 	}
 	address, err := netip.ParseAddr(o.podIP)
 	if err != nil {
-		return nil, fmt.Errorf("--coordinator-service is of no use without --pod-ip or POD_IP: %w", err)
+		return nil, fmt.Errorf("--coordinator-service needs --pod-ip or POD_IP: %w", err)
 	}
 	_, port, err := net.SplitHostPort(o.coordinatorBind)
 	if err != nil {

@@ -25,7 +25,7 @@ func schedule(mgr manager.Manager, runs *loadtest.Reconciler, changed *policyCha
 	_, err := mgr.GetRESTMapper().RESTMapping(kind, v1alpha1.GroupVersion.Version)
 	switch {
 	case meta.IsNoMatchError(err):
-		ctrl.Log.Info("LoadTestSchedules start nothing, as their CRD is not there: apply it and restart the operator")
+		ctrl.Log.Info("LoadTestSchedules start nothing, because their CRD does not exist: apply it and restart the operator")
 		return loadtest.Watched(), nil
 	case err != nil:
 		return nil, fmt.Errorf("look for the CRD of LoadTestSchedules: %w", err)

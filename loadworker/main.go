@@ -143,7 +143,7 @@ func parseWorker(to *int32, text string) error {
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
-		return fmt.Errorf("JOB_COMPLETION_INDEX or --worker: %q is no number from 0 on", text)
+		return fmt.Errorf("JOB_COMPLETION_INDEX or --worker: %q is not a whole number from 0 on", text)
 	}
 	*to = int32(n)
 	return nil

@@ -204,8 +204,8 @@ func DecodeHistogram(s string, clamped int64) (h *Histogram, err error) {
 // Counts are the counts by slot, the shortest times first; a copy.
 func (h *Histogram) Counts() []int64 { return h.hdr.Export().Counts[:Slots] }
 
-// HistogramOf is the histogram with those counts by slot, of which it keeps none.
-// No count may be negative, and clamped at most their sum.
+// HistogramOf builds a histogram from counts by slot, which it copies. No count may be
+// negative, and clamped may be at most their sum.
 func HistogramOf(counts []int64, clamped int64) *Histogram {
 	return &Histogram{clamped: clamped, hdr: hdrhistogram.Import(&hdrhistogram.Snapshot{
 		LowestTrackableValue:           1,

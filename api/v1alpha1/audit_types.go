@@ -31,7 +31,7 @@ type Audit struct {
 //	acknowledged <= change <= acknowledged + unknown
 //
 // acknowledged are the items of requests with an expected response other than 429.
-// unknown are those of requests that may or may not have been stored: outcomes
+// unknown are the items of requests that may or may not have been stored: outcomes
 // timeout, reset, tls, serverError, unexpectedStatus, badResponse, unfinished and
 // other, CANCELLED of gRPC, and what may be missing from the result because a worker was
 // lost. What was answered with 400 to 499, or never sent (refused, dns), is not stored.
@@ -39,7 +39,7 @@ type Audit struct {
 // A smaller change is data that was acknowledged and lost, a larger one data that was
 // stored twice or although the target refused it: both make the verdict Failed. A
 // number that cannot be read makes it Inconclusive. An item that was lost and another
-// that was stored twice are not told from none.
+// that was stored twice cancel each other out, and are not found.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.read) != has(self.grpc)",message="exactly one of read and grpc must be set"
 type Stored struct {
@@ -55,7 +55,7 @@ type Stored struct {
 	GRPC *Call `json:"grpc,omitempty"`
 
 	// value is the place of the number, a whole one, in the JSON body of the response, or
-	// in the reply as JSON, with fields in lowerCamelCase and those of the default value.
+	// in the reply as JSON, with fields in lowerCamelCase and fields of the default value.
 	// Example: .links.
 	// +required
 	Value JSONPath `json:"value"`
@@ -156,10 +156,10 @@ type AuditStatus struct {
 	// state is the result.
 	// +required
 	State AuditState `json:"state"`
-	// stableFor is that of the spec, or the default when the run was accepted.
+	// stableFor is the stableFor of the spec, or the default when the run was accepted.
 	// +required
 	StableFor metav1.Duration `json:"stableFor"`
-	// maxWait is that of the spec, or the default when the run was accepted.
+	// maxWait is the maxWait of the spec, or the default when the run was accepted.
 	// +required
 	MaxWait metav1.Duration `json:"maxWait"`
 	// before is the number before the first step. Absent: it was not read.
@@ -171,7 +171,7 @@ type AuditStatus struct {
 	// change is after less before.
 	// +optional
 	Change *int64 `json:"change,omitempty"`
-	// acknowledged is how many items the target acknowledged in the steps so far.
+	// acknowledged is the number of items that the target acknowledged in the steps so far.
 	// +optional
 	Acknowledged int64 `json:"acknowledged"`
 	// unknown is how many more it may have stored. Absent: no bound is known.
@@ -204,7 +204,7 @@ type Auditing struct {
 	// since is when the operator decided to have the numbers read.
 	// +required
 	Since metav1.MicroTime `json:"since"`
-	// reason is that of condition Complete once they are. Absent before the first step.
+	// reason is the reason of condition Complete once they are. Absent before the first step.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`

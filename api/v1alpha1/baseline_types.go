@@ -6,10 +6,10 @@ import (
 
 // Baseline is an earlier run with which this one is compared.
 type Baseline struct {
-	// name is that of another LoadTest of the namespace, Passed or Failed, which sent the
-	// same by as many workers. Its steps that broke default thresholds are not compared
-	// with. This run waits for it, at most startDeadlineSeconds, and does not need it any
-	// more once it begins its steps.
+	// name is the name of another LoadTest of the namespace, Passed or Failed, which sent the
+	// same requests from the same number of workers. Steps of it that broke default thresholds
+	// are not used. This run waits for it, at most startDeadlineSeconds, and does not need it
+	// once its own steps begin.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
@@ -18,11 +18,11 @@ type Baseline struct {
 
 // BaselineStatus is what was copied of the LoadTest of spec.baseline.
 type BaselineStatus struct {
-	// name is that of the LoadTest.
+	// name is the name of the LoadTest.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// uid is that of the LoadTest: another one may have its name since.
+	// uid is the UID of the LoadTest: another one may have its name now.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	UID string `json:"uid,omitempty"`
@@ -32,9 +32,8 @@ type BaselineStatus struct {
 	// completionTime is when it finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// steps are those of its steps that have the name and the load of a step of this
-	// run, in all repetitions, and were carried out with all workers and the
-	// planned load.
+	// steps are the steps of it that have the name and the load of a step of this run, in
+	// all repetitions, and that ran with all workers and the planned load.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=128
@@ -47,7 +46,7 @@ type BaselineStep struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// rung is that of this run's step with the same name and load.
+	// rung is the rung of this run's step with the same name and load.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=128
@@ -57,7 +56,7 @@ type BaselineStep struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Repetition int32 `json:"repetition,omitempty"`
-	// sent is how many requests were sent.
+	// sent is the number of requests that were sent.
 	Sent int64 `json:"sent"`
 	// figures are the step's values of all metrics that it has, and those by type that
 	// spec.thresholds name.

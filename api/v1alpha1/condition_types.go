@@ -150,7 +150,7 @@ const (
 	// ReasonTargetChanged surfaces when the target was changed while it was tested: its
 	// images, its limits or the number of its pods.
 	ReasonTargetChanged = "TargetChanged"
-	// ReasonStepCut surfaces when a step was not carried out as it was planned. With
+	// ReasonStepCut surfaces when a step did not run as planned. With
 	// ReasonWorkerLost, a worker was lost in it.
 	ReasonStepCut = "StepCut"
 	// ReasonNotFinished surfaces when a run ended before it could be judged.

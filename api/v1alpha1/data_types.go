@@ -76,7 +76,7 @@ type Fill struct {
 	// +kubebuilder:validation:MaxLength=63
 	Request string `json:"request"`
 
-	// count is how many times it is sent, in total over all workers.
+	// count is the number of times that it is sent, in total over all workers.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000000
@@ -87,7 +87,7 @@ type Fill struct {
 	// {code: .code}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
-	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names of columns such as code, none of which is user, seq, worker, uuid or rand"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names of columns such as code, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
 	// choice is which captured row a request takes. Default Uniform.

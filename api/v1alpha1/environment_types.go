@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // in the steps.
 type EnvironmentStatus struct {
 	// configurations are what the pods ran, each as it was first read. A run of one target
-	// that is not changed has one. Those for which there is no room are left out.
+	// that is not changed has one. Configurations for which there is no room are left out.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -18,8 +18,8 @@ type EnvironmentStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=253
 	Nodes []string `json:"nodes,omitempty"`
-	// sharedNodes are those of them on which a worker ran as well: it and the target had
-	// the node's processors and its network between them.
+	// sharedNodes are the nodes on which a worker ran as well: it and the target shared the
+	// node's processors and its network.
 	// +optional
 	// +listType=map
 	// +listMapKey=node
@@ -38,7 +38,7 @@ type TargetConfiguration struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Service string `json:"service"`
-	// containers are those of the pods, each once. In the middle of a rollout there are
+	// containers are the containers of the pods, each once. In the middle of a rollout there are
 	// two of a name.
 	// +optional
 	// +listType=atomic
@@ -69,11 +69,11 @@ type TargetContainer struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Image string `json:"image,omitempty"`
-	// digest is that of the image that runs: sha256:9f86d0…
+	// digest is the digest of the image that runs: sha256:9f86d0…
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Digest string `json:"digest,omitempty"`
-	// limits are those of its resources: "cpu 500m, memory 256Mi". Absent: none.
+	// limits are the limits of its resources: "cpu 500m, memory 256Mi". Absent: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Limits string `json:"limits,omitempty"`
@@ -99,7 +99,7 @@ type SharedNode struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node"`
-	// workers is how many workers ran there.
+	// workers is the number of workers that ran there.
 	// +optional
 	Workers int32 `json:"workers,omitempty"`
 }
@@ -141,10 +141,10 @@ type EnvironmentReading struct {
 	// pods is how many there were, those that were being deleted or had ended left out.
 	// +optional
 	Pods int32 `json:"pods,omitempty"`
-	// ready is how many of them were ready.
+	// ready is the number of them that were ready.
 	// +optional
 	Ready int32 `json:"ready,omitempty"`
-	// unread is how many more there were than are read.
+	// unread is the number of pods beyond those that are read.
 	// +optional
 	Unread int32 `json:"unread,omitempty"`
 	// restarts is how often their containers had restarted.

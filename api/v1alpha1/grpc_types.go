@@ -32,7 +32,7 @@ type Call struct {
 	// +kubebuilder:validation:Type=object
 	Message *apiextensionsv1.JSON `json:"message,omitempty"`
 
-	// messages are those of a method that takes a stream, each as message is. They are sent
+	// messages are the messages of a method that takes a stream, each as message is. They are sent
 	// in their order, without waiting for replies, and end the stream. At most 65536 bytes
 	// together. Example: [{item: book}, {item: pen}].
 	// +optional
@@ -65,7 +65,7 @@ type Compression string
 // CompressionGzip is gzip (RFC 1952).
 const CompressionGzip Compression = "Gzip"
 
-// ReplyRange is how many replies are expected.
+// ReplyRange is the number of replies that are expected.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.min) || has(self.max)",message="at least one of min and max must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.max) || self.min <= self.max",message="min must not be above max"

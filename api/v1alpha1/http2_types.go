@@ -3,7 +3,7 @@ package v1alpha1
 // HTTP2 is how requests share connections of HTTP/2. Those of a step with a rate do; a user
 // has a connection of its own.
 type HTTP2 struct {
-	// connections is how many connections the requests of a step with a rate share, in all
+	// connections is the number of connections that the requests of a step with a rate share, in all
 	// workers together; each worker has at least one. A request that finds no room on them
 	// waits, which counts into its response time. Default: one for each worker. Example: 8.
 	// +optional
@@ -11,7 +11,7 @@ type HTTP2 struct {
 	// +kubebuilder:validation:Maximum=100000
 	Connections *int32 `json:"connections,omitempty"`
 
-	// streamsPerConnection is how many requests may be in flight on each of these
+	// streamsPerConnection is the number of requests that may be in flight on each of these
 	// connections, if the server permits as many (SETTINGS_MAX_CONCURRENT_STREAMS).
 	// Default: as many as the server permits, and at most 1000. Example: 16.
 	// +optional

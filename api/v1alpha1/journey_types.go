@@ -4,9 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Journey is what a user does, in order. Cookies are kept until it ends: at most 16, in
-// 4096 bytes. With a request that gets no expected response it ends, as failed: nothing
-// more of it is sent, or due. The user then goes on with the mix.
+// Journey is a sequence of what a user does. Cookies are kept until it ends: at most 16, in
+// 4096 bytes. It fails at the first unexpected response: its remaining requests are neither
+// due nor sent, and the user goes on with the mix.
 //
 // +kubebuilder:validation:XValidation:rule="self.steps.exists(s, has(s.request))",fieldPath=".steps",message="steps must have at least one with a request"
 type Journey struct {
@@ -48,7 +48,7 @@ type Journey struct {
 
 // JourneyUser is what each user of a journey has for itself.
 type JourneyUser struct {
-	// data is the table of spec.data of which each user has a row, always the same one:
+	// data is a table of spec.data. Each user has a row of it, always the same one:
 	// user u has row u, counted from 0, if there are as many rows as users, and users
 	// share rows if there are fewer.
 	// +required
@@ -69,7 +69,7 @@ type JourneyStep struct {
 	// +kubebuilder:validation:MaxLength=63
 	Request string `json:"request,omitempty"`
 
-	// times is how often the request is sent, one after another. Default 1.
+	// times is the number of times that the request is sent, one after another. Default 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
@@ -81,7 +81,7 @@ type JourneyStep struct {
 	// badResponse. Example: {token: .token}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
-	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, none of which is user, seq, worker, uuid or rand"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
 	// think is how long the user waits before the next request, beside the time that the
@@ -99,15 +99,15 @@ type JourneyResult struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// started is how many were begun: their first request was sent.
+	// started is the number of journeys that were begun: their first request was sent.
 	Started int64 `json:"started"`
-	// completed is how many were carried out: each request got an expected response, in
+	// completed is the number of journeys that were carried out: each request got an expected response, in
 	// the time of timeLimit.
 	Completed int64 `json:"completed"`
-	// failed is how many ended because a request got no expected response, or because
+	// failed is the number of journeys that ended because a request got no expected response, or because
 	// of timeLimit.
 	Failed int64 `json:"failed"`
-	// unfinished is how many are under way, or were at the end of the step, which ended
+	// unfinished is the number of journeys that are under way, or were at the end of the step, which ended
 	// them.
 	Unfinished int64 `json:"unfinished"`
 	// time is how long those that were completed took, from when the first request was

@@ -21,7 +21,7 @@ type Ladder struct {
 	// +kubebuilder:validation:items:Maximum=1000000
 	Users []int32 `json:"users,omitempty"`
 
-	// rates is how many requests per second arrive at each rung, in total over all
+	// rates is the number of requests per second that arrive at each rung, in total over all
 	// workers, evenly spaced, whether or not earlier ones have been answered. Example:
 	// [100, 1000].
 	// +optional
@@ -30,7 +30,7 @@ type Ladder struct {
 	// +kubebuilder:validation:MaxItems=64
 	Rates []Decimal `json:"rates,omitempty"`
 
-	// ratePerUser is how many requests per second each user sends, evenly spaced.
+	// ratePerUser is the number of requests per second that each user sends, evenly spaced.
 	// Absent: each user sends its next request as soon as the response has come, a
 	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
@@ -95,13 +95,13 @@ type Step struct {
 
 	// users is the number of concurrent users, in total over all workers, each with a
 	// connection of its own. It goes with duration or requestsPerUser. The connections
-	// are opened before the step, on a ramp those of its largest number of users.
+	// are opened before the step: on a ramp, for its largest number of users.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Users *int32 `json:"users,omitempty"`
 
-	// ratePerUser is how many requests per second each user sends, evenly spaced.
+	// ratePerUser is the number of requests per second that each user sends, evenly spaced.
 	// Absent: each user sends its next request as soon as the response has come, a
 	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
@@ -114,7 +114,7 @@ type Step struct {
 	// +optional
 	Think Think `json:"think,omitempty"`
 
-	// requestsPerUser is how many requests each user sends, one after another; the
+	// requestsPerUser is the number of requests that each user sends, one after another; the
 	// step ends when all have been answered. Example: 200 users with 1 request each
 	// are a burst.
 	// +optional
@@ -122,7 +122,7 @@ type Step struct {
 	// +kubebuilder:validation:Maximum=1000000
 	RequestsPerUser *int32 `json:"requestsPerUser,omitempty"`
 
-	// rate is how many requests per second arrive, in total over all workers, whether
+	// rate is the number of requests per second that arrive, in total over all workers, whether
 	// or not earlier ones have been answered. A decimal is quoted: 100, "0.5".
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`

@@ -4,7 +4,7 @@ package v1alpha1
 // and whether they became more and more: then the load was more than the target could
 // take, however well it kept the thresholds for the time of the step.
 type OutstandingResult struct {
-	// mean is how many requests were outstanding at a time, on average over the window
+	// mean is the number of requests that were outstanding at a time, on average over the window
 	// without its first tenth: "41.3". Of users without a rate, those that were sent.
 	// +required
 	// +kubebuilder:validation:MaxLength=32

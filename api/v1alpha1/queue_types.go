@@ -1,11 +1,11 @@
 package v1alpha1
 
-// Queue is what decides a run's place among those that wait to begin. A run waits while
-// its namespace or the cluster has as many runs, or workers, as the administrator allows.
+// Queue decides a run's place among the waiting runs. A run waits while its namespace or
+// the cluster has as many runs, or workers, as the administrator allows.
 type Queue struct {
-	// priorityClass is a priority class of the operator's configuration, and none of
-	// Kubernetes: pods do not have it. A run of a higher one is before all of lower
-	// ones. Absent: the priority is 0. Example: release-gate.
+	// priorityClass is a priority class of the operator's configuration, not a PriorityClass
+	// of Kubernetes: pods do not have it. Runs of a higher class come before runs of a lower
+	// one. Absent: the priority is 0. Example: release-gate.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

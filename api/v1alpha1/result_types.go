@@ -10,31 +10,31 @@ import (
 // failed = sent - inFlight - expected. A step that has ended has nothing in flight.
 type StepResult struct {
 	Counts `json:",inline"`
-	// due is how many requests the schedule asked for so far. In a closed loop, which
+	// due is the number of requests that the schedule asked for so far. In a closed loop, which
 	// has no schedule, a request is due when it is sent: due equals sent.
 	Due int64 `json:"due"`
-	// unsent is how many due requests were never sent, because no user or connection
+	// unsent is the number of due requests that were never sent, because no user or connection
 	// was free in time. In a closed loop it is 0.
 	Unsent int64 `json:"unsent"`
-	// unsentWithoutRoom is how many of unsent the target left no room: on the connections of
+	// unsentWithoutRoom is the part of unsent for which the target left no room: on the connections of
 	// HTTP/2 that arrivals share, which are slow or permit few requests at once, or as requests
 	// without an answer had taken all connections of a worker. Absent: none.
 	// +optional
 	UnsentWithoutRoom int64 `json:"unsentWithoutRoom,omitempty"`
-	// unsentByGenerator is how many of unsent a steady generator would have sent: they are
+	// unsentByGenerator is the part of unsent that a steady generator would have sent: they are
 	// not the target's fault. Absent: none.
 	// +optional
 	UnsentByGenerator int64 `json:"unsentByGenerator,omitempty"`
-	// displaced is how many requests were sent later than a steady generator would have
+	// displaced is the number of requests that were sent later than a steady generator would have
 	// sent them by more than 100 ms or 1% of the step's length, whichever is longer. Users
 	// without a rate have none: see generator.heldUp. Absent: none.
 	// +optional
 	Displaced int64 `json:"displaced,omitempty"`
-	// undecided is how many of outcomes.unfinished had waited for less than their timeout
+	// undecided is the part of outcomes.unfinished that had waited for less than their timeout
 	// when the step ended: they may have failed or not. Absent: none.
 	// +optional
 	Undecided int64 `json:"undecided,omitempty"`
-	// excused is how many of outcomes.timeout ended while their worker did not run for a
+	// excused is the part of outcomes.timeout that ended while their worker did not run for a
 	// notable part of the timeout: the target may have answered in time. Absent: none.
 	// +optional
 	Excused int64 `json:"excused,omitempty"`
@@ -44,7 +44,7 @@ type StepResult struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Downtime string `json:"downtime,omitempty"`
-	// late is how many requests were sent more than 10 ms after they were due. In a
+	// late is the number of requests that were sent more than 10 ms after they were due. In a
 	// closed loop, which has no schedule, it is 0.
 	Late int64 `json:"late"`
 	// throughput is responses per second of the window, of any status.
@@ -82,8 +82,8 @@ type StepResult struct {
 	// +optional
 	LateTogether *Latency `json:"lateTogether,omitempty"`
 	// expectedResponseTime is responseTime of the successes alone: the requests with an
-	// expected response that is no denial. Absent when all that ended are such: it is
-	// responseTime then. Absent, too, when none is.
+	// expected response that is not a denial. Absent when every request that ended was a
+	// success, as it equals responseTime then, and when none was.
 	// +optional
 	ExpectedResponseTime *Latency `json:"expectedResponseTime,omitempty"`
 	// expectedServiceTime is serviceTime of the successes alone. Absent as
@@ -101,9 +101,8 @@ type StepResult struct {
 	// +listMapKey=within
 	// +kubebuilder:validation:MaxItems=32
 	OnTime []OnTimeCount `json:"onTime,omitempty"`
-	// outstanding is how many requests were due and not ended at a time, and whether they
-	// became more and more. Absent while the step runs, and when the workers did not count
-	// them.
+	// outstanding is the number of requests that were due and had not ended, and whether it
+	// grew. Absent while the step runs, and when the workers did not count them.
 	// +optional
 	Outstanding *OutstandingResult `json:"outstanding,omitempty"`
 	// types are the counts and response times by type of request.
@@ -155,18 +154,18 @@ type StepResult struct {
 
 // Counts are disjoint counts of requests.
 type Counts struct {
-	// sent is how many requests were sent.
+	// sent is the number of requests that were sent.
 	Sent int64 `json:"sent"`
-	// completed is how many got a whole response, of any status. Those that count as
+	// completed is the number of requests that got a whole response, of any status. Those that count as
 	// badResponse are left out.
 	Completed int64 `json:"completed"`
-	// expected is how many got an expected response: outcomes.success, and those that were
+	// expected is the number of requests that got an expected response: outcomes.success, and those that were
 	// denied (429) as expected.
 	Expected int64 `json:"expected"`
-	// failed is how many ended without an expected response: sent less inFlight less
+	// failed is the number of requests that ended without an expected response: sent less inFlight less
 	// expected.
 	Failed int64 `json:"failed"`
-	// inFlight is how many were sent and have not ended yet. Absent once the step has
+	// inFlight is the number of requests that were sent and have not ended yet. Absent once the step has
 	// ended: what was still in flight counts as outcomes.unfinished then.
 	// +optional
 	InFlight int64 `json:"inFlight,omitempty"`
@@ -182,14 +181,14 @@ type Counts struct {
 	StatusCodes []StatusCodeCount `json:"statusCodes,omitempty"`
 }
 
-// StatusCodeCount is how many responses had a status code.
+// StatusCodeCount is the number of responses that had a status code.
 type StatusCodeCount struct {
 	// code is the status code of HTTP, or, from 0 to 16, of gRPC. Example: 404; 5 is NOT_FOUND.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999
 	Code int32 `json:"code"`
-	// count is how many responses had it.
+	// count is the number of responses that had it.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Count int64 `json:"count"`
@@ -209,8 +208,8 @@ type Outcomes struct {
 	ServerError int64 `json:"serverError"`
 	// unexpectedStatus is an unexpected response of any other status.
 	UnexpectedStatus int64 `json:"unexpectedStatus"`
-	// timeout is no whole response within spec.target.timeout, or an unexpected
-	// DEADLINE_EXCEEDED of gRPC.
+	// timeout is a request without a whole response within spec.target.timeout, or an
+	// unexpected DEADLINE_EXCEEDED of gRPC.
 	Timeout int64 `json:"timeout"`
 	// refused is a connection that was refused.
 	Refused int64 `json:"refused"`
@@ -220,8 +219,8 @@ type Outcomes struct {
 	DNS int64 `json:"dns"`
 	// tls is a failed TLS handshake or certificate.
 	TLS int64 `json:"tls"`
-	// badResponse is bytes that are no response of HTTP or gRPC, or a body that the request does
-	// not expect.
+	// badResponse is an answer that is not a response of HTTP or gRPC, or a body that the request
+	// does not expect.
 	BadResponse int64 `json:"badResponse"`
 	// unfinished was still in flight when the step ended.
 	Unfinished int64 `json:"unfinished"`
@@ -232,7 +231,7 @@ type Outcomes struct {
 // Latency is a distribution of times. A quantile with too few samples behind it
 // (fewer than 1/(1-q)) is left out.
 type Latency struct {
-	// samples is how many times the distribution holds.
+	// samples is the number of times that the distribution holds.
 	Samples int64 `json:"samples"`
 	// min is the shortest time.
 	// +optional
@@ -277,11 +276,11 @@ type TypeResult struct {
 	// count them by request.
 	// +optional
 	Due *int64 `json:"due,omitempty"`
-	// undecided is how many of outcomes.unfinished had waited for less than their timeout
+	// undecided is the part of outcomes.unfinished that had waited for less than their timeout
 	// when the step ended. Absent: none, or no threshold names the type.
 	// +optional
 	Undecided int64 `json:"undecided,omitempty"`
-	// excused is how many of outcomes.timeout ended while their worker did not run for a
+	// excused is the part of outcomes.timeout that ended while their worker did not run for a
 	// notable part of the timeout. Absent: none, or no threshold names the type.
 	// +optional
 	Excused int64 `json:"excused,omitempty"`
@@ -302,16 +301,16 @@ type TypeResult struct {
 	OnTime []OnTimeCount `json:"onTime,omitempty"`
 }
 
-// OnTimeCount is how many requests were answered within a time.
+// OnTimeCount is the number of requests that were answered within a time.
 type OnTimeCount struct {
 	// within is the time, from when a request was due.
 	// +required
 	Within metav1.Duration `json:"within"`
-	// requests is how many succeeded within it.
+	// requests is the number of requests that succeeded within it.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Requests int64 `json:"requests"`
-	// withoutGenerator is how many would have, had the generator been steady. Absent where
+	// withoutGenerator is the number of requests that would have, had the generator been steady. Absent where
 	// it equals requests.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -321,8 +320,8 @@ type OnTimeCount struct {
 // GeneratorStatus is the state of the generator in a step.
 type GeneratorStatus struct {
 	// healthy is false when the generator sent or read so late that it shows in the
-	// measured times. By itself that is no reason for a verdict: thresholds are judged with
-	// and without the generator's own delay.
+	// measured times. That alone decides no verdict: thresholds are judged with and without
+	// the generator's own delay.
 	Healthy bool `json:"healthy"`
 	// loadDisplaced says that the target did not get the planned load by the generator's
 	// fault: over 1% was unsent, displaced or heldUp, or burstSpread over 10 ms and a tenth
@@ -387,18 +386,18 @@ type GeneratorStatus struct {
 	// was none.
 	// +optional
 	GCPauseMax *metav1.Duration `json:"gcPauseMax,omitempty"`
-	// connectionsOpened is how many connections were opened in the step.
+	// connectionsOpened is the number of connections that were opened in the step.
 	ConnectionsOpened int64 `json:"connectionsOpened"`
-	// openedInWindow is how many of these were opened within the window: again after the
+	// openedInWindow is the number of these that were opened within the window: again after the
 	// target had closed them, or because arrivals found none idle. The others were opened
 	// before it. Absent: none was.
 	// +optional
 	OpenedInWindow int64 `json:"openedInWindow,omitempty"`
-	// handshakes is how many of the connections are TLS. The time of a handshake is part
+	// handshakes is the number of connections that are TLS. The time of a handshake is part
 	// of a request's times only within the window.
 	// +optional
 	Handshakes int64 `json:"handshakes,omitempty"`
-	// resumedHandshakes is how many of the handshakes resumed the TLS session of an earlier
+	// resumedHandshakes is the number of handshakes that resumed the TLS session of an earlier
 	// connection, which costs the target less than a full one. Absent: none did.
 	// +optional
 	ResumedHandshakes int64 `json:"resumedHandshakes,omitempty"`
@@ -409,15 +408,15 @@ type GeneratorStatus struct {
 	// handshakeP99 is the 99th percentile. Absent with fewer than 100 samples.
 	// +optional
 	HandshakeP99 *metav1.Duration `json:"handshakeP99,omitempty"`
-	// connectionsReused is how many requests went over a connection which had
+	// connectionsReused is the number of requests that went over a connection which had
 	// carried one before.
 	// +optional
 	ConnectionsReused int64 `json:"connectionsReused,omitempty"`
-	// descriptorsExhausted is how many attempts to connect failed because a worker
+	// descriptorsExhausted is the number of attempts to connect that failed because a worker
 	// had no file descriptor left.
 	// +optional
 	DescriptorsExhausted int64 `json:"descriptorsExhausted,omitempty"`
-	// portsExhausted is how many attempts to connect failed because a worker had
+	// portsExhausted is the number of attempts to connect that failed because a worker had
 	// no local port left.
 	// +optional
 	PortsExhausted int64 `json:"portsExhausted,omitempty"`
@@ -434,20 +433,20 @@ type GeneratorStatus struct {
 
 // RateLimitStatus is the audit of a step against the rateLimit of spec.audits.
 type RateLimitStatus struct {
-	// clients is how many distinct clients were audited.
+	// clients is the number of distinct clients that were audited.
 	Clients int64 `json:"clients"`
-	// granted is how many requests were granted (an expected status but 429).
+	// granted is the number of requests that were granted (an expected status but 429).
 	Granted int64 `json:"granted"`
-	// denied is how many requests were answered 429.
+	// denied is the number of requests that were answered 429.
 	Denied int64 `json:"denied"`
-	// overLimitGrants is how many of the granted are certainly beyond the
+	// overLimitGrants is the number of granted requests that are certainly beyond the
 	// contract, given the true elapsed time.
 	OverLimitGrants int64 `json:"overLimitGrants"`
-	// falseDenials is how many of the denied were denied although a token was
+	// falseDenials is the number of requests that were denied although a token was
 	// certainly there.
 	FalseDenials int64 `json:"falseDenials"`
-	// untracked is how many requests could not be audited: those of clients beyond the
-	// ones that there is room for, and those of workers that were lost.
+	// untracked is the number of requests that could not be audited, because there was no room
+	// for their clients or their workers were lost.
 	// +optional
 	Untracked int64 `json:"untracked,omitempty"`
 }

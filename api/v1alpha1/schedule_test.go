@@ -49,7 +49,7 @@ var scheduleValidations = []validation{
 		want:    []string{"spec.timeZone: Forbidden: timeZone must not be set without schedule"}},
 	{name: "the machine's time zone", valid: "{timeZone: America/Argentina/Buenos_Aires}",
 		invalid: "{timeZone: Local}",
-		want:    []string{`spec.timeZone: Invalid value: "Local": timeZone must be a name such as Europe/Berlin: Local is that of the operator's machine`}},
+		want:    []string{`spec.timeZone: Invalid value: "Local": timeZone must be a name such as Europe/Berlin: Local is the time zone of the operator's machine`}},
 	{name: "a time zone that is a path", valid: "{timeZone: Etc/GMT+5}",
 		invalid: "{timeZone: ../etc/passwd}",
 		want:    []string{`spec.timeZone: Invalid value: "../etc/passwd": spec.timeZone in body should match '^[A-Za-z0-9+_/-]+$'`}},

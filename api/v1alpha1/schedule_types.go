@@ -68,12 +68,12 @@ type LoadTestScheduleSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+_/-]+$`
-	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="timeZone must be a name such as Europe/Berlin: Local is that of the operator's machine"
+	// +kubebuilder:validation:XValidation:rule="self != 'Local'",message="timeZone must be a name such as Europe/Berlin: Local is the time zone of the operator's machine"
 	TimeZone string `json:"timeZone,omitempty"`
 
-	// startingDeadlineSeconds is how late a LoadTest may start after a time of schedule at
-	// which it could not: the operator was away or stopped, the schedule was suspended, or
-	// another of its LoadTests ran. Later the time is missed. Absent: however late.
+	// startingDeadlineSeconds is the longest delay of a LoadTest that could not start at its
+	// time: the operator was away or stopped, the schedule was suspended, or another of its
+	// LoadTests ran. After that, the time is missed. Absent: any delay.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=31536000
@@ -90,25 +90,25 @@ type LoadTestScheduleSpec struct {
 	OnChange bool `json:"onChange,omitempty"`
 
 	// concurrencyPolicy is what becomes of a start while a LoadTest of this schedule has
-	// not finished. Default Forbid: two at once measure each other.
+	// not finished. Default Forbid: two runs at once would disturb each other.
 	// +optional
 	// +kubebuilder:default=Forbid
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 
-	// suspend has no LoadTest start. Those that have started go on. Default false.
+	// suspend stops new LoadTests from starting; running ones continue. Default false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend bool `json:"suspend"`
 
-	// successfulRunsHistoryLimit is how many LoadTests are kept that passed. The last one
-	// is kept in any case while it is the baseline of the next. Default 3.
+	// successfulRunsHistoryLimit is the number of passed LoadTests that are kept. The last one
+	// is always kept while it is the baseline of the next. Default 3.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty"`
 
-	// failedRunsHistoryLimit is how many LoadTests are kept that finished with another
+	// failedRunsHistoryLimit is the number of kept LoadTests that finished with another
 	// verdict than Passed. Default 1.
 	// +optional
 	// +kubebuilder:default=1
@@ -126,10 +126,10 @@ type Rollout struct {
 	// kind is Deployment, StatefulSet or DaemonSet.
 	// +required
 	Kind WorkloadKind `json:"kind"`
-	// name is that of the workload, in the namespace of the schedule. A rollout counts when
-	// every pod is of the latest revision and available. It is looked at every 15 s: of two
-	// within that time, the later one counts. A StatefulSet with a partition never has: some
-	// of its pods keep the revision before.
+	// name is the name of the workload, in the namespace of the schedule. A rollout counts when
+	// every pod has the latest revision and is available. The operator looks every 15 s: of two
+	// rollouts within that time, the later one counts. A StatefulSet with a partition never
+	// counts, because some of its pods keep the revision before.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -74,7 +74,7 @@ type LoadTestScheduleStatus struct {
 
 // RunOfSchedule is a LoadTest that a schedule started.
 type RunOfSchedule struct {
-	// name is that of the LoadTest.
+	// name is the name of the LoadTest.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
@@ -89,10 +89,10 @@ type RunOfSchedule struct {
 	Verdict Verdict `json:"verdict,omitempty"`
 }
 
-// Considered is how far times of schedule have been dealt with.
+// Considered is the part of the schedule's times that has been handled.
 type Considered struct {
-	// schedule is schedule and timeZone as they were then. When they change, times count
-	// from the moment on at which the operator reads it.
+	// schedule is schedule and timeZone as they were then. When they change, times count from
+	// the moment at which the operator reads the change.
 	// +required
 	// +kubebuilder:validation:MaxLength=200
 	Schedule string `json:"schedule"`
@@ -103,11 +103,11 @@ type Considered struct {
 
 // TemplateChange is a change of the template.
 type TemplateChange struct {
-	// hash is that of template.
+	// hash is the hash of template.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Hash string `json:"hash"`
-	// generation is that of the schedule with which the change was seen.
+	// generation is the generation of the schedule with which the change was seen.
 	// +required
 	Generation int64 `json:"generation"`
 	// run is the LoadTest that was started for it. Absent: none yet.
@@ -118,7 +118,7 @@ type TemplateChange struct {
 
 // RolloutRun is a rollout for which a LoadTest was started.
 type RolloutRun struct {
-	// uid is that of the workload.
+	// uid is the UID of the workload.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	UID string `json:"uid"`
@@ -138,7 +138,7 @@ type ScheduleSummary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
 	Schedule string `json:"schedule,omitempty"`
-	// verdict is that of the LoadTest that finished last.
+	// verdict is the verdict of the LoadTest that finished last.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Verdict string `json:"verdict,omitempty"`

@@ -31,7 +31,7 @@ type Search struct {
 	// +optional
 	Rate *RateRange `json:"rate,omitempty"`
 
-	// ratePerUser is how many requests per second each user sends, evenly spaced.
+	// ratePerUser is the number of requests per second that each user sends, evenly spaced.
 	// Absent: each user sends its next request as soon as the response has come, a
 	// closed loop. A decimal is quoted: 1, "0.5".
 	// +optional
@@ -120,7 +120,7 @@ type RateRange struct {
 	Max Decimal `json:"max"`
 }
 
-// SearchStatus is how spec.search is carried out, and what it has found.
+// SearchStatus is the progress of spec.search, and what it has found.
 type SearchStatus struct {
 	// rest is the pause between two probes. Absent: none.
 	// +optional
@@ -129,28 +129,28 @@ type SearchStatus struct {
 	// not held.
 	// +optional
 	Hold *metav1.Duration `json:"hold,omitempty"`
-	// precision is that of spec.search, its default applied.
+	// precision is the precision of spec.search, its default applied.
 	// +required
 	// +kubebuilder:validation:MaxLength=8
 	Precision string `json:"precision"`
-	// maxProbes is how many probes there are at most.
+	// maxProbes is the largest number of probes.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	MaxProbes int32 `json:"maxProbes"`
-	// state is where the search stands.
+	// state is the state of the search.
 	// +required
 	State SearchState `json:"state"`
 	// low is the highest load that is known to be kept, below all that were not: a number of
-	// users, or a rate, such as "1900". If state is Found or BeyondMax, it was kept for
-	// the time of hold, or without one twice for that of a probe; otherwise for the time of a
-	// probe. Absent when there is none, so far.
+	// users, or a rate, such as "1900". If state is Found or BeyondMax, it was kept for the
+	// time of hold (without one, in two probes); otherwise in one probe. Absent when there is
+	// none so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Low string `json:"low,omitempty"`
 	// high is a load that breached a threshold, or with which outstanding requests became
 	// more and more, as did all higher ones. At the end it did so twice, or when it was held; min, twice when it was held.
-	// The limit is between low and high. Absent when there is none, so far.
+	// The limit is between low and high. Absent when there is none so far.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	High string `json:"high,omitempty"`

@@ -9,7 +9,7 @@ import (
 // computed from their samples together. The median of an even number is the lower
 // of the two in the middle.
 type SpreadStatus struct {
-	// name is that of the step in the first repetition.
+	// name is the name of the step in the first repetition.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`

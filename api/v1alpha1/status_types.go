@@ -141,8 +141,8 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=34
 	Thresholds []ThresholdStatus `json:"thresholds,omitempty"`
 
-	// audits are the results of those of spec.audits that have stored, in the same
-	// order. Absent before the operator took the run up.
+	// audits are the results of the audits of spec.audits with stored, in the same order.
+	// Absent before the operator accepts the run.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -253,30 +253,30 @@ type RequestStatus struct {
 
 // WorkerCounts counts workers by state.
 type WorkerCounts struct {
-	// desired is how many workers the run has.
+	// desired is the number of workers that the run has.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Desired int32 `json:"desired,omitempty"`
-	// ready is how many are connected and ready to send load.
+	// ready is the number of workers that are connected and ready to send load.
 	// +optional
 	Ready int32 `json:"ready,omitempty"`
-	// silent is how many are not connected for the moment, while their pods run. They
+	// silent is the number of workers that are not connected for the moment, while their pods run. They
 	// measure on, and are waited for until the time limit of the step.
 	// +optional
 	Silent int32 `json:"silent,omitempty"`
-	// lost is how many ended before the run did, or were silent for too long.
+	// lost is the number of workers that ended before the run did, or were silent for too long.
 	// +optional
 	Lost int32 `json:"lost,omitempty"`
 }
 
 // Summary is the line that kubectl get prints, as strings for people. Its figures
-// are those of one step, the one that step names; with spec.versus, those of the latest
-// step of the candidate.
+// belong to the step that step names; with spec.versus, to the latest step of the
+// candidate.
 type Summary struct {
 	// step is the number of the latest step that has begun, and the number of all
-	// steps: "3/6". Pauses do not count as steps here. Of a run that waits in the queue
-	// it is its place: "place 3 of 7".
+	// steps: "3/6". Pauses do not count as steps here. While the run waits in the queue, it
+	// is the run's place: "place 3 of 7".
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Step string `json:"step,omitempty"`

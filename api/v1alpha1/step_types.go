@@ -13,7 +13,7 @@ type StepLoad struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Users int32 `json:"users,omitempty"`
-	// ratePerUser is how many requests per second each user sends. Absent: each user
+	// ratePerUser is the number of requests per second that each user sends. Absent: each user
 	// sends its next request when the response to its last has come.
 	// +optional
 	RatePerUser *Decimal `json:"ratePerUser,omitempty"`
@@ -21,11 +21,11 @@ type StepLoad struct {
 	// Absent: it does not wait.
 	// +optional
 	Think Think `json:"think,omitempty"`
-	// requestsPerUser is how many requests each user of a burst sends.
+	// requestsPerUser is the number of requests that each user of a burst sends.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	RequestsPerUser int32 `json:"requestsPerUser,omitempty"`
-	// rate is how many requests per second arrive.
+	// rate is the number of requests per second that arrive.
 	// +optional
 	Rate *Decimal `json:"rate,omitempty"`
 	// rampTo is the rate, or the number of users, at the end of duration, to which it
@@ -49,7 +49,7 @@ type StepLoad struct {
 	// pause is how long nothing is sent.
 	// +optional
 	Pause *metav1.Duration `json:"pause,omitempty"`
-	// requests is how many requests are due in duration, or in the burst. Absent
+	// requests is the number of requests that are due in duration, or in the burst. Absent
 	// where the number is not known beforehand: for users who send until the duration
 	// is over and have no rate, and for Poisson arrivals.
 	// +optional

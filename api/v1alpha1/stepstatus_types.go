@@ -18,7 +18,7 @@ const (
 	// its share, all requests that were planned were due, and load was sent for the
 	// whole duration.
 	StepComplete StepState = "Complete"
-	// StepCut began and was not carried out as it was planned; what was measured is
+	// StepCut began and did not run as planned; what was measured is
 	// kept.
 	StepCut StepState = "Cut"
 	// StepSkipped never began.

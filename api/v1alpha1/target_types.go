@@ -180,9 +180,9 @@ type TLS struct {
 	// +optional
 	InsecureSkipVerify bool `json:"insecureSkipVerify,omitempty"`
 
-	// resume has a user who connects again resume its TLS session, and an arrival that of the
-	// connection that it takes the place of. resumedHandshakes counts what the target agreed
-	// to. Default false: every handshake is that of a client that comes for the first time.
+	// resume reuses TLS sessions: a user's own when it connects again, and for arrivals the
+	// session of the connection that is replaced. resumedHandshakes counts those that the target
+	// accepted. Default false: every handshake is full, as with a new client.
 	// +optional
 	Resume bool `json:"resume,omitempty"`
 }

@@ -18,8 +18,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not be set with maxIncrease or maxDecrease: a finished LoadTest has its figures by type, not by request"
 // +kubebuilder:validation:XValidation:rule="!has(self.types) || !has(self.maxIncrease) && !has(self.maxDecrease) || self.types.size() == 1 && self.metric.matches('^(p[0-9.]+|longest|mean|failureRate|rateLimitedRate)$')",fieldPath=".types",reason="FieldValueForbidden",message="types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"
 // +kubebuilder:validation:XValidation:rule="has(self.within) == (self.metric == 'onTimeRate')",message="within must be set with onTimeRate, and only with it"
-// +kubebuilder:validation:XValidation:rule="!has(self.of) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with a metric that is no latency"
-// +kubebuilder:validation:XValidation:rule="!has(self.time) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".time",reason="FieldValueForbidden",message="time must not be set with a metric that is no latency"
+// +kubebuilder:validation:XValidation:rule="!has(self.of) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".of",reason="FieldValueForbidden",message="of must not be set with a metric that is not a latency"
+// +kubebuilder:validation:XValidation:rule="!has(self.time) || self.metric.matches('^(p[0-9.]+|longest|mean)$')",fieldPath=".time",reason="FieldValueForbidden",message="time must not be set with a metric that is not a latency"
 // +kubebuilder:validation:XValidation:rule="!has(self.onBreach) || self.onBreach != 'Abort' || !(self.metric in ['overLimitGrants', 'falseDenials', 'unsentRate', 'downtime', 'drift'])",fieldPath=".onBreach",reason="FieldValueForbidden",message="onBreach must not be Abort with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known before the end of a step"
 // +kubebuilder:validation:XValidation:rule="!has(self.grace) || has(self.onBreach) && self.onBreach == 'Abort'",fieldPath=".grace",reason="FieldValueForbidden",message="grace must not be set without onBreach Abort"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !(self.metric in ['onTimeRate', 'drift']) && !has(self.of) && !has(self.time) && (!has(self.onBreach) || self.onBreach != 'Abort')",message="maxIncrease and maxDecrease must not be set with onTimeRate, drift, of, time or onBreach Abort"
@@ -47,13 +47,13 @@ type Threshold struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
 	Within *metav1.Duration `json:"within,omitempty"`
 
-	// of is which requests a latency (p50, p95, longest, mean …) is of: All, or the
-	// Expected, which got an expected response that is no denial (429). Absent: All.
+	// of selects the requests that a latency (p50, p95, longest, mean …) covers: All, or
+	// Expected, those with an expected response that is not a denial (429). Absent: All.
 	// +optional
 	Of LatencyOf `json:"of,omitempty"`
 
-	// time is which time a latency is: ResponseTime, from when a request was due, or
-	// ServiceTime, from when it was sent. Absent: ResponseTime.
+	// time selects the time that a latency measures: ResponseTime, from when a request was due,
+	// or ServiceTime, from when it was sent. Absent: ResponseTime.
 	// +optional
 	Time LatencyTime `json:"time,omitempty"`
 
@@ -76,9 +76,9 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	Types []string `json:"types,omitempty"`
 
-	// journeys has the metric be of journeys of these names instead of requests: a
-	// latency is the time of those that were completed, failureRate the share of failed
-	// ones among those that ended. Absent: of requests.
+	// journeys applies the metric to journeys of these names instead of requests: a latency is
+	// the time of completed journeys, failureRate the share of failed ones among the journeys
+	// that ended. Absent: requests.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -94,9 +94,9 @@ type Threshold struct {
 	// +kubebuilder:validation:Maximum=1000000
 	UpToUsers *int32 `json:"upToUsers,omitempty"`
 
-	// inRepetitions is in how many of spec.repetitions a step must keep the threshold, at
-	// least. A breach in one of the others counts as none: it stops nothing either.
-	// Absent: in all. Example, with repetitions: 5: 4.
+	// inRepetitions is the least number of spec.repetitions in which a step must keep the
+	// threshold. A breach in another repetition does not count, and stops nothing. Absent: all.
+	// Example, with repetitions: 5: 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
@@ -115,10 +115,9 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=32
 	Min *intstr.IntOrString `json:"min,omitempty"`
 
-	// maxIncrease is by how much the metric may be above that of the same step of
-	// spec.baseline, or of spec.versus, in percent of it. It is judged in the step's last
-	// repetition, from all of them: a difference counts that noise does not explain.
-	// Example: 10%.
+	// maxIncrease is the percentage by which the metric may be above the same step of
+	// spec.baseline, or of spec.versus. It is judged in the step's last repetition, from all of
+	// them: a difference counts if noise does not explain it. Example: 10%.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern="^[0-9]{1,6}([.][0-9]{1,6})?%$"
@@ -198,16 +197,16 @@ const (
 	// MetricUnsentRate is the share of due requests that were never sent, because the
 	// target kept the users or connections busy. Users without a rate leave none unsent.
 	MetricUnsentRate Metric = "unsentRate"
-	// MetricDowntime is for which share of the window the target was down, in percent: for
+	// MetricDowntime is the share of the window in which the target was down, in percent: for
 	// all requests that were outstanding, or, in proportion, for a part of them. Requests
-	// that are just slow, while others are answered, are no downtime. Absent a threshold,
+	// that are only slow, while others are answered, are not downtime. Without a threshold,
 	// at most 0.5% is allowed.
 	MetricDowntime Metric = "downtime"
-	// MetricDrift is how many more requests were outstanding (due, and not ended) with each
-	// second of a step; 0 if that is no more than chance. Of users without a rate, ramps and
-	// bursts there is none.
+	// MetricDrift is the number by which outstanding requests (due, and not ended) grew with
+	// each second of a step; 0 if chance explains it. Users without a rate, ramps and bursts
+	// have none.
 	MetricDrift Metric = "drift"
-	// MetricGoodput is successes per second of the window: expected responses that are no
+	// MetricGoodput is successes per second of the window: expected responses that are not
 	// denials (429).
 	MetricGoodput Metric = "goodput"
 	// MetricThroughput is responses of any kind per second of the window.
@@ -215,10 +214,10 @@ const (
 	// MetricItemsPerSecond is items of the successes per second of the window: goodput,
 	// each request counted as its items.
 	MetricItemsPerSecond Metric = "itemsPerSecond"
-	// MetricOverLimitGrants is how many requests were granted beyond the
+	// MetricOverLimitGrants is the number of requests that were granted beyond the
 	// contract of the rateLimit of spec.audits, given the true elapsed time.
 	MetricOverLimitGrants Metric = "overLimitGrants"
-	// MetricFalseDenials is how many requests were denied although a token was
+	// MetricFalseDenials is the number of requests that were denied although a token was
 	// certainly there.
 	MetricFalseDenials Metric = "falseDenials"
 )
@@ -231,7 +230,7 @@ type BreachAction string
 const (
 	// BreachContinue goes on with the next step.
 	BreachContinue BreachAction = "Continue"
-	// BreachStopLadder skips the steps that follow, those of all repetitions.
+	// BreachStopLadder skips the steps that follow, in all repetitions.
 	BreachStopLadder BreachAction = "StopLadder"
 	// BreachAbort does so, too, and judges the threshold once a second while a step
 	// runs. Where the number of requests is planned, it ends the step once that would

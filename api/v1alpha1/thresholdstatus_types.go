@@ -80,7 +80,7 @@ type ThresholdStatus struct {
 	// spec.thresholds is about.
 	// +optional
 	Default bool `json:"default,omitempty"`
-	// reason is that of condition ThresholdsMet if this threshold decides it, such as
+	// reason is the reason of condition ThresholdsMet if this threshold decides it, such as
 	// GeneratorUncertain. Absent: ThresholdBreached if it failed, Inconclusive if it could
 	// not be judged.
 	// +optional

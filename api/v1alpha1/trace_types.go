@@ -4,8 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Trace is of which requests the target is asked to record a trace. Every request of a
-// step, its warm-up included, has a traceparent header of its own; those of setup,
+// Trace selects the requests of which the target is asked to record a trace. Every request
+// of a step, its warm-up included, has a traceparent header of its own; requests of setup,
 // preflight and audits have none.
 type Trace struct {
 	// sampled is the share of requests in whose traceparent header the sampled flag is set,
@@ -19,11 +19,11 @@ type Trace struct {
 
 // TraceResult are requests of a step whose trace the target was asked to record.
 type TraceResult struct {
-	// sampled is how many of the requests that were sent asked for it.
+	// sampled is the number of sent requests that asked for it.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Sampled int64 `json:"sampled"`
-	// slowest are those of them that ended and took longest, the slowest first.
+	// slowest are the requests among them that ended and took longest, the slowest first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=5
@@ -51,14 +51,14 @@ type TracedRequest struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	Outcome string `json:"outcome"`
-	// statusCode is that of its response: of HTTP, or from 1 to 16 of gRPC. Absent: it got no
-	// whole response, or OK of gRPC, as outcome says.
+	// statusCode is the status of its response: of HTTP, or from 1 to 16 of gRPC. Absent: it got
+	// no whole response, or OK of gRPC, as outcome says.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=999
 	StatusCode int32 `json:"statusCode,omitempty"`
-	// responseTime is measured from when it was due, as that of the step. Of a request that
-	// is unfinished, it ends when that was given up.
+	// responseTime is measured from when it was due, as in the step. For an unfinished request,
+	// it ends when the worker stopped waiting.
 	// +required
 	ResponseTime metav1.Duration `json:"responseTime"`
 	// serviceTime is measured from when it was sent: the trace can have that part alone.

@@ -67,8 +67,8 @@ type Request struct {
 	BodyFrom *KeySource `json:"bodyFrom,omitempty"`
 
 	// targetsFrom is a targets file of vegeta: at most 100000 requests without templates,
-	// sent in turn by all workers together, and measured as this one. headers are sent
-	// with targets that have none of the name.
+	// sent in turn by all workers together, and measured as this request. headers are sent
+	// with targets that have no header of the same name.
 	// Example: {configMapKeyRef: {name: replay, key: targets.txt}}.
 	// +optional
 	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
@@ -126,7 +126,7 @@ type Expectation struct {
 	Replies *ReplyRange `json:"replies,omitempty"`
 
 	// json are values that the JSON body of a response must have, or with grpc each reply,
-	// with fields in lowerCamelCase and those of the default value. A body without them
+	// with fields in lowerCamelCase and fields of the default value. A body without them
 	// is counted as badResponse. Absent: any body is expected.
 	// +optional
 	// +listType=map

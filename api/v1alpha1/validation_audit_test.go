@@ -28,7 +28,7 @@ var auditValidations = []validation{
 		want:    []string{"spec.audits: Forbidden: grpc of an audit must not be set unless target.protocol is HTTP/2, without target.proxy"}},
 	{name: "descriptors that no audit uses", valid: grpcTarget + ", requests: [{name: create}], audits: [{name: links, stored: {grpc: {method: a.B/Count}, value: .links, requests: [create]}}]}",
 		invalid: grpcTarget + ", requests: [{name: create}], audits: [{name: links, stored: {read: {}, value: .links, requests: [create]}}]}",
-		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: nothing else is encoded by its descriptors"}},
+		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"}},
 	{name: "an audit's metadata that follow from the call", valid: grpcAudit + "grpc: {method: a.B/Count, metadata: [{name: x, value: z}]}}}]}",
 		invalid: grpcAudit + "grpc: {method: a.B/Count, metadata: [{name: te, value: z}]}}}]}",
 		want:    []string{"spec.audits[0].stored.grpc.metadata: Invalid value: " + ofCall}},

@@ -46,4 +46,4 @@ func TestNoRunIsItsOwnBaseline(t *testing.T) {
 	same.As(t, "refusals of its own name", []string{ownName}, refusals(t, c.Create(t.Context(), object, client.DryRunAll)))
 }
 
-const ownName = "spec.baseline.name: Invalid value: name must be that of another LoadTest"
+const ownName = "spec.baseline.name: Invalid value: name must be the name of another LoadTest"

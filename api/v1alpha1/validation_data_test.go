@@ -43,4 +43,4 @@ var dataValidations = []validation{
 		want:    []string{"spec.randomSeed: Invalid value: -1: spec.randomSeed in body should be greater than or equal to 0"}},
 }
 
-const noColumn = "spec.setup.fill.capture: Invalid value: capture must have names of columns such as code, none of which is user, seq, worker, uuid or rand"
+const noColumn = "spec.setup.fill.capture: Invalid value: capture must have names of columns such as code, but not user, seq, worker, uuid or rand"

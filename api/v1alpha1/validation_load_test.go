@@ -182,7 +182,7 @@ var loadValidations = []validation{
 		want:    []string{"spec.worker.driver: Forbidden: driver Vegeta must not be set with target.proxy"}},
 	{name: "vegeta and sessions", valid: "{target: {url: 'https://s', tls: {resume: false}}, worker: {driver: Vegeta}, steps: [{rate: 1, duration: 1s}]}",
 		invalid: "{target: {url: 'https://s', tls: {resume: true}}, worker: {driver: Vegeta}, steps: [{rate: 1, duration: 1s}]}",
-		want:    []string{"spec.worker.driver: Forbidden: driver Vegeta must not be set with target.tls.resume: its connections are of no client"}},
+		want:    []string{"spec.worker.driver: Forbidden: driver Vegeta must not be set with target.tls.resume: it has no sessions to resume"}},
 	{name: "values of nodeSelector", valid: "{worker: {nodeSelector: {kubernetes.io/os: linux}}}",
 		invalid: "{worker: {nodeSelector: {zone: zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz}}}",
 		want:    []string{"spec.worker.nodeSelector: Invalid value: nodeSelector must have keys of at most 317 and values of at most 63 characters"}},

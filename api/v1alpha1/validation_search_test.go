@@ -58,5 +58,5 @@ var searchValidations = []validation{
 		want:    []string{`spec.search.ratePerUser: Invalid value: "0": must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`}},
 	{name: "a search that goes on without a worker", valid: "{steps: null, search: {rate: {min: 1, max: 100}, duration: 1s}, worker: {onLoss: Stop}}",
 		invalid: "{steps: null, search: {rate: {min: 1, max: 100}, duration: 1s}, worker: {onLoss: Continue}}",
-		want:    []string{"spec.worker.onLoss: Forbidden: worker.onLoss must not be Continue with search, which finds nothing by less load than it asks for"}},
+		want:    []string{"spec.worker.onLoss: Forbidden: worker.onLoss must not be Continue with search, which needs all of the load that it asks for"}},
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	badRate  = `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`
-	badThink = `must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s`
+	badThink = `must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s`
 )
 
 // plannedLoads are values of a step's load in status: a valid one, an invalid one, and its

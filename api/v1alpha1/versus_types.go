@@ -64,7 +64,7 @@ type VersusStatus struct {
 	// +optional
 	Access *TargetAccess `json:"access,omitempty"`
 
-	// descriptors is the digest of those of the control, as status.descriptors is for the
+	// descriptors is the digest of the control's descriptors, as status.descriptors is for the
 	// target.
 	// +optional
 	// +kubebuilder:validation:MaxLength=71

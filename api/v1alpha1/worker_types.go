@@ -15,8 +15,8 @@ type Worker struct {
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
-	// resources are those of the worker container. A CPU limit throttles the
-	// generator, which the result then says. Absent: requests of 100m CPU and 128Mi
+	// resources are the resources of the worker container. A CPU limit throttles the
+	// generator; the result then says so. Absent: requests of 100m CPU and 128Mi
 	// memory, no limits.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`

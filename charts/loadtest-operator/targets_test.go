@@ -24,7 +24,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// The chart has the operator's lists of what never is a target.
+// The chart has the operator's lists of what can never be a target.
 func TestTargetPolicyHasOperatorsLists(t *testing.T) {
 	want := map[string][]string{
 		"names": append(policy.NeverHosts(), release+"-leader."+namespace+".svc", release+"-metrics."+namespace+".svc"),
@@ -52,16 +52,16 @@ func TestTargetPolicyHasOperatorsLists(t *testing.T) {
 
 // neverTargets are targets that the API server refuses, and a part of what it says.
 var neverTargets = map[string]string{
-	"url: 'http://127.0.0.1:8080'":                                "spec.target.url: address 127.0.0.1 never is a target",
+	"url: 'http://127.0.0.1:8080'":                                "spec.target.url: address 127.0.0.1 can never be a target",
 	"url: 'http://127.8.9.1'":                                     "address 127.8.9.1",
-	"url: 'http://[::1]:8080'":                                    "address ::1 never",
+	"url: 'http://[::1]:8080'":                                    "address ::1 can never be a target",
 	"url: 'http://0.0.0.0'":                                       "address 0.0.0.0",
 	"url: 'http://169.254.169.254'":                               "address 169.254.169.254",
 	"url: 'http://169.254.169.254.'":                              "address 169.254.169.254",
 	"url: 'http://[fe80::1]'":                                     "address fe80::1",
 	"url: 'http://[fd00:ec2::254]'":                               "address fd00:ec2::254",
 	"url: 'http://[FD00:EC2::254]'":                               "address fd00:ec2::254",
-	"url: 'http://[fd00:0ec2:0:0::254]'":                          "never is a target",
+	"url: 'http://[fd00:0ec2:0:0::254]'":                          "can never be a target",
 	"url: 'http://100.100.100.200'":                               "address 100.100.100.200",
 	"url: 'http://[64:ff9b::a9fe:a9fe]'":                          "address 64:ff9b::a9fe:a9fe",
 	"url: 'http://[2002:7f00:1::]'":                               "address 2002:7f00:1::",
@@ -73,19 +73,19 @@ var neverTargets = map[string]string{
 	"url: 'http://2852039166'":                                    "2852039166 is not how an address is written",
 	"url: 'http://0x7f.1'":                                        "0x7f.1 is not how an address is written",
 	"url: 'http://127.000.000.001'":                               "is not how an address is written",
-	"url: 'http://localhost:8080'":                                "localhost never is a target",
-	"url: 'http://LocalHost.'":                                    "localhost never is a target",
-	"url: 'http://a.localhost'":                                   "a.localhost never is a target",
-	"url: 'https://kubernetes.default'":                           "kubernetes.default never is a target",
-	"url: 'https://kubernetes.default.svc'":                       "kubernetes.default.svc never is a target",
-	"url: 'https://kubernetes.default.svc.cluster.local.'":        "kubernetes.default.svc never is a target",
-	"url: 'http://metadata.google.internal'":                      "metadata.google.internal never is a target",
-	"url: 'http://metadata.google.internal:8080'":                 "metadata.google.internal never is a target",
-	"url: 'http://loadtest-operator-leader.OWN.svc:9443'":         "loadtest-operator-leader.OWN.svc never is a target",
-	"url: 'http://loadtest-operator-metrics.OWN.svc'":             "loadtest-operator-metrics.OWN.svc never is a target",
-	"url: 'https://10.0.0.1:10250'":                               "port 10250 of host 10.0.0.1 never is a target",
+	"url: 'http://localhost:8080'":                                "localhost can never be a target",
+	"url: 'http://LocalHost.'":                                    "localhost can never be a target",
+	"url: 'http://a.localhost'":                                   "a.localhost can never be a target",
+	"url: 'https://kubernetes.default'":                           "kubernetes.default can never be a target",
+	"url: 'https://kubernetes.default.svc'":                       "kubernetes.default.svc can never be a target",
+	"url: 'https://kubernetes.default.svc.cluster.local.'":        "kubernetes.default.svc can never be a target",
+	"url: 'http://metadata.google.internal'":                      "metadata.google.internal can never be a target",
+	"url: 'http://metadata.google.internal:8080'":                 "metadata.google.internal can never be a target",
+	"url: 'http://loadtest-operator-leader.OWN.svc:9443'":         "loadtest-operator-leader.OWN.svc can never be a target",
+	"url: 'http://loadtest-operator-metrics.OWN.svc'":             "loadtest-operator-metrics.OWN.svc can never be a target",
+	"url: 'https://10.0.0.1:10250'":                               "port 10250 of host 10.0.0.1 can never be a target",
 	"url: 'https://node-1.example.com:10255'":                     "port 10255 of host node-1.example.com",
-	"service: {name: api}, proxy: {url: 'http://localhost:3128'}": "spec.target.proxy.url: localhost never",
+	"service: {name: api}, proxy: {url: 'http://localhost:3128'}": "spec.target.proxy.url: localhost can never be a target",
 }
 
 // otherTargets are those that it stores: the operator decides on them.
@@ -112,10 +112,10 @@ func TestTargetsThatNeverAreAllowedAreRefusedWhenApplied(t *testing.T) {
 	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "url: 'http://127.0.0.1'")), "spec.versus.target.url: address 127.0.0.1")
 	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "service: {name: b}, proxy: {url: 'http://127.0.0.1'}")), "spec.versus.target.proxy.url: address")
 	// A Service is meant in the LoadTest's namespace.
-	mustRefuse(t, loadTest(t, own, "target: {service: {name: loadtest-operator-leader}}"), "spec.target.service.name: loadtest-operator-leader."+own+".svc never is a target")
+	mustRefuse(t, loadTest(t, own, "target: {service: {name: loadtest-operator-leader}}"), "spec.target.service.name: loadtest-operator-leader."+own+".svc can never be a target")
 	mustRefuse(t, loadTest(t, own, "target: {url: 'http://loadtest-operator-metrics:8443'}"), "spec.target.url: loadtest-operator-metrics."+own)
 	mustRefuse(t, loadTest(t, own, fmt.Sprintf(versus, "service: {name: loadtest-operator-leader}")), "spec.versus.target.service.name")
-	mustRefuse(t, loadTest(t, metav1.NamespaceDefault, "target: {service: {name: kubernetes}}"), "kubernetes.default.svc never is a target")
+	mustRefuse(t, loadTest(t, metav1.NamespaceDefault, "target: {service: {name: kubernetes}}"), "kubernetes.default.svc can never be a target")
 }
 
 // What the API server refuses, the operator refuses as well, whatever its configuration
@@ -151,7 +151,7 @@ func TestTargetPolicyHoldsChangesOfTargetsAlone(t *testing.T) {
 	lt.Spec.Suspend = true
 	must.Report(t, "a change of another field is refused", c.Update(t.Context(), lt))
 	lt.Spec.Target.URL = "http://127.0.0.2"
-	if err := c.Update(t.Context(), lt); err == nil || !strings.Contains(err.Error(), "address 127.0.0.2 never is a target") {
+	if err := c.Update(t.Context(), lt); err == nil || !strings.Contains(err.Error(), "address 127.0.0.2 can never be a target") {
 		t.Errorf("a change of the target is not refused: %v", err)
 	}
 }

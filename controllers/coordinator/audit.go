@@ -43,7 +43,7 @@ func (c *Coordinator) auditReadings(s *session, m *workerv1.AuditReadings) error
 	})
 	switch {
 	case invalid:
-		return c.reject(rejectInvalid, codes.InvalidArgument, "audit readings: %d, and the assignment has another number of audits", len(m.GetReadings()))
+		return c.reject(rejectInvalid, codes.InvalidArgument, "audit readings: there are %d, but the assignment has another number of audits", len(m.GetReadings()))
 	case changed:
 		c.notifyChange(s.run, soon)
 	}

@@ -78,6 +78,6 @@ func TestReadingsThatDoNotFitAreRejected(t *testing.T) {
 	r.Direct("a", reading(1, 1))
 	w := r.connect("a", 1, "p1")
 	w.send(&workerv1.SessionRequest{Message: &workerv1.SessionRequest_AuditReadings{AuditReadings: &workerv1.AuditReadings{Round: 1}}})
-	wantEnd(t, w.end(), codes.InvalidArgument, "audit readings: 0, and the assignment has another number of audits")
+	wantEnd(t, w.end(), codes.InvalidArgument, "audit readings: there are 0, but the assignment has another number of audits")
 	r.wantRejected(rejectInvalid, 1)
 }

@@ -153,7 +153,7 @@ func (c *Coordinator) attachLocked(s *session) error {
 }
 
 func (c *Coordinator) rejectNumber(number int32, limit int) error {
-	return c.reject(rejectIdentity, codes.PermissionDenied, "worker %d of a run of %d workers", number, limit)
+	return c.reject(rejectIdentity, codes.PermissionDenied, "worker number %d is too high for a run of %d workers", number, limit)
 }
 
 // detach is called once, when a session is over, attached or not.

@@ -77,9 +77,9 @@ func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error
 		return c.reject(rejectHello, codes.FailedPrecondition,
 			"hello.protocol is %d, the operator's is %d: use the worker image of the operator's release", hello.GetProtocol(), workerv1.ProtocolVersion)
 	case RunID(hello.GetRun()) != identity.Run:
-		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.run is %.64q, the token is of run %q", hello.GetRun(), identity.Run)
+		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.run is %.64q, but the token belongs to run %q", hello.GetRun(), identity.Run)
 	case hello.GetWorker() != identity.Worker:
-		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.worker is %d, the token is worker %d's", hello.GetWorker(), identity.Worker)
+		return c.reject(rejectIdentity, codes.PermissionDenied, "hello.worker is %d, but the token belongs to worker %d", hello.GetWorker(), identity.Worker)
 	}
 	return nil
 }

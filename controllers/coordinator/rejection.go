@@ -65,7 +65,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		paced: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "loadtest_coordinator_paced_total",
-			Help: "Messages that had to wait, since their session sent too many.",
+			Help: "Messages that waited because their session sent too many.",
 		}),
 		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadtest_coordinator_rejected_total",
@@ -74,7 +74,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m.merges = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "loadtest_coordinator_merge_seconds",
-		Help:    "How long it took to merge the snapshots of a run's workers.",
+		Help:    "Time to merge the snapshots of a run's workers.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 12),
 	})
 	for _, why := range rejections {

@@ -231,7 +231,7 @@ func (c *Coordinator) handle(s *session, m *workerv1.SessionRequest) error {
 	case *workerv1.SessionRequest_AuditReadings:
 		return c.auditReadings(s, m.AuditReadings)
 	case *workerv1.SessionRequest_Hello:
-		return c.reject(rejectInvalid, codes.InvalidArgument, "hello came twice")
+		return c.reject(rejectInvalid, codes.InvalidArgument, "hello was sent twice")
 	default:
 		return c.reject(rejectInvalid, codes.InvalidArgument, "a message of unknown kind: use the worker image of the operator's release")
 	}

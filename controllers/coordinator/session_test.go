@@ -35,10 +35,10 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 		"no token":         {"", helloOf("a", 0), codes.Unauthenticated, `want one "Bearer <token>"`, rejectUnauthenticated},
 		"a bad token":      {"bad", helloOf("a", 0), codes.Unauthenticated, "verify token", rejectUnauthenticated},
 		"not verified":     {"down", helloOf("a", 0), codes.Unavailable, "the API server is away", rejectUnverified},
-		"another run":      {"a/0/pod", helloOf("b", 0), codes.PermissionDenied, `hello.run is "b", the token is of run "a"`, rejectIdentity},
-		"another worker":   {"a/0/pod", helloOf("a", 1), codes.PermissionDenied, "hello.worker is 1, the token is worker 0's", rejectIdentity},
-		"too many workers": {"a/2/pod", helloOf("a", 2), codes.PermissionDenied, "worker 2 of a run of 2 workers", rejectIdentity},
-		"below zero":       {"a/-1/pod", helloOf("a", -1), codes.PermissionDenied, "worker -1 of a run of 2 workers", rejectIdentity},
+		"another run":      {"a/0/pod", helloOf("b", 0), codes.PermissionDenied, `hello.run is "b", but the token belongs to run "a"`, rejectIdentity},
+		"another worker":   {"a/0/pod", helloOf("a", 1), codes.PermissionDenied, "hello.worker is 1, but the token belongs to worker 0", rejectIdentity},
+		"too many workers": {"a/2/pod", helloOf("a", 2), codes.PermissionDenied, "worker number 2 is too high for a run of 2 workers", rejectIdentity},
+		"below zero":       {"a/-1/pod", helloOf("a", -1), codes.PermissionDenied, "worker number -1 is too high for a run of 2 workers", rejectIdentity},
 		"another protocol": {"a/0/pod", anotherProtocol, codes.FailedPrecondition, fmt.Sprintf("the operator's is %d: use the worker image of the operator's release", workerv1.ProtocolVersion), rejectHello},
 		"no hello":         {"a/0/pod", &workerv1.SessionRequest{}, codes.InvalidArgument, "the first message of a session is hello", rejectHello},
 	} {
@@ -61,7 +61,7 @@ func TestInvalidMessageEndsTheSession(t *testing.T) {
 		message *workerv1.SessionRequest
 		text    string
 	}{
-		"hello twice": {helloOf("a", 0), "hello came twice"},
+		"hello twice": {helloOf("a", 0), "hello was sent twice"},
 		"of no kind":  {&workerv1.SessionRequest{}, "a message of unknown kind"},
 		"a reason that is none": {&workerv1.SessionRequest{Message: &workerv1.SessionRequest_Readiness{
 			Readiness: &workerv1.Readiness{Reason: "not a reason"},
@@ -198,7 +198,7 @@ func TestDirectEndsSurplusSessions(t *testing.T) {
 	r := newFixture(t)
 	w := r.connect("a", 5, "pod")
 	r.Direct("a", running("a", 2, 0))
-	wantEnd(t, w.end(), codes.PermissionDenied, "worker 5 of a run of 2 workers")
+	wantEnd(t, w.end(), codes.PermissionDenied, "worker number 5 is too high for a run of 2 workers")
 }
 
 func TestServeEndsSessionsAndReturns(t *testing.T) {

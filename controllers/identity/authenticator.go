@@ -55,7 +55,7 @@ func (a *Authenticator) Check(ctx context.Context, identity coordinator.Identity
 	case err != nil:
 		return err
 	case now.Run != identity.Run || now.Worker != identity.Worker:
-		return refuse("pod %s/%s is of another worker now", identity.Namespace, identity.Pod)
+		return refuse("pod %s/%s belongs to another worker now", identity.Namespace, identity.Pod)
 	}
 	return nil
 }

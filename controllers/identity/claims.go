@@ -45,7 +45,7 @@ const clockLeeway = time.Minute
 func claimedPod(token string, now time.Time) (podRef, error) {
 	c, ok := readClaims(token)
 	if !ok {
-		return podRef{}, refuse("the token is none of a service account")
+		return podRef{}, refuse("the token is not a service account token")
 	}
 	pod := podRef{namespace: c.Kubernetes.Namespace, name: c.Kubernetes.Pod.Name, uid: c.Kubernetes.Pod.UID}
 	switch {

@@ -184,7 +184,7 @@ func forgedChains() map[string]forgery {
 		"an index below 0":           {index("-1"), "has no completion index"},
 		"an index of two spellings":  {index("01"), "has no completion index"},
 		"an index of another worker": {index("0"), "does not have the name of completion index 0"},
-		"an annotation alone":        {func(c *chain) { delete(c.pod.Labels, batchv1.JobCompletionIndexAnnotation) }, "and another as its label"},
+		"an annotation alone":        {func(c *chain) { delete(c.pod.Labels, batchv1.JobCompletionIndexAnnotation) }, "but its label has another"},
 		"a pod without an owner":     {func(c *chain) { c.pod.OwnerReferences = nil }, "does not belong to a Job"},
 		"a pod of another kind":      {func(c *chain) { c.pod.OwnerReferences[0].Kind = "ReplicaSet" }, "does not belong to a Job"},
 		"a pod of a foreign Job":     {func(c *chain) { c.pod.OwnerReferences[0].APIVersion = "example.com/v1" }, "does not belong to a Job"},
@@ -214,7 +214,7 @@ func forgedClaims() map[string]forgery {
 	return map[string]forgery{
 		"another audience":  {func(c *chain) { c.claims.Audience = "https://kubernetes.default.svc" }, "not for audience"},
 		"no audience":       {func(c *chain) { c.claims.Audience = nil }, "not for audience"},
-		"an odd audience":   {func(c *chain) { c.claims.Audience = 7 }, "none of a service account"},
+		"an odd audience":   {func(c *chain) { c.claims.Audience = 7 }, "not a service account token"},
 		"expired":           {func(c *chain) { c.claims.Expiry = noon.Add(-2 * time.Minute).Unix() }, "has expired"},
 		"without an end":    {func(c *chain) { c.claims.Expiry = 0 }, "has expired"},
 		"bound to nothing":  {func(c *chain) { c.claims.Kubernetes.Pod = nil }, "not bound to a pod"},
@@ -331,7 +331,7 @@ func TestIdentityThatNoLongerHolds(t *testing.T) {
 		"its Job is gone": {func(c *chain) { c.job.Name = "another" }, "not found"},
 		"its Job is of another LoadTest": {func(c *chain) {
 			c.job.OwnerReferences[0].UID, c.test.UID = "another", "another"
-		}, "is of another worker now"},
+		}, "belongs to another worker now"},
 	}
 	for name, tc := range forgedChains() {
 		if name != "a pod that was replaced" { // by its claims

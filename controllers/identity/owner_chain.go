@@ -124,7 +124,7 @@ func completionIndex(pod *corev1.Pod, job string) (int32, error) {
 	case err != nil || n < 0 || strconv.FormatInt(n, 10) != text:
 		return 0, refuse("pod %s/%s has no completion index", pod.Namespace, pod.Name)
 	case pod.Labels[batchv1.JobCompletionIndexAnnotation] != text:
-		return 0, refuse("pod %s/%s has completion index %s, and another as its label", pod.Namespace, pod.Name, text)
+		return 0, refuse("pod %s/%s has completion index %s, but its label has another", pod.Namespace, pod.Name, text)
 	case !strings.HasPrefix(pod.Name, podNamePrefix(job, text)):
 		return 0, refuse("pod %s/%s does not have the name of completion index %s", pod.Namespace, pod.Name, text)
 	}

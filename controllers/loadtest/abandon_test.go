@@ -102,7 +102,7 @@ func TestAnInvalidStatusEndsTheRun(t *testing.T) {
 	if failed := r.untilEnded(lt); failed != 1 {
 		t.Errorf("%d passes failed, want 1", failed)
 	}
-	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.
+	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 0
@@ -112,7 +112,7 @@ loadtest_refusals_total{of="Status"} 1
 	if s := lt.Status.Steps[0]; s.State != v1alpha1.StepCut || s.Result != nil {
 		t.Errorf("the step is %s with result %v, want Cut with what was written", s.State, s.Result)
 	}
-	r.abandoned(lt, v1alpha1.ReasonStatusRefused, "The status of the run is refused: status.steps[0].result.histogram: Too long")
+	r.abandoned(lt, v1alpha1.ReasonStatusRefused, "The API server refuses the status of the run: status.steps[0].result.histogram: Too long")
 }
 
 // A policy may be changed: its refusals end the run after half a minute only.
@@ -231,7 +231,7 @@ func TestAPassThatPanicsEndsItsRun(t *testing.T) {
 	if failed := r.untilEnded(lt); failed != 10 {
 		t.Errorf("%d passes failed, want 10", failed)
 	}
-	counted("loadtest_panics_total", `# HELP loadtest_panics_total Passes that panicked.
+	counted("loadtest_panics_total", `# HELP loadtest_panics_total Reconcile passes that panicked.
 # TYPE loadtest_panics_total counter
 loadtest_panics_total 10
 `)

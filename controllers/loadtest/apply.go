@@ -43,7 +43,7 @@ func (p *pass) applyDecision(ctx context.Context) error {
 		err := p.delete(ctx, "LoadTest", lt, lt.UID)
 		if err == nil && d.Unkept {
 			p.Metrics.lostResults()
-			log.FromContext(ctx).Info("a LoadTest was deleted, and its results were not kept", "run", lt.UID)
+			log.FromContext(ctx).Info("a LoadTest was deleted before its results were archived", "run", lt.UID)
 		}
 		return err
 	}

@@ -43,9 +43,9 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 			t.Errorf("the Job: %v, want none before the baseline is known", err)
 		}
 	}
-	const until = " The run is given up at 10:05:01 UTC (startDeadlineSeconds)."
+	const until = " The run gives up at 10:05:01 UTC (startDeadlineSeconds)."
 	pass()
-	waits("LoadTest before of spec.baseline is not there." + until)
+	waits("LoadTest before (spec.baseline) does not exist." + until)
 
 	before := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: "before"}, Spec: *lt.Spec.DeepCopy()}
 	before.Spec.Baseline = nil
@@ -53,7 +53,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	cachedAs(t, kept, before, &v1alpha1.LoadTest{})
-	waits("LoadTest before of spec.baseline has not finished." + until)
+	waits("LoadTest before (spec.baseline) has not finished." + until)
 
 	finish(t, before)
 	cachedAs(t, kept, before, &v1alpha1.LoadTest{})

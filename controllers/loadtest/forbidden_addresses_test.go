@@ -89,7 +89,7 @@ func TestNoAddressOfTheOperatorIsATarget(t *testing.T) {
 			r.mustPass(lt)
 		}
 		said := strings.Join(messages(lt), "\n")
-		if strings.Contains(said, "address "+address+" is of a node, the API server, the operator") != refused || lt.Status.HasAccess() == refused {
+		if strings.Contains(said, "address "+address+" belongs to a node, the API server, the operator") != refused || lt.Status.HasAccess() == refused {
 			t.Errorf("%s: refused %t, want %t; conditions:\n%s", address, !refused, refused, said)
 		}
 	}

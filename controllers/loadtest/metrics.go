@@ -40,15 +40,15 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	m := &Metrics{
 		finished:    vector("loadtest_runs_finished_total", "Finished runs by verdict.", "verdict"),
-		transitions: vector("loadtest_transitions_total", "Runs that came into a phase.", "to"),
-		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.", "of"),
-		panics:      counter("loadtest_panics_total", "Passes that panicked."),
+		transitions: vector("loadtest_transitions_total", "Runs that entered a phase.", "to"),
+		refusals:    vector("loadtest_refusals_total", "Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.", "of"),
+		panics:      counter("loadtest_panics_total", "Reconcile passes that panicked."),
 		writes:      counter("loadtest_status_writes_total", "Statuses written."),
-		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests whose status was written, as the store takes them."),
+		bytes:       counter("loadtest_status_bytes_total", "Bytes of the LoadTests at each write of their status, as they are stored."),
 		queue:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "loadtest_queue_length", Help: "LoadTests that wait for others to end."}),
 	}
-	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "loadtest_results_attempts_total", Help: "Attempts to archive the results of finished runs, and to announce their verdicts."}, []string{"of", "outcome"})
-	m.lost = counter("loadtest_results_lost_total", "LoadTests that were deleted at the end of their time to live, and of the wait after it, without their results being archived.")
+	m.attempts = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "loadtest_results_attempts_total", Help: "Attempts to archive the results of finished runs or to announce their verdicts."}, []string{"of", "outcome"})
+	m.lost = counter("loadtest_results_lost_total", "LoadTests that were deleted after their time to live, and the wait after it, without archived results.")
 	for _, of := range resultkeeper.Kinds {
 		for _, outcome := range outcomes {
 			m.attempts.WithLabelValues(string(of), outcome)

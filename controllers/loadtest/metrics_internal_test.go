@@ -35,25 +35,25 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 	m.Tried(resultkeeper.Announcement, true)
 	m.lostResults()
 	want := `
-# HELP loadtest_panics_total Passes that panicked.
+# HELP loadtest_panics_total Reconcile passes that panicked.
 # TYPE loadtest_panics_total counter
 loadtest_panics_total 1
 # HELP loadtest_queue_length LoadTests that wait for others to end.
 # TYPE loadtest_queue_length gauge
 loadtest_queue_length 4
-# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.
+# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 1
 loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 2
-# HELP loadtest_results_attempts_total Attempts to archive the results of finished runs, and to announce their verdicts.
+# HELP loadtest_results_attempts_total Attempts to archive the results of finished runs or to announce their verdicts.
 # TYPE loadtest_results_attempts_total counter
 loadtest_results_attempts_total{of="Announcement",outcome="Done"} 1
 loadtest_results_attempts_total{of="Announcement",outcome="Failed"} 0
 loadtest_results_attempts_total{of="Archive",outcome="Done"} 1
 loadtest_results_attempts_total{of="Archive",outcome="Failed"} 2
-# HELP loadtest_results_lost_total LoadTests that were deleted at the end of their time to live, and of the wait after it, without their results being archived.
+# HELP loadtest_results_lost_total LoadTests that were deleted after their time to live, and the wait after it, without archived results.
 # TYPE loadtest_results_lost_total counter
 loadtest_results_lost_total 1
 # HELP loadtest_runs_finished_total Finished runs by verdict.
@@ -63,13 +63,13 @@ loadtest_runs_finished_total{verdict="Error"} 0
 loadtest_runs_finished_total{verdict="Failed"} 1
 loadtest_runs_finished_total{verdict="Inconclusive"} 0
 loadtest_runs_finished_total{verdict="Passed"} 2
-# HELP loadtest_status_bytes_total Bytes of the LoadTests whose status was written, as the store takes them.
+# HELP loadtest_status_bytes_total Bytes of the LoadTests at each write of their status, as they are stored.
 # TYPE loadtest_status_bytes_total counter
 loadtest_status_bytes_total 6000
 # HELP loadtest_status_writes_total Statuses written.
 # TYPE loadtest_status_writes_total counter
 loadtest_status_writes_total 6
-# HELP loadtest_transitions_total Runs that came into a phase.
+# HELP loadtest_transitions_total Runs that entered a phase.
 # TYPE loadtest_transitions_total counter
 loadtest_transitions_total{to="Complete"} 3
 loadtest_transitions_total{to="Ended"} 0

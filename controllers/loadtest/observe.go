@@ -98,9 +98,9 @@ func (r *Reconciler) targetPort(ctx context.Context, namespace string, target *v
 	err = r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: target.Name}, &service)
 	switch {
 	case apierrors.IsNotFound(err):
-		return 0, fmt.Sprintf("Service %s of %s.service is not there.", target.Name, field), nil
+		return 0, fmt.Sprintf("Service %s (%s.service) does not exist.", target.Name, field), nil
 	case apierrors.IsForbidden(err):
-		return 0, fmt.Sprintf("The operator may not read Service %s, which it needs for a port's name; allow it, or give the port's number in %s.service.port.", target.Name, field), nil
+		return 0, fmt.Sprintf("The operator may not read Service %s to resolve the name of a port; allow that, or give the port's number in %s.service.port.", target.Name, field), nil
 	case err != nil:
 		return 0, "", fmt.Errorf("get Service: %w", err)
 	}

@@ -162,10 +162,10 @@ func TestDeletionOfAPodIsExplained(t *testing.T) {
 		want       string
 	}{
 		"deleted":            {nil, "its pod was deleted"},
-		"evicted":            {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI"), "its pod was evicted, as a node drain does"},
+		"evicted":            {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "EvictionByEvictionAPI"), "its pod was evicted, as in a node drain"},
 		"preempted":          {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "PreemptionByScheduler"), "its pod was preempted by one of a higher priority"},
-		"tainted":            {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager"), "its pod was deleted because of a taint of its node"},
-		"ended by its node":  {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "TerminationByKubelet"), "its pod was ended by its node, which shuts down or lacks a resource"},
+		"tainted":            {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "DeletionByTaintManager"), "its pod was deleted because of a taint on its node"},
+		"ended by its node":  {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "TerminationByKubelet"), "its node ended its pod, because the node shuts down or lacks a resource"},
 		"for another reason": {disrupted(corev1.DisruptionTarget, corev1.ConditionTrue, "Whatever"), "its pod was deleted"},
 		"not evicted":        {disrupted(corev1.DisruptionTarget, corev1.ConditionFalse, "EvictionByEvictionAPI"), "its pod was deleted"},
 		"another condition":  {disrupted(corev1.PodScheduled, corev1.ConditionTrue, "EvictionByEvictionAPI"), "its pod was deleted"},

@@ -143,7 +143,7 @@ func TestQueueMovesInOrder(t *testing.T) {
 	r.after(90 * time.Second)
 	began(1)
 	c := meta.FindStatusCondition(list[1].Status.Conditions, v1alpha1.ConditionQueued)
-	if c.Status != "False" || c.Reason != v1alpha1.ReasonBegun || c.Message != "It waited 1m30s in the queue." {
+	if c.Status != "False" || c.Reason != v1alpha1.ReasonBegun || c.Message != "The run waited 1m30s in the queue." {
 		t.Errorf("%s says %+v", list[1].Name, c)
 	}
 	list[1].Spec.Suspend = true
@@ -180,7 +180,7 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 	}
 	r.mustPass(list[0])
 	c := meta.FindStatusCondition(list[0].Status.Conditions, v1alpha1.ConditionAccepted)
-	if want := fmt.Sprintf("spec.parallelism: 3 workers are more than a LoadTest of namespace %s may have; at most 2 is accepted.", list[0].Namespace); c.Reason != v1alpha1.ReasonLimitExceeded || c.Message != want {
+	if want := fmt.Sprintf("spec.parallelism: 3 workers are more than a LoadTest of namespace %s may have; at most 2 are accepted.", list[0].Namespace); c.Reason != v1alpha1.ReasonLimitExceeded || c.Message != want {
 		t.Errorf("the first is refused with %s: %s", c.Reason, c.Message)
 	}
 	r.mustPass(list[1])

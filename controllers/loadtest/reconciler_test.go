@@ -278,7 +278,7 @@ func TestForeignJob(t *testing.T) {
 	r.mustPass(lt)
 	r.mustPass(lt)
 	failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
-	if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job of the LoadTest's name exists") {
+	if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job with the name of the LoadTest exists") {
 		t.Errorf("Failed is %+v", failed)
 	}
 	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Warning CreateRefused ") }) {

@@ -33,11 +33,11 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 				Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 			}},
-			`The Job of the workers is refused: spec.worker.resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi.`,
+			`The API server refuses the Job of the workers: spec.worker.resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi.`,
 		},
 		"a toleration of any value with a value": {
 			v1alpha1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists, Value: "yes"}}},
-			"The Job of the workers is refused: spec.worker.tolerations[0].operator: Invalid value: ",
+			"The API server refuses the Job of the workers: spec.worker.tolerations[0].operator: Invalid value: ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,11 +71,11 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 	}{
 		"quota": {
 			refuse: quota,
-			want:   "The Job of the workers is refused: exceeded quota: none, requested: count/jobs.batch=1, used: count/jobs.batch=0, limited: count/jobs.batch=0.",
+			want:   "The API server refuses the Job of the workers: exceeded quota: none, requested: count/jobs.batch=1, used: count/jobs.batch=0, limited: count/jobs.batch=0.",
 		},
 		"policy": {
 			refuse: denying,
-			want:   "The Job of the workers is refused: ValidatingAdmissionPolicy 'deny-",
+			want:   "The API server refuses the Job of the workers: ValidatingAdmissionPolicy 'deny-",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -201,10 +201,10 @@ func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
 			if result := k.mustPass(lt); isGone(t, lt) || result.RequeueAfter != 5*time.Second {
 				t.Fatalf("gone: %t, again after %v; want after 5s", isGone(t, lt), result.RequeueAfter)
 			}
-			if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionArchived); c == nil || c.Reason != v1alpha1.ReasonArchiveFailed || c.Message != "The results could not be kept: no such file or directory." {
+			if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionArchived); c == nil || c.Reason != v1alpha1.ReasonArchiveFailed || c.Message != "The results could not be archived: no such file or directory." {
 				t.Errorf("condition %+v", c)
 			}
-			if event := <-k.recorder.Events; !strings.Contains(event, "Warning ArchiveFailed The results could not be kept: no such file or directory.") {
+			if event := <-k.recorder.Events; !strings.Contains(event, "Warning ArchiveFailed The results could not be archived: no such file or directory.") {
 				t.Errorf("event %s", event)
 			}
 			if lost {
@@ -220,7 +220,7 @@ func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
 				t.Errorf("gone: %t, kept: %t", isGone(t, lt), k.file(lt) != nil)
 			}
 			want := map[bool]string{true: "loadtest_results_lost_total 1", false: "loadtest_results_lost_total 0"}[lost]
-			if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP loadtest_results_lost_total LoadTests that were deleted at the end of their time to live, and of the wait after it, without their results being archived.\n# TYPE loadtest_results_lost_total counter\n"+want+"\n"), "loadtest_results_lost_total"); err != nil {
+			if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP loadtest_results_lost_total LoadTests that were deleted after their time to live, and the wait after it, without archived results.\n# TYPE loadtest_results_lost_total counter\n"+want+"\n"), "loadtest_results_lost_total"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -300,7 +300,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	k.attempt(lt) // keeps the results
 	k.attempt(lt)
 	k.mustPass(lt)
-	if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionAnnounced); c == nil || c.Status != "False" || c.Message != "The webhook did not take the verdict: the server answered 503." {
+	if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionAnnounced); c == nil || c.Status != "False" || c.Message != "The webhook did not accept the verdict: the server answered 503." {
 		t.Errorf("condition %+v", c)
 	}
 	// Results that are elsewhere than the configuration says by now have no place in it.

@@ -71,7 +71,7 @@ type foreignError struct{ name string }
 
 // Error is a sentence for the status.
 func (e foreignError) Error() string {
-	return fmt.Sprintf("ConfigMap %s is there and is not what this run stored.", e.name)
+	return fmt.Sprintf("ConfigMap %s exists, but this run did not store it.", e.name)
 }
 
 // createResults creates the ConfigMap. One that is there must be this one, which a

@@ -143,10 +143,10 @@ func TestRefusedResultsDoNotHoldUpTheRun(t *testing.T) {
 	if len(lt.Status.ResultsRef) != 1 || lt.Status.ResultsRef[0].ConfigMap != "" || !strings.Contains(lt.Status.ResultsRef[0].Message, "no ConfigMap of ours") {
 		t.Errorf("status.resultsRef is %+v", lt.Status.ResultsRef)
 	}
-	if said := strings.Join(r.said(), "\n"); !strings.Contains(said, "Warning ResultsNotStored The results of step") {
+	if said := strings.Join(r.said(), "\n"); !strings.Contains(said, "Warning ResultsNotStored The detailed results of step") {
 		t.Errorf("events:\n%s", said)
 	}
-	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused: of a Job, of a status, of the results of a step, of a deletion.
+	counted("loadtest_refusals_total", `# HELP loadtest_refusals_total Writes that the API server refused, by what was written: a Job, a status, the results of a step, a deletion.
 # TYPE loadtest_refusals_total counter
 loadtest_refusals_total{of="Deletion"} 0
 loadtest_refusals_total{of="Job"} 0
@@ -196,7 +196,7 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 			next.after(2 * time.Second)
 			next.mustPass(lt)
 			next.mustPass(lt)
-			want := "ConfigMap " + forged.Name + " is there and is not what this run stored."
+			want := "ConfigMap " + forged.Name + " exists, but this run did not store it."
 			if refs := lt.Status.ResultsRef; len(refs) != 1 || refs[0].ConfigMap != "" || refs[0].Message != want {
 				t.Errorf("status.resultsRef is %+v, want the message %q", refs, want)
 			}

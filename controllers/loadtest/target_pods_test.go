@@ -157,8 +157,8 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 		t.Errorf("before %+v, after %+v; want 2 pods, then 3 and a restart", step.Before, step.After)
 	}
 	changes := []v1alpha1.EnvironmentChange{
-		{Reason: v1alpha1.TargetScaled, Message: "Service shortener went from 2 to 3 pods within step 10, by its autoscaler web (2 to 10)."},
-		{Reason: v1alpha1.TargetRestarted, Message: "Containers of Service shortener restarted at least once within step 10, the last after OOMKilled, exit code 137."},
+		{Reason: v1alpha1.TargetScaled, Message: "Service shortener was scaled from 2 to 3 pods during step 10 by its autoscaler web (2 to 10)."},
+		{Reason: v1alpha1.TargetRestarted, Message: "Containers of Service shortener restarted at least once during step 10, the last after OOMKilled, exit code 137."},
 	}
 	if diff := cmp.Diff(changes, step.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)

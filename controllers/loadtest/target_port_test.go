@@ -46,7 +46,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 	t.Parallel()
 	c, lt := apiserver.Client(t), named(t)
 	r := newFixture(t, c)
-	until := " The run is given up at 10:05:00 UTC (startDeadlineSeconds)."
+	until := " The run gives up at 10:05:00 UTC (startDeadlineSeconds)."
 	waits := func(problem string) {
 		t.Helper()
 		r.after(time.Second) // what a run waits for is written once a second
@@ -61,7 +61,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 		}
 	}
 	r.mustPass(lt)
-	waits("Service shortener of spec.target.service is not there.")
+	waits("Service shortener (spec.target.service) does not exist.")
 
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Name: "web", Port: 8080}, {Name: "metrics", Port: 9090}}}}
 	service.Namespace, service.Name = lt.Namespace, "shortener"

@@ -78,13 +78,13 @@ func deletion(pod *corev1.Pod) string {
 		}
 		switch c.Reason {
 		case "EvictionByEvictionAPI":
-			return "its pod was evicted, as a node drain does"
+			return "its pod was evicted, as in a node drain"
 		case corev1.PodReasonPreemptionByScheduler:
 			return "its pod was preempted by one of a higher priority"
 		case "DeletionByTaintManager":
-			return "its pod was deleted because of a taint of its node"
+			return "its pod was deleted because of a taint on its node"
 		case corev1.PodReasonTerminationByKubelet:
-			return "its pod was ended by its node, which shuts down or lacks a resource"
+			return "its node ended its pod, because the node shuts down or lacks a resource"
 		}
 	}
 	return "its pod was deleted"

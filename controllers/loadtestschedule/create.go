@@ -113,7 +113,7 @@ func (r *Reconciler) isOurs(ctx context.Context, s *v1alpha1.LoadTestSchedule, n
 	case err != nil:
 		return false, fmt.Errorf("get LoadTest: %w", err)
 	case ownerOf(lt) != s.UID:
-		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonNameTaken, Message: fmt.Sprintf("There is a LoadTest %s that is not of this schedule; delete it.", name)}, now)
+		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonNameTaken, Message: fmt.Sprintf("A LoadTest named %s exists and does not belong to this schedule; delete it, or rename the schedule.", name)}, now)
 		return false, nil
 	}
 	note.isTaken()

@@ -37,7 +37,7 @@ func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}, first.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
-	if got, want := fmt.Sprint(f.said()), fmt.Sprintf("[Normal Started LoadTest %s was started: it is %s by its schedule.]", first.Name, start.UTC().Truncate(time.Minute).Format(time.RFC3339)); got != want {
+	if got, want := fmt.Sprint(f.said()), fmt.Sprintf("[Normal Started LoadTest %s was started: its schedule has one at %s.]", first.Name, start.UTC().Truncate(time.Minute).Format(time.RFC3339)); got != want {
 		t.Errorf("events %s, want %s", got, want)
 	}
 	if first.Spec.Baseline != nil || len(first.Spec.Thresholds) > 0 || first.Annotations["loadtest.dev/not-compared"] == "" {
@@ -97,7 +97,7 @@ func TestRefusedTemplate(t *testing.T) {
 	f.update(s)
 	result := f.settle(s)
 	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
-	const want = "The LoadTest is refused: spec.baseline.name: Invalid value: name must be that of another LoadTest"
+	const want = "The LoadTest is refused: spec.baseline.name: Invalid value: name must be the name of another LoadTest"
 	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonRunRefused || ready.Message != want {
 		t.Fatalf("condition %v, want %q", ready, want)
 	}

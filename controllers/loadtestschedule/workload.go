@@ -27,9 +27,9 @@ func (r *Reconciler) rollout(ctx context.Context, s *v1alpha1.LoadTestSchedule) 
 	stands, err := r.stands(ctx, of.Kind, types.NamespacedName{Namespace: s.Namespace, Name: of.Name})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &decision.Problem{Reason: v1alpha1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s of spec.onRollout is not there.", of.Kind, of.Name)}, nil
+		return nil, &decision.Problem{Reason: v1alpha1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s (spec.onRollout) does not exist.", of.Kind, of.Name)}, nil
 	case apierrors.IsForbidden(err):
-		return nil, &decision.Problem{Reason: v1alpha1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s of spec.onRollout.", of.Kind, of.Name)}, nil
+		return nil, &decision.Problem{Reason: v1alpha1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s (spec.onRollout).", of.Kind, of.Name)}, nil
 	case err != nil:
 		return nil, nil, fmt.Errorf("get %s: %w", of.Kind, err)
 	}

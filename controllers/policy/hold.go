@@ -68,7 +68,7 @@ func sentenceOf(s *config.Stop) string {
 	if s.By != "" {
 		said += " by " + text.Clean(s.By, maxWords)
 	}
-	return said + because(s.Reason) + " (configuration of the operator)."
+	return said + because(s.Reason) + " (operator configuration)."
 }
 
 // because is a reason as a part of a sentence.

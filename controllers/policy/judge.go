@@ -74,7 +74,7 @@ type Judgement struct {
 // Judge decides on a place by what was read of it.
 func (t Targets) Judge(p Place, f Facts) Judgement {
 	if t.unread {
-		return Judgement{Problem: "The operator's configuration cannot be read, which says what is allowed."}
+		return Judgement{Problem: "The operator cannot read its configuration, which says what is allowed."}
 	}
 	if why := t.Refusal(p); why != "" {
 		return Judgement{Refusal: why + "."}
@@ -96,7 +96,7 @@ func (t Targets) judgeHost(p Place, f Facts) Judgement {
 	}
 	if a, err := netip.ParseAddr(p.Host); err == nil {
 		if within(a, j.Denied) {
-			return Judgement{Refusal: fmt.Sprintf("address %s is of a node, the API server, the operator or a range that the administrator excepts; it never is a target.", p.Host)}
+			return Judgement{Refusal: fmt.Sprintf("address %s belongs to a node, the API server, the operator or a range that the administrator excludes; it can never be a target.", p.Host)}
 		}
 		j.Allowed = []address.Destination{{Range: only(a), Port: p.Port}}
 		return j
@@ -121,7 +121,7 @@ func (j *Judgement) allow(d address.Destination) {
 func (t Targets) judgeService(p Place, f Facts) Judgement {
 	s := f.Service
 	if s == nil {
-		return Judgement{Problem: fmt.Sprintf("Service %s is not there.", t.called(p))}
+		return Judgement{Problem: fmt.Sprintf("Service %s does not exist.", t.called(p))}
 	}
 	for _, refusal := range []string{t.mayReach(p, f), t.kindRefusal(p, s), t.endpointRefusal(p, s)} {
 		if refusal != "" {
@@ -129,12 +129,12 @@ func (t Targets) judgeService(p Place, f Facts) Judgement {
 		}
 	}
 	if s.TooMany {
-		return Judgement{Refusal: fmt.Sprintf("Service %s has more endpoints or pods than are checked.", t.called(p))}
+		return Judgement{Refusal: fmt.Sprintf("Service %s has more endpoints or pods than the operator checks.", t.called(p))}
 	}
 	j := Judgement{Denied: slices.Clone(t.never)}
 	for _, a := range s.Addresses {
 		if within(a, t.never) || address.SpecialKind(a) != "" {
-			return Judgement{Refusal: fmt.Sprintf("address %s of Service %s never is a target.", a, t.called(p))}
+			return Judgement{Refusal: fmt.Sprintf("address %s of Service %s can never be a target.", a, t.called(p))}
 		}
 		j.allow(address.Destination{Range: only(a), Port: p.Port})
 	}
@@ -164,18 +164,18 @@ func (t Targets) mayReach(p Place, f Facts) string {
 		}
 	}
 	if p.IsProxy {
-		return fmt.Sprintf("Service %s is not allowed as a proxy; have the administrator name it, with proxies: true, in targets.rules of the operator's configuration.", t.called(p))
+		return fmt.Sprintf("Service %s is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.", t.called(p))
 	}
-	return fmt.Sprintf("Service %s is of a namespace that does not accept load from others; have its owner label namespace %s with loadtest.dev/accepts-load=true.", t.called(p), p.Namespace)
+	return fmt.Sprintf("Service %s is in a namespace that does not accept load from others; ask its owner to label namespace %s with loadtest.dev/accepts-load=true.", t.called(p), p.Namespace)
 }
 
 // kindRefusal refuses Services of which the addresses are written by hand, and are no pods'.
 func (t Targets) kindRefusal(p Place, s *Service) string {
 	switch {
 	case s.Type == "ExternalName":
-		return fmt.Sprintf("Service %s is of type ExternalName, which leads to any host; have the administrator allow the host, and set url to it.", t.called(p))
+		return fmt.Sprintf("Service %s is of type ExternalName, which can lead to any host; ask the administrator to allow the host, and set url to it.", t.called(p))
 	case !s.HasSelector:
-		return fmt.Sprintf("Service %s has no spec.selector, so that its addresses are no pods'; give it the selector of the pods that are tested.", t.called(p))
+		return fmt.Sprintf("Service %s has no spec.selector, so its addresses do not belong to pods; give it the selector of the pods under test.", t.called(p))
 	}
 	return ""
 }
@@ -189,15 +189,15 @@ func (t Targets) endpointRefusal(p Place, s *Service) string {
 		pod, known := s.Pods[e.Name]
 		switch {
 		case err != nil || e.Kind != "Pod" || e.Namespace != p.Namespace || e.Name == "":
-			return sends + "which is no pod; remove the EndpointSlice."
+			return sends + "which is not a pod; remove the EndpointSlice."
 		case address.SpecialKind(a) != "":
-			return fmt.Sprintf("%swhich is %s address; it never is a target.", sends, address.SpecialKind(a))
+			return fmt.Sprintf("%swhich is %s address; it can never be a target.", sends, address.SpecialKind(a))
 		case within(a, t.never):
-			return sends + "which is of a range that the administrator excepts."
+			return sends + "which is in a range that the administrator excludes."
 		case known && pod.OnHost:
-			return fmt.Sprintf("%sthe address of the node of pod %s, which is on the host's network; a node never is a target.", sends, e.Name)
+			return fmt.Sprintf("%sthe address of the node of pod %s, which is on the host's network; a node can never be a target.", sends, e.Name)
 		case known && pod.OfOperator:
-			return sends + "a pod of the operator, which never is a target."
+			return sends + "a pod of the operator, which can never be a target."
 		}
 	}
 	return ""
@@ -211,7 +211,7 @@ func (t Targets) Unconfirmed(p Place, f Facts) string {
 	}
 	for _, e := range f.Service.Endpoints {
 		if pod, ok := f.Service.Pods[e.Name]; !ok || !slices.Contains(pod.Addresses, e.Address) {
-			return fmt.Sprintf("EndpointSlice %s of Service %s sends to %s, which no pod %s that the Service selects has; remove the EndpointSlice.", e.Slice, t.called(p), e.Address, e.Name)
+			return fmt.Sprintf("EndpointSlice %s of Service %s sends to %s, an address that no selected pod named %s has; remove the EndpointSlice.", e.Slice, t.called(p), e.Address, e.Name)
 		}
 	}
 	return ""

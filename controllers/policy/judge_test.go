@@ -74,37 +74,37 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 	}{
 		"own":                         {url: "http://api", facts: policy.Facts{Service: service()}, allowed: "10.96.0.5:80"},
 		"own, absolute":               {url: "http://api.team-a.svc.cluster.local.", facts: policy.Facts{Service: service()}, allowed: "10.96.0.5:80"},
-		"not there":                   {url: "http://api", problem: "Service api is not there."},
+		"not there":                   {url: "http://api", problem: "Service api does not exist."},
 		"no such port":                {url: "http://api:81", facts: policy.Facts{Service: service()}, problem: "Service api has no port 81; its ports: 80 http."},
 		"not read":                    {url: "http://api", facts: policy.Facts{Unreadable: "It may not be read."}, problem: "It may not be read."},
 		"headless":                    {url: "http://api:8080", facts: policy.Facts{Service: service(headless)}, allowed: "10.1.0.7:8080"},
 		"headless, a foreign pod":     {url: "http://api:8080", facts: policy.Facts{Service: service(headless, endpoint(policy.Endpoint{Slice: "mine", Address: "10.1.0.9", Kind: "Pod", Namespace: "team-a", Name: "api-1"}))}, allowed: "10.1.0.7:8080"},
-		"another's":                   {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "Service api of namespace team-b is of a namespace that does not accept load from others; have its owner label namespace team-b with loadtest.dev/accepts-load=true."},
+		"another's":                   {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "Service api of namespace team-b is in a namespace that does not accept load from others; ask its owner to label namespace team-b with loadtest.dev/accepts-load=true."},
 		"another's that accepts load": {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b")), AcceptsLoad: true}, allowed: "10.96.0.5:80"},
 		"another's by a rule":         {url: "http://gateway.infra.svc", facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
 		"another's by its whole name": {url: "http://full.infra.svc", facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
 		"another's by its address":    {url: "http://api.team-b.svc:3129", facts: policy.Facts{Service: service(of("team-b"))}, problem: "Service api of namespace team-b has no port 3129; its ports: 80 http."},
 		"another's by no address":     {url: "http://api.team-b.svc:3129", facts: policy.Facts{Service: service(of("team-b"), headless)}, refusal: "does not accept load from others"},
 		"another's by a rule for all": {url: "http://api.team-b.svc:3128", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "does not accept load from others"},
-		"a proxy by a rule for all":   {url: "http://api:3128", isProxy: true, facts: policy.Facts{Service: service(), AcceptsLoad: true}, refusal: "Service api is not allowed as a proxy; have the administrator name it"},
+		"a proxy by a rule for all":   {url: "http://api:3128", isProxy: true, facts: policy.Facts{Service: service(), AcceptsLoad: true}, refusal: "Service api is not allowed as a proxy; ask the administrator to add it"},
 		"at a port of nodes":          {url: "http://api:10250", facts: policy.Facts{Service: service()}, problem: "Service api has no port 10250; its ports: 80 http."},
-		"at an excepted address":      {url: "http://api", facts: policy.Facts{Service: service(at("10.99.0.7"))}, refusal: "address 10.99.0.7 of Service api never is a target."},
-		"at metadata":                 {url: "http://api", facts: policy.Facts{Service: service(at("169.254.169.254"))}, refusal: "address 169.254.169.254 of Service api never is a target."},
+		"at an excepted address":      {url: "http://api", facts: policy.Facts{Service: service(at("10.99.0.7"))}, refusal: "address 10.99.0.7 of Service api can never be a target."},
+		"at metadata":                 {url: "http://api", facts: policy.Facts{Service: service(at("169.254.169.254"))}, refusal: "address 169.254.169.254 of Service api can never be a target."},
 		"headless, a pod twice":       {url: "http://api:8080", facts: policy.Facts{Service: service(headless, endpoint(policy.Endpoint{Slice: "api-y", Address: "10.1.0.7", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, allowed: "10.1.0.7:8080"},
-		"an endpoint of a node":       {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1", Kind: "Node", Namespace: "team-a", Name: "api-0"}))}, refusal: "which is no pod"},
-		"an endpoint without a name":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1", Kind: "Pod", Namespace: "team-a"}))}, refusal: "which is no pod"},
-		"excepted, spelled as IPv6":   {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "::ffff:10.99.0.1", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, refusal: "the administrator excepts"},
+		"an endpoint of a node":       {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1", Kind: "Node", Namespace: "team-a", Name: "api-0"}))}, refusal: "which is not a pod"},
+		"an endpoint without a name":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1", Kind: "Pod", Namespace: "team-a"}))}, refusal: "which is not a pod"},
+		"excepted, spelled as IPv6":   {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "::ffff:10.99.0.1", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, refusal: "the administrator excludes"},
 		"ExternalName":                {url: "http://api", facts: policy.Facts{Service: service(func(s *policy.Service) { s.Type = "ExternalName" })}, refusal: "is of type ExternalName"},
-		"the API server":              {url: "https://kubernetes.default.svc", facts: policy.Facts{AcceptsLoad: true, Service: service(func(s *policy.Service) { s.HasSelector = false })}, refusal: "host kubernetes.default.svc is not allowed: it is a name of the worker itself, the API server"},
+		"the API server":              {url: "https://kubernetes.default.svc", facts: policy.Facts{AcceptsLoad: true, Service: service(func(s *policy.Service) { s.HasSelector = false })}, refusal: "host kubernetes.default.svc is not allowed: it names the worker itself, the API server"},
 		"no selector":                 {url: "http://api", facts: policy.Facts{Service: service(func(s *policy.Service) { s.HasSelector = false })}, refusal: "has no spec.selector"},
-		"an endpoint by hand":         {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1"}))}, refusal: "EndpointSlice mine of Service api sends to 10.0.0.1, which is no pod; remove the EndpointSlice."},
-		"an endpoint of another":      {url: "http://api", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "which is no pod"},
-		"an endpoint that is a name":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "example.com", Kind: "Pod", Namespace: "team-a", Name: "x"}))}, refusal: "which is no pod"},
+		"an endpoint by hand":         {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.0.0.1"}))}, refusal: "EndpointSlice mine of Service api sends to 10.0.0.1, which is not a pod; remove the EndpointSlice."},
+		"an endpoint of another":      {url: "http://api", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "which is not a pod"},
+		"an endpoint that is a name":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "example.com", Kind: "Pod", Namespace: "team-a", Name: "x"}))}, refusal: "which is not a pod"},
 		"an endpoint at metadata":     {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "169.254.169.254", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, refusal: "a link-local address"},
 		"a pod on the host":           {url: "http://api", facts: policy.Facts{Service: service(pod(policy.Pod{Addresses: []string{"10.1.0.7"}, OnHost: true}))}, refusal: "the address of the node of pod api-0"},
 		"a pod of the operator":       {url: "http://api", facts: policy.Facts{Service: service(pod(policy.Pod{Addresses: []string{"10.1.0.7"}, OfOperator: true}))}, refusal: "a pod of the operator"},
-		"a pod in an excepted range":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.99.0.1", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, refusal: "the administrator excepts"},
-		"too many":                    {url: "http://api", facts: policy.Facts{Service: service(func(s *policy.Service) { s.TooMany = true })}, refusal: "more endpoints or pods than are checked"},
+		"a pod in an excepted range":  {url: "http://api", facts: policy.Facts{Service: service(endpoint(policy.Endpoint{Slice: "mine", Address: "10.99.0.1", Kind: "Pod", Namespace: "team-a", Name: "api-0"}))}, refusal: "the administrator excludes"},
+		"too many":                    {url: "http://api", facts: policy.Facts{Service: service(func(s *policy.Service) { s.TooMany = true })}, refusal: "more endpoints or pods than the operator checks"},
 		"own as a proxy":              {url: "http://api", isProxy: true, facts: policy.Facts{Service: service(), AcceptsLoad: true}, refusal: "host api is not allowed as a proxy"},
 		"a proxy by a rule":           {url: "http://squid.infra.svc:80", isProxy: true, facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
 		"a target that is a proxy":    {url: "http://gateway.infra.svc", isProxy: true, facts: policy.Facts{Service: service(of("infra"))}, refusal: "not allowed as a proxy"},
@@ -143,13 +143,13 @@ func TestHostsLeadToWhatTheRulesAllow(t *testing.T) {
 		"http://example.com:443":      {refusal: "not allowed"},
 		"http://10.7.7.7:5000":        {permitted: []string{"10.7.7.7:5000"}, prohibited: []string{"10.7.7.8:5000", "10.7.7.7:80"}},
 		"http://[::ffff:10.7.7.7]":    {permitted: []string{"10.7.7.7:80", "[::ffff:10.7.7.7]:80"}},
-		"https://10.0.0.1:8443":       {refusal: "of a node, the API server, the operator"},
-		"https://10.20.0.1:10250":     {refusal: "not allowed at port 10250: it is one of nodes"},
+		"https://10.0.0.1:8443":       {refusal: "belongs to a node, the API server, the operator"},
+		"https://10.20.0.1:10250":     {refusal: "not allowed at port 10250: it belongs to nodes"},
 		"http://metadata.goog:8080":   {refusal: "a metadata service"},
 		"http://a.localhost:8080":     {refusal: "the worker itself"},
-		"http://10.99.1.1":            {refusal: "the administrator excepts"},
-		"http://10.98.1.1":            {refusal: "the administrator excepts"},
-		"http://10.97.1.1":            {refusal: "the administrator excepts"},
+		"http://10.99.1.1":            {refusal: "the administrator excludes"},
+		"http://10.98.1.1":            {refusal: "the administrator excludes"},
+		"http://10.97.1.1":            {refusal: "the administrator excludes"},
 		"http://8.8.8.8":              {permitted: []string{"8.8.8.8:80"}, prohibited: []string{"8.8.8.9:80"}},
 		"http://9.9.9.9":              {refusal: "not allowed; use a Service"},
 		"http://9.9.9.9:3128":         {permitted: []string{"9.9.9.9:3128"}},
@@ -157,7 +157,7 @@ func TestHostsLeadToWhatTheRulesAllow(t *testing.T) {
 		"http://a.example.net:3128":   {permitted: []string{"1.1.1.1:3128"}},
 		"http://api.example.com:9000": {refusal: "not allowed"},
 		"http://a.proxy.example.org":  {refusal: "not allowed"},
-		"http://169.254.169.254":      {refusal: "a link-local address, which never is a target"},
+		"http://169.254.169.254":      {refusal: "a link-local address, which can never be a target"},
 		"http://[64:ff9b::a9fe:a9fe]": {refusal: "a link-local address"},
 		"http://168.63.129.16":        {refusal: "a metadata service's address"},
 	} {
@@ -183,7 +183,7 @@ func TestHostsLeadToWhatTheRulesAllow(t *testing.T) {
 func TestEndpointsAreConfirmedByTheirPods(t *testing.T) {
 	targets := policy.Default().For("team-a").Targets
 	place := policy.Place{Service: "api", Namespace: "team-a"}
-	const wrong = "EndpointSlice api-x of Service api sends to 10.1.0.7, which no pod api-0 that the Service selects has; remove the EndpointSlice."
+	const wrong = "EndpointSlice api-x of Service api sends to 10.1.0.7, an address that no selected pod named api-0 has; remove the EndpointSlice."
 	for want, s := range map[string][]*policy.Service{
 		"":    {nil, service()},
 		wrong: {service(func(s *policy.Service) { s.Pods = nil }), service(func(s *policy.Service) { s.Pods["api-0"] = policy.Pod{Addresses: []string{"10.1.0.8"}} })},
@@ -255,7 +255,7 @@ func TestRulesAreBounded(t *testing.T) {
 	}
 	load(t, rules(64, 256))
 	for document, want := range map[string]string{
-		rules(65, 65): "targets.rules: 65 rules are more than 64", rules(1, 257): "targets.rules[0].cidrs: the rules have more than 256 ranges together",
+		rules(65, 65): "targets.rules: has 65 rules; at most 64 are allowed", rules(1, 257): "targets.rules[0].cidrs: the rules together have more than 256 ranges",
 	} {
 		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

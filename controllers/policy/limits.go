@@ -81,7 +81,7 @@ func checkLimits(l config.Limits) error {
 			return err
 		}
 		if n.Rate != nil && *n.Rate < 1 {
-			return fmt.Errorf("%s.rate: %d must be at least 1; to let no LoadTest begin, set stop", field, *n.Rate)
+			return fmt.Errorf("%s.rate: %d must be at least 1; to keep every LoadTest from beginning, set stop", field, *n.Rate)
 		}
 		if n.Duration != nil && n.Duration.Duration <= 0 {
 			return fmt.Errorf("%s.duration: %v must be greater than 0, such as 2h", field, n.Duration.Duration)
@@ -90,7 +90,7 @@ func checkLimits(l config.Limits) error {
 			return fmt.Errorf("%s.bytesPerSecond: %v must be at least 1, such as 100Mi", field, n.BytesPerSecond)
 		}
 		if i+1 < len(l.Namespaces) && len(n.Namespaces) == 0 {
-			return fmt.Errorf("%s: is about all namespaces, so that those after it never count; put it last", field)
+			return fmt.Errorf("%s: matches all namespaces, so the rules after it never apply; put it last", field)
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ type count struct {
 func atLeastOne(of string, counts ...count) error {
 	for _, c := range counts {
 		if c.value != nil && *c.value < 1 {
-			return fmt.Errorf("%s.%s: %d must be at least 1; to let no LoadTest begin, set stop", of, c.field, *c.value)
+			return fmt.Errorf("%s.%s: %d must be at least 1; to keep every LoadTest from beginning, set stop", of, c.field, *c.value)
 		}
 	}
 	return nil

@@ -62,14 +62,14 @@ func TestLimitsByDefault(t *testing.T) {
 // The error of a document names the field and the way out.
 func TestLimitsThatAreNone(t *testing.T) {
 	for document, want := range map[string]string{
-		"limits: {runs: 0}":     "limits.runs: 0 must be at least 1; to let no LoadTest begin, set stop",
-		"limits: {workers: -1}": "limits.workers: -1 must be at least 1; to let no LoadTest begin, set stop",
-		"limits: {namespaces: [{namespaces: [a]}, {runs: 0}]}":          "limits.namespaces[1].runs: 0 must be at least 1; to let no LoadTest begin, set stop",
-		"limits: {namespaces: [{users: 0}]}":                            "limits.namespaces[0].users: 0 must be at least 1; to let no LoadTest begin, set stop",
-		"limits: {namespaces: [{rate: 0}]}":                             "limits.namespaces[0].rate: 0 must be at least 1; to let no LoadTest begin, set stop",
+		"limits: {runs: 0}":     "limits.runs: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {workers: -1}": "limits.workers: -1 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {namespaces: [{namespaces: [a]}, {runs: 0}]}":          "limits.namespaces[1].runs: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {namespaces: [{users: 0}]}":                            "limits.namespaces[0].users: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {namespaces: [{rate: 0}]}":                             "limits.namespaces[0].rate: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
 		"limits: {namespaces: [{duration: 0s}]}":                        "limits.namespaces[0].duration: 0s must be greater than 0, such as 2h",
 		"limits: {namespaces: [{bytesPerSecond: 0}]}":                   "limits.namespaces[0].bytesPerSecond: 0 must be at least 1, such as 100Mi",
-		"limits: {namespaces: [{users: 1}, {namespaces: [team-a]}]}":    "limits.namespaces[0]: is about all namespaces, so that those after it never count; put it last",
+		"limits: {namespaces: [{users: 1}, {namespaces: [team-a]}]}":    "limits.namespaces[0]: matches all namespaces, so the rules after it never apply; put it last",
 		"limits: {namespaces: [{namespaces: [a], users: 1, user: 10}]}": "unknown field",
 	} {
 		if _, err := policy.Load([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {

@@ -121,7 +121,7 @@ func (p *Policy) keepStops(last *Policy, problem error) {
 func checkKeys(data map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if key != config.ConfigKey && key != config.SwitchKey {
-			return fmt.Errorf("key %s is not known: the configuration stands under %s", key, config.ConfigKey)
+			return fmt.Errorf("key %s is unknown: the configuration belongs under %s", key, config.ConfigKey)
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ func NeverPorts() []uint16 {
 	return []uint16{10248, 10249, 10250, 10255, 10256, 10257, 10259}
 }
 
-// isNever says whether a place never is a target by its name.
+// isNever says whether a place can never be a target by its name.
 func (p Place) isNever() bool {
 	name := p.Host
 	if p.IsService() {

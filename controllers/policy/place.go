@@ -68,14 +68,14 @@ func (t Targets) Refusal(p Place) string {
 	}
 	if a, err := netip.ParseAddr(p.Host); err == nil {
 		if kind := address.SpecialKind(a); kind != "" {
-			return fmt.Sprintf("host %s is not allowed: it is %s address, which never is a target", p.Host, kind)
+			return fmt.Sprintf("host %s is not allowed: it is %s address, which can never be a target", p.Host, kind)
 		}
 	}
 	if p.isNever() {
-		return fmt.Sprintf("host %s is not allowed: it is a name of the worker itself, the API server or a metadata service, which never are targets", p.Host)
+		return fmt.Sprintf("host %s is not allowed: it names the worker itself, the API server or a metadata service, which can never be targets", p.Host)
 	}
 	if p.isAtNode() {
-		return fmt.Sprintf("host %s is not allowed at port %d: it is one of nodes, which never are targets", p.Host, p.Port)
+		return fmt.Sprintf("host %s is not allowed at port %d: it belongs to nodes, which can never be targets", p.Host, p.Port)
 	}
 	if p.IsService() && !p.IsProxy {
 		return "" // its namespace decides
@@ -84,9 +84,9 @@ func (t Targets) Refusal(p Place) string {
 		return ""
 	}
 	if p.IsProxy {
-		return fmt.Sprintf("host %s is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration", p.Host)
+		return fmt.Sprintf("host %s is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration", p.Host)
 	}
-	return fmt.Sprintf("host %s is not allowed; use a Service of this cluster, or have the administrator add %s to targets.rules of the operator's configuration", p.Host, p.Host)
+	return fmt.Sprintf("host %s is not allowed; use a Service of this cluster, or ask the administrator to add %s to targets.rules of the operator's configuration", p.Host, p.Host)
 }
 
 // Allows says whether a host may be a target, by its spelling alone.

@@ -49,7 +49,7 @@ func (p Priorities) Names() string {
 func checkPriorities(classes []config.PriorityClass) error {
 	for i, c := range classes {
 		if c.Name == "" {
-			return fmt.Errorf("priorityClasses[%d].name: must be set; LoadTests have it as spec.queue.priorityClass", i)
+			return fmt.Errorf("priorityClasses[%d].name: must be set; LoadTests name it in spec.queue.priorityClass", i)
 		}
 	}
 	return nil

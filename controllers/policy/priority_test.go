@@ -38,7 +38,7 @@ priorityClasses:
 	if _, ok := (policy.Rules{}).Priorities.Value("any"); !ok {
 		t.Error("without a queue a class is refused")
 	}
-	if _, err := policy.Load([]byte("priorityClasses: [{value: 1}]")); err == nil || err.Error() != "priorityClasses[0].name: must be set; LoadTests have it as spec.queue.priorityClass" {
+	if _, err := policy.Load([]byte("priorityClasses: [{value: 1}]")); err == nil || err.Error() != "priorityClasses[0].name: must be set; LoadTests name it in spec.queue.priorityClass" {
 		t.Errorf("a class without a name: %v", err)
 	}
 }

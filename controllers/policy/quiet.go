@@ -159,7 +159,7 @@ func quietAt(list []quietHours, now time.Time) *Hold {
 		return nil
 	}
 	shown := until.In(of.zone).Format("Mon 2 Jan 15:04 MST")
-	return &Hold{Cause: Quiet, Until: until, Why: fmt.Sprintf("Quiet hours until %s%s (configuration of the operator).", shown, because(of.reason))}
+	return &Hold{Cause: Quiet, Until: until, Why: fmt.Sprintf("Quiet hours until %s%s (operator configuration).", shown, because(of.reason))}
 }
 
 // nextQuiet is the first instant after now at which hours begin.

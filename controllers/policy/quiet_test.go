@@ -84,7 +84,7 @@ func TestQuietHours(t *testing.T) {
 
 func TestQuietHoursThatFollowHaveTheReasonOfTheFirst(t *testing.T) {
 	hold := rulesOf(t, `quietHours: [{from: "08:00", to: "09:00", reason: Maintenance.}, {from: "07:00", to: "08:00", reason: Backup.}]`).Hold(at(t, "2026-03-08T07:30:00Z"))
-	if want := "Quiet hours until Sun 8 Mar 09:00 UTC: Backup (configuration of the operator)."; hold == nil || hold.Why != want {
+	if want := "Quiet hours until Sun 8 Mar 09:00 UTC: Backup (operator configuration)."; hold == nil || hold.Why != want {
 		t.Errorf("%+v, want %s", hold, want)
 	}
 }
@@ -135,11 +135,11 @@ func TestQuietHoursAreChecked(t *testing.T) {
 
 func TestStopSaysByWhomAndWhy(t *testing.T) {
 	for document, want := range map[string]string{
-		"stop: {by: jane, reason: incident 4711}":  "Stopped by jane: incident 4711 (configuration of the operator).",
-		"stop: {by: jane}":                         "Stopped by jane (configuration of the operator).",
-		"stop: {reason: ' The network is slow. '}": "Stopped: The network is slow (configuration of the operator).",
-		"stop: {}": "Stopped (configuration of the operator).",
-		"stop: {namespaces: ['team-*'], by: \"a\\nb\\u202e\"}": "Stopped by ab (configuration of the operator).",
+		"stop: {by: jane, reason: incident 4711}":  "Stopped by jane: incident 4711 (operator configuration).",
+		"stop: {by: jane}":                         "Stopped by jane (operator configuration).",
+		"stop: {reason: ' The network is slow. '}": "Stopped: The network is slow (operator configuration).",
+		"stop: {}": "Stopped (operator configuration).",
+		"stop: {namespaces: ['team-*'], by: \"a\\nb\\u202e\"}": "Stopped by ab (operator configuration).",
 		"stop: {namespaces: [shop]}":                           "",
 		"stop: null":                                           "",
 	} {

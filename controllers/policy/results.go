@@ -87,9 +87,9 @@ func checkObjectStore(s *config.ObjectStore) error {
 	case err != nil:
 		return fmt.Errorf("endpoint: %w", err)
 	case strings.Trim(endpoint.Path, "/") != "" || endpoint.RawQuery != "":
-		return fmt.Errorf("endpoint: must be a scheme, a host and a port: the bucket stands in bucket, what begins the keys in prefix")
+		return fmt.Errorf("endpoint: must be a scheme, a host and a port: put the bucket into bucket, and the beginning of the keys into prefix")
 	case !bucketName.MatchString(s.Bucket):
-		return fmt.Errorf("bucket: %q is no name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens", s.Bucket)
+		return fmt.Errorf("bucket: %q is not a name of a bucket: use 3 to 63 lower-case letters, digits, dots and hyphens", s.Bucket)
 	case !regionName.MatchString(s.Region):
 		return fmt.Errorf("region: %q must be of lower-case letters, digits and hyphens, such as eu-central-1", s.Region)
 	}
@@ -102,7 +102,7 @@ func checkPrefix(prefix string) error {
 		return nil
 	}
 	if len(prefix) > maxPrefix || !prefixPath.MatchString(prefix) || slices.ContainsFunc(strings.Split(prefix, "/"), isDots) {
-		return fmt.Errorf("prefix: %q must be names of letters, digits, dots, hyphens and underscores between slashes, none of them . or .., %d bytes at most", prefix, maxPrefix)
+		return fmt.Errorf("prefix: %q must be names of letters, digits, dots, hyphens and underscores between slashes, but not . or .., with at most %d bytes", prefix, maxPrefix)
 	}
 	return nil
 }
@@ -117,9 +117,9 @@ func readURL(text string) (*url.URL, error) {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("must be a URL of http or https, such as https://host.example.com")
 	case u.User != nil:
-		return nil, fmt.Errorf("must have no user and no password: keys stand in a Secret that is mounted in the operator's pods")
+		return nil, fmt.Errorf("must not have a user or a password: put keys into the Secret that is mounted in the operator's pods")
 	case u.Fragment != "":
-		return nil, fmt.Errorf("must have no fragment")
+		return nil, fmt.Errorf("must not have a fragment")
 	}
 	return u, nil
 }

@@ -47,7 +47,7 @@ func TestBadResultsAreRefused(t *testing.T) {
 		"results: {volume: {path: /etc}}":                                            `unknown field "results.volume.path"`,
 		store("prefix: /a"):                                                          `results.objectStore.prefix: "/a" must be`,
 		store("prefix: a/./b"):                                                       `results.objectStore.prefix: "a/./b" must be`,
-		store("prefix: " + strings.Repeat("a", 257)):                                 "256 bytes at most",
+		store("prefix: " + strings.Repeat("a", 257)):                                 "at most 256 bytes",
 		store("region: 'eu 1'"):                                                      "results.objectStore.region: ",
 		endpoint("s3.example.com"):                                                   "results.objectStore.endpoint: must be a URL of http or https",
 		endpoint("file:///etc"):                                                      "results.objectStore.endpoint: must be a URL of http or https",
@@ -55,10 +55,10 @@ func TestBadResultsAreRefused(t *testing.T) {
 		endpoint("https:///bucket"):                                                  "results.objectStore.endpoint: must be a URL of http or https",
 		endpoint("https://s3.example.com/bucket"):                                    "results.objectStore.endpoint: must be a scheme, a host and a port",
 		endpoint("https://s3.example.com?a=b"):                                       "results.objectStore.endpoint: must be a scheme, a host and a port",
-		"results: {objectStore: {endpoint: 'https://s3.example.com', bucket: Load}}": `results.objectStore.bucket: "Load" is no name`,
+		"results: {objectStore: {endpoint: 'https://s3.example.com', bucket: Load}}": `results.objectStore.bucket: "Load" is not a name`,
 		"results: {webhook: {}}":                                                     "results.webhook.url: must be a URL",
-		"results: {webhook: {url: 'https://a.b/#c'}}":                                "results.webhook.url: must have no fragment",
-		"results: {webhook: {url: 'https://u:hunter2@a.b/'}}":                        "results.webhook.url: must have no user and no password",
+		"results: {webhook: {url: 'https://a.b/#c'}}":                                "results.webhook.url: must not have a fragment",
+		"results: {webhook: {url: 'https://u:hunter2@a.b/'}}":                        "results.webhook.url: must not have a user or a password",
 		"results: {webhook: {url: 'https://u:hunter2@a.b/ %'}}":                      "results.webhook.url: must be a URL",
 	} {
 		_, err := policy.Load([]byte(document))

@@ -70,7 +70,7 @@ func checkTargets(t config.Targets) error {
 		return err
 	}
 	if len(t.Rules) > maxRules {
-		return fmt.Errorf("targets.rules: %d rules are more than %d", len(t.Rules), maxRules)
+		return fmt.Errorf("targets.rules: has %d rules; at most %d are allowed", len(t.Rules), maxRules)
 	}
 	ranges := 0
 	for i, r := range t.Rules {
@@ -78,7 +78,7 @@ func checkTargets(t config.Targets) error {
 			return err
 		}
 		if ranges += len(r.CIDRs); ranges > maxRanges {
-			return fmt.Errorf("targets.rules[%d].cidrs: the rules have more than %d ranges together", i, maxRanges)
+			return fmt.Errorf("targets.rules[%d].cidrs: the rules together have more than %d ranges", i, maxRanges)
 		}
 	}
 	return nil

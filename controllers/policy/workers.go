@@ -97,7 +97,7 @@ func checkWorkers(rules []config.WorkerRule) error {
 			return err
 		}
 		if i+1 < len(rules) && len(r.Namespaces) == 0 {
-			return fmt.Errorf("%s: is about all namespaces, so that those after it never count; put it last", field)
+			return fmt.Errorf("%s: matches all namespaces, so the rules after it never apply; put it last", field)
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func checkWorkerRule(field string, r config.WorkerRule) error {
 	for _, image := range r.Images {
 		host, _, _ := strings.Cut(image, "*")
 		if image != "*" && image != host && !strings.Contains(host, "/") {
-			return fmt.Errorf("%s.images: %q must have a / before its *: a registry of another's name may begin alike", field, image)
+			return fmt.Errorf("%s.images: %q must have a / before its *: the name of another registry may begin alike", field, image)
 		}
 	}
 	for _, p := range r.PullPolicies {

@@ -102,7 +102,7 @@ func TestRulesOfWorkersThatMeanNothingAreRefused(t *testing.T) {
 		`workers: [{secrets: [""]}]`:                              `workers[0]: a pattern is empty`,
 		`workers: [{pullPolicies: [Sometimes]}]`:                  `workers[0].pullPolicies: "Sometimes" must be Always, IfNotPresent or Never`,
 		`workers: [{resources: {cpu: "0"}}]`:                      `workers[0].resources.cpu: 0 must be greater than 0`,
-		`workers: [{secrets: []}, {namespaces: [a]}]`:             `workers[0]: is about all namespaces, so that those after it never count; put it last`,
+		`workers: [{secrets: []}, {namespaces: [a]}]`:             `workers[0]: matches all namespaces, so the rules after it never apply; put it last`,
 		`workers: [{serviceAccountName: admin}]`:                  `unknown field "workers[0].serviceAccountName"`,
 		`workers: [{namespaces: [a]}, {tolerationKeys: [a, ""]}]`: `workers[1]: a pattern is empty`,
 	} {

@@ -50,7 +50,7 @@ func Check(ctx context.Context, scheme *runtime.Scheme, args []string, w io.Writ
 	flags.StringVar(&i.namespace, "namespace", os.Getenv("POD_NAMESPACE"), "`namespace` for LoadTests that are not stored; default: $POD_NAMESPACE")
 	flags.StringVar(&i.coordinator, "coordinator", "", "`host:port` that workers dial")
 	flags.StringVar(&i.ca, "ca", "", "`file` with the CA of the coordinator")
-	flags.BoolVar(&i.policy, "policy", false, "an admission policy is to refuse LoadTests whose targets never are allowed")
+	flags.BoolVar(&i.policy, "policy", false, "also check that the admission policy refuses LoadTests whose targets can never be allowed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (i *installation) run(ctx context.Context, limit time.Duration, w io.Writer
 	}{
 		{"the CustomResourceDefinitions have all fields of this version", i.definitions},
 		{"a replica leads, and workers reach it at " + i.coordinator, i.leader},
-		{"the API server takes a LoadTest", i.taken},
+		{"the API server accepts a LoadTest", i.taken},
 		{"the API server refuses a LoadTest that aims at itself", i.refused},
 	}
 	if !i.policy {
@@ -92,7 +92,7 @@ func (i *installation) run(ctx context.Context, limit time.Duration, w io.Writer
 	}
 	for _, c := range checks {
 		if err := within(ctx, limit, c.do); err != nil {
-			return fmt.Errorf("not so: %s: %w", c.what, err)
+			return fmt.Errorf("check failed: %s: %w", c.what, err)
 		}
 		_, _ = fmt.Fprintln(w, "ok:", c.what)
 	}
@@ -148,8 +148,8 @@ func (i *installation) refused(ctx context.Context) error {
 	err := i.dryRun(ctx, bad)
 	switch {
 	case err == nil:
-		return errors.New("it takes it: the policy, or its binding, is not there")
-	case !strings.Contains(err.Error(), "never is a target"):
+		return errors.New("the LoadTest was accepted: the admission policy or its binding is missing")
+	case !strings.Contains(err.Error(), "can never be a target"):
 		return err
 	}
 	return nil

@@ -76,7 +76,7 @@ func TestCheckOfInstallation(t *testing.T) {
 				i.coordinator = listener.Addr().String()
 				_ = listener.Close()
 			},
-			wantErr: "not so: a replica leads, and workers reach it at 127.0.0.1:",
+			wantErr: "check failed: a replica leads, and workers reach it at 127.0.0.1:",
 		},
 		"another operator's CA": {
 			spoil: func(t *testing.T, i *installation) {
@@ -110,7 +110,7 @@ func TestCheckOfInstallation(t *testing.T) {
 		},
 		"no policy": {
 			spoil:   func(_ *testing.T, i *installation) { i.policy = true },
-			wantErr: "not so: the API server refuses a LoadTest that aims at itself: it takes it",
+			wantErr: "check failed: the API server refuses a LoadTest that aims at itself: the LoadTest was accepted",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -153,7 +153,7 @@ func (r *Replica) Watch(ctx context.Context, c cache.Cache, configuration Config
 
 // Lead serves workers until ctx ends.
 func (r *Replica) Lead(ctx context.Context) error {
-	r.setUnready("it leads, and workers cannot reach it yet")
+	r.setUnready("it leads, but workers cannot reach it yet")
 	// Another leader may have renewed the certificate since this one read it.
 	if err := r.ReadCertificate(ctx); err != nil {
 		return nil // ctx has ended

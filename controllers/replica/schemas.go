@@ -16,7 +16,7 @@ func older(lacking []string) error {
 	if n := len(lacking) - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("the CustomResourceDefinitions are older than this operator: they lack %s%s, which the API server would not store; apply those of its chart: "+
+	return fmt.Errorf("the CustomResourceDefinitions are older than this operator: they lack %s%s, which the API server would not store; apply the ones of its chart: "+
 		"helm show crds CHART | kubectl apply --server-side --force-conflicts --filename -", lacking[0], more)
 }
 

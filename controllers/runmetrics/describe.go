@@ -14,7 +14,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 // The metrics of every LoadTest.
 var (
 	created   = describe("created_timestamp_seconds", "When the LoadTest was created.")
-	started   = describe("start_timestamp_seconds", "When the run was taken up, after its wait in the queue. Absent before.")
+	started   = describe("start_timestamp_seconds", "When the run began, after its wait in the queue. Absent before.")
 	completed = describe("completion_timestamp_seconds", "When the run finished. Absent before.")
 	phase     = describe("phase", "1 for the phase that the LoadTest is in, 0 for the others.", "phase")
 	verdict   = describe("verdict", "1 for the verdict of the run, 0 for the others, and for all of them before the run has finished.", "verdict")
@@ -26,23 +26,23 @@ var (
 var (
 	requestsDue      = describe("requests_due_total", "Requests that the schedule asked for. A closed loop has no schedule: a request is due when it is sent.")
 	requestsSent     = describe("requests_sent_total", "Requests sent.")
-	requestsExpected = describe("requests_expected_total", "Requests with an expected response, a denial (429) that is expected included. The goodput is the rate of requests_total with outcome success.")
+	requestsExpected = describe("requests_expected_total", "Requests with an expected response, including expected denials (429). Goodput is the rate of requests_total with outcome success.")
 	requestsLate     = describe("requests_late_total", "Requests that were sent more than 10 ms after they were due.")
-	requests         = describe("requests_total", "Requests that have ended, by outcome. Each is in exactly one of them.", "outcome")
-	responseTime     = describe("response_time_seconds", "Time from when a request was due to its response, of every outcome but unfinished. Classic buckets, and native ones of schema 3.")
-	steps            = describe("steps", "Steps of the run so far planned, pauses left out.")
-	stepNumber       = describe("step", "Number of the most recent step, from 1, pauses left out; 0 before the first.")
-	users            = describe("users", "Users of the step that runs, of a ramp those at its end; 0 while none runs, and of a step that has a rate.")
-	plannedRate      = describe("planned_requests_per_second", "Requests per second that the step that runs plans, of a ramp those at its end; 0 while none runs, and of users without a rate.")
-	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as the status has them.")
-	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as the status has them. Absent with too few samples.", "percentile")
+	requests         = describe("requests_total", "Ended requests by outcome; each has exactly one.", "outcome")
+	responseTime     = describe("response_time_seconds", "Time from when a request was due to its outcome, for all outcomes except unfinished. Classic buckets, and native buckets of schema 3.")
+	steps            = describe("steps", "Steps planned so far, without pauses.")
+	stepNumber       = describe("step", "Number of the most recent step, from 1, without pauses; 0 before the first.")
+	users            = describe("users", "Users of the running step (for a ramp, the number at its end); 0 between steps, and for steps with a rate.")
+	plannedRate      = describe("planned_requests_per_second", "Planned requests per second of the running step (for a ramp, the rate at its end); 0 between steps, and for users without a rate.")
+	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as in the status.")
+	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as in the status. Absent if it has too few samples.", "percentile")
 	sendLateness     = describe("step_send_lateness_p99_seconds", "99th percentile of how late the generator sent requests that it was free to send, in the most recent step. Absent with fewer than 100 samples.")
-	throttled        = describe("step_cpu_throttled_ratio", "Share of the workers' time for which CPU limits stopped them in the most recent step.")
-	runQueueWait     = describe("step_run_queue_wait_ratio", "How long threads of the workers waited for a processor in the most recent step, as a share of the workers' time; above 1 if several waited at a time.")
+	throttled        = describe("step_cpu_throttled_ratio", "Share of the workers' time in the most recent step during which CPU limits stopped them.")
+	runQueueWait     = describe("step_run_queue_wait_ratio", "Time that threads of the workers waited for a processor in the most recent step, as a share of the workers' time; above 1 if several waited at once.")
 )
 
 var leftOut = prometheus.NewDesc("loadtest_metrics_left_out",
-	"LoadTests without series, because there are more than --metrics-max-loadtests. Those that run have series first, then those that wait, then those that finished last.", nil, nil)
+	"LoadTests without series, because there are more than --metrics-max-loadtests. Running LoadTests have series first, then waiting ones, then the most recently finished.", nil, nil)
 
 var all = []*prometheus.Desc{
 	created, started, completed, phase, verdict, limited, workers,

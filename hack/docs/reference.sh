@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the pages of docs/reference from the types; make generate runs it.
+# Writes the pages of docs/reference from the types and the source; make generate runs it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -11,3 +11,5 @@ page() {
 
 page api/v1alpha1 api "The API: LoadTest and LoadTestSchedule" LoadTestSpec
 page api/config/v1alpha1 configuration "The operator's configuration" OperatorConfiguration
+
+go run ./hack/docs/messages

@@ -85,7 +85,7 @@ func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(er
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, err}
 		}
 		if s.GetToControl() && a.GetControl() == nil {
-			return nil, &Refusal{workerv1.ReasonInvalidSpec, fmt.Errorf("step %d is sent to a control, and there is none", s.GetIndex())}
+			return nil, &Refusal{workerv1.ReasonInvalidSpec, fmt.Errorf("step %d is sent to a control, but there is none", s.GetIndex())}
 		}
 	}
 	held, memory, limits := x.steps, memoryNeed(a), limitsOfEach(c.Limits, len(assignmentsOf(a)))
@@ -165,7 +165,7 @@ func (x *Assembly) AddStep(s *workerv1.Step) error {
 		return err
 	}
 	if _, ok := step.Load.(attack.Arrivals); ok && x.journeys {
-		return fmt.Errorf("step %d has a rate, and journeys are of users; set users", step.Index)
+		return fmt.Errorf("step %d has a rate, but only users follow journeys; set users", step.Index)
 	}
 	x.steps = append(x.steps, step)
 	x.toControl[step.Index] = s.GetToControl()

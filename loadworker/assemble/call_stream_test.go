@@ -124,8 +124,8 @@ func TestExpectationsOfAStream(t *testing.T) {
 		"too many":                {output(0, 1, 1, 1), &workerv1.Request{MaxReplies: 2}, "3 replies, at most 2 are expected", "as without"},
 		"too few, and an error":   {output(5, 1), &workerv1.Request{MinReplies: 2, ExpectedStatus: []int32{0, 5}}, "", ""},
 		"all of them too large":   {output(0, 4000, 4000), &workerv1.Request{MaxBodyBytes: 8000}, "replies of 8012 bytes, at most 8000 are expected", ""},
-		"one that is too large":   {output(0, 300_000), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "reply 1: reply of 300008 bytes, at most 262144 are looked at", "which are more than 262144 bytes of text"},
-		"all too large to look":   {output(0, slices.Repeat([]int{200_000}, 6)...), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "replies of 1200078 bytes, of which only 1048576 are looked at", "reply 6: a message of"},
+		"one that is too large":   {output(0, 300_000), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "reply 1: reply of 300008 bytes; the worker reads at most 262144", "which are more than 262144 bytes of text"},
+		"all too large to look":   {output(0, slices.Repeat([]int{200_000}, 6)...), &workerv1.Request{ExpectedJson: value(".payload.type", "COMPRESSABLE")}, "replies of 1200078 bytes, of which the worker reads only 1048576", "reply 6: a message of"},
 		"a large one, unlooked":   {output(0, 5<<20), &workerv1.Request{MinReplies: 1}, "", ""},
 	}
 	for name, tt := range tests {
@@ -300,7 +300,7 @@ func TestStreamsOfAnotherKind(t *testing.T) {
 		says   string
 	}{
 		"replies":                  {answer("", slices.Repeat(reply, 3)...), true, measure.Success, ""},
-		"more than are looked at":  {answer("", slices.Repeat(reply, 1001)...), true, measure.BadResponse, "more than 1000 replies: no more are looked at"},
+		"more than are looked at":  {answer("", slices.Repeat(reply, 1001)...), true, measure.BadResponse, "more than 1000 replies: the worker reads no more"},
 		"as many, unlooked":        {answer("", slices.Repeat(reply, 1001)...), false, measure.Success, ""},
 		"a reply cut short":        {answer("", 0, 0, 0, 0, 9, 'x'), false, measure.BadResponse, "the message ends 8 bytes before its length of 9"},
 		"a bomb":                   {answer("gzip", packed...), true, measure.BadResponse, "which are more than 262144 bytes of text"},
@@ -377,7 +377,7 @@ func TestMessagesAndRepliesThatAMethodDoesNotHaveAreRefused(t *testing.T) {
 		"replies of a stream to it": {func(r *workerv1.Request) { r.Call.Method, r.MaxReplies = workertest.StreamingInputCall, 2 }, "expect.replies: must not be set, as grpc.testing.TestService/StreamingInputCall"},
 		"a field of a later one": {func(r *workerv1.Request) {
 			r.Call = &workerv1.Call{Method: workertest.FullDuplexCall, Messages: messages("{}", `{"x": 1}`)}
-		}, `request "call 0": messages[1]: is no grpc.testing.StreamingOutputCallRequest: (line 1:2): unknown field "x"`},
+		}, `request "call 0": messages[1]: is not a grpc.testing.StreamingOutputCallRequest: (line 1:2): unknown field "x"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -243,7 +243,7 @@ func TestMessageThatCannotBeEncodedIsNotSent(t *testing.T) {
 			a.Requests[0].Weight = 0
 			a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 3}, Capture: map[string]string{"name": ".username"}}}
 			got := run(t, prepared(t, a, testConfig(), ignore))
-			want := `request "call 1": message: is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
+			want := `request "call 1": message: is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
 			if q := got.Requests[1]; q.Sent != step.GetTotal()*max(1, int64(step.GetBurst().GetRequestsPerUser())) || q.Outcomes[measure.Other] != q.Sent || got.Errors[measure.Other] != want {
 				t.Errorf("%v of %d: %v", q.Outcomes, q.Sent, got.Errors)
 			}
@@ -278,9 +278,9 @@ func TestCallsThatCannotBeSentAreRefused(t *testing.T) {
 		"a proxy":        {func(a *workerv1.Assignment) { a.Target.ProxyUrl = "http://127.0.0.1:3128" }, "calls of gRPC do not go through target.proxy"},
 		"vegeta":         {func(a *workerv1.Assignment) { a.Driver = workerv1.Driver_DRIVER_VEGETA }, "calls of gRPC are not sent by worker.driver Vegeta"},
 		"no file":        {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = "/nowhere" }, "target.grpc.descriptorsFrom: open /nowhere"},
-		"other files":    {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = file(t, "syntax") }, "is no descriptor set of protobuf"},
+		"other files":    {func(a *workerv1.Assignment) { a.Target.DescriptorsFile = file(t, "syntax") }, "is not a descriptor set of protobuf"},
 		"another method": {func(a *workerv1.Assignment) { a.Requests[0].Call.Method = "a.B/C" }, `request "call 0": grpc.method: the descriptors have no service a.B`},
-		"another field":  {func(a *workerv1.Assignment) { a.Requests[0].Call.Messages[0] = []byte(`{"x": 1}`) }, `request "call 0": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`},
+		"another field":  {func(a *workerv1.Assignment) { a.Requests[0].Call.Messages[0] = []byte(`{"x": 1}`) }, `request "call 0": message: is not a grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

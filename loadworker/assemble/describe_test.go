@@ -171,7 +171,7 @@ func TestReflectionThatDoesNotHelpIsRefused(t *testing.T) {
 				return workertest.ServeCalls(t, streams(make(chan metadata.MD, 9), func() codes.Code { return codes.Unauthenticated })).URL
 			},
 			reason: workerv1.ReasonInvalidSpec,
-			wanted: "target.grpc: the target's reflection refuses the question (UNAUTHENTICATED)" + give + ", or have target.headers say who asks",
+			wanted: "target.grpc: the target's reflection refuses the request (UNAUTHENTICATED)" + give + ", or set target.headers to the credentials that it needs",
 		},
 		"another service": {
 			change: func(a *workerv1.Assignment) { a.Requests[0].Call.Method = "a.B/C" },

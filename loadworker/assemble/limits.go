@@ -118,7 +118,7 @@ func checkLimits(l health.Limits, steps []attack.StepShare, memory need) error {
 	case sockets == 0:
 		return fmt.Errorf("the worker may open %d files, which is too few for any connection; raise the limit on open files", l.Descriptors)
 	case fit == 0:
-		return fmt.Errorf("the worker may use %s of memory, and needs %s before any connection: raise spec.worker.resources.limits.memory",
+		return fmt.Errorf("the worker may use %s of memory, but needs %s before any connection: raise spec.worker.resources.limits.memory",
 			mebibytes(l.Memory), mebibytes(memory.base+memory.each))
 	}
 	for _, s := range steps {

@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 		},
 		"none for any": {
 			memory(30 * mib), hits,
-			"the worker may use 30Mi of memory, and needs 31Mi before any connection: raise spec.worker.resources.limits.memory",
+			"the worker may use 30Mi of memory, but needs 31Mi before any connection: raise spec.worker.resources.limits.memory",
 		},
 		"descriptors come first": {
 			health.Limits{Descriptors: 74, Ports: 28232, Memory: 31 * mib}, users(200, 200),

@@ -68,7 +68,7 @@ func TestPreflightRefusals(t *testing.T) {
 		"another status": {
 			about: `{"strategy":"lua"}`, asked: 1,
 			change: func(a *workerv1.Assignment) { a.Preflight[0].ExpectedStatus = []int32{204} },
-			reason: "PreflightFailed", message: `preflight: GET /version: status 200 OK is not expected, but 204`,
+			reason: "PreflightFailed", message: `preflight: GET /version: status 200 OK instead of 204`,
 		},
 		"the second question": {
 			about: `{"strategy":"lua"}`, asked: 2,
@@ -78,7 +78,7 @@ func TestPreflightRefusals(t *testing.T) {
 					ExpectedJson: []*workerv1.ExpectedValue{{Path: ".store", Equals: "redis"}},
 				})
 			},
-			reason: "PreflightFailed", message: `preflight: store: .store: the body of 18 bytes has none, "redis" is expected`,
+			reason: "PreflightFailed", message: `preflight: store: .store: the body of 18 bytes has none; "redis" is expected`,
 		},
 		"a path that is no template": {
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Path = "/${foo}" },
@@ -133,7 +133,7 @@ func TestPreflightWaitsForTheTarget(t *testing.T) {
 	}{
 		"it answers so": {
 			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-			`preflight: GET /version: status 503 Service Unavailable is not expected, but 200: the target is not ready`,
+			`preflight: GET /version: status 503 Service Unavailable instead of 200: the target is not ready`,
 		},
 		"it does not answer": {
 			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },

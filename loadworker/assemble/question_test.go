@@ -73,30 +73,30 @@ func TestPreflightByACallJudgesTheAnswer(t *testing.T) {
 	}{
 		"another status": {
 			message: `{"responseStatus": {"code": 5, "message": "no c\u001b[31mart <b>s3cret</b>"}}`,
-			reason:  "PreflightFailed", want: label + "status 5 NOT_FOUND is not expected, but OK",
+			reason:  "PreflightFailed", want: label + "status 5 NOT_FOUND instead of OK",
 			exposed: `; the target sent "no c\x1b[31mart <b>s3cret</b>"`, hidden: "s3cret",
 		},
 		"without a name": {
-			message: answering(5), reason: "PreflightFailed", want: "preflight: grpc.method " + workertest.UnaryCall + ": status 5 NOT_FOUND is not expected, but OK",
+			message: answering(5), reason: "PreflightFailed", want: "preflight: grpc.method " + workertest.UnaryCall + ": status 5 NOT_FOUND instead of OK",
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Name = workertest.UnaryCall },
 		},
 		"a long message": {
 			message: `{"responseStatus": {"code": 13, "message": "` + strings.Repeat("x", 5000) + `"}}`,
-			reason:  "PreflightFailed", want: label + "status 13 INTERNAL is not expected, but OK",
+			reason:  "PreflightFailed", want: label + "status 13 INTERNAL instead of OK",
 			exposed: `; the target sent "` + strings.Repeat("x", 77) + `…"`,
 		},
 		"OK, which is not expected": {
-			message: `{}`, change: expecting(5), reason: "PreflightFailed", want: label + "status 0 OK is not expected, but NOT_FOUND",
+			message: `{}`, change: expecting(5), reason: "PreflightFailed", want: label + "status 0 OK instead of NOT_FOUND",
 		},
 		"UNAVAILABLE": {
-			message: answering(14), reason: "TargetUnreachable", want: label + "status 14 UNAVAILABLE is not expected, but OK: the target is not ready",
+			message: answering(14), reason: "TargetUnreachable", want: label + "status 14 UNAVAILABLE instead of OK: the target is not ready",
 		},
 		"UNAVAILABLE, with a message": {
 			message: `{"responseStatus": {"code": 14, "message": "draining"}}`, reason: "TargetUnreachable", hidden: "draining",
-			want: label + "status 14 UNAVAILABLE is not expected, but OK: the target is not ready", exposed: `; the target sent "draining"`,
+			want: label + "status 14 UNAVAILABLE instead of OK: the target is not ready", exposed: `; the target sent "draining"`,
 		},
 		"a deadline that the target noticed": {
-			message: answering(4), reason: "TargetUnreachable", want: label + "status 4 DEADLINE_EXCEEDED is not expected, but OK: the target is not ready",
+			message: answering(4), reason: "TargetUnreachable", want: label + "status 4 DEADLINE_EXCEEDED instead of OK: the target is not ready",
 		},
 		"another value": {
 			message: `{"payload": {"body": "aGFzaA=="}}`, reason: "PreflightFailed", want: label + `.username: a string of 4 bytes instead of "lua"`,
@@ -113,7 +113,7 @@ func TestPreflightByACallJudgesTheAnswer(t *testing.T) {
 			},
 		},
 		"a field that there is not": {
-			message: `{"x": 1}`, reason: "InvalidSpec", want: `preflight[0] "cart": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`,
+			message: `{"x": 1}`, reason: "InvalidSpec", want: `preflight[0] "cart": message: is not a grpc.testing.SimpleRequest: (line 1:2): unknown field "x"`,
 		},
 		"a value that is drawn, and none of its field": {
 			message: `{"responseSize": "${rand:3000000000-4000000000}"}`, reason: "InvalidSpec", want: "invalid value for int32 field responseSize",
@@ -197,16 +197,16 @@ func TestHealthPreflightJudgesTheAnswer(t *testing.T) {
 			want: "preflight: grpcHealth shop: the health service of the target has no service of this name",
 		},
 		"a state that there is not": {
-			state: 77, reason: "PreflightFailed", want: "preflight: grpcHealth shop: 77 is no status of a health service",
+			state: 77, reason: "PreflightFailed", want: "preflight: grpcHealth shop: 77 is not a status of a health service",
 		},
 		"not permitted": {
-			code: codes.PermissionDenied, reason: "PreflightFailed", want: "preflight: grpcHealth shop: status 7 PERMISSION_DENIED is not expected, but OK",
+			code: codes.PermissionDenied, reason: "PreflightFailed", want: "preflight: grpcHealth shop: status 7 PERMISSION_DENIED instead of OK",
 		},
 		"UNAVAILABLE": {
-			code: codes.Unavailable, reason: "TargetUnreachable", want: "preflight: grpcHealth shop: status 14 UNAVAILABLE is not expected, but OK: the target is not ready",
+			code: codes.Unavailable, reason: "TargetUnreachable", want: "preflight: grpcHealth shop: status 14 UNAVAILABLE instead of OK: the target is not ready",
 		},
 		"too late": {
-			code: codes.DeadlineExceeded, reason: "TargetUnreachable", want: "preflight: grpcHealth shop: status 4 DEADLINE_EXCEEDED is not expected, but OK: the target is not ready",
+			code: codes.DeadlineExceeded, reason: "TargetUnreachable", want: "preflight: grpcHealth shop: status 4 DEADLINE_EXCEEDED instead of OK: the target is not ready",
 		},
 	}
 	for name, tt := range tests {
@@ -276,7 +276,7 @@ func TestAuditReadsANumberByACall(t *testing.T) {
 	server := workertest.ServeCalls(t)
 	for message, want := range map[string]string{
 		`{"payload": {"body": "NjA="}}`:                        "60",
-		`{"payload": {"body": "bm8="}}`:                        "the call: .username is a text of 2 bytes, which is no whole number of up to 15 digits",
+		`{"payload": {"body": "bm8="}}`:                        "the call: .username is a text of 2 bytes, which is not a whole number of up to 15 digits",
 		`{"responseStatus": {"code": 5, "message": "s3cret"}}`: "the call: status NOT_FOUND",
 	} {
 		a := callsTo(t, server.URL, workertest.Burst(0, 1, 1), `{}`)

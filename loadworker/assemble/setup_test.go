@@ -158,7 +158,7 @@ func TestSetupRefusals(t *testing.T) {
 		"a response that is not expected": {
 			handle:  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInsufficientStorage) },
 			reason:  "InvalidSpec",
-			message: `setup.fill: request "create": status 507 Insufficient Storage is not expected, but 200 to 299`,
+			message: `setup.fill: request "create": status 507 Insufficient Storage instead of 200 to 299`,
 		},
 		"nothing for this worker to capture": {
 			change:  func(a *workerv1.Assignment) { a.Setup.Fill.Share.Count = 0 },

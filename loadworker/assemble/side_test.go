@@ -117,7 +117,7 @@ func TestRefusalsOfTheControl(t *testing.T) {
 		},
 		"a step of no control": {
 			func(a *workerv1.Assignment) { a.Control = nil }, workerv1.ReasonInvalidSpec,
-			"step 1 is sent to a control, and there is none",
+			"step 1 is sent to a control, but there is none",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func TestSourceExpects(t *testing.T) {
 		body, want string
 	}{
 		{201, `{"a":"b"}`, ""},
-		{200, `{"a":"b"}`, "status 200 OK is not expected, but 201"},
+		{200, `{"a":"b"}`, "status 200 OK instead of 201"},
 		{201, `{"a":"c"}`, `.a: a string of 1 bytes instead of "b"`},
 		{201, `{"a":"b", "much": "more"}`, "body of 25 bytes, at most 20 are expected"},
 	} {
@@ -119,15 +119,15 @@ func TestSourceRefuses(t *testing.T) {
 		},
 		"a body with a variable that is none": {
 			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "pass=${secret}") },
-			`request "read": body: the $ at 5 begins none of ${user}, `,
+			`request "read": body: the $ at 5 does not begin any of ${user}, `,
 		},
 		"a body with a brace that does not close": {
 			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "${secret") },
-			`request "read": body: the $ at 0 begins none of `,
+			`request "read": body: the $ at 0 does not begin any of `,
 		},
 		"a body with a range that is none": {
 			func(a *workerv1.Assignment) { a.Requests[0].BodyFile = file(t, "${rand:secret}") },
-			`request "read": body: the $ at 0 begins none of `,
+			`request "read": body: the $ at 0 does not begin any of `,
 		},
 		"a header that is not there": {
 			func(a *workerv1.Assignment) {
@@ -156,7 +156,7 @@ func TestSourceRefuses(t *testing.T) {
 				a.Data = []*workerv1.Data{{Name: "d", File: file(t, "code\n1\n")}}
 				a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code"}}}
 			},
-			`setup.fill.capture: column "code" has the name of one of data "d", file `,
+			`setup.fill.capture: column "code" has the same name as a column of data "d", file `,
 		},
 		"a captured column that is a variable": {
 			func(a *workerv1.Assignment) {

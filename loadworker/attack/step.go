@@ -125,7 +125,7 @@ func (s StepShare) check() error {
 	case s.WarmUp > 0 && isBurst(s.Load):
 		return errors.New("a burst has no warm-up: all of its requests count")
 	case s.Share.First < 0 || s.Share.Stride < 1 || s.Share.Count < 0:
-		return fmt.Errorf("share %+v is none", s.Share)
+		return fmt.Errorf("share %+v is invalid", s.Share)
 	case s.Share.Count > 0 && s.Share.Number(s.Share.Count-1) >= s.Total:
 		return fmt.Errorf("share %+v is not within %d", s.Share, s.Total)
 	}

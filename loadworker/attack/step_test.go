@@ -55,7 +55,7 @@ func TestCheckRefusesInvalidSteps(t *testing.T) {
 		},
 		"no arrivals":      {change: func(s *StepShare) { s.Load = Arrivals{Rate: -1, Duration: 1} }, want: "step 3: rate must be positive, is -1 per 1,000,000 s"},
 		"no requests":      {change: func(s *StepShare) { s.Load = Burst{Limit: 1} }, want: "step 3: requests per user must be at least 1, is 0"},
-		"no stride":        {change: func(s *StepShare) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is none"},
+		"no stride":        {change: func(s *StepShare) { s.Share.Stride = 0 }, want: "step 3: share {First:0 Stride:0 Count:2} is invalid"},
 		"beyond the total": {change: func(s *StepShare) { s.Share.Count = 3 }, want: "step 3: share {First:0 Stride:1 Count:3} is not within 2"},
 	}
 	for name, tt := range tests {

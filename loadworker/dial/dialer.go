@@ -81,8 +81,8 @@ func NewDialer(c Config) (*Dialer, error) {
 	return d, nil
 }
 
-// ForProxy returns a Dialer of the proxy at a URL, to which the name and the policy of the
-// target's Dialer are about. The proxy resolves the target's name.
+// ForProxy returns a Dialer for the proxy at url, with this Dialer's name and policy. The proxy
+// resolves the target's name.
 func (d *Dialer) ForProxy(url string) (*Dialer, error) {
 	name := ""
 	if d.resolver.host != d.target.Name {
@@ -208,7 +208,7 @@ func (d *Dialer) Handshake(ctx context.Context, conn net.Conn) (net.Conn, error)
 	secured, began := tls.Client(conn, d.tlsFor(ctx)), time.Now()
 	err := secured.HandshakeContext(ctx)
 	if err == nil && d.target.HTTP2 && secured.ConnectionState().NegotiatedProtocol != http2Protocol {
-		err = errors.New("the target does not offer HTTP/2 by ALPN")
+		err = errors.New("the target does not offer HTTP/2 (by ALPN)")
 	}
 	if err != nil {
 		return nil, errors.Join(&failure.Error{Phase: failure.Handshaking, Err: err}, conn.Close())

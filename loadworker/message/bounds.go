@@ -34,7 +34,7 @@ type bounds struct {
 func checkBounds(set *descriptorpb.FileDescriptorSet) error {
 	b := bounds{files: map[string]*descriptorpb.FileDescriptorProto{}, public: map[string]int{}}
 	if err := b.set(set); err != nil {
-		return fmt.Errorf("is no descriptor set that is read: it %w", err)
+		return fmt.Errorf("is a descriptor set that the worker does not read: it %w", err)
 	}
 	return nil
 }

@@ -94,9 +94,9 @@ func TestDescriptorsThatWouldTakeTooMuchAreRefused(t *testing.T) {
 		"diamonds":                     {diamonds(60), "it leads to public imports in more than 32768 ways"},
 		"a short chain":                {chain(200), ""},
 		"a long chain":                 {chain(2000), "it leads to public imports in more than 32768 ways"},
-		"a file that imports itself":   {setOf{{Name: proto.String("a"), Dependency: []string{"a"}, PublicDependency: []int32{0}}}, "is no complete descriptor set"},
-		"a file that leads to itself":  {loop, "is no complete descriptor set"},
-		"public imports that are none": {astray, "is no complete descriptor set"},
+		"a file that imports itself":   {setOf{{Name: proto.String("a"), Dependency: []string{"a"}, PublicDependency: []int32{0}}}, "is not a complete descriptor set"},
+		"a file that leads to itself":  {loop, "is not a complete descriptor set"},
+		"public imports that are none": {astray, "is not a complete descriptor set"},
 		"a long name":                  {setOf{{Name: proto.String("a"), Package: proto.String(strings.Repeat("p", 510)), MessageType: declaring(1)[0].MessageType}}, "it has a name of more than 512 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestDescriptorsThatWouldTakeTooMuchAreRefused(t *testing.T) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 			_, err = Sent(tt.set)
-			want := strings.Replace(tt.want, "is no complete descriptor set", "is no valid set of descriptors", 1)
+			want := strings.Replace(tt.want, "is not a complete descriptor set", "is not a valid set of descriptors", 1)
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(failure.Message(err, false), want)) {
 				t.Errorf("sent by a target: %v, want %q", err, want)
 			}

@@ -33,14 +33,14 @@ type Descriptors struct {
 func Read(set []byte) (*Descriptors, error) {
 	var list descriptorpb.FileDescriptorSet
 	if err := proto.Unmarshal(set, &list); err != nil || len(list.GetFile()) == 0 {
-		return nil, fmt.Errorf("is no descriptor set of protobuf: it must be binary, as protoc --include_imports --descriptor_set_out writes it, and is %d bytes of something else", len(set))
+		return nil, fmt.Errorf("is not a descriptor set of protobuf: it must be binary, as protoc --include_imports --descriptor_set_out writes it; these %d bytes are something else", len(set))
 	}
 	if err := checkBounds(&list); err != nil {
 		return nil, err
 	}
 	d, err := newDescriptors(&list)
 	if err != nil {
-		return nil, fmt.Errorf("is no complete descriptor set: %s; protoc must have --include_imports", plain(err))
+		return nil, fmt.Errorf("is not a complete descriptor set: %s; give protoc the flag --include_imports", plain(err))
 	}
 	return d, nil
 }
@@ -54,7 +54,7 @@ func Sent(files []*descriptorpb.FileDescriptorProto) (*Descriptors, error) {
 	}
 	d, err := newDescriptors(set)
 	if err != nil {
-		return nil, failure.Withhold(plain(err), "is no valid set of descriptors")
+		return nil, failure.Withhold(plain(err), "is not a valid set of descriptors")
 	}
 	d.sent = true
 	return d, nil
@@ -109,7 +109,7 @@ func plain(err error) string {
 func (d *Descriptors) Method(name string) (*Method, error) {
 	service, method, ok := strings.Cut(name, "/")
 	if !ok {
-		return nil, fmt.Errorf("%q is no method such as shop.v1.Cart/Add", name)
+		return nil, fmt.Errorf("%q is not a method such as shop.v1.Cart/Add", name)
 	}
 	described := d.Service(service)
 	if described == nil {

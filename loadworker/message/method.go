@@ -50,7 +50,7 @@ type Error struct {
 	err  error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("is no %s: %s", e.Type, plain(e.err)) }
+func (e *Error) Error() string { return fmt.Sprintf("is not a %s: %s", e.Type, plain(e.err)) }
 
 // IsUnknownField says that the type has no field of a name.
 func (e *Error) IsUnknownField() bool { return strings.Contains(e.err.Error(), "unknown field") }
@@ -61,9 +61,9 @@ var named = regexp.MustCompile(`(?:invalid value for [a-z0-9]+ field|field) [A-Z
 // Hidden is the error without values.
 func (e *Error) Hidden() error {
 	if field := named.FindString(plain(e.err)); field != "" {
-		return fmt.Errorf("is no %s: %s", e.Type, field)
+		return fmt.Errorf("is not a %s: %s", e.Type, field)
 	}
-	return fmt.Errorf("is no %s", e.Type)
+	return fmt.Errorf("is not a %s", e.Type)
 }
 
 const (
@@ -80,7 +80,7 @@ const (
 // not it is in the JSON. It takes at most MaxJSON of it.
 func (m *Method) Decode(reply []byte, room int) (json []byte, took int, err error) {
 	if len(reply) > MaxReply {
-		return nil, 0, fmt.Errorf("reply of %d bytes, at most %d are looked at", len(reply), MaxReply)
+		return nil, 0, fmt.Errorf("reply of %d bytes; the worker reads at most %d", len(reply), MaxReply)
 	}
 	message := dynamicpb.NewMessage(m.reply)
 	if (proto.UnmarshalOptions{Resolver: m.types, RecursionLimit: maxDepth}).Unmarshal(reply, message) != nil {
@@ -98,5 +98,5 @@ func (m *Method) Decode(reply []byte, room int) (json []byte, took int, err erro
 }
 
 func (m *Method) undecodable(reply []byte, why error) error {
-	return failure.Withhold(reply, "the reply of %d bytes is no %s: %w", len(reply), m.reply.FullName(), why)
+	return failure.Withhold(reply, "the reply of %d bytes is not a %s: %w", len(reply), m.reply.FullName(), why)
 }

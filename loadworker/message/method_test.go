@@ -54,13 +54,13 @@ func TestMessageIsEncodedByItsDescriptor(t *testing.T) {
 
 func TestErrorOfAMessageNamesTheFieldAndHidesTheValue(t *testing.T) {
 	tests := map[string]struct{ json, want, hidden string }{
-		"a value of another type": {`{"responseSize": "s3cret"}`, `field responseSize: "s3cret"`, "is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize"},
-		"one that is too large":   {`{"responseSize": 5000000000}`, "field responseSize: 5000000000", "is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize"},
-		"a name of an enum":       {`{"responseType": "s3cret"}`, `"s3cret"`, "is no grpc.testing.SimpleRequest: invalid value for enum field responseType"},
-		"within another":          {`{"responseStatus": {"code": "s3cret"}}`, `field code: "s3cret"`, "is no grpc.testing.SimpleRequest: invalid value for int32 field code"},
-		"a field that is not":     {`{"s3cret": 1}`, `unknown field "s3cret"`, "is no grpc.testing.SimpleRequest"},
-		"no JSON":                 {`{"responseSize`, "unexpected EOF", "is no grpc.testing.SimpleRequest"},
-		"no UTF-8":                {"{\"responseStatus\": {\"message\": \"s3cret\xff\"}}", "UTF-8", "is no grpc.testing.SimpleRequest"},
+		"a value of another type": {`{"responseSize": "s3cret"}`, `field responseSize: "s3cret"`, "is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize"},
+		"one that is too large":   {`{"responseSize": 5000000000}`, "field responseSize: 5000000000", "is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize"},
+		"a name of an enum":       {`{"responseType": "s3cret"}`, `"s3cret"`, "is not a grpc.testing.SimpleRequest: invalid value for enum field responseType"},
+		"within another":          {`{"responseStatus": {"code": "s3cret"}}`, `field code: "s3cret"`, "is not a grpc.testing.SimpleRequest: invalid value for int32 field code"},
+		"a field that is not":     {`{"s3cret": 1}`, `unknown field "s3cret"`, "is not a grpc.testing.SimpleRequest"},
+		"no JSON":                 {`{"responseSize`, "unexpected EOF", "is not a grpc.testing.SimpleRequest"},
+		"no UTF-8":                {"{\"responseStatus\": {\"message\": \"s3cret\xff\"}}", "UTF-8", "is not a grpc.testing.SimpleRequest"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,12 +100,12 @@ func TestReplyThatIsNoneIsAnErrorWithoutItsText(t *testing.T) {
 		reply []byte
 		want  string
 	}{
-		"no protobuf":   {[]byte("s3cret"), "the reply of 6 bytes is no grpc.testing.SimpleResponse: its bytes are not in protobuf's format"},
-		"no UTF-8":      {[]byte{0x12, 1, 0xff}, "the reply of 3 bytes is no grpc.testing.SimpleResponse"},
-		"cut short":     {[]byte{0x12, 5, 'a'}, "the reply of 3 bytes is no grpc.testing.SimpleResponse"},
-		"a group alone": {[]byte{0x0c}, "the reply of 1 bytes is no grpc.testing.SimpleResponse"},
-		"deep groups":   {[]byte(strings.Repeat("\x0b", MaxReply)), "is no grpc.testing.SimpleResponse"},
-		"too long":      {make([]byte, MaxReply+1), "reply of 262145 bytes, at most 262144 are looked at"},
+		"no protobuf":   {[]byte("s3cret"), "the reply of 6 bytes is not a grpc.testing.SimpleResponse: its bytes are not in protobuf's format"},
+		"no UTF-8":      {[]byte{0x12, 1, 0xff}, "the reply of 3 bytes is not a grpc.testing.SimpleResponse"},
+		"cut short":     {[]byte{0x12, 5, 'a'}, "the reply of 3 bytes is not a grpc.testing.SimpleResponse"},
+		"a group alone": {[]byte{0x0c}, "the reply of 1 bytes is not a grpc.testing.SimpleResponse"},
+		"deep groups":   {[]byte(strings.Repeat("\x0b", MaxReply)), "is not a grpc.testing.SimpleResponse"},
+		"too long":      {make([]byte, MaxReply+1), "reply of 262145 bytes; the worker reads at most 262144"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -225,10 +225,10 @@ func TestDescriptorsThatAreNoneAreRefused(t *testing.T) {
 		set  []byte
 		want string
 	}{
-		"empty":           {nil, "is no descriptor set of protobuf: it must be binary"},
-		"a source":        {[]byte(`syntax = "proto3";`), "is no descriptor set of protobuf: it must be binary"},
-		"cut short":       {set[:len(set)-1], "is no descriptor set of protobuf"},
-		"without imports": {without(), `is no complete descriptor set: could not resolve import "grpc/testing/empty.proto": not found; protoc must have --include_imports`},
+		"empty":           {nil, "is not a descriptor set of protobuf: it must be binary"},
+		"a source":        {[]byte(`syntax = "proto3";`), "is not a descriptor set of protobuf: it must be binary"},
+		"cut short":       {set[:len(set)-1], "is not a descriptor set of protobuf"},
+		"without imports": {without(), `is not a complete descriptor set: could not resolve import "grpc/testing/empty.proto": not found; give protoc the flag --include_imports`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Read(tt.set); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -263,7 +263,7 @@ func TestMethodThatIsNotThereIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"UnaryCall":                            `"UnaryCall" is no method such as shop.v1.Cart/Add`,
+		"UnaryCall":                            `"UnaryCall" is not a method such as shop.v1.Cart/Add`,
 		"grpc.testing.Other/UnaryCall":         "the descriptors have no service grpc.testing.Other, but grpc.testing.HookService, grpc.testing.LoadBalancerStatsService, grpc.testing.ReconnectService, grpc.testing.TestService, ",
 		"grpc.testing.SimpleRequest/UnaryCall": "the descriptors have no service grpc.testing.SimpleRequest",
 		"grpc.testing.TestService/Call":        "service grpc.testing.TestService has no method Call, but CacheableUnaryCall, EmptyCall, FullDuplexCall",
@@ -349,7 +349,7 @@ func TestWellKnownMessagesHaveTheirFields(t *testing.T) {
 			f := file(&descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{field("at", 1, message, ".google.protobuf.Timestamp")}})
 			f.Dependency = []string{"t.proto"}
 			_, err := Sent([]*descriptorpb.FileDescriptorProto{timestamp, f})
-			if err == nil || failure.Message(err, false) != "is no valid set of descriptors" || !strings.Contains(failure.Message(err, true), "google.protobuf.Timestamp is declared with other fields") {
+			if err == nil || failure.Message(err, false) != "is not a valid set of descriptors" || !strings.Contains(failure.Message(err, true), "google.protobuf.Timestamp is declared with other fields") {
 				t.Errorf("%v", err)
 			}
 		})

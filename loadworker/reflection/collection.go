@@ -84,7 +84,7 @@ func (c *collection) addFile(b []byte) error {
 }
 
 var (
-	errNoFile = errors.New("a file that is none of protobuf's descriptors")
+	errNoFile = errors.New("a file that is not a descriptor of protobuf")
 	errDeep   = fmt.Errorf("messages deeper than %d", maxDepth)
 )
 

@@ -155,7 +155,7 @@ func problem(err error) error {
 	case codes.Unimplemented:
 		e.Err, e.Remedy = fmt.Errorf("the target has no reflection (%s)", name), "register reflection in the server"
 	case codes.Unauthenticated, codes.PermissionDenied:
-		e.Err, e.Remedy = failure.Withhold(s.Message(), "the target's reflection refuses the question (%s)", name), "have target.headers say who asks"
+		e.Err, e.Remedy = failure.Withhold(s.Message(), "the target's reflection refuses the request (%s)", name), "set target.headers to the credentials that it needs"
 	case codes.Unavailable, codes.DeadlineExceeded: // which side notices a deadline first is chance
 		e.Err, e.NotReady = failure.Withhold(s.Message(), "the target's reflection is not ready (%s)", name), true
 	default:

@@ -161,14 +161,14 @@ func TestHostileReflectionIsAnError(t *testing.T) {
 		"no such status":      {func(question) (*reflectionpb.ServerReflectionResponse, error) { return failed(1 << 31) }, "the target's reflection fails (status 2147483648)"},
 		"an error that is OK": {func(question) (*reflectionpb.ServerReflectionResponse, error) { return failed(codes.OK) }, "the target's reflection fails (OK)"},
 		"no service":          {func(question) (*reflectionpb.ServerReflectionResponse, error) { return failed(codes.NotFound) }, "the target's reflection has no service a.B"},
-		"no descriptor":       {func(question) (*reflectionpb.ServerReflectionResponse, error) { return sent([]byte("s3cret")) }, "a file that is none of protobuf's descriptors"},
+		"no descriptor":       {func(question) (*reflectionpb.ServerReflectionResponse, error) { return sent([]byte("s3cret")) }, "a file that is not a descriptor of protobuf"},
 		"a file without name": {func(question) (*reflectionpb.ServerReflectionResponse, error) {
 			return sent(encoded(&descriptorpb.FileDescriptorProto{}))
-		}, "a file that is none of protobuf's descriptors"},
+		}, "a file that is not a descriptor of protobuf"},
 		"cut short": {func(question) (*reflectionpb.ServerReflectionResponse, error) {
 			b := many(3)
 			return sent(b[:len(b)-1])
-		}, "a file that is none of protobuf's descriptors"},
+		}, "a file that is not a descriptor of protobuf"},
 		"too many bytes":      {func(question) (*reflectionpb.ServerReflectionResponse, error) { return sent(make([]byte, MaxBytes+1)) }, "more than 1048576 bytes of descriptors"},
 		"too large an answer": {func(question) (*reflectionpb.ServerReflectionResponse, error) { return sent(make([]byte, maxAnswer)) }, "the target's reflection fails (RESOURCE_EXHAUSTED)"},
 		"the same file again and again": {func(question) (*reflectionpb.ServerReflectionResponse, error) {

@@ -102,7 +102,7 @@ func TestMissingRequestsAreSaid(t *testing.T) {
 		}
 		all := decoded(t, &out)
 		last := all[len(all)-1]
-		want := fmt.Sprintf("%d of 3 requests are missing in these results: they were counted, and not recorded", missing)
+		want := fmt.Sprintf("%d of 3 requests are missing in these results: they were counted but not recorded", missing)
 		if int64(len(all)) != 3-missing+1 || last.Error != want || last.Code != 0 {
 			t.Errorf("%d bytes: %d results, the last with error %q, want %q", cut, len(all), last.Error, want)
 		}

@@ -99,7 +99,7 @@ func (s Step) write(encode vegeta.Encoder, records []raw) error {
 	if missing := s.Sent - int64(len(records)); missing > 0 {
 		return encode(&vegeta.Result{
 			Attack: s.Name, Seq: uint64(len(records)), Timestamp: last,
-			Error: fmt.Sprintf("%d of %d requests are missing in these results: they were counted, and not recorded", missing, s.Sent),
+			Error: fmt.Sprintf("%d of %d requests are missing in these results: they were counted but not recorded", missing, s.Sent),
 		})
 	}
 	return nil

@@ -53,7 +53,7 @@ func TestRefusalsReachTheCoordinator(t *testing.T) {
 			change: func(a *workerv1.Assignment) {
 				a.Preflight = []*workerv1.Request{{Name: "version", Method: "GET", Path: "/", ExpectedStatus: []int32{418}}}
 			},
-			want: &workerv1.Readiness{Reason: "PreflightFailed", Message: "preflight: version: status 200 OK is not expected, but 418"},
+			want: &workerv1.Readiness{Reason: "PreflightFailed", Message: "preflight: version: status 200 OK instead of 418"},
 		},
 		"a body of a preflight, which is not quoted": {
 			change: func(a *workerv1.Assignment) { a.Preflight = []*workerv1.Request{version} },

@@ -105,7 +105,7 @@ func (a Audit) read(ctx context.Context, s *sender, i int, round int64) (int64, 
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || value > maxNumber || value < -maxNumber {
-		return 0, a.errorf(i, failure.Withhold(text, "%s is a text of %d bytes, which is no whole number of up to 15 digits", a.Values[i], len(text)))
+		return 0, a.errorf(i, failure.Withhold(text, "%s is a text of %d bytes, which is not a whole number of up to 15 digits", a.Values[i], len(text)))
 	}
 	return value, nil
 }

@@ -37,12 +37,12 @@ func TestAuditReadsWholeNumbers(t *testing.T) {
 		`{"links":-1}`:                   "-1",
 		`{"links":0}`:                    "0",
 		`{"links":9007199254740992}`:     "9007199254740992",
-		`{"links":9007199254740993}`:     `GET /stats: .links is a text of 16 bytes, which is no whole number of up to 15 digits`,
-		`{"links":99999999999999999999}`: `GET /stats: .links is a text of 20 bytes, which is no whole number of up to 15 digits`,
-		`{"links":1.5}`:                  `GET /stats: .links is a text of 3 bytes, which is no whole number of up to 15 digits`,
-		`{"links":null}`:                 `GET /stats: .links is a text of 4 bytes, which is no whole number of up to 15 digits`,
+		`{"links":9007199254740993}`:     `GET /stats: .links is a text of 16 bytes, which is not a whole number of up to 15 digits`,
+		`{"links":99999999999999999999}`: `GET /stats: .links is a text of 20 bytes, which is not a whole number of up to 15 digits`,
+		`{"links":1.5}`:                  `GET /stats: .links is a text of 3 bytes, which is not a whole number of up to 15 digits`,
+		`{"links":null}`:                 `GET /stats: .links is a text of 4 bytes, which is not a whole number of up to 15 digits`,
 		`{"clicks":1}`:                   `GET /stats: the body of 12 bytes has no .links`,
-		`links 60`:                       `GET /stats: the body of 8 bytes is no JSON, wrong at byte 1; it looks like text/plain`,
+		`links 60`:                       `GET /stats: the body of 8 bytes is not JSON, wrong at byte 1; it looks like text/plain`,
 	} {
 		readings := make([]Reading, 1)
 		newAudit(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }).readAll(t.Context(), 0, readings)

@@ -80,7 +80,7 @@ func newFilling(c Config, f Fill) (*filling, error) {
 		r.paths = append(r.paths, path)
 	}
 	if f.Into != nil && c.Source.Takes(f.Request, f.Into) {
-		return nil, fmt.Errorf("setup.fill.request: request %q takes values that it is to capture", c.Source.Name(f.Request))
+		return nil, fmt.Errorf("setup.fill.request: request %q uses values that it captures itself", c.Source.Name(f.Request))
 	}
 	return r, nil
 }

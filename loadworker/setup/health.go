@@ -41,7 +41,7 @@ func (p Preflight) checkHealth(question int, r *transport.Response) error {
 	case "NOT_SERVING", "UNKNOWN":
 		return fmt.Errorf("%w, but %s", errNotServing, reply.Status)
 	}
-	return fmt.Errorf("%v is no status of a health service", reply.Status)
+	return fmt.Errorf("%v is not a status of a health service", reply.Status)
 }
 
 var (

@@ -203,29 +203,29 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 		},
 		"no such value": {
 			handle: answer(200, `{"capacity":50}`),
-			want:   `preflight: GET /version: .strategy: the body of 15 bytes has none, "lua" is expected`,
+			want:   `preflight: GET /version: .strategy: the body of 15 bytes has none; "lua" is expected`,
 		},
 		"no JSON": {
 			handle: answer(200, `lua`),
-			want:   `preflight: GET /version: the body of 3 bytes is no JSON, wrong at byte 1; it looks like text/plain`,
+			want:   `preflight: GET /version: the body of 3 bytes is not JSON, wrong at byte 1; it looks like text/plain`,
 		},
 		"no such page": {
 			handle: answer(404, ``),
-			want:   `preflight: GET /version: status 404 Not Found is not expected, but 200`,
+			want:   `preflight: GET /version: status 404 Not Found instead of 200`,
 		},
 		"an error of the target's": {
 			handle: answer(500, ``),
-			want:   `preflight: GET /version: status 500 Internal Server Error is not expected, but 200`,
+			want:   `preflight: GET /version: status 500 Internal Server Error instead of 200`,
 		},
 		"too many requests": {
 			handle: answer(429, ``),
-			want:   `preflight: GET /version: status 429 Too Many Requests is not expected, but 200`,
+			want:   `preflight: GET /version: status 429 Too Many Requests instead of 200`,
 		},
 		// A request of the mix is spared then, since its answer is the limiter's.
 		"too many requests, which is expected, without the values": {
 			change: func(r *source.Request) { r.Expect.Status = []int32{200, 429} },
 			handle: answer(429, `{}`),
-			want:   `preflight: GET /version: .strategy: the body of 2 bytes has none, "lua" is expected`,
+			want:   `preflight: GET /version: .strategy: the body of 2 bytes has none; "lua" is expected`,
 		},
 		"too large": {
 			change: func(r *source.Request) { r.Expect = source.Expectation{MaxBytes: 2} },
@@ -234,17 +234,17 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 		},
 		"a bad gateway": {
 			handle: answer(502, ``), unreachable: true,
-			want: `preflight: GET /version: status 502 Bad Gateway is not expected, but 200: the target is not ready`,
+			want: `preflight: GET /version: status 502 Bad Gateway instead of 200: the target is not ready`,
 		},
 		"not ready": {
 			change: func(r *source.Request) { r.Expect = source.Expectation{} },
 			handle: answer(503, ``), unreachable: true,
-			want: `preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready`,
+			want: `preflight: GET /version: status 503 Service Unavailable instead of 200 to 299: the target is not ready`,
 		},
 		"a gateway that waits": {
 			change: func(r *source.Request) { r.Expect.Status = []int32{200, 204} },
 			handle: answer(504, ``), unreachable: true,
-			want: `preflight: GET /version: status 504 Gateway Timeout is not expected, but 200 or 204: the target is not ready`,
+			want: `preflight: GET /version: status 504 Gateway Timeout instead of 200 or 204: the target is not ready`,
 		},
 		"not ready, which is expected": {
 			change: func(r *source.Request) { r.Expect = source.Expectation{Status: []int32{503}} },
@@ -283,7 +283,7 @@ func TestPreflightJudgesTheAnswer(t *testing.T) {
 func TestPreflightStopsAtTheFirstWrongAnswer(t *testing.T) {
 	l := newLimiter(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	err := newPreflight(t, l.URL).Ask(context.Background())
-	if want := `preflight: healthy: status 404 Not Found is not expected, but 200 to 299`; err == nil || err.Error() != want {
+	if want := `preflight: healthy: status 404 Not Found instead of 200 to 299`; err == nil || err.Error() != want {
 		t.Errorf("Ask = %v, want %s", err, want)
 	}
 	if asked, _ := l.questions(); len(asked) != 1 {

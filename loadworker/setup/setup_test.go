@@ -158,7 +158,7 @@ func TestFillFails(t *testing.T) {
 	}{
 		"another status": {
 			func(_ int, w http.ResponseWriter) bool { w.WriteHeader(500); return true },
-			`setup.fill: request "create": status 500 Internal Server Error is not expected, but 200 to 299`,
+			`setup.fill: request "create": status 500 Internal Server Error instead of 200 to 299`,
 		},
 		"a body that is not expected": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = w.Write(make([]byte, 501)); return true },
@@ -166,7 +166,7 @@ func TestFillFails(t *testing.T) {
 		},
 		"no JSON": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "hello"); return true },
-			`setup.fill: request "create": status 200, capture of code: the body of 5 bytes is no JSON, wrong at byte 1; it looks like text/plain`,
+			`setup.fill: request "create": status 200, capture of code: the body of 5 bytes is not JSON, wrong at byte 1; it looks like text/plain`,
 		},
 		"another document": {
 			func(_ int, w http.ResponseWriter) bool { _, _ = io.WriteString(w, "{}"); return true },
@@ -210,8 +210,8 @@ func TestCheck(t *testing.T) {
 	}{
 		"a request that is not there":   {func() error { return Fill{Request: 2}.Check(c) }, "setup.fill.request: there is no request 2"},
 		"one below 0":                   {func() error { return Fill{Request: -1}.Check(c) }, "setup.fill.request: there is no request -1"},
-		"a path that is none":           {func() error { return Fill{Capture: map[string]string{"code": "x"}}.Check(c) }, `setup.fill.capture.code: "x" is no path`},
-		"what it is to capture":         {func() error { return Fill{Request: 1, Into: table}.Check(c) }, `setup.fill.request: request "read" takes values that it is to capture`},
+		"a path that is none":           {func() error { return Fill{Capture: map[string]string{"code": "x"}}.Check(c) }, `setup.fill.capture.code: "x" is not a path`},
+		"what it is to capture":         {func() error { return Fill{Request: 1, Into: table}.Check(c) }, `setup.fill.request: request "read" uses values that it captures itself`},
 		"to warm up with one not there": {func() error { return WarmUp{Request: 9}.Check(c) }, "setup.warmUp.request: there is no request 9"},
 		"with the one behind the last":  {func() error { return WarmUp{Request: 2}.Check(c) }, "setup.warmUp.request: there is no request 2"},
 		"with one below 0":              {func() error { return WarmUp{Request: -1}.Check(c) }, "setup.warmUp.request: there is no request -1"},

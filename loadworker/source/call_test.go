@@ -149,14 +149,14 @@ func TestMessagesThatAreWrongAreRefusedBeforeTheRun(t *testing.T) {
 		data *Table
 		want string
 	}{
-		"a field that is not":        {`{"size": 1}`, nil, `request "call": message: is no grpc.testing.SimpleRequest: (line 1:2): unknown field "size"`},
+		"a field that is not":        {`{"size": 1}`, nil, `request "call": message: is not a grpc.testing.SimpleRequest: (line 1:2): unknown field "size"`},
 		"one beside a variable":      {`{"responseSize": "${seq}", "size": 1}`, nil, `unknown field "size"`},
 		"one beside a row to come":   {`{"responseSize": "${size}", "sizes": 1}`, table(), `unknown field "sizes"`},
 		"a value":                    {`{"responseSize": "many"}`, nil, `invalid value for int32 field responseSize: "many"`},
 		"a variable of another type": {`{"responseSize": "${uuid}"}`, nil, "invalid value for int32 field responseSize"},
-		"a row of another type":      {`{"responseSize": "${size}"}`, table("1", "2", "s3cret"), `sizes: request "call": message: is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize`},
+		"a row of another type":      {`{"responseSize": "${size}"}`, table("1", "2", "s3cret"), `sizes: request "call": message: is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize`},
 		"a variable that is not":     {`{"responseSize": "${sise}"}`, nil, "message: unknown variable ${sise}"},
-		"no JSON":                    {`{`, nil, "message: is no grpc.testing.SimpleRequest: unexpected EOF"},
+		"no JSON":                    {`{`, nil, "message: is not a grpc.testing.SimpleRequest: unexpected EOF"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestValueThatFitsNoFieldIsTheOutcomeOfItsRequest(t *testing.T) {
 	}
 	var b Buffer
 	s.Render(&b, 0, Vars{Order: Order{N: 0, Streams: 1}})
-	want := `request "call": message: is no grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
+	want := `request "call": message: is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
 	if b.Request.Err == nil || b.Request.Err.Error() != want {
 		t.Errorf("%v, want %s", b.Request.Err, want)
 	}
@@ -232,13 +232,13 @@ func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
 	}{
 		{0, ok, nil, ""},
 		{0, ok, []byte("no message at all"), ""}, // which is not looked at
-		{0, notFound, nil, "status 5 NOT_FOUND is not expected, but OK"},
-		{0, 200, nil, "status 200 OK is not expected, but OK"},
+		{0, notFound, nil, "status 5 NOT_FOUND instead of OK"},
+		{0, 200, nil, "status 200 OK instead of OK"},
 		{1, ok, reply, ""},
 		{1, notFound, nil, ""},
-		{1, exhausted, nil, "status 8 RESOURCE_EXHAUSTED is not expected, but OK or NOT_FOUND"},
+		{1, exhausted, nil, "status 8 RESOURCE_EXHAUSTED instead of OK or NOT_FOUND"},
 		{1, ok, nil, `.username: a string of 0 bytes instead of "ann"`},
-		{1, ok, []byte("x"), "the reply of 1 bytes is no grpc.testing.SimpleResponse"},
+		{1, ok, []byte("x"), "the reply of 1 bytes is not a grpc.testing.SimpleResponse"},
 		{2, ok, reply, `.username: a string of 3 bytes instead of "bob"`},
 	}
 	for _, tt := range tests {

@@ -93,7 +93,7 @@ func TestNewRefusesBadData(t *testing.T) {
 		},
 		"a column of two tables": {
 			Request{Path: "/"}, []*Table{table("a,b", "1,2"), table("c,b", "1,2")},
-			`data "d", file d.csv: column 2 has the name of one of data "d", file d.csv`,
+			`data "d", file d.csv: column 2 has the same name as a column of data "d", file d.csv`,
 		},
 		"a space in a path": {
 			Request{Path: "/${a}"}, []*Table{table("a", "ok", "not ok")},
@@ -115,7 +115,7 @@ func TestNewRefusesBadData(t *testing.T) {
 		},
 		"a path that is none": {
 			Request{Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "$.a"}}}}, nil,
-			`request "r": expect.json[0].path: "$.a" is no path`,
+			`request "r": expect.json[0].path: "$.a" is not a path`,
 		},
 	}
 	for name, tt := range tests {

@@ -47,7 +47,7 @@ func (d Document) notJSON() error {
 		where = fmt.Sprintf(", wrong at byte %d", wrong.Offset)
 	}
 	kind, _, _ := mime.ParseMediaType(http.DetectContentType(d.JSON))
-	return failure.Withhold(d.JSON, "the %s of %d bytes is no JSON%s; it looks like %s", d.name, len(d.JSON), where, kind)
+	return failure.Withhold(d.JSON, "the %s of %d bytes is not JSON%s; it looks like %s", d.name, len(d.JSON), where, kind)
 }
 
 // lacks is the error of one without a value.

@@ -85,9 +85,9 @@ func (s *Source) CheckStatus(request, status int) error {
 	if s.Expected(request, status) {
 		return nil
 	}
-	err := fmt.Errorf("status %s is not expected, but %s", StatusText(status), s.requests[request].statuses())
+	err := fmt.Errorf("status %s instead of %s", StatusText(status), s.requests[request].statuses())
 	if measure.IsRedirect(status) {
-		return fmt.Errorf("%w; a redirect is not followed: name it in expect.status, or send to where it leads", err)
+		return fmt.Errorf("%w; a redirect is not followed: add that status to expect.status, or send to the address that it names", err)
 	}
 	return err
 }
@@ -190,7 +190,7 @@ func (e *expectation) checkValues(d Document) error {
 	for _, v := range e.values {
 		value, ok := v.path.find(document)
 		if !ok {
-			return failure.Withhold(d.JSON, "%s: the %s of %d bytes has none, %q is expected", v.path, d.name, len(d.JSON), text.Truncate(v.equals, 60))
+			return failure.Withhold(d.JSON, "%s: the %s of %d bytes has none; %q is expected", v.path, d.name, len(d.JSON), text.Truncate(v.equals, 60))
 		}
 		if got := textOf(value); got != v.equals {
 			return failure.Withhold(got, "%s: %s instead of %q", v.path, kindOf(value), text.Truncate(v.equals, 60))
@@ -212,9 +212,9 @@ func (r *request) checkWhole(answer *transport.Response) error {
 	size := grpc.KeptSize(answer.Size, answer.Replies)
 	switch {
 	case answer.NoRoom:
-		return fmt.Errorf("%s of %d bytes, for which the worker had no memory left beside those of other users; have more workers, or smaller responses", r.content(), answer.Size)
+		return fmt.Errorf("%s of %d bytes, for which the worker had no memory left; use more workers, or smaller responses", r.content(), answer.Size)
 	case size > int64(len(answer.Body)):
-		return fmt.Errorf("%s of %d bytes, of which only %d are looked at", r.content(), size, len(answer.Body))
+		return fmt.Errorf("%s of %d bytes, of which the worker reads only %d", r.content(), size, len(answer.Body))
 	}
 	return nil
 }

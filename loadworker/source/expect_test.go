@@ -48,7 +48,7 @@ func TestJSONPathFind(t *testing.T) {
 	if got, err := (Document{JSON: []byte(` [0, {"a": 5}]`)}).Find(root); got != "5" || err != nil {
 		t.Errorf("%s = %q, %v; want 5", root, got, err)
 	}
-	if _, err := (Document{JSON: []byte(`[0, {"a": 5}`)}).Find(root); err == nil || !strings.Contains(err.Error(), "is no JSON") {
+	if _, err := (Document{JSON: []byte(`[0, {"a": 5}`)}).Find(root); err == nil || !strings.Contains(err.Error(), "is not JSON") {
 		t.Errorf("of a broken body: %v", err)
 	}
 }
@@ -80,12 +80,12 @@ func TestCheckBody(t *testing.T) {
 		"as it should be":             {1, 200, document, 0, ""},
 		"another value":               {1, 200, `{"status":"down","n":42}`, 0, `.status: a string of 4 bytes instead of "ok"`},
 		"a value that is long":        {1, 200, `{"status":"` + long + `"}`, 0, `.status: a string of 500 bytes instead of "ok"`},
-		"no value":                    {1, 200, `{"status":"ok"}`, 0, `.n: the body of 15 bytes has none, "42" is expected`},
+		"no value":                    {1, 200, `{"status":"ok"}`, 0, `.n: the body of 15 bytes has none; "42" is expected`},
 		"a string is no number":       {1, 200, `{"status":"ok","n":42.0}`, 0, `.n: a number of 4 bytes instead of "42"`},
-		"no JSON":                     {1, 200, "<html>", 0, `the body of 6 bytes is no JSON, wrong at byte 1; it looks like text/html`},
-		"half of it":                  {1, 200, `{"status":"ok","n":42`, 0, "the body of 21 bytes is no JSON, wrong at byte 21"},
+		"no JSON":                     {1, 200, "<html>", 0, `the body of 6 bytes is not JSON, wrong at byte 1; it looks like text/html`},
+		"half of it":                  {1, 200, `{"status":"ok","n":42`, 0, "the body of 21 bytes is not JSON, wrong at byte 21"},
 		"no body":                     {1, 200, "", 0, "the body is empty, and JSON is expected"},
-		"more than is looked at":      {1, 200, document, 2 << 20, "body of 2097152 bytes, of which only"},
+		"more than is looked at":      {1, 200, document, 2 << 20, "body of 2097152 bytes, of which the worker reads only"},
 		"a limiter's body is its own": {1, 429, "slow down", 0, ""},
 		"small enough":                {2, 200, "", 10, ""},
 		"too large":                   {2, 200, "", 11, "body of 11 bytes, at most 10 are expected"},
@@ -128,11 +128,11 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		"as expected":                   {Expectation{}, transport.Response{Status: 299}, same},
-		"a status beyond the default":   {Expectation{}, transport.Response{Status: 400}, "status 400 Bad Request is not expected, but 200 to 299"},
-		"a redirect":                    {Expectation{}, transport.Response{Status: 308}, "status 308 Permanent Redirect is not expected, but 200 to 299; a redirect is not followed: name it in expect.status, or send to where it leads"},
+		"a status beyond the default":   {Expectation{}, transport.Response{Status: 400}, "status 400 Bad Request instead of 200 to 299"},
+		"a redirect":                    {Expectation{}, transport.Response{Status: 308}, "status 308 Permanent Redirect instead of 200 to 299; a redirect is not followed: add that status to expect.status, or send to the address that it names"},
 		"a redirect that is listed":     {Expectation{Status: []int32{308}}, transport.Response{Status: 308}, same},
 		"one of several":                {Expectation{Status: []int32{200, 204}}, transport.Response{Status: 204}, same},
-		"none of several":               {Expectation{Status: []int32{200, 204}}, transport.Response{Status: 201}, "status 201 Created is not expected, but 200 or 204"},
+		"none of several":               {Expectation{Status: []int32{200, 204}}, transport.Response{Status: 201}, "status 201 Created instead of 200 or 204"},
 		"a body that is too large":      {Expectation{MaxBytes: 1}, transport.Response{Status: 200, Size: 2}, "body of 2 bytes, at most 1 are expected"},
 		"an expected 429, its body too": {Expectation{Status: []int32{429}, MaxBytes: 1}, transport.Response{Status: 429, Size: 2}, "body of 2 bytes, at most 1 are expected"},
 	}
@@ -161,7 +161,7 @@ func TestRequestCheckNamesTheMistake(t *testing.T) {
 		"a known variable": {Request{Method: "GET", Path: "/${uuid}"}, ""},
 		"a column":         {Request{Method: "GET", Path: "/${code}"}, "path: unknown variable ${code}"},
 		"no path":          {Request{Method: "GET"}, `path: must begin with a slash`},
-		"a value's path":   {Request{Method: "GET", Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "x"}}}}, `expect.json[0].path: "x" is no path`},
+		"a value's path":   {Request{Method: "GET", Path: "/", Expect: Expectation{JSON: []ExpectedValue{{Path: "x"}}}}, `expect.json[0].path: "x" is not a path`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

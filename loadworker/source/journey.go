@@ -90,7 +90,7 @@ func checkCaptured(name string, columns columns) error {
 	column := columns[name]
 	switch {
 	case !columnName.MatchString(name):
-		return errors.New("is no name: it must be of letters, digits and _")
+		return errors.New("is not a name: use letters, digits and _")
 	case reserved(name):
 		return errors.New("has the name of a variable")
 	case column.table != nil:

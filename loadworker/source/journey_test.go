@@ -113,7 +113,7 @@ func TestCapturesThatAreRefused(t *testing.T) {
 		`{"token":"` + strings.Repeat("x", 4097) + `"}`: "capture.token: the value at .token has 4097 bytes, at most 4096 are kept",
 		`{"secret":"s3cret"}`:                           "capture.token: the body of 19 bytes has no .token",
 		`{"token":null,"secret":"s3cret"}`:              "capture.token: the body of 32 bytes has no .token",
-		`s3cret`:                                        "capture: the body of 6 bytes is no JSON, wrong at byte 1; it looks like text/plain",
+		`s3cret`:                                        "capture: the body of 6 bytes is not JSON, wrong at byte 1; it looks like text/plain",
 		`["s3cret"]`:                                    "capture.token: the body of 10 bytes has no .token",
 	} {
 		s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
@@ -142,7 +142,7 @@ func TestCapturesThatAreRefused(t *testing.T) {
 	w.Render(&Buffer{}, Vars{})
 	long := answer(`{"token":"t"}`)
 	long.Size = 2 << 20
-	if err := w.Answer(long); err == nil || !strings.Contains(err.Error(), "body of 2097152 bytes, of which only 13 are looked at") {
+	if err := w.Answer(long); err == nil || !strings.Contains(err.Error(), "body of 2097152 bytes, of which the worker reads only 13") {
 		t.Errorf("a body that is not whole: %v", err)
 	}
 }
@@ -183,12 +183,12 @@ func TestJourneysThatAreRefused(t *testing.T) {
 		},
 		`journey "shop": steps[2]: there is no request 7`:                                                                                                         func(c *Config) { c.Journeys[0].Steps[2].Request = 7 },
 		`journey "shop": steps[2]: more than 3200 requests`:                                                                                                       func(c *Config) { c.Journeys[0].Steps[2].Times = 3200 },
-		`journey "shop": steps[0]: capture.token: "token" is no path`:                                                                                             func(c *Config) { c.Journeys[0].Steps[0].Capture["token"] = "token" },
+		`journey "shop": steps[0]: capture.token: "token" is not a path`:                                                                                          func(c *Config) { c.Journeys[0].Steps[0].Capture["token"] = "token" },
 		`journey "shop": steps: there must be at least one with a request`:                                                                                        func(c *Config) { c.Requests, c.Journeys[0].Steps = c.Requests[3:], c.Journeys[0].Steps[1:2] },
 		`journey "shop": weight: must be at least 1, is 0`:                                                                                                        func(c *Config) { c.Journeys[0].Weight = 0 },
 		`journey "shop": capture "name": is a column of accounts too`:                                                                                             func(c *Config) { c.Journeys[0].Steps[0].Capture["name"] = ".name" },
 		`journey "shop": capture "user": has the name of a variable`:                                                                                              func(c *Config) { c.Journeys[0].Steps[0].Capture["user"] = ".name" },
-		`journey "shop": capture "a b": is no name: it must be of letters, digits and _`:                                                                          func(c *Config) { c.Journeys[0].Steps[0].Capture["a b"] = ".name" },
+		`journey "shop": capture "a b": is not a name: use letters, digits and _`:                                                                                 func(c *Config) { c.Journeys[0].Steps[0].Capture["a b"] = ".name" },
 		`request "add": weight: must be 0: ${token} is captured by a journey, which alone may send the request`:                                                   func(c *Config) { c.Requests[1].Weight = 1 },
 		`request "add": header "Authorization": unknown variable ${tokn}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${rand:a-b}, ${cart}, ${name}, ${token}`: func(c *Config) { c.Requests[1].Headers[0].Value = "${tokn}" },
 	} {

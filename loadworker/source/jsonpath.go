@@ -34,7 +34,7 @@ var (
 func ParseJSONPath(s string) (JSONPath, error) {
 	p := JSONPath{text: s}
 	if !pathSyntax.MatchString(s) {
-		return p, fmt.Errorf("%q is no path such as .items[0].id", text.Truncate(s, 256))
+		return p, fmt.Errorf("%q is not a path such as .items[0].id", text.Truncate(s, 256))
 	}
 	for _, step := range pathStepRE.FindAllString(s, -1) {
 		if step[0] == '.' {

@@ -48,7 +48,7 @@ func ReadTable(r io.Reader, f File) (*Table, error) {
 		err = t.readCSV(in)
 	}
 	if err == nil && t.table.Rows() == 0 {
-		err = t.error(0, fmt.Errorf("has %d rows, of which worker %d gets none: it needs as many rows as there are workers, %d", t.rows, f.Worker, f.Workers))
+		err = t.error(0, fmt.Errorf("has %d rows, so worker %d gets none: it needs at least as many rows as there are workers, %d", t.rows, f.Worker, f.Workers))
 	}
 	return t.table, err
 }
@@ -151,7 +151,7 @@ func (t *tableReader) readJSON(in io.Reader) error {
 func (t *tableReader) object(line int, text []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
-		return t.error(line, errors.New("is no JSON object"))
+		return t.error(line, errors.New("is not a JSON object"))
 	}
 	if t.table == nil {
 		columns := make([]string, 0, len(object))
@@ -188,7 +188,7 @@ func scalar(value json.RawMessage) (string, error) {
 		err := json.Unmarshal(value, &s)
 		return s, err
 	case '{', '[':
-		return "", errors.New("has a value that is no string, number, true, false or null")
+		return "", errors.New("has a value that is not a string, number, true, false or null")
 	default:
 		return string(value), nil
 	}

@@ -30,7 +30,7 @@ func (c *call) repliesOf(kept []byte) *replies { return &replies{c, kept, maxBod
 func (r *replies) each(check func(Document) error) error {
 	for n := 1; len(r.kept) > 0; n++ {
 		if n > maxReplies {
-			return fmt.Errorf("more than %d replies: no more are looked at", maxReplies)
+			return fmt.Errorf("more than %d replies: the worker reads no more", maxReplies)
 		}
 		reply, err := r.decode(r.cut())
 		if err == nil {

@@ -96,7 +96,7 @@ func (c compiler) compile(r Request) (request, error) {
 		return c.compileCall(r, out)
 	}
 	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
-		return out, fmt.Errorf("method: %q is no HTTP method", r.Method)
+		return out, fmt.Errorf("method: %q is not an HTTP method", r.Method)
 	}
 	if !strings.HasPrefix(r.Path, "/") {
 		return out, errors.New("path: must begin with a slash")
@@ -110,7 +110,7 @@ func (c compiler) compile(r Request) (request, error) {
 	}
 	if out.body, err = c.template(&out, r.Body, inBody); err != nil {
 		if wrong, ok := errors.AsType[templateError](err); ok && r.BodyHidden {
-			err = fmt.Errorf("the $ at %d begins none of %s", wrong.at, c.columns.known())
+			err = fmt.Errorf("the $ at %d does not begin any of %s", wrong.at, c.columns.known())
 		}
 		return out, fmt.Errorf("body: %w", err)
 	}
@@ -156,7 +156,7 @@ func (c compiler) compileRest(r Request, out request) (request, error) {
 func (c compiler) header(r *request, h Header) (header, error) {
 	out := header{name: textproto.CanonicalMIMEHeaderKey(h.Name)}
 	if !httpguts.ValidHeaderFieldName(h.Name) {
-		return out, errors.New("is no header name")
+		return out, errors.New("is not a header name")
 	}
 	if !httpguts.ValidHeaderFieldValue(h.Value) {
 		return out, errors.New("its value holds a control character")

@@ -97,7 +97,7 @@ func (c Config) columns() (columns, error) {
 	for slot, t := range c.Tables {
 		for index, name := range t.columns {
 			if other, ok := all[name]; ok {
-				return nil, fmt.Errorf("%s: %s has the name of one of %s", t.name, t.describe(index), other.table.name)
+				return nil, fmt.Errorf("%s: %s has the same name as a column of %s", t.name, t.describe(index), other.table.name)
 			}
 			all[name] = column{table: t, index: index, slot: slot}
 		}

@@ -39,11 +39,11 @@ func NewTable(name string, columns []string, choice Choice) (*Table, error) {
 	for i, c := range columns {
 		switch { // no name is shown, as in describe
 		case !columnName.MatchString(c):
-			return nil, fmt.Errorf("column %d has no name: it must be of letters, digits and _", i+1)
+			return nil, fmt.Errorf("column %d has no name: use letters, digits and _", i+1)
 		case reserved(c):
 			return nil, fmt.Errorf("column %d has the name of a variable, %s", i+1, c)
 		case seen[c]:
-			return nil, fmt.Errorf("column %d has the name of another", i+1)
+			return nil, fmt.Errorf("column %d has the same name as another", i+1)
 		}
 		seen[c] = true
 	}

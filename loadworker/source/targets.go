@@ -55,7 +55,7 @@ func (t *Targets) Add(x Target) error {
 	case len(t.list) == MaxTargets:
 		return fmt.Errorf("is more than the %d targets of a request: divide them over several requests, or LoadTests", MaxTargets)
 	case !httpguts.ValidHeaderFieldName(x.Method) || x.Method == "CONNECT": // both are tokens
-		return errors.New("method: is none that can be sent")
+		return errors.New("method: is not one that can be sent")
 	case !strings.HasPrefix(x.Path, "/"):
 		return errors.New("path: must begin with a slash")
 	}

@@ -58,7 +58,7 @@ func (o Origin) check(scheme, host string) error {
 	if u.Scheme == own.Scheme && (named || strings.EqualFold(address(u), address(own))) {
 		return nil
 	}
-	return fmt.Errorf("the URL is of another scheme, host or port than spec.target, %s: write those, or the path alone", o.URL)
+	return fmt.Errorf("the URL has another scheme, host or port than spec.target, %s: use the same, or write only the path", o.URL)
 }
 
 // address is host and port, always both.

@@ -102,7 +102,7 @@ func checkHTTP(text []byte) error {
 		case len(l) >= bufio.MaxScanTokenSize:
 			return fmt.Errorf("line %d: has more than %d bytes, the most of vegeta's HTTP format: write the targets in its JSON format", line, bufio.MaxScanTokenSize)
 		case bytes.HasPrefix(bytes.TrimSpace(l), []byte("@")):
-			return fmt.Errorf("line %d: a body from another file cannot be read by a worker: write the targets in the JSON format, which holds bodies (vegeta attack reads it too)", line)
+			return fmt.Errorf("line %d: a worker cannot read a body from another file: write the targets in the JSON format, which holds bodies (vegeta attack reads it too)", line)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type Sampler struct {
 // NewSampler returns one that samples a share.
 func NewSampler(share int64) (*Sampler, error) {
 	if share < 1 || share > Whole {
-		return nil, fmt.Errorf("the share that is sampled must be from 1 to %d millionths of a percent, is %d", Whole, share)
+		return nil, fmt.Errorf("the sampled share must be from 1 to %d millionths of a percent, is %d", Whole, share)
 	}
 	high, low := bits.Mul64(uint64(share), 1<<63)
 	below, _ := bits.Div64(high, low, Whole)

@@ -37,8 +37,8 @@ type Step struct {
 	Series *Series `json:"series,omitempty"`
 	// Outstanding is absent if a worker did not count what was outstanding.
 	Outstanding *Outstanding `json:"outstanding,omitempty"`
-	// Omitted names what was left out for there was no room, in the order in which it
-	// was: "requests.service", "requests.withoutGenerator", "requests.response".
+	// Omitted lists what was left out for lack of room, in the order in which it was:
+	// "requests.service", "requests.withoutGenerator", "requests.response".
 	Omitted []string `json:"omitted,omitempty"`
 }
 

@@ -175,7 +175,7 @@ func toStatusCodes(to *measure.Request, codes map[int32]int64) error {
 	completed := to.Completed()
 	for code, n := range codes {
 		if !measure.IsStatus(int(code)) {
-			return fmt.Errorf("status_codes: %d is no status code", code)
+			return fmt.Errorf("status_codes: %d is not a status code", code)
 		}
 		// The API server refuses a status with a count of none. Each is at most what
 		// completed, so that the sum of 917 cannot overflow.

@@ -68,7 +68,7 @@ func toTraces(to *measure.Request, m *workerv1.RequestMeasurement) error {
 func toTrace(list *workerv1.Traces, i int) (t measure.Trace, err error) {
 	o := list.GetOutcomes()[i]
 	if o < 0 || o >= int32(measure.NumOutcomes) {
-		return t, fmt.Errorf("outcome %d is none", o)
+		return t, fmt.Errorf("outcome %d does not exist", o)
 	}
 	t = measure.Trace{
 		Outcome: measure.Outcome(o), Expected: list.GetExpected()[i], Status: int(list.GetStatusCodes()[i]),

@@ -45,7 +45,7 @@ func TestDrainedWorkerDoesNotPassForTheWhole(t *testing.T) {
 			if lt.Status.Verdict != v1alpha1.VerdictInconclusive || step.State != v1alpha1.StepCut || lt.Status.Workers.Lost != 1 {
 				t.Errorf("verdict %s, step %s, %d lost; want Inconclusive, Cut, 1: %s", lt.Status.Verdict, step.State, lt.Status.Workers.Lost, met)
 			}
-			if !strings.HasPrefix(met, "Unknown WorkerLost 1 of ") || !strings.Contains(met, "no request that was sent is missing") {
+			if !strings.HasPrefix(met, "Unknown WorkerLost 1 of ") || !strings.Contains(met, "no sent request is missing") {
 				t.Errorf("it says %q", met)
 			}
 			if planned := step.Load.Requests; planned > 0 && step.Result.Due >= planned {

@@ -375,7 +375,7 @@ func (x *Worker) end(message string, in time.Duration) {
 // Drain deletes the pod with grace: the worker cuts its step, hands over what it measured,
 // and is gone a second later.
 func (x *Worker) Drain() {
-	x.handsOver("its pod was evicted, as a node drain does")
+	x.handsOver("its pod was evicted, as in a node drain")
 	x.end("Error, exit code 1", time.Second)
 }
 

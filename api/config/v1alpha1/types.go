@@ -32,7 +32,7 @@ type OperatorConfiguration struct {
 	Limits Limits `json:"limits,omitzero"`
 
 	// priorityClasses are the names that a LoadTest may have as spec.queue.priorityClass,
-	// which decides its place in the queue. Without one the priority is 0. They are no
+	// which decides its place in the queue. Without one the priority is 0. They are not
 	// PriorityClasses of Kubernetes: pods do not have them.
 	PriorityClasses []PriorityClass `json:"priorityClasses,omitempty"`
 
@@ -51,15 +51,15 @@ type OperatorConfiguration struct {
 }
 
 // Targets is where LoadTests may send load to. Services of the LoadTest's own namespace,
-// and of namespaces with the label loadtest.dev/accepts-load: "true", always are allowed,
+// and of namespaces with the label loadtest.dev/accepts-load: "true", are always allowed,
 // as long as pods are behind them. Loopback, link-local, multicast and metadata addresses,
-// nodes, the API server and the operator never are.
+// nodes, the API server and the operator can never be targets.
 type Targets struct {
 	// clusterDomain is the domain of the cluster's Services. Default cluster.local.
 	ClusterDomain string `json:"clusterDomain,omitempty"`
 
-	// never are ranges of addresses that are no target either, such as those of a
-	// database's network. Example: ["10.0.0.0/24"].
+	// never are further ranges of addresses that can never be targets, such as the network
+	// of a database. Example: ["10.0.0.0/24"].
 	Never []string `json:"never,omitempty"`
 
 	// rules allow more targets. A target is allowed by any rule.
@@ -68,8 +68,8 @@ type Targets struct {
 
 // TargetRule allows targets beside Services of the cluster.
 type TargetRule struct {
-	// namespaces are whose LoadTests the rule is for: names, or patterns with a * for any
-	// characters. Absent: all. Example: [team-a, "shop-*"].
+	// namespaces are the namespaces of the LoadTests that the rule applies to: names, or
+	// patterns with a * for any characters. Absent: all. Example: [team-a, "shop-*"].
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	// hosts are host names, all names below a domain ("*.example.com"), or "*" for all.
@@ -85,63 +85,62 @@ type TargetRule struct {
 	Ports []string `json:"ports,omitempty"`
 
 	// proxies says that the hosts and cidrs of this rule may be the proxy of a target:
-	// behind one, the operator checks the name of the target alone, and not where it
+	// behind one, the operator checks only the name of the target, and not where it
 	// leads.
 	Proxies bool `json:"proxies,omitempty"`
 }
 
 // Limits are how large a LoadTest may be, and how many run at once.
 type Limits struct {
-	// runs is how many LoadTests run at once in the cluster. More wait in a queue.
+	// runs is the number of LoadTests that run at once in the cluster. More wait in a queue.
 	// Default 50.
 	Runs *int32 `json:"runs,omitempty"`
 
-	// workers is how many workers run at once in the cluster; runs that need more wait, and
-	// those behind them too. A LoadTest may have no more than these. Default 1000.
+	// workers is the number of workers that run at once in the cluster; runs that need more
+	// wait, and so do the runs behind them. A LoadTest may not have more. Default 1000.
 	Workers *int32 `json:"workers,omitempty"`
 
 	// namespaces are the limits of each namespace: the first entry that names it counts.
-	// What an entry does not say is as in the default.
+	// For what an entry leaves out, the default holds.
 	Namespaces []NamespaceLimits `json:"namespaces,omitempty"`
 }
 
-// NamespaceLimits are those of one namespace. Beside runs, they are about each of its
+// NamespaceLimits are the limits of one namespace. All but runs apply to each of its
 // LoadTests.
 type NamespaceLimits struct {
 	// namespaces are as in TargetRule.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// runs is how many LoadTests run at once in each of these namespaces. More wait in a
+	// runs is the number of LoadTests that run at once in each of these namespaces. More wait in a
 	// queue. Default 10.
 	Runs *int32 `json:"runs,omitempty"`
 
-	// users is how many users a step may have. Default 100000.
+	// users is the largest number of users of a step. Default 100000.
 	Users *int32 `json:"users,omitempty"`
 
-	// rate is how many requests per second a step may plan. Users without a rate send as
-	// many as are answered. Default 100000.
+	// rate is the largest number of requests per second that a step may plan. Users without a
+	// rate send as many as are answered. Default 100000.
 	Rate *int64 `json:"rate,omitempty"`
 
-	// workers is how many workers a LoadTest may have. Default 100.
+	// workers is the largest number of workers of a LoadTest. Default 100.
 	Workers *int32 `json:"workers,omitempty"`
 
-	// duration is how long a run may take by its plan: its steps, pauses and repetitions,
+	// duration is the longest time that a run may take by its plan: its steps, pauses and repetitions,
 	// all the probes of a search, and with a setup startDeadlineSeconds. Default 24h.
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
-	// bytesPerSecond is how much a step may plan to send, by its rate and the bodies that
-	// stand in its requests; what templates and files make of them is not known. Default
-	// 1Gi.
+	// bytesPerSecond is the most that a step may plan to send, by its rate and the bodies
+	// written in its requests; the size of templates and files is not known. Default 1Gi.
 	BytesPerSecond *resource.Quantity `json:"bytesPerSecond,omitempty"`
 }
 
-// PriorityClass is a name for a place in the queue. Of those with one name, the first that
-// is for a namespace counts there.
+// PriorityClass is a name for a place in the queue. Of classes with the same name, the first
+// that applies to a namespace counts there.
 type PriorityClass struct {
-	// name is what a LoadTest says. Example: release-gate.
+	// name is the name that LoadTests give. Example: release-gate.
 	Name string `json:"name"`
 
-	// value orders the queue: the higher value first, and of the same value the older
+	// value orders the queue: the higher value first, and with the same value the older
 	// LoadTest.
 	Value int32 `json:"value"`
 
@@ -176,9 +175,9 @@ type WorkerRule struct {
 	// a * stands for any characters. Absent: all. [] is none.
 	Secrets *[]string `json:"secrets,omitempty"`
 
-	// resources are the most that spec.worker.resources may ask for, by name. Of cpu,
-	// memory and ephemeral-storage there is no limit if they are not named; nothing else may
-	// be asked for without a name here. Example: {cpu: "4", memory: 8Gi}.
+	// resources are the most that spec.worker.resources may ask for, by name. Without a name
+	// here, cpu, memory and ephemeral-storage have no limit, and other resources are not
+	// allowed. Example: {cpu: "4", memory: 8Gi}.
 	Resources map[string]resource.Quantity `json:"resources,omitempty"`
 }
 
@@ -187,7 +186,7 @@ type WorkerRule struct {
 type Switch struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// stops are in force at the same time, beside that of the configuration.
+	// stops are in force at the same time, beside the stop of the configuration.
 	Stops []Stop `json:"stops,omitempty"`
 }
 
@@ -201,8 +200,7 @@ type Stop struct {
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"`
 
-	// since is when it was set. It is for people: a stop is in force as long as it stands
-	// here.
+	// since is when it was set. It is for people: a stop is in force until it is removed.
 	Since *metav1.Time `json:"since,omitempty"`
 }
 

@@ -21,7 +21,7 @@ func (a *Admission) meant(path string) string {
 		return "; did you mean " + like + "?"
 	}
 	if places := a.places(name); len(places) > 0 {
-		return "; there is a field of that name at " + strings.Join(places, ", ")
+		return "; a field of that name exists at " + strings.Join(places, ", ")
 	}
 	if len(siblings) > 0 {
 		return "; the fields here are " + strings.Join(siblings, ", ")

@@ -74,7 +74,7 @@ func (b *bundle) leaveAside(w io.Writer) {
 	for i, o := range b.others {
 		names[i] = o.GetKind() + " " + displayName(o)
 	}
-	_, _ = fmt.Fprintf(w, "left aside: %s; kubectl apply -f creates them\n", strings.Join(names, ", "))
+	_, _ = fmt.Fprintf(w, "not applied: %s; kubectl apply -f creates them\n", strings.Join(names, ", "))
 }
 
 // applyData brings the ConfigMaps and Secrets into the cluster, as kubectl apply

@@ -18,18 +18,18 @@ import (
 )
 
 // policyHelp is the part of the help that is about the operator's policy.
-const policyHelp = `What is allowed is the administrator's decision, and stands in the operator's configuration.
-Give it here as --config to have it enforced; without it a target that is no Service of the
-cluster is a warning. Those who may read it have it from the cluster with
+const policyHelp = `The administrator decides what is allowed, in the operator's configuration.
+To apply that configuration here, give it as --config; without it, a target that is not a Service of
+the cluster is only a warning. Users who may read it get it from the cluster with
 
   kubectl get configmap -n loadtest-system loadtest-operator-config -o jsonpath='{.data.config\.yaml}'
 
-The rules are those of the LoadTest's metadata.namespace.`
+The rules for the LoadTest's metadata.namespace apply.`
 
 // checkCodes is the part of the help that describes the exit codes.
 const checkCodes = `Exit code:
   0  all LoadTests are valid
-  1  a LoadTest is not: the output says which, where and why
+  1  a LoadTest is invalid: the output says which, where and why
   4  a file could not be read`
 
 // checkOptions are the flags of the commands that check LoadTests without running them.
@@ -45,7 +45,7 @@ func (o *checkOptions) bind(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	flags.StringVar(&o.config, "config", "", "File with the operator's configuration, by which LoadTests are checked")
-	flags.StringVar(&o.release, "worker-image", "", "Image of the operator's release, which spec.worker.image may name whatever the configuration says")
+	flags.StringVar(&o.release, "worker-image", "", "Image of the operator's release, which spec.worker.image may always name")
 	if err := command.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is defined some lines above
 	}
@@ -132,7 +132,7 @@ func (c *checkedFiles) take(path string, documents []document, files *local.Obje
 			c.tests = append(c.tests, &checkedTest{document: d, files: c})
 		case d.object.GetKind() == loadTestKind.Kind && d.object.GroupVersionKind().Group == loadTestKind.Group:
 			found = true
-			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is not known here; it must be %s", d.object.GetAPIVersion(), v1alpha1.GroupVersion)})
+			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is unknown here; it must be %s", d.object.GetAPIVersion(), v1alpha1.GroupVersion)})
 		case local.Takes(d.object):
 			if err := files.Add(d.object); err != nil {
 				c.problems = append(c.problems, problem{d, "", err.Error()})
@@ -208,7 +208,7 @@ func (t *checkedTest) judgePolicy(known bool) {
 		t.refuse(field, message)
 		return
 	}
-	t.files.warnings = append(t.files.warnings, problem{t.document, field, message + " What is allowed is not known here; --config says it."})
+	t.files.warnings = append(t.files.warnings, problem{t.document, field, message + " What is allowed is unknown here: give the operator's configuration by --config."})
 }
 
 // exit is the end of a command that has said what is wrong.

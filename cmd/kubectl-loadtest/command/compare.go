@@ -21,8 +21,8 @@ func (c *config) compare() *cobra.Command {
 		Short: "Put finished LoadTests side by side",
 		Long: "Put finished LoadTests side by side: steps of the same name and load, the median of\n" +
 			"their repetitions, the best marked, and how far each differs from the first. LoadTests\n" +
-			"of files, such as report -o yaml writes, come first.\n\n" +
-			"A difference has a range where there are at least 3 repetitions of both: the true one\n" +
+			"from files, as report -o yaml writes them, come first.\n\n" +
+			"A difference has a range if both have at least 3 repetitions: the true difference\n" +
 			"is below the range in at most 5% of comparisons, and above it in at most 5% (exact test\n" +
 			"of Mann and Whitney).",
 		Example: "  kubectl loadtest compare shortener-v3 shortener-v4\n" +

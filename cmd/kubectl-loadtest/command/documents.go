@@ -100,7 +100,7 @@ func (d document) objects() ([]document, error) {
 	for i, item := range items {
 		content, ok := item.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("items[%d] is no Kubernetes object", i)
+			return nil, fmt.Errorf("items[%d] is not a Kubernetes object", i)
 		}
 		list[i] = d
 		list[i].item, list[i].object = fmt.Sprintf("items[%d]", i), &unstructured.Unstructured{Object: content}
@@ -119,7 +119,7 @@ func decode(text []byte) (*unstructured.Unstructured, error) {
 	}
 	object := &unstructured.Unstructured{}
 	if err := object.UnmarshalJSON(content); err != nil {
-		return nil, fmt.Errorf("is no Kubernetes object: %w", err)
+		return nil, fmt.Errorf("is not a Kubernetes object: %w", err)
 	}
 	return object, nil
 }

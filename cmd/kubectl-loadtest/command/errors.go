@@ -21,9 +21,9 @@ func explain(err error) error {
 			"  helm upgrade --install loadtest-operator charts/loadtest-operator --namespace loadtest-system --create-namespace\n" +
 			"or choose another cluster with --context or --kubeconfig")
 	case isNotFound(err, "loadtests"):
-		return fmt.Errorf("%w: kubectl get loadtests --all-namespaces lists those that are there; --namespace and --context say where to look", err)
+		return fmt.Errorf("%w: kubectl get loadtests --all-namespaces lists the existing ones; --namespace and --context say where to look", err)
 	case isNotFound(err, "loadtestschedules"):
-		return fmt.Errorf("%w: kubectl loadtest list --all-namespaces lists those that are there; --namespace and --context say where to look", err)
+		return fmt.Errorf("%w: kubectl loadtest list --all-namespaces lists the existing ones; --namespace and --context say where to look", err)
 	case isNotFound(err, "namespaces"):
 		return fmt.Errorf("%w: create it with kubectl create namespace, or choose another with --namespace", err)
 	case apierrors.IsForbidden(err):

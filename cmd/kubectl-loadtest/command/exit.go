@@ -21,10 +21,10 @@ const (
 const exitCodes = `Exit code:
   0    Passed: every threshold was kept
   1    Failed: the target breached a threshold
-  2    Inconclusive: the result does not speak of the target
+  2    Inconclusive: the result does not describe the target
   3    Canceled: the run was terminated
-  4    Error: the run could not be carried out, or not be followed to its end
-  130  Ctrl-C: following was given up; the run goes on`
+  4    Error: the run could not be carried out or followed to its end
+  130  Ctrl-C: the command ended; the run goes on`
 
 // verdictError ends a command with a verdict other than Passed. The report has
 // said why.

@@ -27,7 +27,7 @@ var (
 func (o *runOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.from == "" && o.name != "":
-		return errors.New("--name needs --from: a LoadTest of a file has the name that stands there")
+		return errors.New("--name needs --from: a LoadTest from a file has the name given there")
 	case o.from == "":
 		return nil
 	}
@@ -59,7 +59,7 @@ func (c *config) runFrom(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s runs what %s starts\n", lt.Namespace, lt.Name, o.from)
+	_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s runs the template of %s\n", lt.Namespace, lt.Name, o.from)
 	return c.followToExit(ctx, cluster, lt)
 }
 
@@ -76,7 +76,7 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1alpha1.LoadTest,
 		return nil, fmt.Errorf("get LoadTestSchedule %s: %w", key, err)
 	}
 	if active := s.Status.Active; len(active) > 0 && s.Spec.ConcurrencyPolicy != v1alpha1.AllowConcurrent {
-		return nil, fmt.Errorf("LoadTest %s of schedule %s has not finished, and its concurrencyPolicy is %s: two at once measure each other; follow it with %s",
+		return nil, fmt.Errorf("LoadTest %s of schedule %s has not finished, and its concurrencyPolicy is %s: two runs at once would disturb each other; follow it with %s",
 			active[0], key, s.Spec.ConcurrencyPolicy, commandLine("watch", s.Namespace, active[0]))
 	}
 	passed, err := c.lastPassed(ctx, s)

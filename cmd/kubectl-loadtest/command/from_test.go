@@ -70,7 +70,7 @@ func TestRunFromASchedule(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("exit code %d: %s", got.code, got.err)
 	}
-	contains(t, "the log", got.err, "LoadTest "+p.namespace+"/by-hand runs what schedule/nightly starts")
+	contains(t, "the log", got.err, "LoadTest "+p.namespace+"/by-hand runs the template of schedule/nightly")
 	contains(t, "the report", got.out, "LoadTest "+p.namespace+"/by-hand", "Verdict             Passed")
 	first := p.get("by-hand")
 	if !metav1.IsControlledBy(first, s) || len(first.Spec.Thresholds) != 1 || first.Spec.Baseline != nil || first.Spec.Suspend {
@@ -118,8 +118,8 @@ func TestRunFromRefuses(t *testing.T) {
 		"a file as well":    {[]string{"--from", "schedule/nightly", "-f", file}, "--filename has no meaning with --from"},
 		"on this machine":   {[]string{"--from", "schedule/nightly", "--local"}, "--local has no meaning with --from"},
 		"a name for a file": {[]string{"-f", file, "--name", "other"}, "--name needs --from"},
-		"one that is not":   {[]string{"--from", "schedule/weekly"}, "kubectl loadtest list --all-namespaces lists those that are there"},
-		"beside another":    {[]string{"--from", "schedule/nightly"}, "concurrencyPolicy is Forbid: two at once measure each other; follow it with kubectl loadtest watch nightly-29384760"},
+		"one that is not":   {[]string{"--from", "schedule/weekly"}, "kubectl loadtest list --all-namespaces lists the existing ones"},
+		"beside another":    {[]string{"--from", "schedule/nightly"}, "concurrencyPolicy is Forbid: two runs at once would disturb each other; follow it with kubectl loadtest watch nightly-29384760"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := p.run(append([]string{"run"}, tt.args...)...)

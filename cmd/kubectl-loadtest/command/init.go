@@ -42,11 +42,11 @@ func (c *config) init() *cobra.Command {
 		Long: "Write a LoadTest, with comments, to the standard output. Its load is small; read it,\n" +
 			"change it, and look at what it would do with plan. With --schedule it is the template of\n" +
 			"a LoadTestSchedule.\n\n" +
-			"With --from-grpc the server is asked for its services by its reflection, which it must have\n" +
-			"registered. Each method becomes a request, with a message made up from its type.\n\n" +
+			"With --from-grpc, init asks the reflection of a gRPC server for its services; the server must\n" +
+			"offer reflection. Each method becomes a request, with a message made up from its type.\n\n" +
 			"Credentials in headers (Authorization, Cookie, X-Api-Key and the like) are not written:\n" +
 			"the LoadTest names a Secret, and a comment says how to create it. Those in query strings\n" +
-			"are left out. Look for others in bodies yourself.",
+			"are left out. Check bodies for others yourself.",
 		Example: "  kubectl loadtest init curl https://shop.example.com/api/cart -H 'Accept: application/json' > cart.yaml\n" +
 			"  kubectl loadtest init curl -X POST http://shop/orders --json '{\"item\": 1}' --service shop:80 > order.yaml\n" +
 			"  xclip -o | kubectl loadtest init --from-curl - > copied.yaml\n" +
@@ -70,7 +70,7 @@ func (c *config) init() *cobra.Command {
 }
 
 func (o *initOptions) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&o.name, "name", "", "Name of the LoadTest; default: that of the host")
+	flags.StringVar(&o.name, "name", "", "Name of the LoadTest; default: the name of the host")
 	flags.StringVar(&o.schedule, "schedule", "", "Times in the five fields of cron, or @daily: write a LoadTestSchedule")
 	flags.StringVar(&o.service, "service", "", "NAME or NAME:PORT of the Service that is the target; default: the host of the source")
 }

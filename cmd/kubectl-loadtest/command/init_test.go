@@ -73,7 +73,7 @@ func TestInitRefuses(t *testing.T) {
 		"no curl":           {"wget http://a/", []string{"--from-curl", "-"}, "--from-curl -: the text does not begin with curl"},
 		"a flag of curl":    {"", []string{"curl", "http://a/", "--proxy-ntlm"}, "unknown flag: --proxy-ntlm: leave that flag out"},
 		"a flag of ours":    {"", []string{"curl", "http://a/", "--name"}, "--name needs a value"},
-		"a method":          {"", []string{"curl", "-X", "BREW", "http://a/"}, "method BREW is none of GET, HEAD"},
+		"a method":          {"", []string{"curl", "-X", "BREW", "http://a/"}, "method BREW is not one of GET, HEAD"},
 		"an unclosed quote": {"curl 'http://a/", []string{"--from-curl", "-"}, "the curl command cannot be read"},
 		"no HAR":            {"{}", []string{"--from-har", "-"}, "has no log.entries"},
 	} {

@@ -22,7 +22,7 @@ type grpcOptions struct {
 }
 
 func (o *grpcOptions) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&o.address, fromGRPC, "", "HOST:PORT of a server of gRPC, which is asked for its services by its reflection; https://HOST:PORT if it has TLS")
+	flags.StringVar(&o.address, fromGRPC, "", "HOST:PORT of a gRPC server, whose reflection lists its services; https://HOST:PORT if it has TLS")
 	flags.StringArrayVar(&o.services, "grpc-service", nil, "With --from-grpc: full name of a service to call, such as shop.v1.Cart; may be given several times; default: all but gRPC's own")
 	flags.StringArrayVar(&o.headers, "header", nil, "With --from-grpc: header such as \"Authorization: Bearer abc\", which the server needs; may be given several times")
 	flags.BoolVar(&o.insecure, "insecure", false, "With --from-grpc https://…: trust any certificate, here and in the LoadTest")
@@ -36,7 +36,7 @@ func (o *grpcOptions) check() error {
 	case strings.Contains(o.address, "@"):
 		return errors.New("--from-grpc must be HOST:PORT or https://HOST:PORT, without credentials; give them by --header")
 	case o.insecure && !strings.HasPrefix(o.address, "https://"):
-		return errors.New("--insecure is about certificates: it needs --from-grpc https://HOST:PORT")
+		return errors.New("--insecure concerns certificates: it needs --from-grpc https://HOST:PORT")
 	}
 	return nil
 }

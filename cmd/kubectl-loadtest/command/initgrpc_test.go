@@ -134,7 +134,7 @@ func TestInitFromGRPCRefuses(t *testing.T) {
 	}{
 		"two sources":     {[]string{"--from-grpc", s.URL, "--from-curl", "-"}, "2 given"},
 		"no server":       {[]string{"--from-curl", "-", "--grpc-service", "a.B"}, "--grpc-service, --header and --insecure need --from-grpc"},
-		"no TLS":          {[]string{"--from-grpc", s.URL, "--insecure"}, "--insecure is about certificates: it needs --from-grpc https://HOST:PORT"},
+		"no TLS":          {[]string{"--from-grpc", s.URL, "--insecure"}, "--insecure concerns certificates: it needs --from-grpc https://HOST:PORT"},
 		"credentials":     {[]string{"--from-grpc", "http://me:s3cret@localhost:1"}, "--from-grpc must be HOST:PORT or https://HOST:PORT, without credentials; give them by --header"},
 		"no header":       {[]string{"--from-grpc", s.URL, "--header", "s3cret"}, `--header must be "NAME: VALUE"`},
 		"no such service": {[]string{"--from-grpc", s.URL, "--grpc-service", "a.B"}, fmt.Sprintf(`--from-grpc %s: the server lists no service "a.B", but grpc.testing.TestService`, s.URL)},

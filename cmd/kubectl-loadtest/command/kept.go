@@ -44,11 +44,11 @@ func (c *config) saved(from source, args []string) (*v1alpha1.LoadTest, archived
 	case from.kept == "":
 		return c.readSaved(from.file)
 	case folder && len(args) == 0:
-		return nil, archived{}, fmt.Errorf("--from %s: is a folder, of many runs: name the LoadTest", from.kept)
+		return nil, archived{}, fmt.Errorf("--from %s: is a folder of many runs: name the LoadTest", from.kept)
 	case folder:
 		return c.latest(from.kept, args[0])
 	case len(args) > 0:
-		return nil, archived{}, fmt.Errorf("--from %s: is no folder: leave out the name, or give the folder", from.kept)
+		return nil, archived{}, fmt.Errorf("--from %s: is not a folder: leave out the name, or give the folder", from.kept)
 	}
 	return c.readSaved(from.kept)
 }
@@ -65,7 +65,7 @@ func (c *config) latest(folder, name string) (latest *v1alpha1.LoadTest, results
 	pattern := filepath.Join(namespace, name, "*.json.gz")
 	files, err := filepath.Glob(filepath.Join(folder, pattern))
 	if err != nil || len(files) == 0 {
-		return nil, archived{}, fmt.Errorf("--from %s: has no %s: give the folder that has one for each namespace, and the namespace as -n", folder, pattern)
+		return nil, archived{}, fmt.Errorf("--from %s: contains no %s: give the folder that has one for each namespace, and the namespace by -n", folder, pattern)
 	}
 	for _, file := range files {
 		lt, found, err := c.readSaved(file)

@@ -24,7 +24,7 @@ func (c *config) cancel() *cobra.Command {
 		Use:   "cancel NAME...",
 		Short: "End LoadTests, and keep what they have measured",
 		Long: "End LoadTests by spec.terminate. The workers stop within seconds, what was measured is\n" +
-			"kept, and the verdict is Canceled. One that has finished is left as it is.\n\n" +
+			"kept, and the verdict is Canceled. A finished LoadTest does not change.\n\n" +
 			"Exit code: 0 when all of them end or have ended, else 4.",
 		Example: "  kubectl loadtest cancel burst -n limiter\n" +
 			"  kubectl loadtest cancel nightly weekly --wait --timeout 1m",
@@ -53,7 +53,7 @@ func (c *config) cancelOne(ctx context.Context, cluster *cluster, name string, w
 	if err != nil {
 		return err
 	}
-	said := "is ended"
+	said := "is ending"
 	if progress.Finished(lt) {
 		said = "has finished already: " + string(lt.Status.Verdict)
 	} else if err := cluster.set(ctx, lt, "terminate", true); err != nil {
@@ -115,7 +115,7 @@ func (c *cluster) resumeSame(ctx context.Context, m manifest) (*v1alpha1.LoadTes
 	}
 	given.Spec.Suspend = true
 	if !equality.Semantic.DeepEqual(given.Spec, lt.Spec) {
-		return nil, fmt.Errorf("--resume: the spec of LoadTest %s, which is held in the cluster, is not that of the file: start it as it is with %s --resume, or apply the file first with kubectl apply -f",
+		return nil, fmt.Errorf("--resume: LoadTest %s, which is held in the cluster, has another spec than the file: start it unchanged with %s --resume, or apply the file first with kubectl apply -f",
 			key, commandLine("watch", key.Namespace, key.Name))
 	}
 	if err := c.set(ctx, lt, "suspend", false); err != nil {

@@ -20,7 +20,7 @@ func TestCancelTerminates(t *testing.T) {
 	p := newTestUser(t)
 	p.create(running)
 	got := p.run("cancel", "hello")
-	if got.code != 0 || got.out != "LoadTest "+p.namespace+"/hello is ended\n" {
+	if got.code != 0 || got.out != "LoadTest "+p.namespace+"/hello is ending\n" {
 		t.Errorf("exit code %d, %q; standard error:\n%s", got.code, got.out, got.err)
 	}
 	if !p.get("hello").Spec.Terminate {
@@ -39,7 +39,7 @@ func TestCancelOfSeveral(t *testing.T) {
 	if got.code != 4 {
 		t.Errorf("exit code %d, want 4", got.code)
 	}
-	contains(t, "the output", got.out, "/hello has finished already: Passed", "/other is ended")
+	contains(t, "the output", got.out, "/hello has finished already: Passed", "/other is ending")
 	contains(t, "the error", got.err, `"missing" not found`)
 	if p.get("hello").Spec.Terminate || !p.get("other").Spec.Terminate {
 		t.Error("the run that was over was ended, or the other was not")
@@ -153,7 +153,7 @@ func TestRunResume(t *testing.T) {
 	}{
 		"what is not there":         {"", 0, ""},
 		"what is there":             {held, 0, ""},
-		"what is there and changed": {strings.Replace(held, "users: 10", "users: 11", 1), 4, "is not that of the file"},
+		"what is there and changed": {strings.Replace(held, "users: 10", "users: 11", 1), 4, "has another spec than the file"},
 		"what is not held":          {manifest("hello"), 4, "exists already"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestTimeout(t *testing.T) {
 	if got.code != 4 || got.out != "" {
 		t.Errorf("exit code %d, output %q", got.code, got.out)
 	}
-	contains(t, "the message", got.err, "--timeout is over, but LoadTest "+p.namespace+"/"+name+" goes on", "kubectl loadtest cancel "+name+" -n "+p.namespace)
+	contains(t, "the message", got.err, "--timeout has passed, but LoadTest "+p.namespace+"/"+name+" goes on", "kubectl loadtest cancel "+name+" -n "+p.namespace)
 	if p.get(name).Spec.Terminate {
 		t.Error("the run was ended")
 	}
@@ -228,7 +228,7 @@ func TestRunAppliesConfigMapsAndSecrets(t *testing.T) {
 		if got.code != 0 {
 			t.Fatalf("exit code %d: %s", got.code, got.err)
 		}
-		contains(t, "the log", got.err, "left aside: Deployment shop; kubectl apply -f creates them")
+		contains(t, "the log", got.err, "not applied: Deployment shop; kubectl apply -f creates them")
 		out, err := apiserver.Kubectl(t)("", "get", "secret/token", "-n", p.namespace, "-o", "go-template={{.data.key | base64decode}}")
 		if err != nil || out != value {
 			t.Errorf("the Secret holds %q (%v), want %q", out, err, value)

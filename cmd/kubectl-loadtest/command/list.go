@@ -35,11 +35,11 @@ func (c *config) list() *cobra.Command {
 	command := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List LoadTests, those first that need attention",
-		Long: "List LoadTests, those first that need attention: runs that have a problem, then those\n" +
+		Short:   "List LoadTests; those that need attention come first",
+		Long: "List LoadTests; those that need attention come first: runs that have a problem, then those\n" +
 			"that ended as Error, Failed and Inconclusive, then what is held, what runs, and what\n" +
-			"was canceled or passed. Of each sort the newest is first. The last column says what is\n" +
-			"the matter. Below them are the LoadTestSchedules, if there are any.",
+			"was canceled or passed. Within each group, the newest is first. The last column says what\n" +
+			"is wrong. Below them are the LoadTestSchedules, if there are any.",
 		Example: "  kubectl loadtest list -A\n" +
 			"  kubectl loadtest list -n shop -l team=checkout -o wide\n" +
 			"  kubectl loadtest list --sort age -o name",
@@ -52,7 +52,7 @@ func (c *config) list() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "List those of all namespaces")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "List the LoadTests of all namespaces")
 	flags.StringVarP(&o.output, "output", "o", "", "Form of the list: wide, json, yaml, name; default: a table")
 	flags.StringVar(&o.sort, "sort", overview.ByAttention, "Order of the list: "+strings.Join(overview.Orders, ", "))
 	flags.StringVarP(&o.selector, "selector", "l", "", "Label selector, such as team=checkout")

@@ -34,10 +34,10 @@ type localOptions struct {
 var localFlags = []string{"with", "service", "serve", "output", "results", "results-encoding"}
 
 func (o *localOptions) bind(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, by processes in place of pods")
-	flags.StringArrayVar(&o.with, "with", nil, "With --local: folder with manifests of ConfigMaps and Secrets that the LoadTests name; those in the files of -f are found without it")
+	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, with processes in place of pods")
+	flags.StringArrayVar(&o.with, "with", nil, "With --local: folder with manifests of ConfigMaps and Secrets that the LoadTests name; the files of -f are always searched")
 	flags.StringToStringVar(&o.services, "service", nil, "With --local: NAME=HOST:PORT, where Service NAME of spec.target.service listens; may be given several times")
-	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, on a store in memory for trying, as the Service of its name: "+oneOf(serve.Names()))
+	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, with its data in memory, as the Service of its name: "+oneOf(serve.Names()))
 	flags.StringVarP(&o.output, "output", "o", "text", "With --local: form of the report, as of the command report")
 	o.results.bind(flags)
 }
@@ -136,7 +136,7 @@ func (c *config) write(o outcome, output string) error {
 func (c *config) warn(sentence string) { _, _ = fmt.Fprintln(c.streams.Err, sentence) }
 
 func (c *config) announce(name, address string) {
-	_, _ = fmt.Fprintf(c.streams.Err, "%s serves on %s, in this process and with a store in memory: for trying, not for figures\n", name, address)
+	_, _ = fmt.Fprintf(c.streams.Err, "%s serves on %s, in this process and with its data in memory: good for a try, not for figures\n", name, address)
 }
 
 // runTest runs a LoadTest and shows how it is getting on. The first interrupt ends it
@@ -160,7 +160,7 @@ func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config loca
 	o.test, err = local.Run(running, lt, config)
 	switch {
 	case running.Err() != nil:
-		return o, fmt.Errorf("interrupted twice: LoadTest %s/%s was given up, and what it measured with it", lt.Namespace, lt.Name)
+		return o, fmt.Errorf("interrupted twice: LoadTest %s/%s was abandoned, and its measurements are lost", lt.Namespace, lt.Name)
 	case err != nil:
 		return o, fmt.Errorf("run LoadTest %s/%s: %w", lt.Namespace, lt.Name, err)
 	}

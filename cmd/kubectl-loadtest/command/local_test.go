@@ -202,7 +202,7 @@ func TestTryFindsTheFault(t *testing.T) {
 	var got answer
 	for range 5 { // a machine that has the worker begin late finds nothing
 		got = alone(t.Context(), t, "try", "--serve", "ratelimiter-racy", "--html", page)
-		if !strings.Contains(got.out, "a worker began it ") {
+		if !strings.Contains(got.out, "a worker began the step ") {
 			break
 		}
 	}

@@ -26,8 +26,8 @@ func TestParse(t *testing.T) {
 		"no name":             {input: head, wantErr: "document 1: metadata.name or metadata.generateName must be set"},
 		"another kind":        {input: head + "metadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\n", wantErr: "document 2: is a ConfigMap of v1, not a LoadTest of loadtest.dev/v1alpha1; apply other objects with kubectl apply -f"},
 		"another version":     {input: "apiVersion: loadtest.dev/v2\nkind: LoadTest\n", wantErr: "document 1: is a LoadTest of loadtest.dev/v2, not"},
-		"no kind":             {input: "a: 1\n", wantErr: "document 1: is no Kubernetes object"},
-		"no object":           {input: "- a\n", wantErr: "document 1: is no Kubernetes object"},
+		"no kind":             {input: "a: 1\n", wantErr: "document 1: is not a Kubernetes object"},
+		"no object":           {input: "- a\n", wantErr: "document 1: is not a Kubernetes object"},
 		"no YAML":             {input: "a: [\n", wantErr: "document 1: yaml: line 1: did not find expected node content"},
 		"a field given twice": {input: head + "metadata: {name: a}\nkind: LoadTest\n", wantErr: `document 1: yaml: unmarshal errors:`},
 	}

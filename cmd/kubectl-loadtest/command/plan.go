@@ -27,8 +27,8 @@ func (c *config) plan() *cobra.Command {
 		Short: "Show what LoadTests would do, before anything is sent",
 		Long: "Show the steps of LoadTests, the requests that are due, the workers, and how long it\n" +
 			"takes, as the operator would plan them. Nothing is created and nothing is sent; no\n" +
-			"cluster is needed. What is refused is said as validate says it.\n\n" +
-			"With --server the cluster of the context is asked, too: whether it would take the\n" +
+			"cluster is needed. Refusals are reported as validate reports them.\n\n" +
+			"With --server, plan also asks the cluster of the context whether it would accept the\n" +
 			"LoadTest, and whether the Service, the ConfigMaps and the Secrets that it names are\n" +
 			"there.\n\n" + policyHelp + "\n\n" + checkCodes,
 		Example: "  kubectl loadtest plan -f ladder.yaml\n" +
@@ -44,7 +44,7 @@ func (c *config) plan() *cobra.Command {
 	}
 	o.bind(command)
 	command.Flags().StringVarP(&output, "output", "o", "text", "Form of the plan: "+strings.Join(planOutputs, ", "))
-	command.Flags().BoolVar(&server, "server", false, "Ask the cluster, too, whether it would take the LoadTest and has what that names")
+	command.Flags().BoolVar(&server, "server", false, "Also ask the cluster whether it would accept the LoadTest and has the objects that it names")
 	return command
 }
 

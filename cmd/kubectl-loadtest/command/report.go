@@ -25,8 +25,8 @@ func (c *config) report() *cobra.Command {
 			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
 			"report -o yaml writes, and needs no cluster. The page has plots over time if the\n" +
 			"ConfigMaps of status.resultsRef can be read: in the cluster, or in the file.\n" +
-			"With --from it is read from what the operator keeps beyond LoadTests: the file of a\n" +
-			"run, or a folder, in which it takes the run of that name that finished last. Files\n" +
+			"With --from it is read from the operator's archive of finished runs: the file of a\n" +
+			"run, or a folder, from which it takes the most recent run of that name. Files\n" +
 			"may be compressed with gzip.\n" +
 			"The exit code does not depend on the verdict.\n\n" +
 			"  text      for people, in the terminal\n" +
@@ -61,9 +61,9 @@ func (c *config) report() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.StringVarP(&output, "output", "o", "text", "Form of the report: "+strings.Join(outputs, ", "))
-	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step that is reported; needed if several have been measured")
+	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step to report; needed if several steps were measured")
 	flags.StringVarP(&from.file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
-	flags.StringVar(&from.kept, "from", "", "What the operator kept of a run: its file, - for the standard input, or a folder with NAMESPACE/NAME/UID.json.gz")
+	flags.StringVar(&from.kept, "from", "", "Archive of a run: its file, - for the standard input, or a folder with NAMESPACE/NAME/UID.json.gz")
 	return command
 }
 

@@ -46,7 +46,7 @@ func (o *resultsOptions) open(tests int, say func(string)) (_ *local.Results, cl
 	r := &local.Results{To: out, Encoding: o.encoding}
 	return r, func() error {
 		if r.Missing > 0 {
-			say(fmt.Sprintf("%s lacks %d requests, which were counted and not recorded", o.file, r.Missing))
+			say(fmt.Sprintf("%s lacks %d requests, which were counted but not recorded", o.file, r.Missing))
 		}
 		return errors.Join(out.Flush(), f.Close())
 	}, nil

@@ -29,9 +29,9 @@ func (c *config) rerun() *cobra.Command {
 		Use:   "rerun NAME",
 		Short: "Run a LoadTest once more under a new name, and follow it",
 		Long: "Create a LoadTest with the spec and the labels of another, follow it to its end and\n" +
-			"print its report. The first one stays, with its result. The new name is that of the first\n" +
+			"print its report. The first one stays, with its result. The new name is the old one\n" +
 			"with five random letters, unless --name gives one; annotation " + AnnotationRerunOf + "\n" +
-			"names the first. suspend and terminate are not taken over.\n\n" + exitCodes,
+			"names the first. suspend and terminate are not copied.\n\n" + exitCodes,
 		Example: "  kubectl loadtest rerun burst -n limiter\n" +
 			"  kubectl loadtest rerun burst --name burst-after --timeout 10m\n" +
 			"  kubectl loadtest compare burst burst-after",
@@ -47,7 +47,7 @@ func (c *config) rerun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s runs what %s did\n", lt.Namespace, lt.Name, args[0])
+			_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s repeats %s\n", lt.Namespace, lt.Name, args[0])
 			return c.followToExit(ctx, cluster, lt)
 		},
 	}

@@ -129,12 +129,12 @@ func TestReportOfWhatWasKept(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"leave out the name":                           {"report", "checkout", "--from", one},
-		"is a folder, of many runs: name the LoadTest": {"report", "--from", folder},
-		"has no shop/nothing/*.json.gz":                {"report", "nothing", "-n", "shop", "--from", folder},
-		"no such file":                                 {"report", "--from", folder + "/nothing"},
-		"give either -f or --from":                     {"report", "--from", one, "-f", one},
-		"decompress: unexpected EOF":                   {"report", "--from", p.file(string(file[:len(file)-9]))},
+		"leave out the name":                          {"report", "checkout", "--from", one},
+		"is a folder of many runs: name the LoadTest": {"report", "--from", folder},
+		"contains no shop/nothing/*.json.gz":          {"report", "nothing", "-n", "shop", "--from", folder},
+		"no such file":                                {"report", "--from", folder + "/nothing"},
+		"give either -f or --from":                    {"report", "--from", one, "-f", one},
+		"decompress: unexpected EOF":                  {"report", "--from", p.file(string(file[:len(file)-9]))},
 	} {
 		if got := p.run(args...); got.code != 4 || !strings.Contains(got.err, want) {
 			t.Errorf("%v: exit code %d, %q, want 4 and %q", args, got.code, got.err, want)

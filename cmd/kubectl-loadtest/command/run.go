@@ -22,14 +22,14 @@ const fieldManager = "kubectl-loadtest"
 
 // localHelp is the part of the help that is about --local.
 const localHelp = `With --local nothing is created: the LoadTests run on this machine, without a
-cluster. Plan, measurement, audits, verdict and report are those of a cluster;
+cluster. Plan, measurement, audits, verdict and report are the same as in a cluster;
 each worker is a process in place of a pod. spec.target.url may be a loopback
 address. spec.target.service needs --service, which says where the Service
 listens, or --serve. ConfigMaps and Secrets come from the same file, or from the
-folder of --with. Of spec.worker only driver has an effect, and
-spec.ttlSecondsAfterFinished has none.
-The first Ctrl-C ends the run with what was measured (Canceled), the second at
-once.`
+folder of --with. The rest of spec.worker beside driver, and
+spec.ttlSecondsAfterFinished, have no effect.
+The first Ctrl-C ends the run and keeps its measurements (Canceled); the second ends it
+at once.`
 
 const runExamples = `  # In the cluster of the current context
   kubectl loadtest run -f burst.yaml
@@ -65,10 +65,10 @@ func (c *config) run() *cobra.Command {
 		Short: "Run LoadTests, follow them to their end and print their reports",
 		Long: "Create the LoadTests of a file, follow each to its end and print its report.\n" +
 			"Several LoadTests run one after another. ConfigMaps and Secrets of the files are\n" +
-			"applied first; objects of other kinds are left aside, and said to be.\n\n" +
-			"A LoadTest with spec.suspend is held, and said to be; --resume starts it.\n\n" +
-			"--from schedule/NAME creates the LoadTest that the schedule would start, now, also if it\n" +
-			"is suspended: with its template, its labels and its baseline. It counts as one of its runs.\n\n" + localHelp + "\n\n" + exitCodes,
+			"applied first; objects of other kinds are listed and not applied.\n\n" +
+			"A LoadTest with spec.suspend is held; --resume starts it.\n\n" +
+			"--from schedule/NAME creates the LoadTest that the schedule would start, even if the schedule\n" +
+			"is suspended: with its template, labels and baseline. It counts as one of its runs.\n\n" + localHelp + "\n\n" + exitCodes,
 		Example: runExamples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,7 +90,7 @@ func (c *config) run() *cobra.Command {
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	local.bind(flags)
 	flags.BoolVar(&o.replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
-	flags.BoolVar(&o.resume, "resume", false, "Start what spec.suspend holds: a LoadTest of the file, or the one of the same name and spec that is there")
+	flags.BoolVar(&o.resume, "resume", false, "Start a LoadTest that spec.suspend holds: one from the file, or the one of the same name and spec in the cluster")
 	flags.StringVar(&o.from, "from", "", "schedule/NAME: the LoadTestSchedule whose template is run")
 	flags.StringVar(&o.name, "name", "", "Name of the LoadTest of --from; default: the schedule's with five random letters")
 	bindTimeout(flags, &o.timeout)

@@ -76,7 +76,7 @@ func (c *cluster) reviewFile(ctx context.Context, namespace string, f local.File
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(f.Kind()))
 	err := c.Get(ctx, key, object)
 	if apierrors.IsNotFound(err) {
-		return &admission.Problem{Field: "spec", Message: fmt.Sprintf("%s %s, which is named for its key %s, is not in namespace %s", f.Kind(), f.Name, f.Key, namespace)}, nil
+		return &admission.Problem{Field: "spec", Message: fmt.Sprintf("%s %s, whose key %s is needed, is not in namespace %s", f.Kind(), f.Name, f.Key, namespace)}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get %s %s: %w", f.Kind(), f.Name, err)

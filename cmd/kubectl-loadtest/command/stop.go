@@ -33,15 +33,15 @@ func (c *config) stop() *cobra.Command {
 		Short: "End every LoadTest within seconds, and let none begin",
 		Long: "Set the operator's switch: every LoadTest that runs ends within seconds, keeps what was\n" +
 			"measured, and has the verdict Canceled; one that has not begun waits until resume --all.\n" +
-			"With --namespace it is about one namespace. Who set it, and why, stands in the\n" +
-			"conditions and Events of each. A line is printed for each run when it has ended.\n\n" +
+			"With --namespace, it stops one namespace. The conditions and Events of each run say who\n" +
+			"stopped it, and why. A line is printed for each run when it has ended.\n\n" +
 			"The switch is the key stop.yaml of the operator's ConfigMap. Without the right to\n" +
 			"change that, --all with --namespace ends each run of the namespace by spec.terminate:\n" +
 			"others can begin.\n\n" +
 			"Exit code:\n" +
 			"  0  runs are stopped, and every one has ended\n" +
-			"  1  runs are stopped, and one has not ended within --timeout\n" +
-			"  4  runs are not stopped, or it is not known what became of them",
+			"  1  runs are stopped, but one has not ended within --timeout\n" +
+			"  4  runs are not stopped, or their state is unknown",
 		Example: "  kubectl loadtest stop --all --reason 'incident 4711'\n" +
 			"  kubectl loadtest stop --all -n shop --reason 'release' --yes\n" +
 			"  kubectl loadtest stop --status",
@@ -59,7 +59,7 @@ func (c *config) stop() *cobra.Command {
 	flags := command.Flags()
 	o.bind(flags)
 	flags.BoolVar(&o.status, "status", false, "Print who stopped what, and change nothing")
-	flags.StringVar(&o.reason, "reason", "", "Why: it stands in the conditions and Events of the runs")
+	flags.StringVar(&o.reason, "reason", "", "Why; the conditions and Events of the runs show it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Do not ask")
 	flags.DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait until the runs have ended")
 	return command
@@ -70,9 +70,9 @@ func (c *config) resume() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "resume --all",
 		Short: "Let LoadTests begin again after stop --all",
-		Long: "Take back stop --all: LoadTests that wait begin. Those that were ended stay so; rerun\n" +
-			"runs one again. With --namespace it takes back stop --all of that namespace.\n\n" +
-			"Exit code: 0 when it is taken back, else 4.",
+		Long: "Undo stop --all: waiting LoadTests begin. LoadTests that it ended stay ended; rerun\n" +
+			"repeats one. With --namespace, undo stop --all of that namespace.\n\n" +
+			"Exit code: 0 on success, else 4.",
 		Example: "  kubectl loadtest resume --all\n  kubectl loadtest resume --all -n shop",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -153,7 +153,7 @@ func (c *config) showSwitch(ctx context.Context, o *switchOptions) error {
 	}
 	a, err := cluster.administration(ctx, o)
 	if apierrors.IsForbidden(err) {
-		return fmt.Errorf("the switch cannot be read: %w: the condition Suspended of a LoadTest that waits says why it does", err)
+		return fmt.Errorf("the switch cannot be read: %w: condition Suspended of a waiting LoadTest says why it waits", err)
 	}
 	if err != nil {
 		return fmt.Errorf("read the switch: %w", err)

@@ -147,12 +147,12 @@ func TestStopRefuses(t *testing.T) {
 		"give --all to stop runs, or --status":               {"stop"},
 		"give --all to stop runs, or":                        {"stop", "--all", "--status"},
 		"give --all; a LoadTest that spec.suspend holds":     {"resume"},
-		"is not there: say with --operator-namespace and":    {"stop", "--all", "--yes", "--operator-namespace", p.namespace, "--config-map", "other"},
+		"does not exist: say with --operator-namespace and":  {"stop", "--all", "--yes", "--operator-namespace", p.namespace, "--config-map", "other"},
 		"the switch cannot be set: ":                         p.at("stop", "--all", "--yes", "--as", "tenant"),
 		"the switch cannot be taken back: ":                  p.at("resume", "--all", "--as", "tenant"),
 		"the switch cannot be read: ":                        p.at("stop", "--status", "--as", "tenant"),
 		"the runs of a namespace with --namespace":           p.at("stop", "--all", "--yes", "--as", "tenant"),
-		"the condition Suspended of a LoadTest that waits":   p.at("stop", "--status", "--as", "tenant"),
+		"condition Suspended of a waiting LoadTest":          p.at("stop", "--status", "--as", "tenant"),
 		"key stop.yaml of ConfigMap " + p.namespace + "/bad": {"stop", "--status", "--operator-namespace", p.namespace, "--config-map", "bad"},
 	} {
 		if strings.HasPrefix(want, "key") {

@@ -28,7 +28,7 @@ type switchOptions struct {
 func (o *switchOptions) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.namespace, "operator-namespace", "loadtest-system", "Namespace of the operator")
 	flags.StringVar(&o.configMap, "config-map", "loadtest-operator-config", "ConfigMap with the operator's configuration: <release>-config of a release with another name")
-	flags.BoolVar(&o.all, "all", false, "All LoadTests: of every namespace, or with --namespace of that one")
+	flags.BoolVar(&o.all, "all", false, "All LoadTests: in every namespace, or with --namespace in that one")
 }
 
 // administration is the operator's ConfigMap, as it was read.
@@ -44,13 +44,13 @@ func (c *cluster) administration(ctx context.Context, o *switchOptions) (*admini
 	key := client.ObjectKey{Namespace: o.namespace, Name: o.configMap}
 	err := c.Get(ctx, key, &a.object)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("ConfigMap %s is not there: say with --operator-namespace and --config-map where the operator reads its configuration", key)
+		return nil, fmt.Errorf("ConfigMap %s does not exist: say with --operator-namespace and --config-map where the operator reads its configuration", key)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := yaml.Unmarshal([]byte(a.object.Data[configv1.SwitchKey]), &a.stops); err != nil {
-		return nil, fmt.Errorf("key %s of ConfigMap %s is no switch: correct it with kubectl edit: %w", configv1.SwitchKey, key, err)
+		return nil, fmt.Errorf("key %s of ConfigMap %s is not a valid switch: correct it with kubectl edit: %w", configv1.SwitchKey, key, err)
 	}
 	_ = yaml.Unmarshal([]byte(a.object.Data[configv1.ConfigKey]), &a.config) // the operator says what is wrong
 	return a, nil
@@ -86,7 +86,7 @@ func (c *cluster) turn(ctx context.Context, o *switchOptions, change func([]conf
 func (c *cluster) user(ctx context.Context) string {
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := c.Create(ctx, review); err != nil || review.Status.UserInfo.Username == "" {
-		return "a user whose name the API server does not tell"
+		return "a user whose name the API server does not give"
 	}
 	return review.Status.UserInfo.Username
 }

@@ -21,10 +21,10 @@ func (c *config) try() *cobra.Command {
 		Short: "Run a load test of 20 seconds against a reference system in this process",
 		Long: "Start a reference system inside this process, run a load test of some 20 seconds\n" +
 			"against it on this machine, and print its report. Nothing else is needed, and nothing\n" +
-			"stays behind. The last line says what came of it.\n\n" + exitCodes,
+			"stays behind. The last line has the verdict.\n\n" + exitCodes,
 		Example: "  # A URL shortener, a ladder of users that read and write\n" +
 			"  kubectl loadtest try\n\n" +
-			"  # A rate limiter that keeps its contract, and one that does not: the audit finds it out\n" +
+			"  # A rate limiter that keeps its contract, and one that does not: the audit notices\n" +
 			"  kubectl loadtest try --serve ratelimiter\n" +
 			"  kubectl loadtest try --serve ratelimiter-racy\n\n" +
 			"  # What is sent: the same file runs in a cluster\n" +

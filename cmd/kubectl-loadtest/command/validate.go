@@ -12,11 +12,11 @@ func (c *config) validate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "validate -f FILE",
 		Short: "Check LoadTests by the API's own rules, without a cluster",
-		Long: "Check the LoadTests of files by what the API server and the operator check: fields\n" +
+		Long: "Check the LoadTests in files as the API server and the operator do: fields\n" +
 			"that do not exist, the schema and its rules, whether the plan can be carried out, and\n" +
 			"which targets the policy allows. No cluster is needed.\n\n" +
 			"A file may hold several documents, Lists, and objects of other kinds, as kustomize\n" +
-			"builds them. Those are left aside, but for ConfigMaps and Secrets: one that is in the\n" +
+			"builds them. Other objects are ignored, except ConfigMaps and Secrets: one that is in the\n" +
 			"files must have the keys that LoadTests name.\n\n" + policyHelp + "\n\n" + checkCodes,
 		Example: "  kubectl loadtest validate -f hello.yaml\n" +
 			"  kubectl kustomize tests | kubectl loadtest validate -f -\n" +

@@ -34,7 +34,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a field at the wrong place": {
 			testHead + goodSpec + "  duration: 30s\n",
-			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; there is a field of that name at spec.ladder.duration, spec.search.duration, spec.setup.warmUp.duration"},
+			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; a field of that name exists at spec.ladder.duration, spec.search.duration, spec.setup.warmUp.duration"},
 		},
 		"a field of metadata": {
 			strings.Replace(testHead, "{name: hello}", "{name: hello, lables: {a: b}}", 1) + goodSpec,
@@ -77,7 +77,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"another version of the API": {
 			strings.Replace(testHead, "v1alpha1", "v2", 1) + goodSpec,
-			[]string{"a.yaml:1: LoadTest hello: apiVersion: loadtest.dev/v2 is not known here; it must be loadtest.dev/v1alpha1"},
+			[]string{"a.yaml:1: LoadTest hello: apiVersion: loadtest.dev/v2 is unknown here; it must be loadtest.dev/v1alpha1"},
 		},
 		"a key that a ConfigMap of the file lacks": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: id}\n---\n" + testHead + goodSpec +
@@ -180,7 +180,7 @@ func TestValidateSaysWhatItCannotRead(t *testing.T) {
 		"no file":     {"/does/not/exist.yaml", "error: -f /does/not/exist.yaml: "},
 		"no LoadTest": {write(t, "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"), "holds no LoadTest"},
 		"no YAML":     {write(t, "b.yaml", testHead+goodSpec+"---\na: [\n"), "document 2: yaml: line 9"},
-		"no object":   {write(t, "c.yaml", "- a\n"), "document 1: is no Kubernetes object"},
+		"no object":   {write(t, "c.yaml", "- a\n"), "document 1: is not a Kubernetes object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := alone(t.Context(), t, "validate", "-f", tt.file)

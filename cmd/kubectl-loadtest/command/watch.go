@@ -22,8 +22,8 @@ func (c *config) watch() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Follow a LoadTest to its end and print its report",
-		Long: "Follow a LoadTest to its end and print its report. With --resume one that spec.suspend\n" +
-			"holds is started first.\n\n" + exitCodes,
+		Long: "Follow a LoadTest to its end and print its report. With --resume, a LoadTest that\n" +
+			"spec.suspend holds is started first.\n\n" + exitCodes,
 		Example: "  kubectl loadtest watch burst -n limiter\n" +
 			"  kubectl loadtest watch nightly --resume --timeout 1h",
 		Args: oneName,
@@ -50,7 +50,7 @@ func (c *config) watch() *cobra.Command {
 
 // bindTimeout defines the flag --timeout.
 func bindTimeout(flags *pflag.FlagSet, timeout *time.Duration) {
-	flags.DurationVar(timeout, "timeout", 0, "How long to wait for the end, such as 30m; 0: for ever. In a cluster the run goes on; with --local it ends with what was measured")
+	flags.DurationVar(timeout, "timeout", 0, "How long to wait for the end, such as 30m; 0: no limit. After that, a run in a cluster goes on, and a run with --local ends with what it measured")
 }
 
 // within is a context that ends when the timeout is over, if there is one.
@@ -99,7 +99,7 @@ func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1alpha
 // whyLeft is why a run is not followed any more.
 func whyLeft(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return "--timeout is over"
+		return "--timeout has passed"
 	}
 	return "interrupted"
 }

@@ -29,7 +29,7 @@ type Comparison struct {
 // New compares tests, the first of which is what the others are compared with.
 func New(tests []*v1alpha1.LoadTest) (*Comparison, error) {
 	if len(tests) < 2 {
-		return nil, errors.New("give at least two LoadTests, the first of which is what the others are compared with")
+		return nil, errors.New("give at least two LoadTests; the others are compared with the first")
 	}
 	c := &Comparison{tests: tests, names: names(tests)}
 	for i, lt := range tests {

@@ -15,7 +15,7 @@ import (
 const none = "-"
 
 // noRange explains a difference without a range.
-const noRange = "A difference without a range may be noise: it takes 3 repetitions of both (spec.repetitions) to tell."
+const noRange = "A difference without a range may be noise; a range takes 3 repetitions of both (spec.repetitions)."
 
 // Text is the page for a terminal. The best of each step has a star.
 func (c *Comparison) Text() string {

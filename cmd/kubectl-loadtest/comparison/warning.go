@@ -14,7 +14,7 @@ func (c *Comparison) warnings() []string {
 	first := c.tests[0]
 	for i, lt := range c.tests {
 		if v := lt.Status.Verdict; v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed {
-			list = append(list, fmt.Sprintf("The verdict of %s is %s: its figures may not speak of its target.", c.names[i], v))
+			list = append(list, fmt.Sprintf("The verdict of %s is %s: its figures may not describe its target.", c.names[i], v))
 		}
 		if i > 0 {
 			list = append(list, c.differs(i, first, lt)...)

@@ -115,7 +115,7 @@ func (c *curl) draft(target string) (*Draft, error) {
 		d.Timeout = c.maxTime + "s"
 	}
 	if c.flags.Changed("location") {
-		d.Remarks = append(d.Remarks, "Redirects are not followed, as curl --location does: the response to this request counts.")
+		d.Remarks = append(d.Remarks, "curl --location follows redirects; a LoadTest does not: the response to this request counts.")
 	}
 	d.Requests = []Request{r}
 	return d, nil

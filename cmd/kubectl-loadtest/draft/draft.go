@@ -135,7 +135,7 @@ func (r *Request) setHeader(h Header) {
 func address(text string) (origin, path string, user *url.Userinfo, err error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", "", nil, fmt.Errorf("%q is no URL", text)
+		return "", "", nil, fmt.Errorf("%q is not a URL", text)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "", "", nil, fmt.Errorf("%q must be http:// or https:// with a host", text)
@@ -154,7 +154,7 @@ var secretQuery = regexp.MustCompile(`(?i)[?&]([^=&]*(token|key|secret|password|
 // reference to a Secret in a part of either.
 func (r *Request) hideQuery() {
 	for _, found := range secretQuery.FindAllStringSubmatch(r.Path, -1) {
-		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, for it looks like a credential.", found[1]))
+		r.Remark = join(r.Remark, fmt.Sprintf("The value of query parameter %s was left out, because it looks like a credential.", found[1]))
 	}
 	r.Path = withoutSecrets(r.Path)
 	for i := range r.Headers {
@@ -222,15 +222,15 @@ func (d *Draft) checkNames() error {
 func (r *Request) check() error {
 	switch {
 	case !slices.Contains(methods, r.Method):
-		return fmt.Errorf("method %s is none of %s", r.Method, strings.Join(methods, ", "))
+		return fmt.Errorf("method %s is not one of %s", r.Method, strings.Join(methods, ", "))
 	case len(escape(r.Path)) > maxPath:
 		return fmt.Errorf("a path may have %d bytes, this one has %d", maxPath, len(escape(r.Path)))
 	case strings.ContainsAny(r.Path, " \r\n\x00"):
 		return errors.New("a path must not have spaces or line breaks: write them as %20 and %0A")
 	case !utf8.ValidString(r.Body):
-		return errors.New("a body that is no text must be in a ConfigMap (binaryData), which the request names by bodyFrom")
+		return errors.New("a body that is not text must be in a ConfigMap (binaryData), which the request names by bodyFrom")
 	case !utf8.ValidString(r.Path):
-		return errors.New("a path must be text: write other bytes as %20 is written")
+		return errors.New("a path must be text: write other bytes in percent-encoding, such as %20")
 	case len(escape(r.Body)) > maxBody:
 		return fmt.Errorf("a body may have %d bytes, this one has %d: put it into a ConfigMap and name it by bodyFrom", maxBody, len(escape(r.Body)))
 	}
@@ -247,13 +247,13 @@ func (r *Request) checkHeaders() error {
 	for _, h := range r.Headers {
 		switch {
 		case !headerName.MatchString(h.Name):
-			return fmt.Errorf("%q is no name of a header", short(h.Name))
+			return fmt.Errorf("%q is not the name of a header", short(h.Name))
 		case len(escape(h.Value)) > maxValue:
 			return fmt.Errorf("the value of header %s may have %d bytes, it has %d", h.Name, maxValue, len(escape(h.Value)))
 		case strings.ContainsAny(h.Value+h.Prefix, "\r\n\x00") || !utf8.ValidString(h.Value):
 			return fmt.Errorf("the value of header %s must be text in one line", h.Name)
 		case len(h.Prefix) > maxPrefix:
-			return fmt.Errorf("what stands before the credential in header %s may have %d bytes, it has %d", h.Name, maxPrefix, len(h.Prefix))
+			return fmt.Errorf("the text before the credential in header %s may have %d bytes, it has %d", h.Name, maxPrefix, len(h.Prefix))
 		}
 	}
 	return nil
@@ -267,7 +267,7 @@ func (d *Draft) limit() {
 	if n := len(d.Requests); n > maxRequests {
 		slices.SortStableFunc(d.Requests, func(a, b Request) int { return b.Weight - a.Weight })
 		d.Requests = d.Requests[:maxRequests]
-		d.Remarks = append(d.Remarks, fmt.Sprintf("Left out: %d of %d requests, for a LoadTest has at most %d.", n-maxRequests, n, maxRequests))
+		d.Remarks = append(d.Remarks, fmt.Sprintf("Left out: %d of %d requests, because a LoadTest has at most %d.", n-maxRequests, n, maxRequests))
 	}
 	if !slices.ContainsFunc(d.Requests, func(r Request) bool { return r.Weight > 0 }) {
 		d.Requests[0].Weight = 1

@@ -42,17 +42,17 @@ func FromGRPC(services []protoreflect.ServiceDescriptor) (*Draft, error) {
 	}
 	if leftOut > 0 {
 		d.Remarks = append(d.Remarks, fmt.Sprintf("Left out: %d methods that are deprecated, have names of more than %d bytes, or take a message", leftOut, maxMethod),
-			"whose JSON is no object.")
+			"whose JSON is not an object.")
 	}
 	if len(d.Requests) == 0 {
-		return nil, fmt.Errorf("the server's services have no methods that can be called; left out are %d that are deprecated, have names of more than %d bytes, or take a message whose JSON is no object", leftOut, maxMethod)
+		return nil, fmt.Errorf("the server's services have no methods that can be called; left out are %d that are deprecated, have names of more than %d bytes, or take a message whose JSON is not an object", leftOut, maxMethod)
 	}
 	d.limit() // before messages are made, which may be large
 	for i := range d.Requests {
 		d.Requests[i].makeMessage()
 	}
 	d.Remarks = append(d.Remarks, "Messages are made up from the types of the server: look at each. Methods that delete, by their",
-		"names, have weight 0, which is never. A status other than OK has failed, unless the request",
+		"names, have weight 0: they are not sent. A status other than OK has failed, unless the request",
 		"has it in expect: {grpcStatus: [OK, NOT_FOUND]}. The workers ask the server's reflection, too.")
 	return d, nil
 }

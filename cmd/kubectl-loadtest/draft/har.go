@@ -45,7 +45,7 @@ type harPair struct {
 func FromHAR(data []byte) (*Draft, error) {
 	var archive har
 	if err := json.Unmarshal(data, &archive); err != nil {
-		return nil, fmt.Errorf("the HAR file is no JSON: %w", err)
+		return nil, fmt.Errorf("the HAR file is not JSON: %w", err)
 	}
 	if len(archive.Log.Entries) == 0 {
 		return nil, errors.New("the HAR file has no log.entries")
@@ -68,7 +68,7 @@ func FromHAR(data []byte) (*Draft, error) {
 		byOrigin[origin] = append(byOrigin[origin], e.request(path))
 	}
 	if len(origins) == 0 {
-		return nil, errors.New("the HAR file has no requests but for files of a page")
+		return nil, errors.New("the HAR file has only requests for files of a page")
 	}
 	d.Origin = slices.MaxFunc(origins, func(a, b string) int { return len(byOrigin[a]) - len(byOrigin[b]) })
 	d.Requests = merge(byOrigin[d.Origin])
@@ -112,7 +112,7 @@ func (e *harEntry) request(path string) Request {
 	// 304 is left out, as what it was the answer to is not sent: If-None-Match.
 	if s := e.Response.Status; s >= 300 && s <= 599 && s != http.StatusNotModified {
 		r.Status = []int{s}
-		r.Remark = fmt.Sprintf("It was answered with %d when it was recorded, which is therefore expected.", s)
+		r.Remark = fmt.Sprintf("It had status %d when it was recorded, so this status is expected.", s)
 	}
 	return r
 }

@@ -127,7 +127,7 @@ func (d *Draft) target(shared []Header) *yaml.Node {
 		fields = append(fields, field("service", d.service()))
 	} else {
 		fields = append(fields, remark(field("url", text(d.Origin)),
-			"A host that is no Service of the cluster must be allowed by its administrator\n(targets.rules). A Service of the LoadTest's namespace is named like this instead:\n  service: {name: shop, port: 80}"))
+			"A host that is not a Service of the cluster must be allowed by its administrator\n(targets.rules). A Service of the LoadTest's namespace is named like this instead:\n  service: {name: shop, port: 80}"))
 	}
 	if d.HTTP2 {
 		fields = append(fields, field("protocol", text("HTTP/2")))

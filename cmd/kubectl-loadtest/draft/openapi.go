@@ -49,7 +49,7 @@ func FromOpenAPI(data []byte) (*Draft, error) {
 		return nil, errors.New("the OpenAPI document has no operations")
 	}
 	d.Remarks = append(d.Remarks, "Values of parameters and bodies are examples of the document, or made up from its schemas:",
-		"look at each. Requests that delete have weight 0, which is never.")
+		"look at each. Requests that delete have weight 0: they are not sent.")
 	return d, nil
 }
 

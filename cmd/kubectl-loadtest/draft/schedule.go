@@ -50,7 +50,7 @@ func (d *Draft) thresholds() pair {
 	comment := "What the target must keep: 99% of the requests that are due are answered as expected\nwithin 500ms. By default at most 1% may fail, and at most 1% may remain unsent."
 	if d.Schedule != "" {
 		items = append(items, flowObject(field("metric", text("p95")), field("maxIncrease", text("20%"))))
-		comment += "\np95 may be 20% above that of the last LoadTest of the schedule that passed."
+		comment += "\np95 may be 20% above the last LoadTest of the schedule that passed."
 	}
 	return remark(field("thresholds", list(items...)), comment)
 }

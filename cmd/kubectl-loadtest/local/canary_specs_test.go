@@ -21,7 +21,7 @@ var failing = map[string]struct{ fields, says, exposed string }{
 	},
 	"no JSON": {
 		fields: `requests: [{path: /html, expect: {json: [{path: .token, equals: x}]}}]`,
-		says:   `the body of 24 bytes is no JSON`, exposed: "kanari8body",
+		says:   `the body of 24 bytes is not JSON`, exposed: "kanari8body",
 	},
 	"a header line": {
 		fields: `requests: [{path: /header}]`,
@@ -45,7 +45,7 @@ var failing = map[string]struct{ fields, says, exposed string }{
 	},
 	"a fill": {
 		fields: `requests: [{name: r, path: /html}], setup: {fill: {request: r, count: 1, capture: {c: .c}}}`,
-		says:   `capture of c: the body of 24 bytes is no JSON`, exposed: "kanari8body",
+		says:   `capture of c: the body of 24 bytes is not JSON`, exposed: "kanari8body",
 	},
 	"a captured path": {
 		fields: `requests: [{name: r, path: /ok}, {name: q, path: "/${c}"}], setup: {fill: {request: r, count: 1, capture: {c: .token}}}`,
@@ -73,7 +73,7 @@ var failing = map[string]struct{ fields, says, exposed string }{
 	},
 	"a Secret's body": {
 		fields: `requests: [{path: /ok, method: POST, bodyFrom: {secretKeyRef: {name: api, key: body}}}]`,
-		says:   `the $ at 0 begins none of`,
+		says:   `the $ at 0 does not begin any of`,
 	},
 	"a Secret's targets": {
 		fields: `requests: [{name: r, targetsFrom: {secretKeyRef: {name: api, key: targets}}}]`,
@@ -89,7 +89,7 @@ var failing = map[string]struct{ fields, says, exposed string }{
 	},
 	"a row of JSON": {
 		fields: `requests: [{path: "/${a}"}], data: [{name: d, format: JSONLines, configMapKeyRef: {name: rows, key: lines}}]`,
-		says:   `line 1: is no JSON object`,
+		says:   `line 1: is not a JSON object`,
 	},
 	"a row in a path": {
 		fields: `requests: [{path: "/${a}"}], data: [{name: d, format: CSV, configMapKeyRef: {name: rows, key: path}}]`,

@@ -36,7 +36,7 @@ func Worker(ctx context.Context, stdin io.Reader, version string, log *slog.Logg
 	decoder := json.NewDecoder(stdin)
 	var i invitation
 	if err := decoder.Decode(&i); err != nil {
-		return fmt.Errorf("read what to work on, which kubectl loadtest run --local says: %w", err)
+		return fmt.Errorf("read the task of this worker, which kubectl loadtest run --local gives: %w", err)
 	}
 	limits := share(health.SystemLimits(), int64(max(i.Workers, 1)))
 	assembly, closeLog, err := assembly(version, limits, i.RequestLog)

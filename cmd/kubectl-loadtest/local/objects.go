@@ -97,7 +97,7 @@ func (s *Objects) missing(lt *v1alpha1.LoadTest) error {
 	var errs []error
 	for _, f := range plan.Files(&lt.Spec) {
 		if _, found := s.find(lt.Namespace, f); !found {
-			errs = append(errs, fmt.Errorf("LoadTest %s needs key %s of %s %s, which is not there: put it into the file, or into a folder that --with names",
+			errs = append(errs, fmt.Errorf("LoadTest %s needs key %s of %s %s, which does not exist: put it into the file, or into a folder that --with names",
 				lt.Name, f.Key, kind(f), f.Name))
 		}
 	}

@@ -148,7 +148,7 @@ func (p *processes) quote(say func(string)) {
 	defer p.mu.Unlock()
 	for _, w := range p.started {
 		if said := w.said.last(); said != "" {
-			say(fmt.Sprintf("worker %d said last: %s", w.person.Worker, said))
+			say(fmt.Sprintf("last line of worker %d: %s", w.person.Worker, said))
 		}
 	}
 }

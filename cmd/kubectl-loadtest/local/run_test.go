@@ -276,15 +276,15 @@ func TestWhatCannotRunHereIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ spec, want string }{
 		"a Secret that is not there": {
 			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secretKeyRef: {name: api, key: token}}}]}, requests: [{path: /}]}",
-			want: "LoadTest test needs key token of Secret api, which is not there: put it into the file, or into a folder that --with names",
+			want: "LoadTest test needs key token of Secret api, which does not exist: put it into the file, or into a folder that --with names",
 		},
 		"a run that is compared": {
 			spec: "{target: {url: TARGET}, requests: [{path: /}], baseline: {name: before}}",
-			want: "LoadTest test: spec.baseline is a LoadTest of a cluster, which is not looked for on this machine; remove it with the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f",
+			want: "LoadTest test: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; remove it and the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f",
 		},
 		"a run that is held": {
 			spec: "{target: {url: TARGET}, requests: [{path: /}], suspend: true}",
-			want: "LoadTest test: spec.suspend is true, and nothing could resume a run on this machine; set it to false",
+			want: "LoadTest test: spec.suspend is true, but nothing can resume a run on this machine; set it to false",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,10 +72,10 @@ func (s Services) names(target, namespace string) []string {
 // machine.
 func Check(lt *v1alpha1.LoadTest, files *Objects) error {
 	if lt.Spec.Suspend {
-		return fmt.Errorf("LoadTest %s: spec.suspend is true, and nothing could resume a run on this machine; set it to false", lt.Name)
+		return fmt.Errorf("LoadTest %s: spec.suspend is true, but nothing can resume a run on this machine; set it to false", lt.Name)
 	}
 	if lt.Spec.Baseline != nil {
-		return fmt.Errorf("LoadTest %s: spec.baseline is a LoadTest of a cluster, which is not looked for on this machine; remove it with the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f", lt.Name)
+		return fmt.Errorf("LoadTest %s: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; remove it and the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f", lt.Name)
 	}
 	return files.missing(lt)
 }

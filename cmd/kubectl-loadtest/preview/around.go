@@ -21,19 +21,23 @@ type Threshold struct {
 // thresholds are those of the spec and then the defaults, as the status has them.
 func thresholds(spec *v1alpha1.LoadTestSpec, list []v1alpha1.ThresholdStatus) []Threshold {
 	all := make([]Threshold, len(list))
+	other := "the baseline"
+	if spec.Versus != nil {
+		other = "the control"
+	}
 	for i, t := range list {
 		all[i] = Threshold{Name: t.Name, Default: t.Default, Text: fmt.Sprintf("%s at most %s", t.Metric, t.Limit)}
 		if t.Name != string(t.Metric) { // a default that is named apart is of the journeys
 			all[i].Text += " of the journeys"
 		}
 		if i < len(spec.Thresholds) {
-			all[i].Text = threshold(&spec.Thresholds[i])
+			all[i].Text = threshold(&spec.Thresholds[i], other)
 		}
 	}
 	return all
 }
 
-func threshold(t *v1alpha1.Threshold) string {
+func threshold(t *v1alpha1.Threshold, other string) string {
 	parts := []string{string(t.Metric)}
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
@@ -44,7 +48,7 @@ func threshold(t *v1alpha1.Threshold) string {
 	if t.Time == v1alpha1.ServiceTime {
 		parts = append(parts, "from when they were sent")
 	}
-	parts = append(parts, bounds(t)...)
+	parts = append(parts, bounds(t, other)...)
 	if names := slices.Concat(t.Requests, t.Types, t.Journeys); len(names) > 0 {
 		parts = append(parts, "for "+strings.Join(names, ", "))
 	}
@@ -60,7 +64,8 @@ func threshold(t *v1alpha1.Threshold) string {
 	return strings.Join(parts, " ")
 }
 
-func bounds(t *v1alpha1.Threshold) (list []string) {
+// bounds are the limits of a threshold. other is what a relative one compares with.
+func bounds(t *v1alpha1.Threshold, other string) (list []string) {
 	if t.Max != nil {
 		list = append(list, "at most "+t.Max.String())
 	}
@@ -68,10 +73,10 @@ func bounds(t *v1alpha1.Threshold) (list []string) {
 		list = append(list, "at least "+t.Min.String())
 	}
 	if t.MaxIncrease != "" {
-		list = append(list, "at most "+t.MaxIncrease+" above the baseline")
+		list = append(list, "at most "+t.MaxIncrease+" above "+other)
 	}
 	if t.MaxDecrease != "" {
-		list = append(list, "at most "+t.MaxDecrease+" below the baseline")
+		list = append(list, "at most "+t.MaxDecrease+" below "+other)
 	}
 	return list
 }
@@ -124,7 +129,7 @@ func notes(lt *v1alpha1.LoadTest, p *Preview) (list []string) {
 		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic differ.", spec.Baseline.Name))
 	}
 	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {
-		list = append(list, fmt.Sprintf("spec.activeDeadlineSeconds: %ds are over before the steps are, which take %s.", *seconds, Time(p.Duration.Duration)))
+		list = append(list, fmt.Sprintf("spec.activeDeadlineSeconds: %ds will pass before the steps end, which take %s.", *seconds, Time(p.Duration.Duration)))
 	}
 	if len(spec.Preflight) == 0 {
 		list = append(list, "spec.preflight is empty: nothing verifies which version of the target is tested.")

@@ -156,9 +156,9 @@ func (p *Preview) foresee(lt *v1alpha1.LoadTest, status *v1alpha1.LoadTestStatus
 	all := plan.Foreseen(&lt.Spec, status)
 	further := &Preview{}
 	further.addSteps(all)
-	p.Further = fmt.Sprintf("The load is then raised until a threshold is breached, and the interval divided to a precision of %s: at most %d probes.", s.Precision, s.MaxProbes)
+	p.Further = fmt.Sprintf("Then the load is raised until a threshold is breached, and the interval divided to a precision of %s: at most %d probes.", s.Precision, s.MaxProbes)
 	if s.Hold != nil {
-		p.Further += fmt.Sprintf(" What is found is held for %s; what that breaches is taken back by %s and held again.", Time(s.Hold.Duration), s.Precision)
+		p.Further += fmt.Sprintf(" The load that is found is held for %s; if that breaches a threshold, the load is lowered by %s and held again.", Time(s.Hold.Duration), s.Precision)
 	}
 	p.Requests, p.AtMost = further.Requests, true
 	p.Duration, p.Limit = further.Duration, further.Limit

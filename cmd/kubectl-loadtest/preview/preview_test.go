@@ -92,13 +92,30 @@ func TestPreviewOfWhatIsHeld(t *testing.T) {
 		t.Fatalf("%v, %d requests", err, p.Requests)
 	}
 	notes := strings.Join(p.Notes, "\n")
-	for _, want := range []string{"spec.suspend is true", "5s are over before the steps are, which take 10s"} {
+	for _, want := range []string{"spec.suspend is true", "5s will pass before the steps end, which take 10s"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not say %q:\n%s", want, notes)
 		}
 	}
 	if diff := cmp.Diff(before, lt); diff != "" {
 		t.Errorf("the LoadTest was changed:\n%s", diff)
+	}
+}
+
+// A relative threshold names what it compares with: an earlier run, or the other target.
+func TestThresholdNamesWhatItComparesWith(t *testing.T) {
+	const relative = "steps: [{rate: 10, duration: 1s}]\nthresholds: [{metric: p95, maxIncrease: 5%}]\n"
+	for other, want := range map[string]string{
+		"baseline: {name: before}":                              "p95 at most 5% above the baseline",
+		"versus: {name: v3, target: {service: {name: api-v3}}}": "p95 at most 5% above the control",
+	} {
+		p, err := preview.New(parse(t, small+relative+other), noRules(t), "", now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Thresholds[0].Text; got != want {
+			t.Errorf("%s: %q, want %q", other, got, want)
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func (p *Preview) duration() string {
 		text += " and the time of the bursts"
 	}
 	if p.Limit.Duration > p.Duration.Duration {
-		text += fmt.Sprintf("; %s if every wait lasts to its limit", Time(p.Limit.Duration))
+		text += fmt.Sprintf("; at most %s if every wait takes as long as it may", Time(p.Limit.Duration))
 	}
 	return text
 }
@@ -106,7 +106,7 @@ func (p *Preview) steps(b *strings.Builder) {
 	b.WriteString("\nSteps\n")
 	table(b, rows)
 	if repetitions > 1 {
-		fmt.Fprintf(b, "  All of it %d times over.\n", repetitions)
+		fmt.Fprintf(b, "  All of this is done %d times.\n", repetitions)
 	}
 	if p.Further != "" {
 		fmt.Fprintf(b, "  %s\n", p.Further)

@@ -11,7 +11,7 @@ func (p *page) audits() {
 	for _, a := range list {
 		message := a.Message
 		if message == "" {
-			message = "Audit " + a.Name + " is made after the last step."
+			message = "Audit " + a.Name + " is performed after the last step."
 		}
 		p.line("  %-*s%s", labelWidth-2, a.State, message)
 	}

@@ -115,20 +115,20 @@ func TestNoticesOfTheCourseOfAStep(t *testing.T) {
 		steps     []v1alpha1.StepStatus
 		want      string
 	}{
-		"it grew":             {"", kept, []v1alpha1.StepStatus{grown("400/s", "4.1")}, "Step 400/s: outstanding requests grew by 4.1/s, so that its load cannot be kept for long."},
-		"fastest in another":  {"", kept, []v1alpha1.StepStatus{grown("400/s", "4.1"), grown("500/s", "104.0")}, "Step 500/s: outstanding requests grew by 104/s, so that its load cannot be kept for long, the most of 2 such steps."},
+		"it grew":             {"", kept, []v1alpha1.StepStatus{grown("400/s", "4.1")}, "Step 400/s: outstanding requests grew by 4.1/s, so its load cannot be kept for long."},
+		"fastest in another":  {"", kept, []v1alpha1.StepStatus{grown("400/s", "4.1"), grown("500/s", "104.0")}, "Step 500/s: outstanding requests grew by 104/s, so its load cannot be kept for long, the most of 2 such steps."},
 		"the verdict says it": {"Kept. Outstanding requests grew by 4.1/s in step 400/s: that load", kept, []v1alpha1.StepStatus{grown("400/s", "4.1")}, ""},
 		"the verdict says the worst": {"Kept. Outstanding requests grew by 104/s in step 500/s; at that rate p99 passes 1s after 2s of this load", kept,
 			[]v1alpha1.StepStatus{grown("400/s", "4.1"), grown("500/s", "104.0")}, ""},
 		"the verdict says another": {"Kept. Outstanding requests grew by 4.1/s in step 400/s: that load", kept, []v1alpha1.StepStatus{grown("400/s", "4.1"), grown("500/s", "104.0")},
-			"Step 500/s: outstanding requests grew by 104/s, so that its load cannot be kept for long, the most of 2 such steps."},
+			"Step 500/s: outstanding requests grew by 104/s, so its load cannot be kept for long, the most of 2 such steps."},
 		"a default that is waived":  {"", waived, []v1alpha1.StepStatus{down("100", "0.4%")}, "Step 100: the target was down for 0.4% of the window."},
 		"it was down":               {"", kept, []v1alpha1.StepStatus{down("100", "1.5%")}, "Step 100: the target was down for 1.5% of the window."},
 		"longest in the first":      {"", kept, []v1alpha1.StepStatus{down("100", "94%"), down("200", "1.5%")}, "Step 100: the target was down for 94% of the window, the most of 2 such steps."},
 		"for as long as is allowed": {"", kept, []v1alpha1.StepStatus{down("100", "0.5%")}, ""},
 		"a threshold says it":       {"", failed, []v1alpha1.StepStatus{down("100", "94%")}, ""},
 		"undecided": {"", kept, []v1alpha1.StepStatus{{Name: "100", Result: &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 100}, Undecided: 3}}},
-			"Step 100: 3 of 100 requests had waited for less than their timeout at the end: they may have failed or not (3%)."},
+			"Step 100: 3 of 100 requests had waited for less than their timeout at the end: it is not known whether they failed (3%)."},
 		"excused": {"", kept, []v1alpha1.StepStatus{{Name: "100", Result: &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 100}, Excused: 1}}},
 			"Step 100: 1 of 100 requests timed out while their worker did not run: they may have been answered in time (1%)."},
 	} {

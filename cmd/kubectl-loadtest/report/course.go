@@ -69,7 +69,7 @@ func piledUp(steps []v1alpha1.StepStatus, said string) []Notice {
 	if at == nil || strings.Contains(said, text.Grew(at.Result.Outstanding.Growth, at.Name)) {
 		return nil
 	}
-	return []Notice{{"Growing", fmt.Sprintf("Step %s: outstanding requests grew by %s/s, so that its load cannot be kept for long%s.",
+	return []Notice{{"Growing", fmt.Sprintf("Step %s: outstanding requests grew by %s/s, so its load cannot be kept for long%s.",
 		at.Name, text.Decimal(at.Result.Outstanding.Growth), others(count))}}
 }
 

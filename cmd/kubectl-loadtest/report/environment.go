@@ -102,13 +102,13 @@ func surroundings(s *v1alpha1.LoadTestStatus) []Notice {
 	}
 	const most = 8
 	if more := len(list) - most; more > 0 {
-		list = append(list[:most], Notice{"TargetChanges", fmt.Sprintf("%d more changes stand in the status of the steps.", more)})
+		list = append(list[:most], Notice{"TargetChanges", fmt.Sprintf("The status of the steps has %d more changes.", more)})
 	}
 	if problem != "" {
 		list = append(list, Notice{"TargetNotRead", problem})
 	}
 	for _, n := range s.Environment.SharedNodes {
-		list = append(list, Notice{"SharedNode", fmt.Sprintf("%s ran on node %s, on which a pod of the target ran as well.", text.Plural(int64(n.Workers), "worker"), n.Node)})
+		list = append(list, Notice{"SharedNode", fmt.Sprintf("%s ran on node %s, where a pod of the target ran too.", text.Plural(int64(n.Workers), "worker"), n.Node)})
 	}
 	return list
 }

@@ -22,15 +22,15 @@ type indicator struct {
 // bounds of 1 % are those of the default thresholds, that of all failures is the one
 // at which a service is commonly called overloaded.
 var shown = []indicator{
-	{"Unsent", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "that were due were never sent"},
+	{"Unsent", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "were due and never sent"},
 	{"SentLate", 1, func(r *v1alpha1.StepResult) (int64, int64) { return r.Late, r.Sent }, "were sent more than 10ms late"},
 	{"Failures", 5, failing(func(c *v1alpha1.Counts) int64 { return c.Failed }), "failed"},
-	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, which they do not expect"},
+	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, although they do not expect that"},
 	{"Timeouts", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
 	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},
 	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},
 	{"Unfinished", 0, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
-	{"Undecided", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Undecided, r.Sent - r.InFlight }, "had waited for less than their timeout at the end: they may have failed or not"},
+	{"Undecided", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Undecided, r.Sent - r.InFlight }, "had waited for less than their timeout at the end: it is not known whether they failed"},
 	{"Excused", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Excused, r.Sent - r.InFlight }, "timed out while their worker did not run: they may have been answered in time"},
 }
 
@@ -116,15 +116,15 @@ func lacking(steps []v1alpha1.StepStatus) []Notice {
 	}
 	switch {
 	case cut == 1:
-		list = append(list, Notice{"StepCut", fmt.Sprintf("Step %s was not carried out as it was planned.%s", first, covered)})
+		list = append(list, Notice{"StepCut", fmt.Sprintf("Step %s did not run as planned.%s", first, covered)})
 	case cut > 1:
-		list = append(list, Notice{"StepCut", fmt.Sprintf("%d steps were not carried out as they were planned, %s the first of them.%s", cut, first, covered)})
+		list = append(list, Notice{"StepCut", fmt.Sprintf("%d steps did not run as planned; the first is %s.%s", cut, first, covered)})
 	}
 	switch {
 	case missing == 1:
-		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of step %s may have been sent and are in no figure.", text.Plural(bound, "request"), last)})
+		list = append(list, Notice{"Missing", fmt.Sprintf("Up to %s of step %s may have been sent but are missing from all figures.", text.Plural(bound, "request"), last)})
 	case missing > 1:
-		list = append(list, Notice{"Missing", fmt.Sprintf("At most %s of %d steps may have been sent and are in no figure.", text.Plural(bound, "request"), missing)})
+		list = append(list, Notice{"Missing", fmt.Sprintf("Up to %s of %d steps may have been sent but are missing from all figures.", text.Plural(bound, "request"), missing)})
 	}
 	return list
 }

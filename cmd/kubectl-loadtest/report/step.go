@@ -299,7 +299,7 @@ func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
 	p.row("  Over-limit grants", "%d", a.OverLimitGrants)
 	p.row("  False denials", "%d", a.FalseDenials)
 	if a.Untracked > 0 {
-		p.row("  Not audited", "%s: of clients beyond the room for them, or of lost workers", text.Plural(a.Untracked, "request"))
+		p.row("  Not audited", "%s: no room for their clients, or their workers were lost", text.Plural(a.Untracked, "request"))
 	}
 	p.row("  Race detected", "%t", a.OverLimitGrants > 0)
 }

@@ -74,7 +74,7 @@ func Target(t *v1alpha1.Target) string {
 
 func workers(w v1alpha1.WorkerCounts) string {
 	if w.Lost > 0 {
-		return fmt.Sprintf("%d, of which %d lost", w.Desired, w.Lost)
+		return fmt.Sprintf("%d, %d of them lost", w.Desired, w.Lost)
 	}
 	return fmt.Sprint(w.Desired)
 }

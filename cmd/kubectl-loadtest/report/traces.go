@@ -15,7 +15,7 @@ var TraceHeads = append([]string{"kind", "request"}, TracedHeads...)
 var TracedHeads = []string{"trace", "outcome", "status", "response time", "service time"}
 
 // TraceNote says what service time is beside a trace.
-const TraceNote = "The trace shows the service time alone: what a request waited before it was sent is none of the target's."
+const TraceNote = "The trace shows only the service time: the time that a request waited before it was sent is not the target's."
 
 // Traces has a row for each request of a step whose trace is named: those that took
 // longest, then some that failed.

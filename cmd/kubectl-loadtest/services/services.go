@@ -200,7 +200,7 @@ func withRemedy(err error) error {
 	case codes.Unimplemented:
 		return fmt.Errorf("%w: register reflection in the server", err)
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return fmt.Errorf("%w: say who asks by --header", err)
+		return fmt.Errorf("%w: give credentials by --header", err)
 	case codes.DeadlineExceeded:
 		return context.DeadlineExceeded // which the server has seen before it was seen here
 	case codes.Unavailable:

@@ -125,7 +125,7 @@ func TestHeadersAreSentWithTheQuestions(t *testing.T) {
 		}
 		return handler(srv, stream)
 	}))
-	if _, err := services.Ask(t.Context(), services.Config{Address: at}); err == nil || !strings.Contains(err.Error(), "refuses the question (UNAUTHENTICATED): say who asks by --header") {
+	if _, err := services.Ask(t.Context(), services.Config{Address: at}); err == nil || !strings.Contains(err.Error(), "refuses the request (UNAUTHENTICATED): give credentials by --header") {
 		t.Errorf("error %v without a header", err)
 	}
 	c := services.Config{Address: at, Headers: []services.Header{{Name: "Authorization", Value: "Bearer s3cret"}}}

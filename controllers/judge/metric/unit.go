@@ -102,7 +102,7 @@ func trimmed(decimal string) string {
 func Parse(name v1alpha1.Metric, written string) (*big.Rat, error) {
 	value, err := Of(name).Unit.Parse(written)
 	if err != nil || value.Sign() < 0 {
-		return nil, fmt.Errorf("%q is no value of %s", written, name)
+		return nil, fmt.Errorf("%q is not a value of %s", written, name)
 	}
 	return value, nil
 }

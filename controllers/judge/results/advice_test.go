@@ -45,7 +45,7 @@ func (m machine) send(rate int64, window time.Duration, workers int64) *measure.
 // advised is the number of workers in a sentence.
 func advised(t *testing.T, message string) int64 {
 	t.Helper()
-	_, after, found := strings.Cut(message, "use ")
+	_, after, found := strings.Cut(message, " use ")
 	number, _, _ := strings.Cut(after, " ")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if !found || err != nil {
@@ -194,7 +194,7 @@ func TestCauseThatExplainsMost(t *testing.T) {
 
 // A delay that decides a threshold has a cause, however short it was.
 func TestDelayHasACause(t *testing.T) {
-	const cpu = "; give each worker more CPU, or run it on a node that does less else."
+	const cpu = "; give each worker more CPU, or run it on a less busy node."
 	for name, tc := range map[string]struct {
 		sent, read      time.Duration
 		health          measure.Health
@@ -202,9 +202,9 @@ func TestDelayHasACause(t *testing.T) {
 	}{
 		"none":                   {0, 0, measure.Health{}, "", ""},
 		"a stop":                 {0, 549 * ms, measure.Health{StalledMax: 549 * ms}, v1alpha1.ReasonNodeBusy, "In step 1000 a worker stood still for 549ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."},
-		"a stop that is shorter": {0, 549 * ms, measure.Health{StalledMax: 100 * ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 549ms after they had come" + cpu},
+		"a stop that is shorter": {0, 549 * ms, measure.Health{StalledMax: 100 * ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 549ms after they had arrived" + cpu},
 		"a garbage collector":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: 40 * ms}, v1alpha1.ReasonScheduleLag, "In step 1000 the garbage collector of a worker stopped it for 40ms at a time" + cpu},
-		"a short pause of it":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 40ms after they had come" + cpu},
+		"a short pause of it":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 40ms after they had arrived" + cpu},
 		"sent late":              {40 * ms, 20 * ms, measure.Health{}, v1alpha1.ReasonScheduleLag, "In step 1000 requests were sent up to 40ms after a steady generator would have sent them" + cpu},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,10 +231,10 @@ func TestResponsesThatAreReadLateAreTheGeneratorsDoing(t *testing.T) {
 		message        string
 	}{
 		"hardly late":                    {step: closed, samples: 100, late: 9 * ms, response: 20 * ms},
-		"late":                           {step: closed, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step 1000 responses were read up to 12ms (p99) after they had come; use 4 workers or more, or give each more CPU."},
-		"late, on the one that has load": {step: single, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step single responses were read up to 12ms (p99) after they had come; use 4 workers or more, or give each more CPU."},
+		"late":                           {step: closed, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step 1000 responses were read up to 12ms (p99) after they had arrived; use 4 workers or more, or give each more CPU."},
+		"late, on the one that has load": {step: single, samples: 100, late: 12 * ms, response: 20 * ms, message: "In step single responses were read up to 12ms (p99) after they had arrived; use 4 workers or more, or give each more CPU."},
 		"late, but it hardly shows":      {step: closed, samples: 100, late: 12 * ms, response: time.Second},
-		"late, with a schedule":          {step: paced, samples: 100, late: 100 * ms, response: 200 * ms, message: "In step 1000 responses were read up to 100ms (p99) after they had come; use 31 workers or more, or give each more CPU."},
+		"late, with a schedule":          {step: paced, samples: 100, late: 100 * ms, response: 200 * ms, message: "In step 1000 responses were read up to 100ms (p99) after they had arrived; use 31 workers or more, or give each more CPU."},
 		"too few samples":                {step: closed, samples: 99, late: time.Second, response: 20 * ms},
 		"a burst, which comes together":  {step: burst, samples: 100, late: 100 * ms, response: 200 * ms},
 	} {
@@ -266,9 +266,9 @@ func TestUnsentRequestsOfAWorkerThatCouldNotRun(t *testing.T) {
 		message string
 	}{
 		"a slow target":            {unsent: 500},
-		"stopped":                  {unsent: 500, health: measure.Health{StalledMax: 12 * time.Second}, message: "Step 1000 sent 50% of the requests that were due: a worker stood still for 12s, because it was stopped or its node is busy. "},
+		"stopped":                  {unsent: 500, health: measure.Health{StalledMax: 12 * time.Second}, message: "Step 1000 sent only 50% of the due requests: a worker stood still for 12s, because it was stopped or its node is busy. "},
 		"stopped for a tenth":      {unsent: 500, health: measure.Health{StalledMax: time.Second}},
-		"no processor":             {unsent: 500, health: measure.Health{RunQueueWaitMax: 5 * time.Second}, message: "Step 1000 sent 50% of the requests that were due: a worker's threads waited for a processor for 50% of the time, because its node is busy. "},
+		"no processor":             {unsent: 500, health: measure.Health{RunQueueWaitMax: 5 * time.Second}, message: "Step 1000 sent only 50% of the due requests: a worker's threads waited for a processor for 50% of the time, because its node is busy. "},
 		"stopped, and nearly sent": {unsent: 5, health: measure.Health{StalledMax: 12 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -405,12 +405,12 @@ func TestDisplacedLoad(t *testing.T) {
 		want string
 	}{
 		"unsent": {paced, func(m *measure.Measurement, beyond int64) { m.Unsent, m.UnsentByGenerator = 50, 10+beyond },
-			"In step 1000, 1.1% of the requests that were due were not sent, and a steady generator would have sent them; use 4 workers or more, or give each more CPU."},
+			"In step 1000, 1.1% of the due requests were not sent, although a steady generator would have sent them; use 4 workers or more, or give each more CPU."},
 		"sent late": {paced, func(m *measure.Measurement, beyond int64) { m.Requests[0].Displaced = 10 + beyond },
 			"In step 1000, 1.1% of the requests were sent more than 100ms after a steady generator would have sent them; use more workers, or give each more CPU."},
 		"some unsent, some sent late": {paced, func(m *measure.Measurement, beyond int64) {
 			m.Unsent, m.UnsentByGenerator, m.Requests[0].Displaced = 50, 4+beyond, 6
-		}, "In step 1000, 0.6% of the requests were sent more than 100ms after a steady generator would have sent them, and 0.5% of those that were due were not sent by its fault; use 4 workers or more, or give each more CPU."},
+		}, "In step 1000, 0.6% of the requests were sent more than 100ms after a steady generator would have sent them, and 0.5% of the due requests were not sent because of the generator; use 4 workers or more, or give each more CPU."},
 		"users held up": {closed, func(m *measure.Measurement, beyond int64) {
 			m.UserTime, m.HeldUp = 1000*time.Second, time.Duration(10+beyond)*time.Second
 		}, "In step 1000, the generator kept the users from sending for 1.1% of their time; use 4 workers or more, or give each more CPU."},
@@ -424,11 +424,11 @@ func TestDisplacedLoad(t *testing.T) {
 		"a burst that was spread": {burst, func(m *measure.Measurement, beyond int64) {
 			m.BurstSpread = 20*time.Millisecond + time.Duration(beyond)*time.Millisecond
 			m.Requests[0].Service.RecordN(200*time.Millisecond, 20)
-		}, "In step spike, the burst was sent within 21ms, and at most 20ms is allowed; use more workers, or give each more CPU."},
+		}, "In step spike, the burst took 21ms to send; at most 20ms is allowed; use more workers, or give each more CPU."},
 		"a burst of a fast target": {burst, func(m *measure.Measurement, beyond int64) {
 			m.BurstSpread = 10*time.Millisecond + time.Duration(beyond)*time.Millisecond
 			m.Requests[0].Service.RecordN(2*time.Millisecond, 20)
-		}, "In step spike, the burst was sent within 11ms, and at most 10ms is allowed; use more workers, or give each more CPU."},
+		}, "In step spike, the burst took 11ms to send; at most 10ms is allowed; use more workers, or give each more CPU."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for beyond, want := range []string{"", tc.want} {

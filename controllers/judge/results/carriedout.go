@@ -22,15 +22,15 @@ func NotCarriedOut(step *v1alpha1.StepStatus, workers []exchange.Worker, report 
 	planned, due, length := load.Requests, report.Merged.Due, v1alpha1.OrZero(load.Duration)
 	switch sent := sentFor(step, report); {
 	case due < planned:
-		return fmt.Sprintf("%d of %d requests that were planned were due.", due, planned)
+		return fmt.Sprintf("only %d of the %d planned requests came due.", due, planned)
 	case planned > 0 && due > planned:
-		return fmt.Sprintf("%d requests were due, and only %d were planned.", due, planned)
+		return fmt.Sprintf("%d requests came due, but only %d were planned.", due, planned)
 	case planned == 0 && sent < length:
-		return fmt.Sprintf("a worker sent load for %v of %v.", sent.Truncate(time.Millisecond), length)
+		return fmt.Sprintf("a worker sent load for only %v of %v.", sent.Truncate(time.Millisecond), length)
 	case delay(step, report) > TolerableDelay:
-		return fmt.Sprintf("a worker began it %v late.", delay(step, report).Truncate(time.Millisecond))
+		return fmt.Sprintf("a worker began the step %v late.", delay(step, report).Truncate(time.Millisecond))
 	case BeganLate(step, report):
-		return "its workers began it by an instant that was chosen before, and sent requests late."
+		return "its workers began at a start time that another replica had chosen, and sent requests late."
 	}
 	return notWhole(load, workers)
 }
@@ -41,14 +41,14 @@ func notWhole(load *v1alpha1.StepLoad, workers []exchange.Worker) string {
 	for n, w := range workers {
 		share, known := plan.Requests(load, int32(n), int32(len(workers)))
 		if known && w.Final && w.Due != share {
-			return fmt.Sprintf("%d requests were due on worker %d, and %d were planned for it.", w.Due, n, share)
+			return fmt.Sprintf("%d requests came due on worker %d, but %d were planned for it.", w.Due, n, share)
 		}
 		if w.Final && !w.Cut && !w.PodEnding {
 			whole++
 		}
 	}
 	if whole < len(workers) {
-		return fmt.Sprintf("%d of %d workers went to the end of it.", whole, len(workers))
+		return fmt.Sprintf("only %d of %d workers completed it.", whole, len(workers))
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *me
 		return fmt.Sprintf("In step %s, the generator kept the users from sending for %s of their time",
 			step.Name, text.Percent(int64(merged.HeldUp), int64(merged.UserTime)))
 	case step.Load.IsBurst() && merged.BurstSpread > spread:
-		return fmt.Sprintf("In step %s, the burst was sent within %s, and at most %s is allowed",
+		return fmt.Sprintf("In step %s, the burst took %s to send; at most %s is allowed",
 			step.Name, text.Short(merged.BurstSpread), text.Short(spread))
 	}
 	return ""
@@ -47,11 +47,11 @@ func notAsPlanned(step *v1alpha1.StepStatus, merged *measure.Measurement, total 
 	after := text.Short(measure.Displacement(merged.Window))
 	switch {
 	case total.Displaced == 0:
-		return fmt.Sprintf("In step %s, %s of the requests that were due were not sent, and a steady generator would have sent them", step.Name, unsent)
+		return fmt.Sprintf("In step %s, %s of the due requests were not sent, although a steady generator would have sent them", step.Name, unsent)
 	case merged.UnsentByGenerator == 0:
 		return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them", step.Name, late, after)
 	}
-	return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them, and %s of those that were due were not sent by its fault",
+	return fmt.Sprintf("In step %s, %s of the requests were sent more than %s after a steady generator would have sent them, and %s of the due requests were not sent because of the generator",
 		step.Name, late, after, unsent)
 }
 

@@ -190,9 +190,9 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	if waits && why == "" || (due-sent)*tolerableUnsent <= due {
 		return "", ""
 	}
-	fact := fmt.Sprintf("Step %s sent %s of the requests that were due", step.Name, text.Percent(sent, due))
+	fact := fmt.Sprintf("Step %s sent only %s of the due requests", step.Name, text.Percent(sent, due))
 	if merged.UnsentWithoutRoom > 0 {
-		fact += " while connections had room"
+		fact += ", although connections had room"
 	}
 	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, delay, workers.enough(due, sent))
 }
@@ -236,7 +236,7 @@ func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet,
 		return "", ""
 	}
 	enough := max(workers.enough(merged.Due, merged.Due-merged.Unsent), workers.punctual(merged, merged.Lateness.Max()))
-	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due by the generator's own fault", step.Name, text.Short(p99))
+	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due, because of the generator itself", step.Name, text.Short(p99))
 	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 
@@ -251,7 +251,7 @@ func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fl
 	// With n times as many workers, each has an n-th of the responses to read before
 	// another's.
 	enough := workers.enough(int64(p99), int64(tolerableLateness))
-	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had come", step.Name, text.Short(p99))
+	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had arrived", step.Name, text.Short(p99))
 	return lagging(v1alpha1.ReasonReadLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 

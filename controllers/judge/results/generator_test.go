@@ -30,14 +30,14 @@ func TestGeneratorHealth(t *testing.T) {
 			step: paced, samples: 1000, lateness: 31 * ms, response: 500 * ms,
 			want: &v1alpha1.GeneratorStatus{
 				SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
-				Message: "Step 1000 sent requests up to 31ms (p99) after they were due by the generator's own fault; use more workers, or give each more CPU.",
+				Message: "Step 1000 sent requests up to 31ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"late, and nothing was answered": {
 			step: paced, samples: 1000, lateness: 12 * ms,
 			want: &v1alpha1.GeneratorStatus{
 				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
-				Message: "Step 1000 sent requests up to 12ms (p99) after they were due by the generator's own fault; use more workers, or give each more CPU.",
+				Message: "Step 1000 sent requests up to 12ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"within what is always tolerated": {
@@ -52,7 +52,7 @@ func TestGeneratorHealth(t *testing.T) {
 			step: loading("10 users", v1alpha1.StepLoad{Users: 10, Think: "1s", Duration: d(time.Second)}), samples: 1000, lateness: 12 * ms, response: ms,
 			want: &v1alpha1.GeneratorStatus{
 				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
-				Message: "Step 10 users sent requests up to 12ms (p99) after they were due by the generator's own fault; use more workers, or give each more CPU.",
+				Message: "Step 10 users sent requests up to 12ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"a burst of users who think begins all at once": {
@@ -88,7 +88,7 @@ func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
 	for range 100 {
 		merged.Lateness.Record(time.Second)
 	}
-	want := "Step 1000 sent requests up to 1s (p99) after they were due by the generator's own fault; use 1000 workers or more, or give each more CPU."
+	want := "Step 1000 sent requests up to 1s (p99) after they were due, because of the generator itself; use 1000 workers or more, or give each more CPU."
 	if got := stepResult(t, lt, paced, merged).Generator.Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
@@ -230,14 +230,14 @@ func TestUnsent(t *testing.T) {
 	}{
 		"all arrivals sent":               {step: arrivals},
 		"as few unsent as is tolerated":   {step: arrivals, unsent: 5},
-		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
-		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent 0% of the requests that were due; use more workers, or give each more CPU."},
+		"more":                            {step: arrivals, unsent: 6, message: "Step 1000/s sent only 99.4% of the due requests; use 4 workers or more, or give each more CPU."},
+		"none sent at all":                {step: arrivals, unsent: 1000, message: "Step 1000/s sent only 0% of the due requests; use more workers, or give each more CPU."},
 		"none had room":                   {step: arrivals, unsent: 1000, noRoom: 1000},
 		"as few that had room":            {step: arrivals, unsent: 801, noRoom: 800},
-		"more that had room":              {step: arrivals, unsent: 802, noRoom: 800, message: "Step 1000/s sent 99% of the requests that were due while connections had room; use 4 workers or more, or give each more CPU."},
+		"more that had room":              {step: arrivals, unsent: 802, noRoom: 800, message: "Step 1000/s sent only 99% of the due requests, although connections had room; use 4 workers or more, or give each more CPU."},
 		"users that wait for their reply": {step: paced, unsent: 900},
 		"a burst":                         {step: burst, unsent: 900},
-		"users who have thought":          {step: thinking, unsent: 6, message: "Step 10 users sent 99.4% of the requests that were due; use 4 workers or more, or give each more CPU."},
+		"users who have thought":          {step: thinking, unsent: 6, message: "Step 10 users sent only 99.4% of the due requests; use 4 workers or more, or give each more CPU."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)

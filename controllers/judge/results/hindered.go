@@ -81,7 +81,7 @@ func causesOf(merged *measure.Measurement, workers fleet) []cause {
 // Delay is what delayed the generator longest in a step, and what to change; empty if nothing
 // that is measured did. It is for a step whose result the delay decides, however short it was.
 func Delay(workers int32, step *v1alpha1.StepStatus, merged *measure.Measurement) (reason, message string) {
-	const sentence = "In step %s %s %s %s; give each worker more CPU, or run it on a node that does less else."
+	const sentence = "In step %s %s %s %s; give each worker more CPU, or run it on a less busy node."
 	sent, read, pause := merged.Lateness.Max(), merged.ReadLateness.Max(), merged.Health.GCPauseMax
 	behind := max(sent, read)
 	if reason, message = inStep(step, merged, newFleet(workers, step), behind); reason != "" {
@@ -93,7 +93,7 @@ func Delay(workers int32, step *v1alpha1.StepStatus, merged *measure.Measurement
 	case behind == 0:
 		return "", ""
 	case read > sent:
-		return v1alpha1.ReasonReadLag, fmt.Sprintf(sentence, step.Name, "responses were read up to", text.Short(read), "after they had come")
+		return v1alpha1.ReasonReadLag, fmt.Sprintf(sentence, step.Name, "responses were read up to", text.Short(read), "after they had arrived")
 	}
 	return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "requests were sent up to", text.Short(sent), "after a steady generator would have sent them")
 }

@@ -84,7 +84,7 @@ func grown(o trend.Outstanding) float64 {
 // a sentence on why it is not known; empty: it is.
 func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond, ideally float64, unknown string) {
 	if merged.Timeline == nil || merged.Window <= 0 {
-		return 0, 0, "A worker did not report the course of the step."
+		return 0, 0, "A worker did not report the timeline of the step."
 	}
 	measured, ideal, unknown := trendsOf(load, merged)
 	return grown(measured), grown(ideal), unknown
@@ -94,11 +94,11 @@ func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond, ide
 func untested(load *v1alpha1.StepLoad, cut bool, found trend.Trend) string {
 	switch {
 	case load.IsBurst():
-		return "A burst ends when all of it is answered: nothing can pile up."
+		return "A burst ends when every request is answered, so nothing can pile up."
 	case load.Rate == nil && load.RatePerUser == nil:
-		return "Users without a rate wait for each response before they send again: nothing can pile up."
+		return "Users without a rate wait for each response before they send again, so nothing can pile up."
 	case load.RampTo != nil:
-		return "The load of a ramp changes, and what is outstanding with it."
+		return "The load of a ramp changes, and so does the number of outstanding requests."
 	case cut:
 		return "The step was cut before its end."
 	case found == trend.Unknown:

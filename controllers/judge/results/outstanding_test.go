@@ -94,19 +94,19 @@ func TestOutstanding(t *testing.T) {
 		},
 		"users without a rate": {
 			of("100", v1alpha1.StepLoad{Users: 100}), piling(window.Duration, 2000, 1),
-			unknown("115.5", "Users without a rate wait for each response before they send again: nothing can pile up."),
+			unknown("115.5", "Users without a rate wait for each response before they send again, so nothing can pile up."),
 		},
 		"users who think": {
 			of("100", v1alpha1.StepLoad{Users: 100, Think: "1s"}), piling(window.Duration, 2000, 0),
-			unknown("5.0", "Users without a rate wait for each response before they send again: nothing can pile up."),
+			unknown("5.0", "Users without a rate wait for each response before they send again, so nothing can pile up."),
 		},
 		"a burst": {
 			loading("100 x 2", v1alpha1.StepLoad{Users: 100, RequestsPerUser: 2, MaxDuration: window}), piling(time.Second, 200, 0),
-			unknown("5.0", "A burst ends when all of it is answered: nothing can pile up."),
+			unknown("5.0", "A burst ends when every request is answered, so nothing can pile up."),
 		},
 		"a ramp": {
 			of("1 to 100", v1alpha1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piling(window.Duration, 2000, 1),
-			unknown("115.5", "The load of a ramp changes, and what is outstanding with it."),
+			unknown("115.5", "The load of a ramp changes, and so does the number of outstanding requests."),
 		},
 		"a step that was cut": {
 			arrivals, piling(10*time.Second, 2000, 1), unknown("115.5", "The step was cut before its end."),

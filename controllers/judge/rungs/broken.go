@@ -79,7 +79,7 @@ func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) 
 	if v.ideal.Cmp(v.measured) != 0 {
 		is = fmt.Sprintf("between %s and %s", metric.Text(v.metric, v.ideal), is)
 	}
-	return fmt.Errorf("%s is %s in step %s, and above %s %s is nothing to compare with", v.subject, is, step.Name, metric.Text(v.metric, most), what)
+	return fmt.Errorf("%[1]s is %[2]s in step %[3]s; %[5]s may have at most %[4]s", v.subject, is, step.Name, metric.Text(v.metric, most), what)
 }
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,

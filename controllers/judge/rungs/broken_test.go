@@ -29,7 +29,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		return func(t *v1alpha1.Threshold) { t.Journeys = names }
 	}
 	noMax := func(t *v1alpha1.Threshold) { t.Max = nil }
-	const rest = " in step 10, and above 1% a baseline is nothing to compare with"
+	const rest = " in step 10; a baseline may have at most 1%"
 	const twice = "failureRate is 2%" + rest
 	for name, tc := range map[string]struct {
 		thresholds []v1alpha1.Threshold
@@ -66,7 +66,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		"more journeys are allowed":             {thresholds: atMost("failureRate", "2%", journeys("buy")), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}},
 		"more of two": {
 			thresholds: atMost("failureRate", "2%", journeys("buy", "sell")), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 90, Failed: 2}, {Name: "sell", Completed: 7, Failed: 1}},
-			want: "failureRate of buy, sell is 3% in step 10, and above 2% a baseline is nothing to compare with",
+			want: "failureRate of buy, sell is 3% in step 10; a baseline may have at most 2%",
 		},
 		"more of another":                    {thresholds: atMost("failureRate", "2%", journeys("sell")), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}, want: "failureRate of journeys is 2%" + rest},
 		"more of it up to fewer users":       {thresholds: atMost("failureRate", "2%", journeys("buy"), upTo(9)), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}, want: "failureRate of journeys is 2%" + rest},

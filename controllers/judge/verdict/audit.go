@@ -24,15 +24,19 @@ func compare(a v1alpha1.AuditStatus, change int64, grew string) (v1alpha1.AuditS
 	acknowledged := a.Acknowledged
 	switch {
 	case change < acknowledged && acknowledged > 0:
-		return v1alpha1.AuditFailed, fmt.Sprintf("%d of %d that were acknowledged are lost; %s", min(acknowledged, acknowledged-change), acknowledged, grew)
+		missing, are := min(acknowledged, acknowledged-change), "are"
+		if missing == 1 {
+			are = "is"
+		}
+		return v1alpha1.AuditFailed, fmt.Sprintf("%d of the %d acknowledged %s missing; %s", missing, acknowledged, are, grew)
 	case change < 0:
-		return v1alpha1.AuditFailed, grew + ", and nothing was to be removed"
+		return v1alpha1.AuditFailed, grew + ", although nothing was to be removed"
 	case a.Unknown == nil:
-		return v1alpha1.AuditInconclusive, fmt.Sprintf("%s; %d were acknowledged, and no bound is known for how many more were sent, as a worker was lost", grew, acknowledged)
+		return v1alpha1.AuditInconclusive, fmt.Sprintf("%s; %d were acknowledged, and it is not known how many more were sent, because a worker was lost", grew, acknowledged)
 	case change > acknowledged+*a.Unknown:
-		return v1alpha1.AuditFailed, fmt.Sprintf("%d more are stored than were sent and not refused; %s; %s. They were stored twice, or by another client", change-acknowledged-*a.Unknown, grew, known(a))
+		return v1alpha1.AuditFailed, fmt.Sprintf("%d more are stored than were sent without being refused; %s; %s. They were stored twice, or by another client", change-acknowledged-*a.Unknown, grew, known(a))
 	case acknowledged == 0:
-		return v1alpha1.AuditInconclusive, fmt.Sprintf("nothing was acknowledged that it could be compared with; %s", grew)
+		return v1alpha1.AuditInconclusive, fmt.Sprintf("nothing was acknowledged, so there is nothing to compare with; %s", grew)
 	}
 	return v1alpha1.AuditPassed, grew + "; " + known(a)
 }
@@ -47,7 +51,7 @@ func known(a v1alpha1.AuditStatus) string {
 
 // Unread is an audit whose number was not read at a point of the run, for that reason.
 func Unread(value v1alpha1.JSONPath, a v1alpha1.AuditStatus, point v1alpha1.AuditPoint, problem string) v1alpha1.AuditStatus {
-	return conclude(a, v1alpha1.AuditInconclusive, fmt.Sprintf("%s is not known %s: %s", value, When(point), problem))
+	return conclude(a, v1alpha1.AuditInconclusive, fmt.Sprintf("%s is unknown %s: %s", value, When(point), problem))
 }
 
 // When says when the numbers are read.
@@ -102,7 +106,7 @@ func (r run) undecidedAudits() string {
 	}
 	for _, a := range r.spec.StoredAudits() {
 		if !slices.ContainsFunc(r.status.Audits, func(s v1alpha1.AuditStatus) bool { return s.Name == a.Name }) {
-			return fmt.Sprintf("Audit %s was not made: the operator that took the run up has no such audits.", a.Name)
+			return fmt.Sprintf("Audit %s was not performed: the operator that started the run does not support it.", a.Name)
 		}
 	}
 	return ""

@@ -20,17 +20,17 @@ func TestAudit(t *testing.T) {
 		"exact":               {10, ptr(int64(0)), 110, "Passed: Audit links: .links grew by 10, from 100 to 110; 10 were acknowledged."},
 		"none of the unknown": {10, ptr(int64(3)), 110, "Passed: Audit links: .links grew by 10, from 100 to 110; 10 were acknowledged, and 3 more may have been stored."},
 		"all of the unknown":  {10, ptr(int64(3)), 113, "Passed: Audit links: .links grew by 13, from 100 to 113; 10 were acknowledged, and 3 more may have been stored."},
-		"one more":            {10, ptr(int64(3)), 114, "Failed: Audit links: 1 more are stored than were sent and not refused; .links grew by 14, from 100 to 114; 10 were acknowledged, and 3 more may have been stored. They were stored twice, or by another client."},
-		"one lost":            {10, ptr(int64(3)), 109, "Failed: Audit links: 1 of 10 that were acknowledged are lost; .links grew by 9, from 100 to 109."},
-		"all lost":            {10, ptr(int64(0)), 100, "Failed: Audit links: 10 of 10 that were acknowledged are lost; .links grew by 0, from 100 to 100."},
-		"more than all lost":  {10, ptr(int64(0)), 40, "Failed: Audit links: 10 of 10 that were acknowledged are lost; .links fell by 60, from 100 to 40."},
+		"one more":            {10, ptr(int64(3)), 114, "Failed: Audit links: 1 more are stored than were sent without being refused; .links grew by 14, from 100 to 114; 10 were acknowledged, and 3 more may have been stored. They were stored twice, or by another client."},
+		"one lost":            {10, ptr(int64(3)), 109, "Failed: Audit links: 1 of the 10 acknowledged is missing; .links grew by 9, from 100 to 109."},
+		"all lost":            {10, ptr(int64(0)), 100, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links grew by 0, from 100 to 100."},
+		"more than all lost":  {10, ptr(int64(0)), 40, "Failed: Audit links: 10 of the 10 acknowledged are missing; .links fell by 60, from 100 to 40."},
 		"only earlier ones lost": {
-			0, ptr(int64(5)), 99, "Failed: Audit links: .links fell by 1, from 100 to 99, and nothing was to be removed.",
+			0, ptr(int64(5)), 99, "Failed: Audit links: .links fell by 1, from 100 to 99, although nothing was to be removed.",
 		},
-		"nothing acknowledged":      {0, ptr(int64(5)), 104, "Inconclusive: Audit links: nothing was acknowledged that it could be compared with; .links grew by 4, from 100 to 104."},
-		"nothing at all":            {0, ptr(int64(5)), 100, "Inconclusive: Audit links: nothing was acknowledged that it could be compared with; .links grew by 0, from 100 to 100."},
-		"no bound":                  {10, nil, 200, "Inconclusive: Audit links: .links grew by 100, from 100 to 200; 10 were acknowledged, and no bound is known for how many more were sent, as a worker was lost."},
-		"no bound, and one is lost": {10, nil, 109, "Failed: Audit links: 1 of 10 that were acknowledged are lost; .links grew by 9, from 100 to 109."},
+		"nothing acknowledged":      {0, ptr(int64(5)), 104, "Inconclusive: Audit links: nothing was acknowledged, so there is nothing to compare with; .links grew by 4, from 100 to 104."},
+		"nothing at all":            {0, ptr(int64(5)), 100, "Inconclusive: Audit links: nothing was acknowledged, so there is nothing to compare with; .links grew by 0, from 100 to 100."},
+		"no bound":                  {10, nil, 200, "Inconclusive: Audit links: .links grew by 100, from 100 to 200; 10 were acknowledged, and it is not known how many more were sent, because a worker was lost."},
+		"no bound, and one is lost": {10, nil, 109, "Failed: Audit links: 1 of the 10 acknowledged is missing; .links grew by 9, from 100 to 109."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestAudit(t *testing.T) {
 
 func TestAuditThatWasNotReadSaysWhen(t *testing.T) {
 	for point, want := range map[v1alpha1.AuditPoint]string{
-		v1alpha1.AuditBefore: "Audit links: .links is not known before the first step: no answer.",
-		v1alpha1.AuditAfter:  "Audit links: .links is not known after the last step: no answer.",
+		v1alpha1.AuditBefore: "Audit links: .links is unknown before the first step: no answer.",
+		v1alpha1.AuditAfter:  "Audit links: .links is unknown after the last step: no answer.",
 	} {
 		if got := verdict.Unread(".links", v1alpha1.AuditStatus{Name: "links"}, point, "no answer"); got.State != v1alpha1.AuditInconclusive || got.Message != want {
 			t.Errorf("%s: %s: %q, want %q", point, got.State, got.Message, want)
@@ -83,8 +83,8 @@ func TestAuditsDecideTheVerdict(t *testing.T) {
 		status *v1alpha1.LoadTestStatus
 		want   string
 	}{
-		"all passed":              {done(withAudits(pass, pass)), "Passed ThresholdsKept: All 2 thresholds were kept."},
-		"the only one passed":     {done(withAudits(pass)), "Passed ThresholdsKept: All 2 thresholds were kept."},
+		"all passed":              {done(withAudits(pass, pass)), "Passed ThresholdsKept: Both thresholds were kept."},
+		"the only one passed":     {done(withAudits(pass)), "Passed ThresholdsKept: Both thresholds were kept."},
 		"one failed":              {done(withAudits(pass, fail)), "Failed AuditFailed: Audit b is Failed."},
 		"three failed":            {done(withAudits(fail, fail, fail)), "Failed AuditFailed: Audit a is Failed. 2 more audits failed."},
 		"one is in doubt":         {done(withAudits(pass, doubt)), "Inconclusive Inconclusive: Audit b is Inconclusive."},
@@ -92,7 +92,7 @@ func TestAuditsDecideTheVerdict(t *testing.T) {
 		"lost data, lost workers": {done(withAudits(fail), lost), "Failed AuditFailed: Audit a is Failed."},
 		"and a breach":            {done(withAudits(fail, fail), breached), "Failed AuditFailed: Audit a is Failed. One more audit failed. Too many failed."},
 		"a breach and a doubt":    {done(withAudits(doubt), breached), "Failed ThresholdBreached: Too many failed."},
-		"one that is not there":   {done(), "Inconclusive Inconclusive: Audit a was not made: the operator that took the run up has no such audits."},
+		"one that is not there":   {done(), "Inconclusive Inconclusive: Audit a was not performed: the operator that started the run does not support it."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func TestDowntimeSaysForHowLongNothingWasAnswered(t *testing.T) {
 		t.Errorf("message %q, want %q", d.Message, want)
 	}
 	_, d = standsStill("arrivals", 2*time.Second, true, false).judged()
-	if !strings.Contains(d.Message, "taken together, a part of the requests waited and was answered much later than the others, or never (downtime ") {
+	if !strings.Contains(d.Message, "in total, some of the requests waited and were answered much later than the others, or never (downtime ") {
 		t.Errorf("message %q of a half that waited", d.Message)
 	}
 }
@@ -89,7 +89,7 @@ func TestDowntimeOfAShortStepIsMoreThanOneLongRequest(t *testing.T) {
 
 // Only of a step that was cut it may be unknown, and decides nothing.
 func TestDowntimeNeedsTheCourseOfAStep(t *testing.T) {
-	const message = "downtime of step burst cannot be judged: a worker did not report the course of the step."
+	const message = "downtime of step burst cannot be judged: a worker did not report the timeline of the step."
 	for name, tc := range map[string]struct {
 		spec      *v1alpha1.LoadTestSpec
 		cut, full v1alpha1.ThresholdState

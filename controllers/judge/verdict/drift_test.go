@@ -45,13 +45,13 @@ func TestDrift(t *testing.T) {
 		"sent late, and growing without it": {rate, sent(1000, 0, growingBy(2), backlog), broken, "2", "drift is 2 in step soak (1 without the generator's own delay); at most 0.5 is allowed."},
 		"users without a rate": {
 			v1alpha1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
-			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again: nothing can pile up.",
+			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again, so nothing can pile up.",
 		},
 		"a ramp": {
 			v1alpha1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1alpha1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
-			"drift of step soak cannot be judged. The load of a ramp changes, and what is outstanding with it.",
+			"drift of step soak cannot be judged. The load of a ramp changes, and so does the number of outstanding requests.",
 		},
-		"not reported": {rate, sent(1000, 0, withoutCourse), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the course of the step."},
+		"not reported": {rate, sent(1000, 0, withoutCourse), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the timeline of the step."},
 		"too few":      {rate, sent(19, 0, growingBy(2)), inconclusive, "", "drift of step soak cannot be judged. There were too few requests to tell."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -100,14 +100,17 @@ func (r run) kept() string {
 		return s.Message
 	}
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
-	switch n := len(r.thresholds); {
-	case n == 1:
+	kept := fmt.Sprintf("All %d thresholds were kept", len(r.thresholds))
+	switch len(r.thresholds) {
+	case 1:
 		return joined("The threshold was kept.", r.exceptions(), r.growing())
-	case byDefault:
-		return joined(fmt.Sprintf("All %d thresholds were kept, default ones included.", n), r.exceptions(), r.growing())
-	default:
-		return joined(fmt.Sprintf("All %d thresholds were kept.", n), r.exceptions(), r.growing())
+	case 2:
+		kept = "Both thresholds were kept"
 	}
+	if byDefault {
+		kept += ", defaults included"
+	}
+	return joined(kept+".", r.exceptions(), r.growing())
 }
 
 // breach is why the target has failed.
@@ -171,9 +174,9 @@ func (r run) missing() string {
 	}
 	switch {
 	case most == nil:
-		return "the result may leave out requests that were sent, and no bound on their number is known"
+		return "the result may lack requests that were sent, and it is not known how many"
 	case *most == 0:
-		return "no request that was sent is missing from the result"
+		return "no sent request is missing from the result"
 	case *most == 1:
 		return "at most 1 request is missing from the result"
 	default:
@@ -181,13 +184,13 @@ func (r run) missing() string {
 	}
 }
 
-// cutSteps is about the first step that was not carried out as it was planned.
+// cutSteps is about the first step that did not run as planned.
 func (r run) cutSteps() string {
 	for _, s := range r.ran() {
 		switch {
 		case s.Load.IsPause():
 		case s.State == v1alpha1.StepCut && s.Message != "":
-			return fmt.Sprintf("Step %s was not carried out as it was planned: %s", s.Name, s.Message)
+			return fmt.Sprintf("Step %s did not run as planned: %s", s.Name, s.Message)
 		case s.State == v1alpha1.StepCut:
 			return fmt.Sprintf("Step %s was cut before its end.", s.Name)
 		case s.WorkersReporting < r.status.Workers.Desired:
@@ -240,9 +243,9 @@ func (r run) undecided() (reason, message string) {
 func notJudged(t *v1alpha1.ThresholdStatus, threshold *v1alpha1.Threshold) string {
 	switch {
 	case t.Message != "":
-		return t.Message + " The others were not carried out."
+		return t.Message + " The other repetitions did not run to their end."
 	case threshold.IsRelative():
-		return fmt.Sprintf("Threshold %s was not judged: no step that it is about ran in all its repetitions.", t.Name)
+		return fmt.Sprintf("Threshold %s was not judged: no matching step completed all its repetitions.", t.Name)
 	case threshold.UpToUsers != nil:
 		return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *threshold.UpToUsers)
 	}

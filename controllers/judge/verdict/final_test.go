@@ -165,7 +165,7 @@ func TestFinal(t *testing.T) {
 	}{
 		"all kept": {
 			status: done(),
-			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(1000))),
+			want:   passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))),
 		},
 		"the only one kept": {
 			edit: one, status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }),
@@ -179,13 +179,13 @@ func TestFinal(t *testing.T) {
 			status: done(func(s *v1alpha1.LoadTestStatus) {
 				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1alpha1.ThresholdPassed})
 			}),
-			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, default ones included.", ptr(int32(1000))),
+			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
 		},
 		"a default that is about nothing that was sent": {
 			status: done(func(s *v1alpha1.LoadTestStatus) {
 				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "failureRate", Default: true, State: v1alpha1.ThresholdPending})
 			}),
-			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, default ones included.", ptr(int32(1000))),
+			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
 		},
 		"breached": {
 			status: done(breached(0, "1000")),
@@ -224,7 +224,7 @@ func TestFinal(t *testing.T) {
 		},
 		"the generator was late, and it does not matter": {
 			status: done(limited(4)),
-			want:   sick(passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(1000))), "Step 1000 was sent late."),
+			want:   sick(passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))), "Step 1000 was sent late."),
 		},
 		"the load was displaced": {
 			status: done(limited(4), doubted(0, "1000"), func(s *v1alpha1.LoadTestStatus) { s.Thresholds[0].Reason = v1alpha1.ReasonLoadDisplaced }),
@@ -235,32 +235,32 @@ func TestFinal(t *testing.T) {
 			want:   sick(failed("failureRate is too much in step 1000.", ptr(int32(100))), "Step 100 was sent late."),
 		},
 		"a worker lost": {
-			status: done(lost(1), cut(4, "2608 of 8000 requests that were planned were due.", ptr(int64(1234))), limited(4)),
+			status: done(lost(1), cut(4, "only 2608 of the 8000 planned requests came due.", ptr(int64(1234))), limited(4)),
 			want: sick(because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1234 requests are missing from the result. "+
-				"Step 1000 was not carried out as it was planned: 2608 of 8000 requests that were planned were due.", ptr(int32(100)))), "Step 1000 was sent late."),
+				"Step 1000 did not run as planned: only 2608 of the 8000 planned requests came due.", ptr(int32(100)))), "Step 1000 was sent late."),
 		},
 		"a worker lost, one request missing": {
-			status: done(lost(1), cut(4, "7 of 8 requests that were planned were due.", ptr(int64(1)))),
+			status: done(lost(1), cut(4, "only 7 of the 8 planned requests came due.", ptr(int64(1)))),
 			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1 request is missing from the result. "+
-				"Step 1000 was not carried out as it was planned: 7 of 8 requests that were planned were due.", ptr(int32(100)))),
+				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
 		},
 		"a worker lost that had reported all it sent": {
-			status: done(lost(1), cut(4, "7 of 8 requests that were planned were due.", ptr(int64(0)))),
-			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; no request that was sent is missing from the result. "+
-				"Step 1000 was not carried out as it was planned: 7 of 8 requests that were planned were due.", ptr(int32(100)))),
+			status: done(lost(1), cut(4, "only 7 of the 8 planned requests came due.", ptr(int64(0)))),
+			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; no sent request is missing from the result. "+
+				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
 		},
 		"workers lost where no bound is known": {
-			status: done(lost(3), cut(2, "1 of 4 workers went to the end of it.", nil), skipFrom(3)),
-			want: because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may leave out requests that were sent, and no bound on their number is known. "+
-				"Step 100 was not carried out as it was planned: 1 of 4 workers went to the end of it.", ptr(int32(10)))),
+			status: done(lost(3), cut(2, "only 1 of 4 workers completed it.", nil), skipFrom(3)),
+			want: because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may lack requests that were sent, and it is not known how many. "+
+				"Step 100 did not run as planned: only 1 of 4 workers completed it.", ptr(int32(10)))),
 		},
 		"workers lost in a rest": {
 			status: done(lost(3), skipFrom(4)),
-			want:   because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no request that was sent is missing from the result.", ptr(int32(100)))),
+			want:   because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", ptr(int32(100)))),
 		},
 		"a step whose plan was not carried out": {
-			status: done(cut(2, "9000 requests were due, and only 8000 were planned.", nil)),
-			want: because(v1alpha1.ReasonStepCut, inconclusive("Step 100 was not carried out as it was planned: 9000 requests were due, and only 8000 were planned.",
+			status: done(cut(2, "9000 requests came due, but only 8000 were planned.", nil)),
+			want: because(v1alpha1.ReasonStepCut, inconclusive("Step 100 did not run as planned: 9000 requests came due, but only 8000 were planned.",
 				ptr(int32(10)))),
 		},
 		"a report missing": {
@@ -295,12 +295,12 @@ func TestFinal(t *testing.T) {
 		"users that no threshold is about are not sustained": {
 			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(func(s *v1alpha1.LoadTestStatus) { setState(s, "1000", "") }),
-			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
+			want:   passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
 		},
 		"users that only a default is about are not sustained": {
 			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(),
-			want:   passed(v1alpha1.ReasonThresholdsKept, "All 2 thresholds were kept.", ptr(int32(100))),
+			want:   passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
 		},
 		"a step that was cut": {
 			status: done(cut(4, "", nil)),

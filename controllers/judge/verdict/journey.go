@@ -74,11 +74,11 @@ func (s sample) observeJourneys() observation {
 	ended := s.journey.Completed + s.journey.Failed
 	switch {
 	case s.journey.Started == 0:
-		return unknown("%s cannot be judged: no journey was begun.", s.place())
+		return unknown("%s cannot be judged: no journey began.", s.place())
 	case s.threshold.Metric != v1alpha1.MetricFailureRate:
 		return s.journeyTime()
 	case ended == 0:
-		return unknown("%s cannot be judged: none of %d journeys has ended.", s.place(), s.journey.Started)
+		return unknown("%s cannot be judged: none of the %d journeys has ended.", s.place(), s.journey.Started)
 	}
 	return between(metric.Percent(s.journey.Failed, ended), metric.Percent(s.journey.Failed-s.journey.Excused, ended))
 }
@@ -101,7 +101,7 @@ func (s sample) journeyTime() observation {
 	}
 	if least := metric.Micros(from.Of(all)); least.Cmp(o.value) > 0 {
 		o.worst = least
-		o.caveat = unknown("%s leaves out %d journeys that the end of the step ended, after longer than that.",
+		o.caveat = unknown("%s leaves out %d journeys that the end of the step cut, after more time than that.",
 			s.place(), s.journey.Unfinished.Count()).caveat
 	}
 	return o

@@ -60,7 +60,7 @@ func TestThresholdsOfJourneys(t *testing.T) {
 		},
 		"journeys that hang do not make the others look like all": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(100, time.Second, 0, 10, 20*time.Second), other},
-			inconclusive, "p95 of a in step burst leaves out 10 journeys that the end of the step ended, after longer than that.",
+			inconclusive, "p95 of a in step burst leaves out 10 journeys that the end of the step cut, after more time than that.",
 		},
 		"too few": {
 			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){journeys(19, time.Second, 0, 0, 0), other},
@@ -76,11 +76,11 @@ func TestThresholdsOfJourneys(t *testing.T) {
 		},
 		"none": {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){other, journeys(100, time.Second, 0, 0, 0)},
-			inconclusive, "failureRate of a in step burst cannot be judged: no journey was begun.",
+			inconclusive, "failureRate of a in step burst cannot be judged: no journey began.",
 		},
 		"none has ended": {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(0, 0, 0, 7, time.Second), other},
-			inconclusive, "failureRate of a in step burst cannot be judged: none of 7 journeys has ended.",
+			inconclusive, "failureRate of a in step burst cannot be judged: none of the 7 journeys has ended.",
 		},
 		"failures kept": {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(99, time.Second, 1, 50, time.Second), other},

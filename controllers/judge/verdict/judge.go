@@ -128,7 +128,7 @@ func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, 
 	}
 	if step.TargetChanged() {
 		status.State, status.Reason = v1alpha1.ThresholdInconclusive, ""
-		status.Message = strings.TrimSuffix(status.Message, ".") + ", but the target was changed within the step."
+		status.Message = strings.TrimSuffix(status.Message, ".") + ", but the target was changed during the step."
 	}
 	status.Message = text.Truncate(status.Message, maxMessage)
 	return status

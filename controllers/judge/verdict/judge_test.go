@@ -227,7 +227,7 @@ func TestAStepInWhichTheTargetChangedIsInconclusive(t *testing.T) {
 	step.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
 	for _, limit := range []string{"15ms", "25ms"} {
 		got := judge(spec(atMost("p95", limit)), nil, step, sent(100, 900)).Thresholds[0]
-		want := "p95 is 20.015ms in step burst; at most " + limit + " is allowed, but the target was changed within the step."
+		want := "p95 is 20.015ms in step burst; at most " + limit + " is allowed, but the target was changed during the step."
 		if got.State != inconclusive || got.Message != want {
 			t.Errorf("%s: %s", got.State, got.Message)
 		}

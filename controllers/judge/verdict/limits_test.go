@@ -132,23 +132,23 @@ func TestVerdictByDefault(t *testing.T) {
 		want       v1alpha1.Verdict
 		message    string
 	}{
-		"all is well":             {nil, paced(10), sent(50, 50), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"all is well":             {nil, paced(10), sent(50, 50), v1alpha1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"every response is a 404": {[]v1alpha1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
 		"every response is a redirect": {
 			nil, users(10), sent(100, 100, redirected(0)), v1alpha1.VerdictFailed,
-			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which is not followed: name it in expect.status, or send to where it leads.",
+			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which is not followed: add that status to expect.status, or send to the address that it names.",
 		},
 		"every response but one": {nil, users(10), sent(100, 100, redirected(1)), v1alpha1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default."},
 		"redirects of others": {[]v1alpha1.Threshold{filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil)}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
 			o.merged.Requests[0], o.merged.Requests[1] = o.merged.Requests[1], o.merged.Requests[0]
-		}), v1alpha1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which is not followed: name it in expect.status, or send to where it leads."},
+		}), v1alpha1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which is not followed: add that status to expect.status, or send to the address that it names."},
 		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
-		"a threshold that allows them":      {[]v1alpha1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
+		"a threshold that allows them":      {[]v1alpha1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictPassed, "Both thresholds were kept, defaults included."},
 		"404s, and a minimum":               {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
-		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1alpha1.VerdictPassed, "All 2 thresholds were kept, default ones included."},
-		"writes may fail, and reads do not": {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1alpha1.VerdictPassed, "Both thresholds were kept, defaults included."},
+		"writes may fail, and reads do not": {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"writes may fail, and reads do":     {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, answered404), v1alpha1.VerdictFailed, "failureRate of Write is 100% in step burst; at most 5% is allowed. One more threshold was breached."},
-		"only writes are sent":              {[]v1alpha1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, default ones included."},
+		"only writes are sent":              {[]v1alpha1.Threshold{limited}, users(10), sent(100, 0, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"a fiftieth remains unsent":         {nil, paced(10), sent(490, 490, unsent(20)), v1alpha1.VerdictFailed, "unsentRate is 2% in step burst; at most 1% is allowed by default."},
 		"by the generator's fault":          {nil, paced(10), sent(490, 490, unsent(20), displaced), v1alpha1.VerdictInconclusive, "The load was displaced."},
 		"nothing is sent":                   {nil, paced(10), sent(0, 0, unsent(20)), v1alpha1.VerdictInconclusive, "failureRate of step burst cannot be judged: no request was sent."},

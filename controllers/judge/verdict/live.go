@@ -98,7 +98,7 @@ func (s sample) beyondMending(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.R
 	if b.isMax {
 		better = "less"
 	}
-	return fmt.Sprintf("%s cannot be %s than %s any more in step %s; %s.", subject(s.threshold), better, observed, s.step.Name, b.demand()), observed
+	return fmt.Sprintf("%s can no longer be %s than %s in step %s; %s.", subject(s.threshold), better, observed, s.step.Name, b.demand()), observed
 }
 
 // breachSoFar is the sentence of a breach that lasts.
@@ -108,7 +108,7 @@ func (s sample) breachSoFar() (message, observed string) {
 		return "", ""
 	}
 	b, _ := newBound(s.threshold)
-	return fmt.Sprintf("%s is %s so far in step %s, and was a breach in each of the last %d seconds; %s.",
+	return fmt.Sprintf("%s is %s so far in step %s, and has breached the threshold in each of the last %d seconds; %s.",
 		subject(s.threshold), observed, s.step.Name, lastingSeconds, b.demand()), observed
 }
 
@@ -206,8 +206,8 @@ func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, to
 	return measure.Success, rest, 0
 }
 
-// mendOnTime has all that is due be on time but for those that missed it, of which a perfect
-// generator would have gained some.
+// mendOnTime counts everything that is due as on time, except what missed it; a perfect
+// generator would have gained some of that.
 func (s *sample) mendOnTime(missed, gained int64) {
 	r, i := &s.request, s.within
 	if i < 0 || i >= len(r.OnTime) || i >= len(r.Overdue) {

@@ -31,9 +31,9 @@ func TestVerdictOfARunThatWentOnSaysItsCoverage(t *testing.T) {
 		"breached": {done(lost(1), whole, first, second, breached(1, "100")), v1alpha1.VerdictFailed, "fast is too much in step 100. " + coverage},
 		"no number is planned": {
 			done(lost(1), whole, first, measured(4, 0, 77, nil), func(s *v1alpha1.LoadTestStatus) { s.Steps[4].State = v1alpha1.StepCut }), v1alpha1.VerdictInconclusive,
-			"1 of 4 workers was lost, and the run went on with the others; the result may leave out requests that were sent, and no bound on their number is known. Step 100 was cut before its end.",
+			"1 of 4 workers was lost, and the run went on with the others; the result may lack requests that were sent, and it is not known how many. Step 100 was cut before its end.",
 		},
-		"no worker was lost": {done(whole, measured(2, 1000, 1000, nil), measured(4, 2000, 2000, nil)), v1alpha1.VerdictPassed, "All 2 thresholds were kept."},
+		"no worker was lost": {done(whole, measured(2, 1000, 1000, nil), measured(4, 2000, 2000, nil)), v1alpha1.VerdictPassed, "Both thresholds were kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder(10, 100, 1000)

@@ -34,13 +34,13 @@ func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
 			continue
 		}
 		if j.Started == 0 {
-			return fmt.Sprintf("Journey %s was never begun in step %s: make the step longer, or the weight of the journey larger.", name, s.step.Name)
+			return fmt.Sprintf("Journey %s never began in step %s: make the step longer, or raise the weight of the journey.", name, s.step.Name)
 		}
-		message := fmt.Sprintf("Of journey %s, 0 of %d were completed in step %s, and %d failed", name, j.Started, s.step.Name, j.Failed)
+		message := fmt.Sprintf("Journey %s was completed 0 of %d times in step %s, and failed %d times", name, j.Started, s.step.Name, j.Failed)
 		if j.Failed == 0 {
 			return message + ": make the step longer than a journey takes."
 		}
-		return message + ": each ended with a request that got no expected response, or with its time limit. The errors of the step say why."
+		return message + ": each ended at a request without an expected response, or at its time limit. The errors of the step say why."
 	}
 	return ""
 }
@@ -48,7 +48,7 @@ func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
 func (s sample) missingRequest(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
 	for i := range min(len(spec.Requests), len(s.merged.Requests), len(requests)) {
 		if s.merged.Requests[i].Sent == 0 && about(s.threshold, requests, i) && plan.IsSent(spec, &spec.Requests[i]) {
-			return fmt.Sprintf("Request %s was never sent in step %s: make the step longer, or its weight larger.", requests[i].Name, s.step.Name)
+			return fmt.Sprintf("Request %s was never sent in step %s: make the step longer, or raise the weight of the request.", requests[i].Name, s.step.Name)
 		}
 	}
 	return ""

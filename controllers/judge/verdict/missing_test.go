@@ -12,8 +12,8 @@ import (
 // are not known.
 func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 	const (
-		never    = "Request follow was never sent in step burst: make the step longer, or its weight larger."
-		tooShort = "Of journey a, 0 of 10 were completed in step burst, and 0 failed: make the step longer than a journey takes."
+		never    = "Request follow was never sent in step burst: make the step longer, or raise the weight of the request."
+		tooShort = "Journey a was completed 0 of 10 times in step burst, and failed 0 times: make the step longer than a journey takes."
 	)
 	of := func(requests, types []string) v1alpha1.Threshold {
 		return filtered(atMost("p95", "50ms"), requests, types, nil)
@@ -45,8 +45,8 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 		"a journey that is named":          {ofJourneys(atMost("failureRate", "100%"), "a", "b"), []string{"a", "b"}, nil, sent(100, 100, journeys(0, 0, 0, 10, time.Second), b), inconclusive, tooShort},
 		"a journey that is not named":      {ofJourneys(atMost("failureRate", "1%"), "b"), []string{"a", "b"}, nil, sent(100, 0, journeys(0, 0, 0, 10, time.Second), b), passed, "failureRate of b is 0% in step burst; at most 1% is allowed."},
 		"requests, and not journeys":       {of([]string{"create"}, nil), []string{"a", "b"}, nil, sent(100, 0, journeys(0, 0, 0, 10, time.Second), b), passed, "p95 of create is 10.007ms in step burst; at most 50ms is allowed."},
-		"a journey that was never begun":   {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b, journeys(0, 0, 0, 0, 0)), inconclusive, "Journey b was never begun in step burst: make the step longer, or the weight of the journey larger."},
-		"a journey that only failed":       {of(nil, nil), []string{"a"}, nil, sent(100, 100, journeys(0, 0, 7, 3, 0)), inconclusive, "Of journey a, 0 of 10 were completed in step burst, and 7 failed: each ended with a request that got no expected response, or with its time limit. The errors of the step say why."},
+		"a journey that was never begun":   {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b, journeys(0, 0, 0, 0, 0)), inconclusive, "Journey b never began in step burst: make the step longer, or raise the weight of the journey."},
+		"a journey that only failed":       {of(nil, nil), []string{"a"}, nil, sent(100, 100, journeys(0, 0, 7, 3, 0)), inconclusive, "Journey a was completed 0 of 10 times in step burst, and failed 7 times: each ended at a request without an expected response, or at its time limit. The errors of the step say why."},
 		"fewer were measured than planned": {of(nil, nil), []string{"a", "b"}, nil, sent(100, 100, b), passed, "p95 is 20.015ms in step burst; at most 50ms is allowed."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,10 +106,10 @@ func TestAdviceForTheSpecThatIsFollowedHelps(t *testing.T) {
 		followed test
 	}{
 		"a longer step":              {"longest", mix, test{10, 1, false}, "make the step longer", test{15, 1, false}},
-		"a larger weight":            {"longest", mix, test{10, 1, false}, "or its weight larger", test{10, 2, false}},
+		"a larger weight":            {"longest", mix, test{10, 1, false}, "or raise the weight of the request", test{10, 2, false}},
 		"a step for a whole journey": {"longest", journey, test{10, 1, false}, "make the step longer than a journey takes", test{15, 1, false}},
-		"journeys that do not fail":  {"longest", journey, test{60, 1, true}, "each ended with a request that got no expected response", test{60, 1, false}},
-		"a status that is named":     {"failureRate", mix, test{60, 1, true}, "name it in expect.status", test{60, 1, false}},
+		"journeys that do not fail":  {"longest", journey, test{60, 1, true}, "each ended at a request without an expected response", test{60, 1, false}},
+		"a status that is named":     {"failureRate", mix, test{60, 1, true}, "add that status to expect.status", test{60, 1, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := map[v1alpha1.Metric]string{"longest": "50ms", "failureRate": "1%"}[tc.metric]

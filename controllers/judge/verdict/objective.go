@@ -42,7 +42,7 @@ func (s sample) onTimeRate() observation {
 	due := s.request.Due - s.request.Denied()
 	switch {
 	case !ok || !s.merged.KnowsDue():
-		return unknown("%s cannot be judged: a worker did not count the requests that are on time.", s.place())
+		return unknown("%s cannot be judged: a worker did not count the requests on time.", s.place())
 	case s.request.Due > 0 && due <= 0:
 		return unknown("%s cannot be judged: every request was denied, as expected.", s.place())
 	case due <= 0:
@@ -71,7 +71,7 @@ func (o *observation) openUndecided(s sample, onTime, due int64) {
 	if n == 0 || s.waited() >= s.threshold.Within.Duration {
 		return
 	}
-	o.caveat = fmt.Sprintf("%s leaves open %s.", s.place(), s.undecided(n))
+	o.caveat = fmt.Sprintf("%s leaves undecided %s.", s.place(), s.undecided(n))
 	most := metric.Percent(min(onTime+n, due), due)
 	if s.threshold.Max != nil {
 		if most.Cmp(o.worst) > 0 {

@@ -70,11 +70,11 @@ func TestOnTimeRate(t *testing.T) {
 		},
 		"not counted": {
 			onTime("99%"), sent(100, 900), inconclusive, "",
-			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests that are on time.",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
 		},
 		"not counted by one worker": {
 			onTime("99%"), sent(100, 900, punctual(100, 100, 100), func(o *outcome) { o.merged.Due++ }), inconclusive, "",
-			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests that are on time.",
+			"onTimeRate within 200ms of step burst cannot be judged: a worker did not count the requests on time.",
 		},
 	})
 }
@@ -108,7 +108,7 @@ func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {
 		},
 		"not reported which are expected": {
 			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failed(3)), inconclusive, "",
-			"longest of expected responses of step burst cannot be judged: a worker did not report which times are of expected responses.",
+			"longest of expected responses of step burst cannot be judged: a worker did not report which times belong to expected responses.",
 		},
 	})
 }

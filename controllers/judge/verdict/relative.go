@@ -52,7 +52,7 @@ func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 	if ideally := b.allows(ideal); ideally != answer {
 		reason, without := s.between(t)
 		result.Reason = reason
-		result.Message = text.Truncate(fmt.Sprintf("%s Without %s the change is %s, so that it decides.",
+		result.Message = text.Truncate(fmt.Sprintf("%s Without %s, the change is %s, so this decides.",
 			s.sentence(t, b, c, answer), without, b.signed(ideal.Factor)), maxMessage)
 		return result
 	}
@@ -108,7 +108,7 @@ func (s sides) apart(b bound) (statistics.Change, string) {
 		apart.before, whose, others = shorter(apart.before, more.Neg(more)), others, whose
 	}
 	c := apart.change()
-	return c, fmt.Sprintf(" Requests of %s were late by up to %s more than those of %s, came to the target together, and may have waited for one another: without that the change is %s.",
+	return c, fmt.Sprintf(" Requests of %s were up to %s later than requests of %s, reached the target together, and may have waited for one another: without that, the change is %s.",
 		whose, bound{unit: metric.Latency, isMax: true}.format(more), others, b.signed(c.Factor))
 }
 
@@ -128,7 +128,7 @@ func shorter(values []*big.Rat, by *big.Rat) []*big.Rat {
 // between is what the ends of the bracket differ by.
 func (s sides) between(t *v1alpha1.Threshold) (reason, what string) {
 	if t.Metric == v1alpha1.MetricFailureRate && s.undecided > 0 {
-		return "", "what failed by the generator's doing or is undecided"
+		return "", "failures that the generator caused, and undecided requests"
 	}
 	return v1alpha1.ReasonGeneratorUncertain, "the generator's own delay"
 }
@@ -161,7 +161,7 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 		}
 		f := figureIn(earlier.Figures, q)
 		if f == nil {
-			return s, fmt.Errorf("%s has no such figure of it in its step %s: it had too few samples", s.other, earlier.Name)
+			return s, fmt.Errorf("%s has no such figure in its step %s: it had too few samples", s.other, earlier.Name)
 		}
 		s.before = append(s.before, valueOf(f.Metric, f.Value))
 		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
@@ -179,9 +179,9 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 	}
 	switch {
 	case len(s.before) == 0:
-		return s, fmt.Errorf("%s carried no step of that name and load out with all workers, the planned load and a target that did what it was asked", s.other)
+		return s, fmt.Errorf("%s has no step of that name and load that ran with all workers and the planned load, and in which the target worked well enough to compare", s.other)
 	case len(s.after) == 0:
-		return s, fmt.Errorf("it was not carried out with all workers and the planned load")
+		return s, fmt.Errorf("it did not run with all workers and the planned load")
 	}
 	return s, nil
 }
@@ -232,13 +232,13 @@ func (s sides) sentence(t *v1alpha1.Threshold, b bound, c statistics.Change, ans
 	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
 	switch {
 	case answer == statistics.Unsure && c.Tested:
-		return fmt.Sprintf("%s By %s the change may be anything %s: have more repetitions.", found, scope, between)
+		return fmt.Sprintf("%s Over %s, the change may be anything %s: use more repetitions.", found, scope, between)
 	case c.Tested:
-		return fmt.Sprintf("%s By %s the change is %s.", found, scope, between)
+		return fmt.Sprintf("%s Over %s, the change is %s.", found, scope, between)
 	case answer == statistics.Unsure:
-		return fmt.Sprintf("%s By the pairs of %s the change is %s: have at least %s.", found, scope, between, needed)
+		return fmt.Sprintf("%s Over the pairs of %s, the change is %s: use at least %s.", found, scope, between, needed)
 	}
-	return fmt.Sprintf("%s How much of it is noise is not known from %s: have at least %s.", found, scope, needed)
+	return fmt.Sprintf("%s How much of that is noise cannot be told from %s: use at least %s.", found, scope, needed)
 }
 
 func repetitions(n int) string {

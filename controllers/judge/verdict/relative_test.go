@@ -94,7 +94,7 @@ func lessGoodput() v1alpha1.Threshold {
 	return v1alpha1.Threshold{Metric: v1alpha1.MetricGoodput, MaxDecrease: "5%"}
 }
 
-const tellNoise = " How much of it is noise is not known from 1 repetition and 1 of the baseline: have at least 3 repetitions of both."
+const tellNoise = " How much of that is noise cannot be told from 1 repetition and 1 of the baseline: use at least 3 repetitions of both."
 
 func TestDifferenceToTheBaseline(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -134,19 +134,19 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 		},
 		"certainly beyond": {
 			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{120, 121, 122, 123, 124}, v1alpha1.ThresholdFailed, "+19.61%",
-			"p95 is 122ms in step 100 (5), 19.61% above the 102ms of LoadTest before; at most 10% above is allowed. By 5 repetitions and 5 of the baseline the change is between +17.48% and +21.79%.",
+			"p95 is 122ms in step 100 (5), 19.61% above the 102ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change is between +17.48% and +21.79%.",
 		},
 		"certainly within": {
 			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{101, 100, 103, 102, 105}, v1alpha1.ThresholdPassed, "0%",
-			"p95 is 102ms in step 100 (5), as much as the 102ms of LoadTest before; at most 10% above is allowed. By 5 repetitions and 5 of the baseline the change is between -1.94% and +2%.",
+			"p95 is 102ms in step 100 (5), as much as the 102ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change is between -1.94% and +2%.",
 		},
 		"not to be said": {
 			increase("p95", "10%"), []float64{100, 120, 140, 110, 130}, []float64{150, 115, 125, 160, 121}, v1alpha1.ThresholdInconclusive, "+13.64%",
-			"p95 is 125ms in step 100 (5), 13.64% above the 120ms of LoadTest before; at most 10% above is allowed. By 5 repetitions and 5 of the baseline the change may be anything between -6.92% and +33.34%: have more repetitions.",
+			"p95 is 125ms in step 100 (5), 13.64% above the 120ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change may be anything between -6.92% and +33.34%: use more repetitions.",
 		},
 		"two of each that disagree": {
 			increase("p95", "10%"), []float64{100, 130}, []float64{125, 118}, v1alpha1.ThresholdInconclusive, "+7.08%",
-			"p95 is 118ms in step 100 (2), 7.08% above the 100ms of LoadTest before; at most 10% above is allowed. By the pairs of 2 repetitions and 2 of the baseline the change is between -9.23% and +25%: have at least 3 repetitions of both.",
+			"p95 is 118ms in step 100 (2), 7.08% above the 100ms of LoadTest before; at most 10% above is allowed. Over the pairs of 2 repetitions and 2 of the baseline, the change is between -9.23% and +25%: use at least 3 repetitions of both.",
 		},
 		"an outlier among five leaves it open": {
 			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{100, 101, 102, 103, 900}, v1alpha1.ThresholdInconclusive, "0%", "",
@@ -161,7 +161,7 @@ func TestDifferenceToTheBaseline(t *testing.T) {
 		},
 		"too few samples before": {
 			increase("p95", "10%"), []float64{0, 1}, []float64{1}, v1alpha1.ThresholdInconclusive, "",
-			"p95 of step 100 cannot be compared: LoadTest before has no such figure of it in its step 100: it had too few samples.",
+			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 			if got.State != tc.state || got.Reason != tc.reason || got.Observed != "+100%" || got.WithoutGenerator != tc.withoutGenerator {
 				t.Errorf("%+v", got)
 			}
-			if uncertain := strings.HasSuffix(got.Message, " Without the generator's own delay the change is 0%, so that it decides."); uncertain != (tc.reason != "") {
+			if uncertain := strings.HasSuffix(got.Message, " Without the generator's own delay, the change is 0%, so this decides."); uncertain != (tc.reason != "") {
 				t.Errorf("the sentence is %q", got.Message)
 			}
 		})
@@ -255,7 +255,7 @@ func TestChangeThatLateRequestsMayHaveMade(t *testing.T) {
 		list[4].LateTogether = slowest(50).ResponseTime // in one repetition of each, all are late
 		return list
 	}
-	const came = " Requests of %s were late by up to 12ms more than those of %s, came to the target together, and may have waited for one another: without that the change is %s."
+	const came = " Requests of %s were up to 12ms later than requests of %s, reached the target together, and may have waited for one another: without that, the change is %s."
 	for name, tc := range map[string]struct {
 		before, after []*v1alpha1.StepResult
 		state         v1alpha1.ThresholdState
@@ -287,7 +287,7 @@ func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
 		r.Failed, r.Expected, r.Undecided, r.Outcomes.Unfinished = failed, r.Sent-failed, undecided, undecided
 		return []*v1alpha1.StepResult{r}
 	}
-	const decide = " Without what failed by the generator's doing or is undecided the change is %s, so that it decides."
+	const decide = " Without failures that the generator caused, and undecided requests, the change is %s, so this decides."
 	for name, tc := range map[string]struct {
 		control, candidate []*v1alpha1.StepResult
 		state              v1alpha1.ThresholdState
@@ -297,7 +297,7 @@ func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
 		"of the control":      {failing(10, 9), failing(10, 0), v1alpha1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
 		"too few to decide":   {failing(5, 0), failing(50, 40), v1alpha1.ThresholdFailed, ""},
 		"as many of either":   {failing(9, 4), failing(9, 4), v1alpha1.ThresholdPassed, ""},
-		"a control with many": {failing(50, 45), failing(50, 45), v1alpha1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3, and above 1% a control is nothing to compare with."},
+		"a control with many": {failing(50, 45), failing(50, 45), v1alpha1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
 	} {
 		lt := versus(t, 1, increase("failureRate", "10%"))
 		carryOut(lt, tc.candidate, tc.control, nil)
@@ -330,7 +330,7 @@ func TestOnlyWholeStepsAreCompared(t *testing.T) {
 			status.Baseline = &v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Rung: 1, Figures: []v1alpha1.Figure{{Metric: "p95", Value: "10ms"}}}}}
 			edit(&status.Steps[0])
 			got, _ := judgeRepeated(t, spec, status)
-			want := "p95 of step 100 cannot be compared: it was not carried out with all workers and the planned load."
+			want := "p95 of step 100 cannot be compared: it did not run with all workers and the planned load."
 			if got.State != v1alpha1.ThresholdInconclusive || got.Message != want {
 				t.Errorf("%s: %s", got.State, got.Message)
 			}
@@ -345,7 +345,7 @@ func TestStepWithoutACounterpart(t *testing.T) {
 	}{
 		"another rung": {
 			&v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Rung: 2, Figures: []v1alpha1.Figure{{Metric: "p95", Value: "10ms"}}}}},
-			"LoadTest before carried no step of that name and load out",
+			"LoadTest before has no step of that name and load",
 		},
 		"nothing was copied": {nil, "the status has no figures of the baseline."},
 	} {
@@ -365,7 +365,7 @@ func TestDifferenceThatWasNotJudged(t *testing.T) {
 	spec, status := repeated(increase("p95", "10%"), slowest(10), slowest(10))
 	status.Steps[len(status.Steps)-1] = v1alpha1.StepStatus{Name: "100 (2)", State: v1alpha1.StepSkipped, Load: status.Steps[0].Load, Rung: 1}
 	j := verdict.Final(spec, status)
-	want := "Threshold p95 was not judged: no step that it is about ran in all its repetitions."
+	want := "Threshold p95 was not judged: no matching step completed all its repetitions."
 	if j.Verdict != v1alpha1.VerdictInconclusive || j.Message != want {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}

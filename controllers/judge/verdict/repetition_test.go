@@ -189,7 +189,7 @@ func TestABreachInALaterRepetitionStops(t *testing.T) {
 
 // What the generator decides in repetitions has its reason, both values and its cause.
 func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
-	const rule = "p95 was kept in 0 of 2 repetitions of step 10, and must be in 2; at most 15ms is allowed."
+	const rule = "p95 was kept in 0 of 2 repetitions of step 10, and must be kept in 2; at most 15ms is allowed."
 	stopped := func(o *outcome) {
 		o.merged.Health.StalledMax = 10 * ms
 		o.merged.ReadLateness.Record(10 * ms)
@@ -204,7 +204,7 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 			[]func(*outcome){ideally(10 * ms), stopped}, v1alpha1.ReasonGeneratorUncertain, "10.007ms",
 			rule + " It is 20.015ms (10.007ms without the generator's own delay) in repetition 1 and 20.015ms (10.007ms without the generator's own delay) in repetition 2. In step 10 a worker stood still for 10ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.",
 		},
-		"displaced": {[]func(*outcome){displaced}, v1alpha1.ReasonLoadDisplaced, "", rule + " It is not known in repetitions 1 and 2. The load was displaced."},
+		"displaced": {[]func(*outcome){displaced}, v1alpha1.ReasonLoadDisplaced, "", rule + " It is unknown in repetitions 1 and 2. The load was displaced."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ladder(10)

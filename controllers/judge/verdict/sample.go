@@ -214,7 +214,7 @@ func (s sample) audit(value metric.Audited) observation {
 func (s sample) time(from metric.Times) observation {
 	h, ok := s.times()
 	if !ok {
-		return unknown("%s cannot be judged: a worker did not report which times are of expected responses.", s.place())
+		return unknown("%s cannot be judged: a worker did not report which times belong to expected responses.", s.place())
 	}
 	n := h.Count()
 	if n < from.Needed() {

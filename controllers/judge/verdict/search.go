@@ -77,19 +77,19 @@ func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes
 	case search.Found:
 		return joined(fmt.Sprintf("Kept up to %s: %s", r.load(s.Low), r.held(s)), breached)
 	case search.BeyondMax:
-		return fmt.Sprintf("Kept up to %s, the max of the search: %s The limit is beyond it.", r.load(s.Low), r.held(s))
+		return fmt.Sprintf("Kept up to %s, the max of the search: %s The limit is higher.", r.load(s.Low), r.held(s))
 	case search.BelowMin:
 		return joined(r.breached(s, ", the min of the search"), r.grewAtMin())
 	case search.StillUnclear:
-		return joined(fmt.Sprintf("The search was given up at %s without a result.", r.tried(probes)), r.doubt(), r.probed(s, probes))
+		return joined(fmt.Sprintf("The search ended without a result at %s.", r.tried(probes)), r.doubt(), r.probed(s, probes))
 	case search.Unsteady:
-		return joined("The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time.", r.probed(s, probes))
+		return joined("The search ended without a result: again and again, the target breached a threshold at one load and kept it at a higher one.", r.probed(s, probes))
 	case search.Exhausted:
 		if n := breachedHolds(probes); n > 0 {
-			return joined(fmt.Sprintf("The search was given up: %d loads, each lower than the one before by the precision of %s, were not kept for %s.",
+			return joined(fmt.Sprintf("The search ended without a result: %d loads, each lower than the one before by the precision of %s, were not kept for %s.",
 				n, s.Precision, text.Whole(s.Hold.Duration)), r.keptFor(s), breached)
 		}
-		return joined(fmt.Sprintf("The search was given up: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), r.probed(s, probes))
+		return joined(fmt.Sprintf("The search ended without a result: %d probes did not find the limit to within %s.", s.MaxProbes, s.Precision), r.probed(s, probes))
 	}
 	return ""
 }
@@ -137,7 +137,7 @@ func (r run) probed(s *v1alpha1.SearchStatus, probes []search.Probe) string {
 	case kept != "":
 		return kept
 	}
-	return "The limit is not known."
+	return "The limit is unknown."
 }
 
 // keptFor is which load the probes kept, below all that was breached, and for how long; empty:
@@ -158,7 +158,7 @@ func (r run) held(s *v1alpha1.SearchStatus) string {
 	said := "held for " + text.Whole(s.Hold.Duration)
 	switch o := last.Result.Outstanding; {
 	case last.Load.Rate == nil && last.Load.RatePerUser == nil:
-		return said + ". These users wait for each response, so that nothing piles up: more of them get slower responses."
+		return said + ". These users wait for each response, so nothing piles up: with more users, responses become slower."
 	case o == nil || o.Trend != v1alpha1.OutstandingSteady:
 		return said + "."
 	default:
@@ -212,7 +212,7 @@ func (r run) grewAtMin() string {
 	if r.firstBreach() != "" {
 		return ""
 	}
-	return "Every threshold was kept meanwhile; with one on drift, growth is a breach."
+	return "Every threshold was kept meanwhile; a threshold on drift would make this growth a breach."
 }
 
 // failedSearch is the sentence of a search whose least load breached a threshold. That
@@ -232,7 +232,7 @@ func (r run) undecidedSearch() string {
 	case v1alpha1.SearchGivenUp, v1alpha1.SearchBelowMin:
 		return r.status.Search.Message
 	}
-	return "The search ended before it had found the limit."
+	return "The search ended before it found the limit."
 }
 
 // searched is the largest load that a search found to be kept, and held if it holds. A load

@@ -120,7 +120,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 		},
 		"no limit": {
 			24, false, limit(1000), "BeyondMax from 1000 to : ",
-			"Passed: Kept up to 1000 users, the max of the search: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). The limit is beyond it.",
+			"Passed: Kept up to 1000 users, the max of the search: for 1s, the time of a probe, and not held for longer (spec.search.hold is 0s). The limit is higher.",
 		},
 		"a limit below the least": {
 			24, false, limit(99), "BelowMin from  to 100: p95 is Failed in 100 users (2).",
@@ -128,7 +128,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 		},
 		"too few probes": {
 			3, false, limit(450), "GivenUp from 100 to 1000: p95 is Failed in 1000 users (2).",
-			"Inconclusive: The search was given up: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
+			"Inconclusive: The search ended without a result: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
 		},
 		"a target that is not steady": {
 			24, false, func(_ int64, n int) v1alpha1.ThresholdState {
@@ -137,15 +137,15 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 				}
 				return passed
 			}, "GivenUp from 100 to : p95 is Failed in 200 users (3).",
-			"Inconclusive: The search was given up: the target breached a threshold at a load, and kept it at a higher one, time after time. Kept for 1s at 100 users.",
+			"Inconclusive: The search ended without a result: again and again, the target breached a threshold at one load and kept it at a higher one. Kept for 1s at 100 users.",
 		},
 		"nothing, as the generator is the limit": {
 			24, false, unclear(0, 24), "GivenUp from  to : ",
-			"Inconclusive: The search was given up at 100 users, which was tried again without a result. 100 users (3) was late. The limit is not known.",
+			"Inconclusive: The search ended without a result at 100 users, which was tried again. 100 users (3) was late. The limit is unknown.",
 		},
 		"nothing more, as the generator is the limit": {
 			24, false, unclear(1, 24), "GivenUp from 100 to : ",
-			"Inconclusive: The search was given up at 200 users, which was tried again without a result. 200 users (3) was late. Kept for 1s at 100 users.",
+			"Inconclusive: The search ended without a result at 200 users, which was tried again. 200 users (3) was late. Kept for 1s at 100 users.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,24 +213,24 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 		},
 		"taken back to the last": {
 			450, 1, 0, true, "",
-			"The search was given up: 5 loads, each lower than the one before by the precision of 10%, were not kept for 1m. Kept for 1s at 200/s. " +
+			"The search ended without a result: 5 loads, each lower than the one before by the precision of 10%, were not kept for 1m. Kept for 1s at 200/s. " +
 				"Not kept at 287.5/s: Outstanding requests grew by 0.5/s in step hold 287.5/s; at that rate p95 passes 200ms after 133s of this load.",
 		},
 		"taken back without a result": {
 			450, 1, 400, true, "",
-			"The search was given up at 382.9/s, which was held again without a result. hold 382.9/s (3) was late. Kept for 1s at 400/s. Not kept for 1m at 421.2/s.",
+			"The search ended without a result at 382.9/s, which was held again. hold 382.9/s (3) was late. Kept for 1s at 400/s. Not kept for 1m at 421.2/s.",
 		},
 		"taken back without a result at the last": {
 			450, 1, 300, true, "",
-			"The search was given up at 287.5/s, which was held without a result. hold 287.5/s was late. Kept for 1s at 200/s. Not kept for 1m at 316.3/s.",
+			"The search ended without a result at 287.5/s, which was held. hold 287.5/s was late. Kept for 1s at 200/s. Not kept for 1m at 316.3/s.",
 		},
 		"held without a result": {
 			450, 1, 500, true, "",
-			"The search was given up at 421.2/s, which was held again without a result. hold 421.2/s (3) was late. Kept for 1s at 421.2/s, and not kept at 463.3/s.",
+			"The search ended without a result at 421.2/s, which was held again. hold 421.2/s (3) was late. Kept for 1s at 421.2/s, and not kept at 463.3/s.",
 		},
 		"users who wait": {
 			450, 1000, 0, false, "420",
-			"Kept up to 420 users: held for 1m. These users wait for each response, so that nothing piles up: more of them get slower responses. " +
+			"Kept up to 420 users: held for 1m. These users wait for each response, so nothing piles up: with more users, responses become slower. " +
 				"Not kept at 462 users: p95 is Failed in 462 users (2).",
 		},
 	} {
@@ -276,7 +276,7 @@ func TestSearchHoldsWhatItFound(t *testing.T) {
 // breaches a threshold the second time does.
 func TestSearchWhoseMinIsNotKept(t *testing.T) {
 	const grew = "Not kept at 100/s, the min of the search: Outstanding requests grew by 0.5/s in step %s; at that rate p95 passes 200ms after %ds of this load. " +
-		"Every threshold was kept meanwhile; with one on drift, growth is a breach."
+		"Every threshold was kept meanwhile; a threshold on drift would make this growth a breach."
 	for name, tc := range map[string]struct {
 		probes, holds []v1alpha1.ThresholdState // kept, and growing, or breached
 		reason, want  string
@@ -330,7 +330,7 @@ func TestSearchThatIsEndedIsInconclusive(t *testing.T) {
 		p.probe(100, passed)
 	}
 	p.status.Steps[0].State = v1alpha1.StepComplete
-	if j := verdict.Final(p.spec, p.status); j.Message != "The search ended before it had found the limit." {
+	if j := verdict.Final(p.spec, p.status); j.Message != "The search ended before it found the limit." {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}
 }
@@ -345,7 +345,7 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 	}
 	kept := v1alpha1.ThresholdStatus{Name: "failureRate", State: passed, Message: "failureRate is kept."}
 	p.status.Thresholds = append([]v1alpha1.ThresholdStatus{kept}, p.status.Thresholds...)
-	want := "The search was given up at 200 users, which was tried again without a result. p95 is Inconclusive in 200 users (3). Kept for 1s at 100 users."
+	want := "The search ended without a result at 200 users, which was tried again. p95 is Inconclusive in 200 users (3). Kept for 1s at 100 users."
 	if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
 		t.Errorf("%s, want %s", s.Message, want)
 	}
@@ -353,7 +353,7 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 
 // Where it is the growth that is uncertain, that is said first.
 func TestSearchThatMayGrowSaysWhy(t *testing.T) {
-	const grew = "The search was given up at 200 users, which was tried again without a result. " +
+	const grew = "The search ended without a result at 200 users, which was tried again. " +
 		"Outstanding requests grew by 5/s in step 200 users (3), and by 0/s without the generator's own delay. "
 	for want, healthy := range map[string]bool{
 		grew + "Kept for 1s at 100 users.":                         true,

@@ -180,7 +180,7 @@ func (t tally) sentence() string {
 	if b, err := newBound(t.threshold); err == nil {
 		demand = "; " + b.demand()
 	}
-	message := fmt.Sprintf("%s was kept in %d of %d repetitions of step %s%s, and must be in %d%s.",
+	message := fmt.Sprintf("%s was kept in %d of %d repetitions of step %s%s, and must be kept in %d%s.",
 		subject(t.threshold), len(t.kept), t.all, t.name(), soFar, t.required(), demand)
 	if len(t.breached) > 0 {
 		message += " It is " + listed(t.breached, func(r inRepetition) string {
@@ -207,7 +207,7 @@ func (t tally) undecided() (message string) {
 		}) + "."
 	}
 	if n := len(unknown); n > 0 {
-		message += " It is not known in " + map[bool]string{true: "repetition ", false: "repetitions "}[n == 1] + listed(unknown, func(r inRepetition) string { return fmt.Sprint(number(r.step)) }) + "."
+		message += " It is unknown in " + map[bool]string{true: "repetition ", false: "repetitions "}[n == 1] + listed(unknown, func(r inRepetition) string { return fmt.Sprint(number(r.step)) }) + "."
 	}
 	return message
 }

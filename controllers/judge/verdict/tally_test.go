@@ -58,7 +58,7 @@ func inFour(users ...int32) *v1alpha1.LoadTestSpec {
 }
 
 func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
-	const rule = ", and must be in 4; at most 1s is allowed."
+	const rule = ", and must be kept in 4; at most 1s is allowed."
 	for name, tc := range map[string]struct {
 		letters string
 		state   v1alpha1.ThresholdState
@@ -68,15 +68,15 @@ func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
 		"all kept":                    {"ppppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 5 of 5 repetitions of step 10" + rule},
 		"one breached":                {"ppfpp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
 		"the narrowest is named":      {"ppfnp", v1alpha1.ThresholdPassed, "10 (4)", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
-		"one unknown":                 {"ppipp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is not known in repetition 3."},
+		"one unknown":                 {"ppipp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is unknown in repetition 3."},
 		"two breached":                {"pfpfp", v1alpha1.ThresholdFailed, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2 and 2.000895s in repetition 4."},
-		"two unknown":                 {"pipip", v1alpha1.ThresholdInconclusive, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is not known in repetitions 2 and 4."},
-		"one breached, one unknown":   {"pfpip", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is not known in repetition 4."},
-		"one cut, one breached":       {"pfp-p", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is not known in repetition 4."},
+		"two unknown":                 {"pipip", v1alpha1.ThresholdInconclusive, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is unknown in repetitions 2 and 4."},
+		"one breached, one unknown":   {"pfpip", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
+		"one cut, one breached":       {"pfp-p", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
 		"kept before the last":        {"pppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
 		"breached before the last":    {"ffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
 		"not decided":                 {"pfp", v1alpha1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
-		"doubtful before the last":    {"iip", v1alpha1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is not known in repetitions 1 and 2."},
+		"doubtful before the last":    {"iip", v1alpha1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is unknown in repetitions 1 and 2."},
 		"as many as a sentence names": {"ffffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3 and 2.000895s in repetition 4."},
 		"more than a sentence names":  {"fffff", v1alpha1.ThresholdFailed, "10", "p95 was kept in 0 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3, 2.000895s in repetition 4 and 1 more."},
 	} {
@@ -155,11 +155,11 @@ func TestVerdictAllowsForRepetitions(t *testing.T) {
 func TestVerdictNamesTheException(t *testing.T) {
 	s := inFour(10, 20)
 	got := verdict.Final(s, repeat(s, "npppfppppp"))
-	want := "All 3 thresholds were kept, default ones included. p95 was kept in 4 of 5 repetitions of step 10, and must be in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
+	want := "All 3 thresholds were kept, defaults included. p95 was kept in 4 of 5 repetitions of step 10, and must be kept in 4; at most 1s is allowed. It is 2.000895s in repetition 3."
 	if got.Message != want {
 		t.Errorf("%s\nwant %s", got.Message, want)
 	}
-	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 3 thresholds were kept, default ones included."; got != want {
+	if got, want := verdict.Final(s, repeat(s, "pppppppppp")).Message, "All 3 thresholds were kept, defaults included."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -174,7 +174,7 @@ func TestRepetitionsThatDidNotRunAreInDoubt(t *testing.T) {
 		}
 	}
 	got := verdict.Final(s, status)
-	want := "p95 was kept in 3 of 5 repetitions of step 10 so far, and must be in 4; at most 1s is allowed. The others were not carried out."
+	want := "p95 was kept in 3 of 5 repetitions of step 10 so far, and must be kept in 4; at most 1s is allowed. The other repetitions did not run to their end."
 	if got.Verdict != v1alpha1.VerdictInconclusive || got.Message != want {
 		t.Errorf("%s: %s\nwant Inconclusive: %s", got.Verdict, got.Message, want)
 	}

@@ -80,6 +80,6 @@ func (s sample) onTimeApart() int64 {
 
 // together says by how much requests were late that came together with others.
 func (s sample) together() string {
-	return fmt.Sprintf("Requests that were sent up to %s late came to the target together with others, and may have waited for these.",
+	return fmt.Sprintf("Requests that were sent up to %s late reached the target together with others, and may have waited for them.",
 		text.Short(s.cameTogether()))
 }

@@ -146,16 +146,16 @@ func (s sample) bestTime(u unmeasured) *big.Rat {
 func (s sample) leftOut(u unmeasured) string {
 	var parts []string
 	if n := u.unsent + u.withheld; n > 0 {
-		parts = append(parts, fmt.Sprintf("how long %d requests would have taken that were due and never sent", n))
+		parts = append(parts, fmt.Sprintf("the times of %d requests that were due and never sent", n))
 	}
 	if u.somewhere > 0 {
-		parts = append(parts, fmt.Sprintf("%d requests that were never sent, of which it is not known which they were", u.somewhere))
+		parts = append(parts, fmt.Sprintf("%d requests that were never sent, which may be of any name or type", u.somewhere))
 	}
 	if u.open > 0 {
 		parts = append(parts, s.undecided(u.open))
 	}
 	if u.endless > 0 && len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("how long %d requests would have taken that had no answer", u.endless))
+		parts = append(parts, fmt.Sprintf("the times of %d requests that had no answer", u.endless))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -183,5 +183,5 @@ func (u unmeasured) counted() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "It counts " + strings.Join(parts, ", and ") + ", by how long they had waited at least."
+	return "It counts " + strings.Join(parts, ", and ") + ", each with the time that it had waited so far."
 }

@@ -70,7 +70,7 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 	judgeComplete(t, func(*v1alpha1.LoadTestSpec) {}, map[string]complete{
 		"the target kept them from being sent": {
 			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0)), broken, "414.463ms",
-			"p99.9 is 414.463ms in step burst; at most 50ms is allowed. It counts 540 requests that were due and never sent, by how long they had waited at least.",
+			"p99.9 is 414.463ms in step burst; at most 50ms is allowed. It counts 540 requests that were due and never sent, each with the time that it had waited so far.",
 		},
 		"fewer than the quantile leaves": {
 			atMost("p99", "50ms"), sent(59_460, 0, unsentOf(540, 0)), passed, "10.007ms",
@@ -78,7 +78,7 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 		},
 		"they may have waited for little": {
 			atMost("p99", "50ms"), sent(980, 0, unsentOf(20, 0)), inconclusive, "10.007ms",
-			"p99 of step burst leaves out how long 20 requests would have taken that were due and never sent.",
+			"p99 of step burst leaves out the times of 20 requests that were due and never sent.",
 		},
 		"the generator did": {
 			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 540)), inconclusive, "414.463ms",
@@ -90,7 +90,7 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 		},
 		"of the request": {
 			create, sent(9_000, 60_000, unsentOf(1_000, 0)), broken, "810.495ms",
-			"p99 of create is 810.495ms in step burst; at most 50ms is allowed. It counts 1000 requests that were due and never sent, by how long they had waited at least.",
+			"p99 of create is 810.495ms in step burst; at most 50ms is allowed. It counts 1000 requests that were due and never sent, each with the time that it had waited so far.",
 		},
 		"of another request": {
 			follow, sent(9_000, 60_000, unsentOf(1_000, 0)), passed, "20.015ms",
@@ -98,7 +98,7 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 		},
 		"of which request is not known": {
 			follow, sent(9_000, 60_000, unsentOf(1_000, 0), noDue), inconclusive, "20.015ms",
-			"p99 of follow in step burst leaves out 1000 requests that were never sent, of which it is not known which they were.",
+			"p99 of follow in step burst leaves out 1000 requests that were never sent, which may be of any name or type.",
 		},
 		"a service time is of what was sent": {
 			ofService, sent(59_460, 0, unsentOf(540, 0), service), passed, "10.007ms",
@@ -110,7 +110,7 @@ func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 		},
 		"without an answer": {
 			atMost("p99", "50ms"), sent(980, 0, unfinished(20)), broken, "30.015487s",
-			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, by how long they had waited at least.",
+			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
 		},
 	})
 }
@@ -154,7 +154,7 @@ func TestUndecidedRequests(t *testing.T) {
 		},
 		"on time or not": {
 			onTime, sent(980, 0, undecided(20), punctual), inconclusive, "98%",
-			"onTimeRate within 200ms of create is between 98% and 100% in step burst; at least 99% is required. onTimeRate within 200ms of create in step burst leaves open 20 requests that had waited for less than their timeout when the step ended.",
+			"onTimeRate within 200ms of create is between 98% and 100% in step burst; at least 99% is required. onTimeRate within 200ms of create in step burst leaves undecided 20 requests that had waited for less than their timeout when the step ended.",
 		},
 		"long or not": {
 			atMost("p99", "50ms"), sent(980, 0, undecided(20)), inconclusive, "10.007ms",
@@ -179,7 +179,7 @@ func TestUndecidedRequestsAreSlow(t *testing.T) {
 		},
 		"long": {
 			atMost("p99", "50ms"), sent(980, 0, undecided(20)), broken, "30.015487s",
-			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, by how long they had waited at least.",
+			"p99 is 30.015487s in step burst; at most 50ms is allowed. It counts 20 requests without an answer, each with the time that it had waited so far.",
 		},
 		"a worker stood still": {
 			atMost("p99", "50ms"), sent(980, 0, undecided(20), stood), inconclusive, "10.007ms",

@@ -56,9 +56,9 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 			case of.TargetChanged():
 				return s, fmt.Errorf("the target changed in step %s", of.Name)
 			case !rungs.IsWhole(of, status.Workers.Desired):
-				return s, fmt.Errorf("step %s was not carried out with all workers", of.Name)
+				return s, fmt.Errorf("step %s did not run with all workers", of.Name)
 			case !rungs.IsSound(of.Result):
-				return s, fmt.Errorf("the generator displaced the load of step %s", of.Name)
+				return s, fmt.Errorf("the generator did not send the planned load of step %s", of.Name)
 			case metric.Value(q, of.Result) == nil:
 				return s, fmt.Errorf("step %s has no such figure: it had too few samples", of.Name)
 			}

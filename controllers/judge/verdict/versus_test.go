@@ -68,7 +68,7 @@ func carryOut(lt *v1alpha1.LoadTest, candidate, control []*v1alpha1.StepResult, 
 }
 
 func TestDifferenceToTheControl(t *testing.T) {
-	const oneIsNoise = " How much of it is noise is not known from 1 repetition: have at least 5 repetitions."
+	const oneIsNoise = " How much of that is noise cannot be told from 1 repetition: use at least 5 repetitions."
 	for name, tc := range map[string]struct {
 		threshold          v1alpha1.Threshold
 		control, candidate []float64
@@ -85,19 +85,19 @@ func TestDifferenceToTheControl(t *testing.T) {
 		},
 		"two pairs that do not agree": {
 			increase("p95", "10%"), []float64{40, 40}, []float64{42, 46}, v1alpha1.ThresholdInconclusive, "+9.89%",
-			"p95 of v4 is 42ms in step 100 (2), 9.89% above the 40ms of v3; at most 10% above is allowed. By the pairs of 2 repetitions the change is between +5% and +15%: have at least 5 repetitions.",
+			"p95 of v4 is 42ms in step 100 (2), 9.89% above the 40ms of v3; at most 10% above is allowed. Over the pairs of 2 repetitions, the change is between +5% and +15%: use at least 5 repetitions.",
 		},
 		"certainly beyond, on a machine that drifts": {
 			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{121, 180, 270, 408, 600}, v1alpha1.ThresholdFailed, "+20%",
-			"p95 of v4 is 270ms in step 100 (5), 20% above the 225ms of v3; at most 10% above is allowed. By 5 repetitions the change is between +20% and +21%.",
+			"p95 of v4 is 270ms in step 100 (5), 20% above the 225ms of v3; at most 10% above is allowed. Over 5 repetitions, the change is between +20% and +21%.",
 		},
 		"certainly within": {
 			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{101, 149, 226, 340, 501}, v1alpha1.ThresholdPassed, "+0.2%",
-			"p95 of v4 is 226ms in step 100 (5), 0.2% above the 225ms of v3; at most 10% above is allowed. By 5 repetitions the change is between -0.66% and +1%.",
+			"p95 of v4 is 226ms in step 100 (5), 0.2% above the 225ms of v3; at most 10% above is allowed. Over 5 repetitions, the change is between -0.66% and +1%.",
 		},
 		"five pairs, one of which does not agree": {
 			increase("p95", "10%"), []float64{100, 100, 100, 100, 100}, []float64{120, 120, 120, 120, 109}, v1alpha1.ThresholdInconclusive, "+20%",
-			"p95 of v4 is 120ms in step 100 (5), 20% above the 100ms of v3; at most 10% above is allowed. By 5 repetitions the change may be anything between +9% and +20%: have more repetitions.",
+			"p95 of v4 is 120ms in step 100 (5), 20% above the 100ms of v3; at most 10% above is allowed. Over 5 repetitions, the change may be anything between +9% and +20%: use more repetitions.",
 		},
 		"less goodput": {
 			lessGoodput(), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
@@ -150,21 +150,21 @@ func TestSpoiledPairsAreNotCompared(t *testing.T) {
 		edit func(*v1alpha1.StepStatus)
 		want string
 	}{
-		"a control that is cut": {func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }, "step 100 on v3 (2) was not carried out with all workers"},
+		"a control that is cut": {func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }, "step 100 on v3 (2) did not run with all workers"},
 		"a control that is rolled out": {func(s *v1alpha1.StepStatus) {
 			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
 		}, "the target changed in step 100 on v3 (2)"},
-		"a worker is missing":                 {func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) was not carried out with all workers"},
-		"a control of a displaced load":       {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} }, "the generator displaced the load of step 100 on v3 (2)"},
-		"a control that is fast with 404":     {func(s *v1alpha1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
-		"a control that fails a little":       {func(s *v1alpha1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
+		"a worker is missing":                 {func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) did not run with all workers"},
+		"a control of a displaced load":       {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} }, "the generator did not send the planned load of step 100 on v3 (2)"},
+		"a control that is fast with 404":     {func(s *v1alpha1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2); a control may have at most 1%"},
+		"a control that fails a little":       {func(s *v1alpha1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2); a control may have at most 1%"},
 		"a control that fails as much as may": {func(s *v1alpha1.StepStatus) { failing(s.Result, 10) }, ""},
-		"a control that keeps load unsent":    {func(s *v1alpha1.StepStatus) { s.Result.Unsent = 100 }, "unsentRate is 10% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
-		"a control that was down":             {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "94%" }, "downtime is 94% in step 100 on v3 (2), and above 0.5% a control is nothing to compare with"},
+		"a control that keeps load unsent":    {func(s *v1alpha1.StepStatus) { s.Result.Unsent = 100 }, "unsentRate is 10% in step 100 on v3 (2); a control may have at most 1%"},
+		"a control that was down":             {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "94%" }, "downtime is 94% in step 100 on v3 (2); a control may have at most 0.5%"},
 		"a control that was down a little":    {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "0.5%" }, ""},
 		"a control whose journeys fail": {func(s *v1alpha1.StepStatus) {
 			s.Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 50, Failed: 40}, {Name: "browse", Completed: 110}}
-		}, "failureRate of journeys is 20% in step 100 on v3 (2), and above 1% a control is nothing to compare with"},
+		}, "failureRate of journeys is 20% in step 100 on v3 (2); a control may have at most 1%"},
 		"too few samples": {func(s *v1alpha1.StepStatus) { s.Result.ResponseTime.P95 = nil }, "step 100 on v3 (2) has no such figure: it had too few samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestJourneysOfTheControlMayFailAsTheSpecAllows(t *testing.T) {
 	}
 	small := half("failureRate", "buy")
 	small.UpToUsers = ptr(int32(10))
-	none := "p95 of step 100 cannot be compared: failureRate of journeys is 10.5% in step 100 on v3, and above 1% a control is nothing to compare with."
+	none := "p95 of step 100 cannot be compared: failureRate of journeys is 10.5% in step 100 on v3; a control may have at most 1%."
 	for name, tc := range map[string]struct {
 		allowed []v1alpha1.Threshold
 		want    string // empty: it is compared
@@ -227,7 +227,7 @@ func TestJourneysOfTheControlMayFailAsTheSpecAllows(t *testing.T) {
 		"of requests":          {[]v1alpha1.Threshold{half("failureRate")}, none},
 		"of another metric":    {[]v1alpha1.Threshold{half("unsentRate")}, none},
 		"of another load":      {[]v1alpha1.Threshold{small}, none},
-		"less than it did":     {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "10%").Max, Journeys: []string{"buy"}}}, "p95 of step 100 cannot be compared: failureRate of buy is 20% in step 100 on v3, and above 10% a control is nothing to compare with."},
+		"less than it did":     {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "10%").Max, Journeys: []string{"buy"}}}, "p95 of step 100 cannot be compared: failureRate of buy is 20% in step 100 on v3; a control may have at most 10%."},
 		"no less than default": {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "0%").Max, Journeys: []string{"browse"}}, half("failureRate", "buy")}, ""},
 	} {
 		lt := versus(t, 1, append([]v1alpha1.Threshold{increase("p95", "10%")}, tc.allowed...)...)

@@ -16,23 +16,23 @@ import (
 func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (*v1alpha1.BaselineStatus, *plan.Refusal) {
 	s := &finished.Status
 	if s.Verdict != v1alpha1.VerdictPassed && s.Verdict != v1alpha1.VerdictFailed {
-		return nil, refuse("the verdict of LoadTest %s is %s, so that its figures say nothing about its target; name one that is Passed or Failed.", finished.Name, s.Verdict)
+		return nil, refuse("the verdict of LoadTest %s is %s, so its figures say nothing about its target; name one whose verdict is Passed or Failed.", finished.Name, s.Verdict)
 	}
 	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
-		return nil, refuse("LoadTest %s sends other requests, or the same in other proportions: %s; name one whose requests have the same names, types and weights.", finished.Name, what)
+		return nil, refuse("LoadTest %s sends different requests, or the same ones in different proportions: %s; name one whose requests have the same names, types and weights.", finished.Name, what)
 	}
 	if what := difference(spec, finished); what != "" {
-		return nil, refuse("LoadTest %s sends other traffic, which differs in %s; name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
+		return nil, refuse("LoadTest %s sends different traffic (%s); name one that sends the same, or run the earlier version with this spec.", finished.Name, what)
 	}
 	matched, counterparts, broken := match(spec, steps, finished)
 	switch {
 	case len(matched) > 0:
 	case broken != nil:
-		return nil, refuse("no step of LoadTest %s can be compared with: %s; name one whose target did what it was asked.", finished.Name, broken)
+		return nil, refuse("no step of LoadTest %s can be used for the comparison: %s; name one whose target kept to its limits.", finished.Name, broken)
 	case counterparts == 0:
-		return nil, refuse("no step of LoadTest %s has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.", finished.Name)
+		return nil, refuse("no step of LoadTest %s has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first.", finished.Name)
 	default:
-		return nil, refuse("no step of LoadTest %s that has the name and the load of one of this run was carried out with all workers and the planned load; name another one, or run it again.", finished.Name)
+		return nil, refuse("LoadTest %s has steps with the same name and load as this run, but they did not run with all workers and the planned load; name another LoadTest, or run it again.", finished.Name)
 	}
 	return &v1alpha1.BaselineStatus{
 		Name: finished.Name, UID: string(finished.UID), Verdict: s.Verdict, CompletionTime: s.CompletionTime, Steps: matched,
@@ -133,15 +133,15 @@ func otherMix(ours, theirs []part) string {
 	for i := range min(len(ours), len(theirs)) {
 		switch a, b := ours[i], theirs[i]; {
 		case a.name != b.name:
-			return fmt.Sprintf("request %d is %s here, and %s there", i+1, a.name, b.name)
+			return fmt.Sprintf("request %d is %s here, %s there", i+1, a.name, b.name)
 		case a.kind != b.kind:
-			return fmt.Sprintf("the type of request %s is %s here, and %s there", a.name, a.kind, b.kind)
+			return fmt.Sprintf("the type of request %s is %s here, %s there", a.name, a.kind, b.kind)
 		case a.weight != b.weight:
-			return fmt.Sprintf("the weight of request %s is %d here, and %d there", a.name, a.weight, b.weight)
+			return fmt.Sprintf("the weight of request %s is %d here, %d there", a.name, a.weight, b.weight)
 		}
 	}
 	if len(ours) != len(theirs) {
-		return fmt.Sprintf("%d here, and %d there", len(ours), len(theirs))
+		return fmt.Sprintf("%d here, %d there", len(ours), len(theirs))
 	}
 	return ""
 }

@@ -136,26 +136,26 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		}, "headers of request GET /health"},
 		"items":             {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Items = 2 }, "items of request GET /health"},
 		"a shared header":   {func(s *v1alpha1.LoadTestSpec) { s.Target.Headers = []v1alpha1.Header{{Name: "A", Value: ptr("b")}} }, "spec.target.headers"},
-		"a timeout":         {func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Second} }, "spec.target.timeout: 1s here, and 30s there"},
-		"a protocol":        {func(s *v1alpha1.LoadTestSpec) { s.Target.Protocol = "HTTP/2" }, "spec.target.protocol: HTTP/2 here, and HTTP/1.1 there"},
+		"a timeout":         {func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Second} }, "spec.target.timeout: 1s here, 30s there"},
+		"a protocol":        {func(s *v1alpha1.LoadTestSpec) { s.Target.Protocol = "HTTP/2" }, "spec.target.protocol: HTTP/2 here, HTTP/1.1 there"},
 		"connections":       {func(s *v1alpha1.LoadTestSpec) { s.Target.HTTP2 = &v1alpha1.HTTP2{Connections: ptr(int32(2))} }, "spec.target.http2"},
-		"without keepalive": {func(s *v1alpha1.LoadTestSpec) { s.Target.DisableKeepAlive = true }, "spec.target.disableKeepAlive: true here, and false there"},
-		"resumption":        {func(s *v1alpha1.LoadTestSpec) { s.Target.TLS = &v1alpha1.TLS{Resume: true} }, "spec.target.tls.resume: true here, and false there"},
+		"without keepalive": {func(s *v1alpha1.LoadTestSpec) { s.Target.DisableKeepAlive = true }, "spec.target.disableKeepAlive: true here, false there"},
+		"resumption":        {func(s *v1alpha1.LoadTestSpec) { s.Target.TLS = &v1alpha1.TLS{Resume: true} }, "spec.target.tls.resume: true here, false there"},
 		"a client's certificate": {func(s *v1alpha1.LoadTestSpec) {
 			s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "mine"}}
-		}, "spec.target.tls.clientCertificate: one here, and none there"},
+		}, "spec.target.tls.clientCertificate: one here, none there"},
 		"a Service by https": {func(s *v1alpha1.LoadTestSpec) {
 			s.Target.Service = &v1alpha1.ServiceReference{Name: "v4", Scheme: v1alpha1.SchemeHTTPS}
-		}, "the scheme of spec.target: https here, and http there"},
-		"an address by https": {func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://v4" }, "the scheme of spec.target: https here, and http there"},
-		"a proxy":             {func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy:3128/"} }, "spec.target.proxy: http://proxy:3128 here, and none there"},
-		"traces":              {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, "spec.target.trace: 100% here, and none there"},
-		"a driver":            {func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Vegeta"} }, "spec.worker.driver: Vegeta here, and Auto there"},
-		"workers":             {func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(50)) }, "the number of workers: 50 here, and 1 there"},
+		}, "the scheme of spec.target: https here, http there"},
+		"an address by https": {func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://v4" }, "the scheme of spec.target: https here, http there"},
+		"a proxy":             {func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy:3128/"} }, "spec.target.proxy: http://proxy:3128 here, none there"},
+		"traces":              {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, "spec.target.trace: 100% here, none there"},
+		"a driver":            {func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Vegeta"} }, "spec.worker.driver: Vegeta here, Auto there"},
+		"workers":             {func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr(int32(50)) }, "the number of workers: 50 here, 1 there"},
 	} {
 		spec, finished := ladder(), before()
 		tc.edit(spec)
-		want := "spec.baseline.name: LoadTest before sends other traffic, which differs in " + tc.want + "; name one that sends the same, or run the earlier version with this spec."
+		want := "spec.baseline.name: LoadTest before sends different traffic (" + tc.want + "); name one that sends the same, or run the earlier version with this spec."
 		if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || refusal.Message != want {
 			t.Errorf("%s: refusal %+v, want %q", name, refusal, want)
 		}
@@ -185,7 +185,7 @@ func TestPathsThatDifferAfterTheirNameAreOtherTraffic(t *testing.T) {
 	spec, finished := ladder(), before()
 	spec.Requests[1].Path = "/" + strings.Repeat("a", 80) + "/new"
 	finished.Spec.Requests[1].Path = "/" + strings.Repeat("a", 80) + "/old"
-	if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || !strings.Contains(refusal.Message, "differs in path of request GET /aaa") {
+	if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || !strings.Contains(refusal.Message, "sends different traffic (path of request GET /aaa") {
 		t.Errorf("refusal %+v, want one that names the path", refusal)
 	}
 }
@@ -227,7 +227,7 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 			}
 		}
 	}
-	const nothing = "spec.baseline.name: no step of LoadTest before can be compared with: failureRate is 1.1% in step 10, and above 1% a baseline is nothing to compare with; name one whose target did what it was asked."
+	const nothing = "spec.baseline.name: no step of LoadTest before can be used for the comparison: failureRate is 1.1% in step 10; a baseline may have at most 1%; name one whose target kept to its limits."
 	for name, tc := range map[string]struct {
 		threshold v1alpha1.Threshold
 		before    func(*v1alpha1.LoadTest)
@@ -295,15 +295,15 @@ func TestRefusals(t *testing.T) {
 	}{
 		"inconclusive": {
 			nil, func(lt *v1alpha1.LoadTest) { lt.Status.Verdict = v1alpha1.VerdictInconclusive },
-			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so that its figures say nothing about its target; name one that is Passed or Failed.",
+			"spec.baseline.name: the verdict of LoadTest before is Inconclusive, so its figures say nothing about its target; name one whose verdict is Passed or Failed.",
 		},
 		"another ladder": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{11, 110} }, nil,
-			"spec.baseline.name: no step of LoadTest before has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.",
+			"spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first.",
 		},
 		"the same users for longer": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder.Duration.Duration = time.Minute }, nil,
-			"spec.baseline.name: no step of LoadTest before has the name and the load of one of this run; name one with the same ladder or steps, or run them against the earlier version first.",
+			"spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first.",
 		},
 		"nothing sound": {
 			nil, func(lt *v1alpha1.LoadTest) {
@@ -311,12 +311,12 @@ func TestRefusals(t *testing.T) {
 					lt.Status.Steps[i].State = v1alpha1.StepCut
 				}
 			},
-			"spec.baseline.name: no step of LoadTest before that has the name and the load of one of this run was carried out with all workers and the planned load; name another one, or run it again.",
+			"spec.baseline.name: LoadTest before has steps with the same name and load as this run, but they did not run with all workers and the planned load; name another LoadTest, or run it again.",
 		},
-		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Path = "/" }, nil, otherRequests("request 2 is GET / here, and GET /health there")},
-		"another weight":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Weight = nil }, nil, otherRequests("the weight of request create is 1 here, and 20 there")},
-		"another type":     {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Type = "Login" }, nil, otherRequests("the type of request create is Login here, and Write there")},
-		"one request more": {func(s *v1alpha1.LoadTestSpec) { s.Requests = append(s.Requests, s.Requests[0]) }, nil, otherRequests("3 here, and 2 there")},
+		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Path = "/" }, nil, otherRequests("request 2 is GET / here, GET /health there")},
+		"another weight":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Weight = nil }, nil, otherRequests("the weight of request create is 1 here, 20 there")},
+		"another type":     {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Type = "Login" }, nil, otherRequests("the type of request create is Login here, Write there")},
+		"one request more": {func(s *v1alpha1.LoadTestSpec) { s.Requests = append(s.Requests, s.Requests[0]) }, nil, otherRequests("3 here, 2 there")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, finished := ladder(), before()
@@ -335,5 +335,5 @@ func TestRefusals(t *testing.T) {
 }
 
 func otherRequests(difference string) string {
-	return "spec.baseline.name: LoadTest before sends other requests, or the same in other proportions: " + difference + "; name one whose requests have the same names, types and weights."
+	return "spec.baseline.name: LoadTest before sends different requests, or the same ones in different proportions: " + difference + "; name one whose requests have the same names, types and weights."
 }

@@ -28,7 +28,7 @@ func difference(spec *v1alpha1.LoadTestSpec, finished *v1alpha1.LoadTest) string
 		switch {
 		case a == b:
 		case isShown(a) && isShown(b):
-			return fmt.Sprintf("%s: %s here, and %s there", name, a, b)
+			return fmt.Sprintf("%s: %s here, %s there", name, a, b)
 		default:
 			return name
 		}

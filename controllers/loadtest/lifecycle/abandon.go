@@ -21,12 +21,12 @@ type Cause struct {
 
 // StatusRefused is the cause of a run whose status the API server does not take.
 func StatusRefused(message string, refused int) *Cause {
-	return &Cause{v1alpha1.ReasonStatusRefused, fmt.Sprintf("The status of the run is refused: %s What was measured since it was last written is lost.", sentence(message)), refused}
+	return &Cause{v1alpha1.ReasonStatusRefused, fmt.Sprintf("The API server refuses the status of the run: %s Measurements since the last write are lost.", sentence(message)), refused}
 }
 
 // PassFailed is the cause of a run for which Decide, or what it needs, panics.
 func PassFailed(message string, refused int) *Cause {
-	return &Cause{v1alpha1.ReasonInternalError, fmt.Sprintf("The operator failed on this run, time after time: %s Its log has more; please report it.", sentence(message)), refused}
+	return &Cause{v1alpha1.ReasonInternalError, fmt.Sprintf("The operator failed on this run again and again: %s Its log has more; please report it.", sentence(message)), refused}
 }
 
 // Abandon ends a run that cannot be carried on: with the status as it was read, which

@@ -65,5 +65,5 @@ func (r *inputs) quietNote(steps []v1alpha1.StepStatus) string {
 	if next.IsZero() || !next.Before(r.now.Add(longest)) {
 		return ""
 	}
-	return " Quiet hours begin at " + next.UTC().Format("15:04 UTC") + ", and would end it if its steps take as long as they may."
+	return " Quiet hours begin at " + next.UTC().Format("15:04 UTC") + ", and would end the run if its steps take as long as they may."
 }

@@ -121,13 +121,13 @@ func isStable(a *v1alpha1.AuditStatus, reading exchange.Reading) bool {
 func take(a v1alpha1.AuditStatus, value v1alpha1.JSONPath, point v1alpha1.AuditPoint, readings []exchange.Reading, n int, readerLeft bool) v1alpha1.AuditStatus {
 	switch {
 	case n >= len(readings) && !readerLeft:
-		return verdict.Unread(value, a, point, "no worker is left that could read it")
+		return verdict.Unread(value, a, point, "no worker is left to read it")
 	case n >= len(readings):
-		return verdict.Unread(value, a, point, fmt.Sprintf("no worker has read it within %s", text.Short(a.MaxWait.Duration)))
+		return verdict.Unread(value, a, point, fmt.Sprintf("no worker read it within %s", text.Short(a.MaxWait.Duration)))
 	case !readings[n].Read:
 		return verdict.Unread(value, a, point, readings[n].Problem)
 	case !isStable(&a, readings[n]):
-		return verdict.Unread(value, a, point, fmt.Sprintf("it never stood still for %s within %s, and was %d at last", text.Short(a.StableFor.Duration), text.Short(a.MaxWait.Duration), readings[n].Value))
+		return verdict.Unread(value, a, point, fmt.Sprintf("it did not stay the same for %s within %s; its last value was %d", text.Short(a.StableFor.Duration), text.Short(a.MaxWait.Duration), readings[n].Value))
 	case point == v1alpha1.AuditBefore:
 		a.Before = &readings[n].Value
 		return a
@@ -172,7 +172,7 @@ func (r *pass) giveUpAudits() {
 		}
 	}
 	if len(s.Audits) > 0 {
-		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before the audits could be made.")
+		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before the audits could be performed.")
 	}
 }
 
@@ -181,7 +181,7 @@ func (r *pass) auditsPending(point v1alpha1.AuditPoint) {
 	if len(r.out.Status.Audits) == 0 {
 		return
 	}
-	message := "The numbers of the audits are read before the first step and after the last."
+	message := "A worker reads the numbers of the audits before the first step and after the last."
 	if number, ok := r.reader(); point != "" && ok {
 		message = fmt.Sprintf("Worker %d reads the numbers of the audits %s.", number, verdict.When(point))
 	}

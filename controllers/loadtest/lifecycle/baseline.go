@@ -43,7 +43,7 @@ func checkBaselineRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, copie
 		return nil
 	}
 	const unit = 1 << 10
-	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: fmt.Sprintf("spec.baseline: its figures take %d KiB, and the LoadTest has %d KiB left; have fewer steps or repetitions.",
+	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: fmt.Sprintf("spec.baseline: its figures take %d KiB, but the LoadTest has %d KiB left; use fewer steps or repetitions.",
 		v1alpha1.JSONSize(copied)/unit, free/unit)}
 }
 

@@ -71,7 +71,7 @@ func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
 	}{
 		"inconclusive": {earlier(v1alpha1.VerdictInconclusive), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Inconclusive"},
 		"canceled":     {earlier(v1alpha1.VerdictCanceled), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Canceled"},
-		"another load": {other, "BaselineRefused: spec.baseline.name: no step of LoadTest before has the name and the load"},
+		"another load": {other, "BaselineRefused: spec.baseline.name: no step of LoadTest before has the same name and load"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			waiting := accepted(against())
@@ -92,13 +92,13 @@ func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
 }
 
 func TestBaselineIsWaitedFor(t *testing.T) {
-	const until = " The run is given up at 10:01:00 UTC (startDeadlineSeconds)."
+	const until = " The run gives up at 10:01:00 UTC (startDeadlineSeconds)."
 	for name, tc := range map[string]struct {
 		seen *v1alpha1.LoadTest
 		want string
 	}{
-		"not there": {nil, "BaselinePending: LoadTest before of spec.baseline is not there." + until},
-		"running":   {earlier(""), "BaselinePending: LoadTest before of spec.baseline has not finished." + until},
+		"not there": {nil, "BaselinePending: LoadTest before (spec.baseline) does not exist." + until},
+		"running":   {earlier(""), "BaselinePending: LoadTest before (spec.baseline) has not finished." + until},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := accepted(against())
@@ -114,7 +114,7 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 				}
 			}
 			d := decide(lt, lifecycle.Observed{Baseline: tc.seen, Workers: make([]exchange.Worker, 3)}, time.Minute)
-			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, "True StartDeadlineExceeded: ") || !strings.Contains(got, "LoadTest before of spec.baseline") {
+			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, "True StartDeadlineExceeded: ") || !strings.Contains(got, "LoadTest before (spec.baseline) ") {
 				t.Errorf("after the deadline Failed is %s", got)
 			}
 			d = decide(lt, lifecycle.Observed{Baseline: earlier(v1alpha1.VerdictPassed), Workers: make([]exchange.Worker, 3)}, 2*time.Second)
@@ -153,7 +153,7 @@ func TestBaselineLeavesRoomForResults(t *testing.T) {
 	before := earlier(v1alpha1.VerdictPassed)
 	before.Name, before.UID, before.Spec.Requests = strings.Repeat("n", 9<<10), "u", spec.Requests
 	d := decide(lt, lifecycle.Observed{Baseline: before}, 0)
-	if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, and the LoadTest has ") {
+	if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has ") {
 		t.Errorf("Accepted is %s", got)
 	}
 }

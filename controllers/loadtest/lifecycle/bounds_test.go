@@ -88,7 +88,7 @@ func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	lt.Status.Audits = plan.Audits(&lt.Spec)
 	lt.Status.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditAfter, Since: *second.CompletionTime, Reason: v1alpha1.ReasonAllStepsRan}
 	a := decide(lt, one(ready), time.Hour).Status.Audits[0]
-	if a.State != v1alpha1.AuditInconclusive || !strings.Contains(a.Message, "no worker has read it within ") {
+	if a.State != v1alpha1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
 		t.Errorf("the audit is %s: %s", a.State, a.Message)
 	}
 }

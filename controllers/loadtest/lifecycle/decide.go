@@ -127,7 +127,7 @@ var closingPhases = []phase[*pass]{
 // says can be directed.
 func (r *pass) failInconsistent(problem string) {
 	r.out.Forget = true
-	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The status cannot be continued: status.%s. Create the LoadTest anew.", problem))
+	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The run cannot continue from this status: status.%s. Create the LoadTest again.", problem))
 }
 
 // requeue asks for the next pass. It reads what all phases before it ask for.

@@ -21,7 +21,7 @@ func (r *starting) compareDescriptors(workers []exchange.Worker) {
 		case !w.Ready:
 		case toTarget && w.Descriptors == "" || toControl && w.ControlDescriptors == "":
 			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
-			w.Message = "grpc: the worker does not say by which descriptors it encodes calls; use a worker image of the operator's version"
+			w.Message = "grpc: the worker does not report by which descriptors it encodes calls; use a worker image of the operator's version"
 		case first < 0:
 			first = i
 		case toTarget && w.Descriptors != workers[first].Descriptors:
@@ -38,11 +38,11 @@ func (r *starting) compareDescriptors(workers []exchange.Worker) {
 const shortDigest = len("sha256:") + 12
 
 func differ(field string, t *v1alpha1.Target, first, other int, a, b string) string {
-	why := "replicas of the target differ; wait for its rollout to end, or give descriptorsFrom"
+	why := "replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom"
 	if t.GRPC != nil && t.GRPC.DescriptorsFrom != nil {
-		why = "what descriptorsFrom names was changed while the workers started; create the LoadTest again"
+		why = "the content of descriptorsFrom was changed while the workers started; create the LoadTest again"
 	}
-	return fmt.Sprintf("%s.grpc: worker %d encodes calls by other descriptors (%s) than worker %d (%s): %s",
+	return fmt.Sprintf("%s.grpc: worker %d encodes calls by descriptors %s, and worker %d by %s: %s",
 		field, other, b[:shortDigest], first, a[:shortDigest], why)
 }
 

@@ -38,16 +38,16 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"one is not ready yet": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseStarting, reason: v1alpha1.ReasonWaiting},
 		"one differs": {
 			workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,
-			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by other descriptors (sha256:222222222222) than worker 0 (sha256:111111111111): replicas of the target differ; wait for its rollout to end, or give descriptorsFrom.",
+			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom.",
 		},
 		"one differs while another is not ready": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer},
 		"one was given others": {
 			given: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(otherDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,
-			message: "1 of 3 workers: target.grpc: worker 1 encodes calls by other descriptors (sha256:222222222222) than worker 0 (sha256:111111111111): what descriptorsFrom names was changed while the workers started; create the LoadTest again.",
+			message: "1 of 3 workers: target.grpc: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: the content of descriptorsFrom was changed while the workers started; create the LoadTest again.",
 		},
 		"one does not say": {
 			workers: []exchange.Worker{worker(oneDigest, ""), worker("", ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonInvalidSpec,
-			message: "1 of 3 workers: grpc: the worker does not say by which descriptors it encodes calls; use a worker image of the operator's version.",
+			message: "1 of 3 workers: grpc: the worker does not report by which descriptors it encodes calls; use a worker image of the operator's version.",
 		},
 		"a preflight alone is encoded by others": {
 			noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,

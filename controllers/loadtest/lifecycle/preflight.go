@@ -35,7 +35,7 @@ func (r *pass) verifyTarget() (goesOn bool) {
 		// All workers are ready: each has its answers.
 		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, r.verified())
 	default: // also of a run that is held: its next workers ask again
-		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Not every worker is ready yet, which none is without its answers.")
+		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Waiting for workers: each must pass the preflight checks before it is ready.")
 	}
 	return true
 }
@@ -64,7 +64,7 @@ func (r *starting) eligibleWorkers() []exchange.Worker {
 			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, questions)
 		case w.Ready && w.Targets < 2 && r.spec.Versus != nil: // it would send all load to the first
 			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
-			w.Message = "spec.versus: the worker has one target only; use a worker image of the operator's version"
+			w.Message = "spec.versus: the worker supports only one target; use a worker image of the operator's version"
 		}
 	}
 	r.compareDescriptors(workers)

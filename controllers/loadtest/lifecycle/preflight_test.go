@@ -49,7 +49,7 @@ func verdictOn(s *v1alpha1.LoadTestStatus) string {
 func TestTargetVerified(t *testing.T) {
 	const (
 		none    = "Unknown NoPreflight: spec.preflight is empty: nothing says which version of the target was tested."
-		pending = "Unknown PreflightPending: Not every worker is ready yet, which none is without its answers."
+		pending = "Unknown PreflightPending: Waiting for workers: each must pass the preflight checks before it is ready."
 		passed  = "True PreflightPassed: GET /version has .strategy lua, .store redis; healthy has a status from 200 to 299."
 		failed  = "False PreflightFailed: preflight: GET /version: .strategy: a string of 4 bytes instead of \"lua\"."
 	)
@@ -132,7 +132,7 @@ func TestTargetVerified(t *testing.T) {
 func TestTargetOfARunThatIsHeldFromTheBeginning(t *testing.T) {
 	spec := ladder()
 	spec.Suspend, spec.Preflight = true, questions()
-	want := "Unknown PreflightPending: Not every worker is ready yet, which none is without its answers."
+	want := "Unknown PreflightPending: Waiting for workers: each must pass the preflight checks before it is ready."
 	if diff := cmp.Diff(want, verdictOn(&accepted(spec).Status)); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}

@@ -118,5 +118,5 @@ func (r *pass) silenceMessage() string {
 			first = instant.Earlier(first, r.absentSince(w))
 		}
 	}
-	return fmt.Sprintf("%d of %s silent, since %s: not connected, while the pod runs. What it measures is waited for until the step's time limit.", c.Silent, workers(c.Desired), text.Clock(first))
+	return fmt.Sprintf("%d of %s silent since %s: the pod runs, but the worker is not connected. The run waits for its measurements until the step's time limit.", c.Silent, workers(c.Desired), text.Clock(first))
 }

@@ -87,7 +87,7 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 	left := cutOff
 	left.LastSeen = began.Add(12 * time.Second)
 	d := lifecycle.Decide(lt, policy.Rules{}, awaited(left), began.Add(20*time.Second))
-	const want = "False WorkerSilent: 1 of 1 worker silent, since 10:00:12 UTC: not connected, while the pod runs. What it measures is waited for until the step's time limit."
+	const want = "False WorkerSilent: 1 of 1 worker silent since 10:00:12 UTC: the pod runs, but the worker is not connected. The run waits for its measurements until the step's time limit."
 	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 1 {
 		t.Errorf("WorkersReady is %s with %d events, want %s with one", got, len(d.Events), want)
 	}

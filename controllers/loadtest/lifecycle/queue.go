@@ -50,7 +50,7 @@ func (r *accepting) leaveQueue() string {
 	if c == nil || c.Status != metav1.ConditionTrue {
 		return ""
 	}
-	waited := fmt.Sprintf("It waited %v in the queue.", r.now.Sub(c.LastTransitionTime.Time).Round(time.Second))
+	waited := fmt.Sprintf("The run waited %v in the queue.", r.now.Sub(c.LastTransitionTime.Time).Round(time.Second))
 	r.set(v1alpha1.ConditionQueued, metav1.ConditionFalse, v1alpha1.ReasonBegun, waited)
 	return waited + " "
 }

@@ -97,10 +97,10 @@ func TestARunThatWaitedBegins(t *testing.T) {
 	if d.Status.StartTime == nil || d.Status.Phase != v1alpha1.PhaseStarting {
 		t.Fatalf("phase %s, started %v", d.Status.Phase, d.Status.StartTime)
 	}
-	if len(d.Events) != 1 || d.Events[0].Message != "It waited 42s in the queue. The run begins; its workers are created." {
+	if len(d.Events) != 1 || d.Events[0].Message != "The run waited 42s in the queue. The run begins; its workers are created." {
 		t.Errorf("events %+v", d.Events)
 	}
-	if got := said(d.Status, v1alpha1.ConditionQueued); got != "False Begun: It waited 42s in the queue." {
+	if got := said(d.Status, v1alpha1.ConditionQueued); got != "False Begun: The run waited 42s in the queue." {
 		t.Errorf("condition Queued is %s", got)
 	}
 	at := lifecycle.Decide(&v1alpha1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began)
@@ -164,7 +164,7 @@ func TestAResumedRunIsQueued(t *testing.T) {
 	if got := reasons(d.Events); !slices.Equal(got, []string{v1alpha1.ReasonResumed, "Queued"}) {
 		t.Errorf("events %v", got)
 	}
-	if got := said(d.Status, v1alpha1.ConditionSuspended); got != "False Resumed: The run is resumed." {
+	if got := said(d.Status, v1alpha1.ConditionSuspended); got != "False Resumed: The run was resumed." {
 		t.Errorf("Suspended is %s", got)
 	}
 }

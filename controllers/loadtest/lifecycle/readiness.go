@@ -59,7 +59,7 @@ func (r *starting) foreignJob() *wait {
 	if r.seen.Job != JobForeign {
 		return nil
 	}
-	return waitInVain(v1alpha1.ReasonCreateRefused, "A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job.")
+	return waitInVain(v1alpha1.ReasonCreateRefused, "A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.")
 }
 
 func (r *starting) refusedJob() *wait {
@@ -67,7 +67,7 @@ func (r *starting) refusedJob() *wait {
 	if refused == nil || r.seen.Job != JobAbsent {
 		return nil
 	}
-	message := "The Job of the workers is refused: " + sentence(refused.Message)
+	message := "The API server refuses the Job of the workers: " + sentence(refused.Message)
 	if refused.Permanent {
 		return waitInVain(v1alpha1.ReasonCreateRefused, message)
 	}
@@ -79,9 +79,9 @@ func (r *starting) pendingBaseline() *wait {
 	case !r.lacksBaseline(&r.out.Status):
 		return nil
 	case r.seen.Baseline == nil:
-		return r.waitFor(v1alpha1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s of spec.baseline is not there.", r.spec.Baseline.Name))
+		return r.waitFor(v1alpha1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) does not exist.", r.spec.Baseline.Name))
 	}
-	return r.waitFor(v1alpha1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s of spec.baseline has not finished.", r.spec.Baseline.Name))
+	return r.waitFor(v1alpha1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) has not finished.", r.spec.Baseline.Name))
 }
 
 func (r *starting) allReady() *wait {
@@ -186,7 +186,7 @@ func (r *starting) missingFiles() string {
 	case n > maxKeys:
 		keys = append(keys[:maxKeys], fmt.Sprintf("and %d more", n-maxKeys))
 	}
-	return " Their pods may wait for a file that is missing; see that these exist: " + strings.Join(keys, ", ") + "."
+	return " Their pods may be waiting for a missing file; check that these exist: " + strings.Join(keys, ", ") + "."
 }
 
 // maxKeys bounds how many missing files a message names: nobody would read more.
@@ -198,7 +198,7 @@ func (r *inputs) until() string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf(" The run is given up at %s (startDeadlineSeconds).", text.Clock(at))
+	return fmt.Sprintf(" The run gives up at %s (startDeadlineSeconds).", text.Clock(at))
 }
 
 func workers(n int32) string {

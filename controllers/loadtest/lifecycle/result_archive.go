@@ -51,7 +51,7 @@ func (r *loading) store() {
 		r.out.Store = &Store{Step: i, Name: name, Report: report}
 	}
 	if ref.ConfigMap == "" {
-		r.warn(ReasonResultsNotStored, fmt.Sprintf("The results of step %s beyond its summary were not stored: %s", ref.Step, ref.Message))
+		r.warn(ReasonResultsNotStored, fmt.Sprintf("The detailed results of step %s were not stored: %s", ref.Step, ref.Message))
 	}
 	s.ResultsRef = append(s.ResultsRef, ref)
 }

@@ -85,8 +85,8 @@ func (r *inputs) isOldNews() bool {
 type said struct{ kind, done, failed, failure string }
 
 var (
-	archiving  = said{v1alpha1.ConditionArchived, v1alpha1.ReasonArchived, v1alpha1.ReasonArchiveFailed, "The results could not be kept: %s."}
-	announcing = said{v1alpha1.ConditionAnnounced, v1alpha1.ReasonAnnounced, v1alpha1.ReasonAnnouncementFailed, "The webhook did not take the verdict: %s."}
+	archiving  = said{v1alpha1.ConditionArchived, v1alpha1.ReasonArchived, v1alpha1.ReasonArchiveFailed, "The results could not be archived: %s."}
+	announcing = said{v1alpha1.ConditionAnnounced, v1alpha1.ReasonAnnounced, v1alpha1.ReasonAnnouncementFailed, "The webhook did not accept the verdict: %s."}
 )
 
 // pursue writes what came of an effort, and says whether an attempt is due.

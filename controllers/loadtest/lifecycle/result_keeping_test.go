@@ -96,9 +96,9 @@ func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
 		want    string
 	}{
 		{lifecycle.Keeping{}, "|"},
-		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be kept: the server answered 500.||ArchiveFailed"},
-		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be kept: the server answered 500.|"},
-		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not take the verdict: the server answered 500.|Archived|AnnouncementFailed"},
+		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.||ArchiveFailed"},
+		{lifecycle.Keeping{Archive: failed}, "False ArchiveFailed: The results could not be archived: the server answered 500.|"},
+		{lifecycle.Keeping{Archive: done, Announce: failed}, "True Archived: It is kept.|False AnnouncementFailed: The webhook did not accept the verdict: the server answered 500.|Archived|AnnouncementFailed"},
 		{lifecycle.Keeping{Archive: done, Announce: done}, "True Archived: It is kept.|True Announced: It is kept.|Announced"},
 		{lifecycle.Keeping{}, "True Archived: It is kept.|True Announced: It is kept."},
 	} {

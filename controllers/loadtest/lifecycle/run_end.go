@@ -25,9 +25,9 @@ func (r *running) finish(i int, reason string) {
 	message := map[string]string{
 		v1alpha1.ReasonAllStepsRan:         "All steps ran.",
 		v1alpha1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
-		v1alpha1.ReasonAborted:             "A threshold was breached while a step ran, which was cut; the steps after it were skipped.",
+		v1alpha1.ReasonAborted:             "A threshold was breached while a step ran; the step was cut, and the steps after it were skipped.",
 		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
-		v1alpha1.ReasonStoppedOnCutStep:    "A step was not carried out as it was planned; the steps after it were skipped.",
+		v1alpha1.ReasonStoppedOnCutStep:    "A step did not run as planned; the steps after it were skipped.",
 	}[reason]
 	r.set(v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, message)
 	r.complete()
@@ -65,11 +65,11 @@ func (r *pass) finishCut() {
 	if seconds := r.spec.ActiveDeadlineSeconds; seconds != nil { // it may have been taken back since
 		limit = fmt.Sprintf("%s (%ds)", limit, *seconds)
 	}
-	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("The run was not done within %s; what was measured is kept.", limit))
+	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("The run did not finish within %s; what was measured is kept.", limit))
 }
 
 func (r *pass) cancel() {
-	r.fail(v1alpha1.VerdictCanceled, v1alpha1.ReasonTerminated, "The run was ended by spec.terminate; what was measured is kept.")
+	r.fail(v1alpha1.VerdictCanceled, v1alpha1.ReasonTerminated, "spec.terminate ended the run; what was measured is kept.")
 }
 
 // fail ends a run that could not go to its end.

@@ -110,8 +110,8 @@ func TestHeldBeforeItBegan(t *testing.T) {
 // last reports are awaited.
 func TestADeadlineTakenBackTooLate(t *testing.T) {
 	for message, seconds := range map[string]*int64{
-		"The run was not done within activeDeadlineSeconds; what was measured is kept.":         nil,
-		"The run was not done within activeDeadlineSeconds (9000s); what was measured is kept.": ptr.To[int64](9000),
+		"The run did not finish within activeDeadlineSeconds; what was measured is kept.":         nil,
+		"The run did not finish within activeDeadlineSeconds (9000s); what was measured is kept.": ptr.To[int64](9000),
 	} {
 		lt := limited(0)
 		stop := metav1.NewMicroTime(began.Add(12 * time.Second))

@@ -40,14 +40,14 @@ func (r *running) tellProbe(step *v1alpha1.StepStatus) {
 		v1alpha1.ThresholdFailed: "a threshold was breached",
 	}[step.ThresholdState]
 	if outcome == "" || step.Result != nil && !rungs.IsSound(step.Result) {
-		outcome = "nothing can be said of the target"
+		outcome = "the target could not be judged"
 	}
 	if outcome == kept && step.Result != nil {
 		switch o := step.Result.Outstanding; {
 		case o.Grows():
 			outcome += ", and outstanding requests grew"
 		case o.IsUncertain():
-			outcome += ", and outstanding requests may have grown by the generator's fault alone"
+			outcome += ", and outstanding requests may have grown because of the generator alone"
 		}
 	}
 	r.event("Probed", fmt.Sprintf("Step %s: %s.", step.Name, outcome))

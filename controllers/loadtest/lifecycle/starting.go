@@ -85,7 +85,7 @@ func (r *starting) failAtDeadline() (goesOn bool) {
 	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
 	if limited && !r.now.Before(at) {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,
-			fmt.Sprintf("The run was not done within activeDeadlineSeconds (%ds): its workers were not ready. %s", *r.spec.ActiveDeadlineSeconds, r.wait.message))
+			fmt.Sprintf("The run did not finish within activeDeadlineSeconds (%ds): its workers were not ready. %s", *r.spec.ActiveDeadlineSeconds, r.wait.message))
 		return false
 	}
 	if limited {

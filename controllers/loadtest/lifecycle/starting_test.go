@@ -32,7 +32,7 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 	refuses := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too many users"}
 	away := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable}
 	busy := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Message: "setup: 5 of 9 requests sent"}
-	const until = " The run is given up at 10:01:00 UTC (startDeadlineSeconds)."
+	const until = " The run gives up at 10:01:00 UTC (startDeadlineSeconds)."
 	for name, tc := range map[string]struct {
 		seen   lifecycle.Observed
 		want   string
@@ -50,15 +50,15 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 		"the first that is hopeless":   {awaited(ready, ended, refuses), "WorkerLost: 1 of 3 workers: ended before the run began: Error, exit code 1.", true},
 		"a Job that is not ours": {
 			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]exchange.Worker, 3)},
-			"CreateRefused: A Job of the LoadTest's name exists and is not its own; rename the LoadTest or delete the Job.", true,
+			"CreateRefused: A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.", true,
 		},
 		"a Job that is refused": {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: make([]exchange.Worker, 3)},
-			"CreateRefused: The Job of the workers is refused: exceeded quota: tests." + until, false,
+			"CreateRefused: The API server refuses the Job of the workers: exceeded quota: tests." + until, false,
 		},
 		"a Job that is always refused": {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "spec.worker.image: Required value", Permanent: true}, Workers: make([]exchange.Worker, 3)},
-			"CreateRefused: The Job of the workers is refused: spec.worker.image: Required value.", true,
+			"CreateRefused: The API server refuses the Job of the workers: spec.worker.image: Required value.", true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 			if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, strings.TrimSuffix("True "+tc.failed, "True ")) || (got == "") != (tc.failed == "") {
 				t.Errorf("Failed is %q, want reason %q", got, tc.failed)
 			}
-			if got := said(d.Status, v1alpha1.ConditionWorkersReady); strings.Contains(got, "given up at") && (tc.start == nil || !strings.Contains(got, "10:01:00")) {
+			if got := said(d.Status, v1alpha1.ConditionWorkersReady); strings.Contains(got, "gives up at") && (tc.start == nil || !strings.Contains(got, "10:01:00")) {
 				t.Errorf("WorkersReady is %s, of a start deadline of %v", got, tc.start)
 			}
 			if d.RequeueAfter != tc.again || d.Job != lifecycle.JobKeep {
@@ -160,7 +160,7 @@ func TestMissingFiles(t *testing.T) {
 		}
 	}
 	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "full"}
-	const may = " Their pods may wait for a file that is missing; see that these exist: "
+	const may = " Their pods may be waiting for a missing file; check that these exist: "
 	for name, tc := range map[string]struct {
 		edit func(*v1alpha1.LoadTestSpec)
 		seen lifecycle.Observed

@@ -14,11 +14,11 @@ func (r *inputs) inconsistency() string {
 	s := &r.read
 	switch {
 	case s.Verdict != "":
-		return "verdict is set, and condition Finished is not True"
+		return "verdict is set, but condition Finished is not True"
 	case s.StartTime == nil:
 		return "" // the run is planned anew
 	case len(s.Steps) == 0:
-		return "steps is empty, and startTime is set"
+		return "steps is empty, but startTime is set"
 	case (s.Search == nil) != (r.spec.Search == nil):
 		return "search does not follow from spec.search"
 	case (s.Versus == nil) != (r.spec.Versus == nil):
@@ -26,12 +26,12 @@ func (r *inputs) inconsistency() string {
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
 	case s.Auditing != nil && (s.Auditing.Point == v1alpha1.AuditBefore) == r.hasStarted():
-		return "auditing is not of this part of the run"
+		return "auditing does not belong to this part of the run"
 	case r.hasStarted() && !s.KnowsTargets():
-		return "targetURL is empty, and a step has begun" // no worker could be directed
+		return "targetURL is empty, but a step has begun" // no worker could be directed
 	}
 	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1alpha1.AuditStatus, b v1alpha1.Audit) bool { return a.Name == b.Name }) {
-		return "audits are not those of spec.audits"
+		return "audits do not match spec.audits"
 	}
 	if s.Auditing != nil && s.Auditing.Point == v1alpha1.AuditAfter {
 		return endedInconsistency(s.Steps)
@@ -62,7 +62,7 @@ func endedInconsistency(steps []v1alpha1.StepStatus) string {
 		switch state := steps[i].State; state {
 		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
 		default:
-			return fmt.Sprintf("steps[%d] is %s, and auditing is after the last step", i, state)
+			return fmt.Sprintf("steps[%d] is %s, but auditing is after the last step", i, state)
 		}
 	}
 	return ""
@@ -76,14 +76,14 @@ func stepInconsistency(s *v1alpha1.StepStatus, before v1alpha1.StepState) string
 	case v1alpha1.StepRunning, v1alpha1.StepComplete:
 		switch {
 		case before != v1alpha1.StepComplete:
-			return fmt.Sprintf("is %s, and the step before it is %s", s.State, before)
+			return fmt.Sprintf("is %s, but the step before it is %s", s.State, before)
 		case s.StartTime == nil:
 			return fmt.Sprintf("is %s without a startTime", s.State)
 		case s.State == v1alpha1.StepComplete && s.CompletionTime == nil:
 			return "is Complete without a completionTime"
 		}
 	default:
-		return fmt.Sprintf("is in state %q, and the run is not finished", s.State)
+		return fmt.Sprintf("is in state %q, but the run is not finished", s.State)
 	}
 	switch {
 	case s.Load.IsPause():

@@ -118,7 +118,7 @@ func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal
 	}
 	const unit = 1 << 10
 	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
-		"a LoadTest has %d KiB: have fewer steps, repetitions or types, or bodyFrom for long bodies.",
+		"a LoadTest can hold %d KiB: use fewer steps, repetitions or types, or bodyFrom for long bodies.",
 		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }
 

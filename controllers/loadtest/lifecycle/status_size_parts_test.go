@@ -128,7 +128,7 @@ func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
 	if refused(lt) {
 		t.Error("a run that just fits is refused, though its target is not read")
 	}
-	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest has 1200 KiB: "
+	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest can hold 1200 KiB: "
 	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, want) {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}
@@ -145,7 +145,7 @@ func TestBaselineThatFitsExactly(t *testing.T) {
 		t.Errorf("a baseline that fits exactly: verdict %q, %s", got.Verdict, said(got, v1alpha1.ConditionAccepted))
 	}
 	before.Name = strings.Repeat("n", 9<<10)
-	want := "False BaselineRefused: spec.baseline: its figures take 9 KiB, and the LoadTest has 3 KiB left; have fewer steps or repetitions."
+	want := "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has 3 KiB left; use fewer steps or repetitions."
 	if got := said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1alpha1.ConditionAccepted); got != want {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}

@@ -32,7 +32,7 @@ func crowded(steps, types, body int) *v1alpha1.LoadTest {
 }
 
 func TestMoreThanTheStoreTakes(t *testing.T) {
-	const way = "have fewer steps, repetitions or types, or bodyFrom for long bodies."
+	const way = "use fewer steps, repetitions or types, or bodyFrom for long bodies."
 	tests := map[string]struct {
 		lt   *v1alpha1.LoadTest
 		want string
@@ -43,17 +43,17 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 		"the most steps and many types": {
 			crowded(128, 32, 0),
 			"spec: the results of load steps x types of request (128 x 32) take up to 4757 KiB, " +
-				"and the spec and the metadata 4 KiB; a LoadTest has 1200 KiB: " + way,
+				"and the spec and the metadata 4 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 		"long bodies": {
 			crowded(1, 19, 65_536),
 			"spec: the results of load steps x types of request (1 x 19) take up to 45 KiB, " +
-				"and the spec and the metadata 1216 KiB; a LoadTest has 1200 KiB: " + way,
+				"and the spec and the metadata 1216 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 		"long annotations": {
 			but(crowded(30, 32, 0), func(lt *v1alpha1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
 			"spec: the results of load steps x types of request (30 x 32) take up to 1131 KiB, " +
-				"and the spec and the metadata 245 KiB; a LoadTest has 1200 KiB: " + way,
+				"and the spec and the metadata 245 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 	}
 	for name, tc := range tests {

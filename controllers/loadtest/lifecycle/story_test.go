@@ -152,7 +152,7 @@ var stories = map[string]func(*world.World){
 	},
 	"service-comes-late": func(w *world.World) {
 		w.LoadTest().Spec.Target.Service.Port = ptr.To(intstr.FromString("http"))
-		w.NoPort = "Service shortener of spec.target.service is not there."
+		w.NoPort = "Service shortener (spec.target.service) does not exist."
 		w.After(20*time.Second, func() { w.Port, w.NoPort = 8081, "" })
 	},
 	"service-has-no-such-port": func(w *world.World) {
@@ -178,7 +178,7 @@ var stories = map[string]func(*world.World){
 	"preflight-by-a-call-fails": func(w *world.World) {
 		w.LoadTest().Spec.Preflight = []v1alpha1.Preflight{{Name: "cart", GRPC: &v1alpha1.Call{Method: "shop.v1.Cart/Find"}}}
 		for _, x := range w.Workers {
-			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND is not expected, but OK"}
+			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND instead of OK"}
 		}
 	},
 	"preflight-without-a-health-service": func(w *world.World) {
@@ -190,7 +190,7 @@ var stories = map[string]func(*world.World){
 	"preflight-waits-then-suspended": func(w *world.World) {
 		w.LoadTest().Spec.Preflight = questions()
 		for _, x := range w.Workers {
-			x.Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable is not expected, but 200 to 299: the target is not ready"}
+			x.Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable instead of 200 to 299: the target is not ready"}
 		}
 		w.After(10*time.Second, func() { w.LoadTest().Spec.Suspend = true })
 		w.After(20*time.Second, func() {

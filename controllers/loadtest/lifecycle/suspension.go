@@ -8,7 +8,7 @@ import (
 )
 
 // heldBySpec is the message of a run that spec.suspend keeps from beginning.
-const heldBySpec = "The run is held by spec.suspend; set it to false to begin."
+const heldBySpec = "spec.suspend holds the run; set it to false to begin."
 
 // suspend keeps a run from beginning; there are no workers while it is held.
 func (r *pass) suspend(reason, message string) {
@@ -38,7 +38,7 @@ func (r *pass) suspended(reason, message string) {
 
 func (r *pass) resumed() {
 	if meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
-		r.event(v1alpha1.ReasonResumed, "The run is resumed.")
-		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run is resumed.")
+		r.event(v1alpha1.ReasonResumed, "The run was resumed.")
+		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run was resumed.")
 	}
 }

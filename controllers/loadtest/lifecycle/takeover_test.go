@@ -118,25 +118,25 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 // A status that contradicts itself ends the run, with a sentence that says where.
 func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 	for want, edit := range map[string]func(*v1alpha1.LoadTestStatus){
-		"steps is empty, and startTime is set":                     func(s *v1alpha1.LoadTestStatus) { s.Steps = nil },
+		"steps is empty, but startTime is set":                     func(s *v1alpha1.LoadTestStatus) { s.Steps = nil },
 		"workers.desired is less than 1":                           func(s *v1alpha1.LoadTestStatus) { s.Workers.Desired = 0 },
-		"verdict is set, and condition Finished is not True":       func(s *v1alpha1.LoadTestStatus) { s.Verdict = v1alpha1.VerdictPassed },
+		"verdict is set, but condition Finished is not True":       func(s *v1alpha1.LoadTestStatus) { s.Verdict = v1alpha1.VerdictPassed },
 		"steps[1] is Running without a startTime":                  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].StartTime = nil },
 		"steps[0] is Complete without a completionTime":            func(s *v1alpha1.LoadTestStatus) { s.Steps[0].CompletionTime = nil },
-		"steps[1] is Running, and the step before it is Pending":   func(s *v1alpha1.LoadTestStatus) { s.Steps[0].State = v1alpha1.StepPending },
-		"targetURL is empty, and a step has begun":                 func(s *v1alpha1.LoadTestStatus) { s.TargetURL = "" },
-		`steps[1] is in state "Cut", and the run is not finished`:  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].State = v1alpha1.StepCut },
+		"steps[1] is Running, but the step before it is Pending":   func(s *v1alpha1.LoadTestStatus) { s.Steps[0].State = v1alpha1.StepPending },
+		"targetURL is empty, but a step has begun":                 func(s *v1alpha1.LoadTestStatus) { s.TargetURL = "" },
+		`steps[1] is in state "Cut", but the run is not finished`:  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].State = v1alpha1.StepCut },
 		"steps[1] has no timeLimit":                                func(s *v1alpha1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
-		"audits are not those of spec.audits":                      func(s *v1alpha1.LoadTestStatus) { s.Audits = make([]v1alpha1.AuditStatus, 1) },
-		"auditing is not of this part of the run":                  func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditBefore} },
-		"steps[1] is Running, and auditing is after the last step": func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditAfter} },
+		"audits do not match spec.audits":                          func(s *v1alpha1.LoadTestStatus) { s.Audits = make([]v1alpha1.AuditStatus, 1) },
+		"auditing does not belong to this part of the run":         func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditBefore} },
+		"steps[1] is Running, but auditing is after the last step": func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditAfter} },
 		"steps[1] has no duration":                                 func(s *v1alpha1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
 	} {
 		t.Run(want, func(t *testing.T) {
 			lt := limited(1)
 			edit(&lt.Status)
 			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second))
-			want := "True InvalidStatus: The status cannot be continued: status." + want + ". Create the LoadTest anew."
+			want := "True InvalidStatus: The run cannot continue from this status: status." + want + ". Create the LoadTest again."
 			if got := said(d.Status, v1alpha1.ConditionFailed); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
 				t.Errorf("verdict %s, Failed %s; want Error, %s", d.Status.Verdict, got, want)
 			}

@@ -54,8 +54,8 @@ func (r *inputs) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatu
 		return nil
 	}
 	const unit = 1 << 10
-	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec.target: the addresses that it may lead to take %d KiB, and the LoadTest has %d KiB left; "+
-		"have fewer steps, repetitions or types, or have the administrator allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
+	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec.target: the addresses that it may lead to take %d KiB, but the LoadTest has %d KiB left; "+
+		"use fewer steps, repetitions or types, or ask the administrator to allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
 }
 
 func (r *pass) noteAccess() {

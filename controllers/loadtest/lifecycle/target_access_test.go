@@ -65,12 +65,12 @@ func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 		seen.Access = &a
 		lt.Status = lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second)).Status
 	}
-	pass(lifecycle.Access{Problem: "Service shortener is not there."})
+	pass(lifecycle.Access{Problem: "Service shortener does not exist."})
 	if lt.Status.StartTime == nil || lt.Status.Access != nil {
 		t.Fatalf("started %v, access %+v", lt.Status.StartTime, lt.Status.Access)
 	}
-	pass(lifecycle.Access{Problem: "Service shortener is not there"})
-	if got, want := said(lt.Status, v1alpha1.ConditionWorkersReady), "False TargetUnreachable: Service shortener is not there."; got[:len(want)] != want {
+	pass(lifecycle.Access{Problem: "Service shortener does not exist"})
+	if got, want := said(lt.Status, v1alpha1.ConditionWorkersReady), "False TargetUnreachable: Service shortener does not exist."; got[:len(want)] != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for range 2 {

@@ -42,7 +42,7 @@ var versusStories = map[string]func(*world.World){
 	},
 	"versus-control-comes-late": func(w *world.World) {
 		w.LoadTest().Spec.Versus.Target.Service.Port = ptr.To(intstr.FromString("http"))
-		w.NoPort = "Service shortener-v3 of spec.versus.target.service is not there."
+		w.NoPort = "Service shortener-v3 (spec.versus.target.service) does not exist."
 		w.After(20*time.Second, func() { w.Port, w.NoPort = 8081, "" })
 	},
 }

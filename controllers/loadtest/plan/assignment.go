@@ -121,7 +121,7 @@ func workerSteps(foreseen []v1alpha1.StepStatus, planned int, worker, workers in
 	return list
 }
 
-// largest is one worker's share of the greatest load of a search; nil: there is none.
+// largest is one worker's share of the greatest load of a search; nil: there is invalid.
 func largest(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Step {
 	if spec.Search == nil {
 		return nil

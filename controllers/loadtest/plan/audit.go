@@ -67,7 +67,7 @@ func checkAudits(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) *Refu
 	for _, a := range spec.StoredAudits() {
 		for i := range steps {
 			if v1alpha1.OrZero(steps[i].Load.WarmUp) > 0 {
-				return invalid("spec.audits: the target also stores what step %s sends in its warmUp, which is part of no result; audit %s needs steps without warmUp: use setup.warmUp.", steps[i].Name, a.Name)
+				return invalid("spec.audits: the target also stores what step %s sends in its warmUp, which is not part of any result; audit %s needs steps without warmUp: use setup.warmUp.", steps[i].Name, a.Name)
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func TestAuditRefusesAStepWithAWarmUp(t *testing.T) {
 	s := audited()
 	s.Steps[0].WarmUp = duration(time.Second)
 	lt := &v1alpha1.LoadTest{Spec: *s}
-	const want = "spec.audits: the target also stores what step 1 users sends in its warmUp, which is part of no result; audit links needs steps without warmUp: use setup.warmUp."
+	const want = "spec.audits: the target also stores what step 1 users sends in its warmUp, which is not part of any result; audit links needs steps without warmUp: use setup.warmUp."
 	if _, refusal := plan.New(lt, policy.Rules{}); refusal == nil || refusal.Message != want {
 		t.Errorf("refusal %v, want %s", refusal, want)
 	}

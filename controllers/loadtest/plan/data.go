@@ -66,7 +66,7 @@ func checkSetup(spec *v1alpha1.LoadTestSpec) *Refusal {
 	}
 	refer := func(field, name string) *Refusal {
 		if requestIndex(spec, name) < 0 {
-			return invalid("spec.setup.%s.request: no request of spec.requests has the name %q.", field, name)
+			return invalid("spec.setup.%s.request: spec.requests has no request named %q.", field, name)
 		}
 		return nil
 	}

@@ -131,5 +131,5 @@ func checkCall(field string, c *v1alpha1.Call) *Refusal {
 	case c.Message != nil:
 		return invalid("spec.%s.grpc.message: must have at most %d bytes.", field, maxMessages)
 	}
-	return invalid("spec.%s.grpc.messages: must have at most %d bytes together.", field, maxMessages)
+	return invalid("spec.%s.grpc.messages: must together have at most %d bytes.", field, maxMessages)
 }

@@ -206,7 +206,7 @@ func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
 		call.Messages = append(call.Messages, apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 22<<10) + `"}`)})
 	}
 	_, refusal := plan.New(lt, policy.Rules{})
-	if want := "spec.requests[0].grpc.messages: must have at most 65536 bytes together."; refusal == nil || refusal.Message != want {
+	if want := "spec.requests[0].grpc.messages: must together have at most 65536 bytes."; refusal == nil || refusal.Message != want {
 		t.Errorf("%v, want %s", refusal, want)
 	}
 }

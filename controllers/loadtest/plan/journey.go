@@ -71,7 +71,7 @@ func checkJourneys(spec *v1alpha1.LoadTestSpec) *Refusal {
 		return nil
 	}
 	if hasRate(spec) {
-		return invalid("spec.journeys: must not be set with a rate, whose requests are of no user; set users.")
+		return invalid("spec.journeys: must not be set with a rate, because only users follow journeys; set users.")
 	}
 	for i := range spec.Journeys {
 		if refusal := checkJourney(spec, i, &spec.Journeys[i]); refusal != nil {
@@ -83,7 +83,7 @@ func checkJourneys(spec *v1alpha1.LoadTestSpec) *Refusal {
 
 func checkJourney(spec *v1alpha1.LoadTestSpec, i int, j *v1alpha1.Journey) *Refusal {
 	if j.User != nil && !slices.ContainsFunc(spec.Data, func(d v1alpha1.Data) bool { return d.Name == j.User.Data }) {
-		return invalid("spec.journeys[%d].user.data: no table of spec.data has the name %q.", i, j.User.Data)
+		return invalid("spec.journeys[%d].user.data: spec.data has no table named %q.", i, j.User.Data)
 	}
 	for n := range j.Steps {
 		s := &j.Steps[n]
@@ -94,7 +94,7 @@ func checkJourney(spec *v1alpha1.LoadTestSpec, i int, j *v1alpha1.Journey) *Refu
 		case s.Think != "" && hasRatePerUser(spec):
 			return invalid("spec.journeys[%d].steps[%d].think: must not be set with ratePerUser, which says when a user's requests are due.", i, n)
 		case s.Think == "" && requestIndex(spec, s.Request) < 0:
-			return invalid("spec.journeys[%d].steps[%d].request: no request of spec.requests has the name %q.", i, n, s.Request)
+			return invalid("spec.journeys[%d].steps[%d].request: spec.requests has no request named %q.", i, n, s.Request)
 		}
 	}
 	return nil

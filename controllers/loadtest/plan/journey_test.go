@@ -63,11 +63,11 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 		"": func(s *v1alpha1.LoadTestSpec) {
 			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
 		},
-		"spec.journeys: must not be set with a rate, whose requests are of no user; set users.":                         func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
+		"spec.journeys: must not be set with a rate, because only users follow journeys; set users.":                    func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
 		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1alpha1.LoadTestSpec) { s.Steps[0] = paced },
-		`spec.journeys[0].steps[2].request: no request of spec.requests has the name "buy".`:                            func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Name = "sell" },
-		`spec.journeys[0].user.data: no table of spec.data has the name "accounts".`:                                    func(s *v1alpha1.LoadTestSpec) { s.Data = nil },
-		`spec.journeys[0].steps[1].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`: func(s *v1alpha1.LoadTestSpec) {
+		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Name = "sell" },
+		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1alpha1.LoadTestSpec) { s.Data = nil },
+		`spec.journeys[0].steps[1].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`: func(s *v1alpha1.LoadTestSpec) {
 			s.Journeys[0].Steps[1].Think = "3s-1s"
 		},
 	} {
@@ -87,7 +87,7 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 // A rate is refused with journeys wherever it stands, and a rate of users with think times.
 func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 	const (
-		rate  = "spec.journeys: must not be set with a rate, whose requests are of no user; set users."
+		rate  = "spec.journeys: must not be set with a rate, because only users follow journeys; set users."
 		think = "spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due."
 	)
 	perUser := usersSearch(1, 2)

@@ -93,7 +93,7 @@ func usersBreach(list []asked, limit int32, may string) string {
 	if limit == 0 || a == nil || a.users() <= int64(limit) {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d users are more %s; at most %d is accepted.", a.field, a.users(), may, limit)
+	return fmt.Sprintf("%s: %d users are more %s; at most %d are accepted.", a.field, a.users(), may, limit)
 }
 
 func rateBreach(list []asked, limit int64, may string) string {
@@ -102,10 +102,10 @@ func rateBreach(list []asked, limit int64, may string) string {
 		return ""
 	}
 	if a.ofUsers() {
-		return fmt.Sprintf("%s: %d users with ratePerUser %s send %s requests per second together, which is more %s; at most %d is accepted, which is %d users.",
+		return fmt.Sprintf("%s: %d users with ratePerUser %s send %s requests per second together, which is more %s; at most %d are accepted, which is %d users.",
 			a.field, a.users(), a.load.RatePerUser, perSecond(a.rate()), may, limit, usersAt(a, float64(limit)))
 	}
-	return fmt.Sprintf("%s: %s requests per second are more %s; at most %d is accepted.", a.field, perSecond(a.rate()), may, limit)
+	return fmt.Sprintf("%s: %s requests per second are more %s; at most %d are accepted.", a.field, perSecond(a.rate()), may, limit)
 }
 
 // usersAt is how many users with a rate of their own send so many requests per second.
@@ -135,14 +135,14 @@ func workersBreach(spec *v1alpha1.LoadTestSpec, list []asked, workers, limit int
 	case limit == 0 || workers <= limit:
 		return ""
 	case spec.Parallelism != nil:
-		return fmt.Sprintf("spec.parallelism: %d workers are more %s; at most %d is accepted.", workers, may, limit)
+		return fmt.Sprintf("spec.parallelism: %d workers are more %s; at most %d are accepted.", workers, may, limit)
 	}
 	need := func(a *asked) int64 { return max(a.users(), a.rate()/micro) }
 	a, unit := largestOf(list, need), "requests per second"
 	if a.ofUsers() && a.users() >= a.rate()/micro {
 		unit = "users"
 	}
-	return fmt.Sprintf("%s: %d %s need %d workers, which is more %s; at most %d is accepted: have at most %d %s, or set spec.parallelism.",
+	return fmt.Sprintf("%s: %d %s need %d workers, which is more %s; at most %d are accepted: use at most %d %s, or set spec.parallelism.",
 		a.field, need(a), unit, workers, may, limit, int64(limit)*perWorker, unit)
 }
 
@@ -150,7 +150,7 @@ func durationBreach(planned, limit time.Duration, may string) string {
 	if limit == 0 || planned <= limit {
 		return ""
 	}
-	return fmt.Sprintf("spec: a run of up to %s by its plan is longer %s; at most %s is accepted: have shorter or fewer steps, repetitions or pauses.",
+	return fmt.Sprintf("spec: the plan takes up to %s, which is longer %s; at most %s is accepted: use shorter or fewer steps, repetitions or pauses.",
 		text.Whole(planned), may, text.Whole(limit))
 }
 

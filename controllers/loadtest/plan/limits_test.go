@@ -74,49 +74,49 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 	}{
 		"users of a ladder": {
 			refused: usersLadder(nil, 10, 2000, 1001), accepted: usersLadder(nil, 10, 1000),
-			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+			want: "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of the first of two that are largest": {
 			refused: usersLadder(nil, 10, 2000, 2000),
-			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users at the end of a ramp": {
 			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
 			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
-			want:     "spec.steps[0]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+			want:     "spec.steps[0]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of a burst": {
 			refused:  stepsOf(v1alpha1.Step{Pause: duration(time.Second)}, v1alpha1.Step{Users: ptr(int32(1001)), RequestsPerUser: ptr(int32(1))}),
 			accepted: stepsOf(v1alpha1.Step{Pause: duration(time.Second)}, v1alpha1.Step{Users: ptr(int32(1000)), RequestsPerUser: ptr(int32(1))}),
-			want:     "spec.steps[1]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+			want:     "spec.steps[1]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of a search": {
 			refused:  search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1001}}),
 			accepted: search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1000}}),
-			want:     "spec.search.users.max: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted.",
+			want:     "spec.search.users.max: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"a rate of a ladder": {
 			refused: ratesLadder(rate("1"), rate("500.000001")), accepted: ratesLadder(rate("1"), rate("500")),
-			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 is accepted.",
+			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"a rate at the end of a ramp": {
 			refused:  stepsOf(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
 			accepted: stepsOf(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
-			want:     "spec.steps[0]: 600 requests per second are more than a LoadTest of namespace demo may have; at most 500 is accepted.",
+			want:     "spec.steps[0]: 600 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"a rate of a search": {
 			refused:  search(v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: rate("1"), Max: rate("501")}}),
 			accepted: search(v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: rate("1"), Max: rate("500")}}),
-			want:     "spec.search.rate.max: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 is accepted.",
+			want:     "spec.search.rate.max: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"the rate of users together": {
 			refused: usersLadder(decimal("1.5"), 400), accepted: usersLadder(decimal("1.5"), 333),
-			want: "spec.ladder.users[0]: 400 users with ratePerUser 1.5 send 600 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 is accepted, which is 333 users.",
+			want: "spec.ladder.users[0]: 400 users with ratePerUser 1.5 send 600 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 333 users.",
 		},
 		"the rate of users at the end of a ramp": {
 			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("251"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
 			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("250"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
-			want:     "spec.steps[0]: 251 users with ratePerUser 2 send 502 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 is accepted, which is 250 users.",
+			want:     "spec.steps[0]: 251 users with ratePerUser 2 send 502 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 250 users.",
 		},
 		"bytes of a rate": {
 			refused: with(body(1024), ratesLadder(rate("100"))), accepted: with(body(1024), ratesLadder(rate("10"))),
@@ -133,33 +133,33 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 		},
 		"workers that are asked for": {
 			refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),
-			want: "spec.parallelism: 3 workers are more than a LoadTest of namespace demo may have; at most 2 is accepted.",
+			want: "spec.parallelism: 3 workers are more than a LoadTest of namespace demo may have; at most 2 are accepted.",
 		},
 		"workers that users need": {
 			rules:   func(l *policy.Limits) { l.Users = 0 },
 			refused: usersLadder(nil, 5001), accepted: usersLadder(nil, 5000),
-			want: "spec.ladder.users[0]: 5001 users need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 users, or set spec.parallelism.",
+			want: "spec.ladder.users[0]: 5001 users need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 users, or set spec.parallelism.",
 		},
 		"workers that a rate needs": {
 			rules:   func(l *policy.Limits) { l.Rate = 0 },
 			refused: ratesLadder(rate("6000")), accepted: ratesLadder(rate("5000")),
-			want: "spec.ladder.rates[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 requests per second, or set spec.parallelism.",
+			want: "spec.ladder.rates[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 requests per second, or set spec.parallelism.",
 		},
 		"the time of all repetitions and pauses": {
 			refused: long(10*time.Minute, 5), accepted: long(10*time.Minute, 4),
-			want: "spec: a run of up to 1h15m by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+			want: "spec: the plan takes up to 1h15m, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
 		"the time of a setup": {
 			refused: with(long(30*time.Minute, 1), setup(1501)), accepted: with(long(30*time.Minute, 1), setup(1500)),
-			want: "spec: a run of up to 1h0m1s by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+			want: "spec: the plan takes up to 1h0m1s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
 		"all of it": {
 			refused: with(usersLadder(decimal("1"), 5001), body(8), long(2*time.Hour, 1), func(s *v1alpha1.LoadTestSpec) { s.Steps = nil; s.Ladder.Duration = *duration(2 * time.Hour) }),
-			want: "spec.ladder.users[0]: 5001 users are more than a LoadTest of namespace demo may have; at most 1000 is accepted. " +
-				"spec.ladder.users[0]: 5001 users with ratePerUser 1 send 5001 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 is accepted, which is 500 users. " +
+			want: "spec.ladder.users[0]: 5001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted. " +
+				"spec.ladder.users[0]: 5001 users with ratePerUser 1 send 5001 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 500 users. " +
 				"spec.ladder.users[0]: 5001 requests per second with bodies of 8 bytes are 39.07Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 1280 users. " +
-				"spec.ladder.users[0]: 5001 users need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 users, or set spec.parallelism. " +
-				"spec: a run of up to 2h by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+				"spec.ladder.users[0]: 5001 users need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 users, or set spec.parallelism. " +
+				"spec: the plan takes up to 2h, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
 	}
 	for name, tt := range tests {
@@ -205,7 +205,7 @@ func TestSearchIsLimitedWithAllItsProbes(t *testing.T) {
 	for hold, want := range map[time.Duration]string{0: "4h", 12 * time.Minute: "5h"} {
 		s.Search.Hold = &metav1.Duration{Duration: hold}
 		_, refusal := plan.New(loadTest(s), limited())
-		if refusal == nil || !strings.HasPrefix(refusal.Message, "spec: a run of up to "+want+" by its plan is longer") {
+		if refusal == nil || !strings.HasPrefix(refusal.Message, "spec: the plan takes up to "+want+", which is longer") {
 			t.Errorf("24 probes of 10 minutes, and 5 holds of %v: %v", hold, refusal)
 		}
 	}

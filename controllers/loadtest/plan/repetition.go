@@ -69,6 +69,6 @@ func checkSteps(spec *v1alpha1.LoadTestSpec) *Refusal {
 		return nil
 	}
 	return invalid("spec.repetitions: %d repetitions of %d steps%s are %d steps, pauses included; "+
-		"at most %d are possible: lower repetitions to %d, or have fewer steps.",
+		"at most %d are possible: lower repetitions to %d, or use fewer steps.",
 		count, once, and, total, MaxSteps, (MaxSteps+between)/(once+between))
 }

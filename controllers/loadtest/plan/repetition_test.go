@@ -184,21 +184,21 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 		"as many as fit": {repeated(2, explicit(64)), ""},
 		"one too many": {
 			repeated(3, explicit(43)),
-			"spec.repetitions: 3 repetitions of 43 steps are 129 steps, pauses included; at most 128 are possible: lower repetitions to 2, or have fewer steps.",
+			"spec.repetitions: 3 repetitions of 43 steps are 129 steps, pauses included; at most 128 are possible: lower repetitions to 2, or use fewer steps.",
 		},
 		"a ladder that fits without its rests": {repeated(32, rungs(false, 1, 2, 3, 4)), ""},
 		"a ladder with as many rests as fit":   {repeated(16, rungs(true, 1, 2, 3, 4)), ""},
 		"a ladder with too many rests": {
 			repeated(32, rungs(true, 1, 2, 3, 4)),
-			"spec.repetitions: 32 repetitions of 7 steps and the rests between them are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or have fewer steps.",
+			"spec.repetitions: 32 repetitions of 7 steps and the rests between them are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or use fewer steps.",
 		},
 		"the longest ladder": {
 			repeated(2, rungs(true, many(64)...)),
-			"spec.repetitions: 2 repetitions of 127 steps and the rests between them are 255 steps, pauses included; at most 128 are possible: lower repetitions to 1, or have fewer steps.",
+			"spec.repetitions: 2 repetitions of 127 steps and the rests between them are 255 steps, pauses included; at most 128 are possible: lower repetitions to 1, or use fewer steps.",
 		},
 		"more than any computer can count out": {
 			repeated(2_147_483_647, explicit(128)),
-			"spec.repetitions: 2147483647 repetitions of 128 steps are 274877906816 steps, pauses included; at most 128 are possible: lower repetitions to 1, or have fewer steps.",
+			"spec.repetitions: 2147483647 repetitions of 128 steps are 274877906816 steps, pauses included; at most 128 are possible: lower repetitions to 1, or use fewer steps.",
 		},
 		"too many for one repetition": {
 			explicit(129),

@@ -46,7 +46,7 @@ func checkThinkTimes(spec *v1alpha1.LoadTestSpec) *Refusal {
 			return refusal
 		}
 		if each := ptr.Deref(s.RequestsPerUser, 1); longestThinking(s.Think, each) >= MaxBurst {
-			return invalid("%s: a user who sends %d requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser.", field, each)
+			return invalid("%s: a user who sends %d requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser.", field, each)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 const wholeTraced = 100 * micro
 
 // traceShare is the share of requests that are sampled, in millionths of a percent; 0 of a
-// target without traces, and of a share that is none.
+// target without traces, and of a share that is invalid.
 func traceShare(t *v1alpha1.Target) int64 {
 	if t.Trace == nil {
 		return 0
@@ -19,7 +19,7 @@ func traceShare(t *v1alpha1.Target) int64 {
 	return micros(&share)
 }
 
-// checkTraces refuses a share that is none: such a run would have no traces.
+// checkTraces refuses a share that is invalid: such a run would have no traces.
 func checkTraces(spec *v1alpha1.LoadTestSpec) *Refusal {
 	refusal := checkTrace("spec.target", &spec.Target)
 	if refusal == nil && spec.Versus != nil {

@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"all requests are traced": {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, nil},
 		"more than all":           traceRefused("100.000001%"),
-		"a share that is none":    traceRefused("0%"),
+		"a share that is invalid": traceRefused("0%"),
 		"a share that is no text": traceRefused("some"),
 		"a share of the control": {
 			func(s *v1alpha1.LoadTestSpec) {
@@ -160,27 +160,27 @@ func TestRefusals(t *testing.T) {
 		},
 		"host not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://example.com" },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to targets.rules of the operator's configuration."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or ask the administrator to add example.com to targets.rules of the operator's configuration."},
 		},
 		"proxy not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.example.com:3128"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.example.com is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.example.com is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration."},
 		},
 		"proxy of the cluster": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.tools.svc:3128/"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.tools.svc is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.tools.svc is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration."},
 		},
 		"host not allowed behind a proxy": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Target.URL, s.Target.Proxy = "https://example.com", &v1alpha1.Proxy{URL: "http://proxy:3128"}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to targets.rules of the operator's configuration."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or ask the administrator to add example.com to targets.rules of the operator's configuration."},
 		},
 		"proxy not allowed for a service": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}, Proxy: &v1alpha1.Proxy{URL: "http://192.0.2.1"}}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host 192.0.2.1 is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration."},
+			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host 192.0.2.1 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration."},
 		},
 		"proxy over https":         proxyRefused("https://proxy:3128"),
 		"proxy with a password":    proxyRefused("http://me:secret@proxy:3128"),
@@ -286,20 +286,20 @@ func TestRefusals(t *testing.T) {
 		},
 		"a fill of a request that is not there": {
 			func(s *v1alpha1.LoadTestSpec) { s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Count: 1}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.fill.request: no request of spec.requests has the name "".`},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.fill.request: spec.requests has no request named "".`},
 		},
 		"a warm-up of a request that is not there, after a fill of one that is": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Requests[0].Name = "create"
 				s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}, WarmUp: &v1alpha1.WarmUp{Request: "follow"}}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: no request of spec.requests has the name "follow".`},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: spec.requests has no request named "follow".`},
 		},
 		"a warm-up of a request that has its name by default": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Setup = &v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "GET /"}}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: no request of spec.requests has the name "GET /".`},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: spec.requests has no request named "GET /".`},
 		},
 		"a rate of nothing": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RatePerUser = decimal("0.0") },
@@ -336,27 +336,27 @@ func TestRefusals(t *testing.T) {
 		},
 		"a think time that is none": {
 			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Think = "3s-1s" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[0].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[0].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`},
 		},
 		"a ladder's think time that is none": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{Think: "long"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.think: "long" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.think: "long" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`},
 		},
 		"a search's think time that is none": {
 			func(s *v1alpha1.LoadTestSpec) { s.Search = &v1alpha1.Search{Think: "2h"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.search.think: "2h" must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.`},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.search.think: "2h" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`},
 		},
 		"think times that no burst has time for": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(61)), Think: "1s-1m"}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 61 requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser."},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 61 requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser."},
 		},
 		"think times that overflow": {
 			func(s *v1alpha1.LoadTestSpec) {
 				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000_000)), Think: "1h"}
 			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 1000000000 requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser."},
+			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 1000000000 requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser."},
 		},
 		"a ladder's rate that is no number": {
 			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{RatePerUser: decimal("1/2")} },

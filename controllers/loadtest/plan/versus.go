@@ -103,7 +103,7 @@ func checkVersus(spec *v1alpha1.LoadTestSpec) *Refusal {
 	case spec.Baseline != nil || spec.Search != nil || len(spec.Audits) > 0:
 		return invalid("spec.versus: must not be set with baseline, search or audits.")
 	case timeoutOf(&v.Target) != timeoutOf(&spec.Target):
-		return invalid("spec.versus.target.timeout: must be that of spec.target: both are measured alike.")
+		return invalid("spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.")
 	}
 	return nil
 }

@@ -148,11 +148,11 @@ func TestVersusRefusals(t *testing.T) {
 	}{
 		"host that is not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{URL: "http://bank.example.com"} },
-			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or have the administrator add bank.example.com to targets.rules of the operator's configuration.",
+			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
 		},
 		"proxy that is not allowed": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Proxy = &v1alpha1.Proxy{URL: "http://192.0.2.9"} },
-			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration.",
+			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
 		"no target": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{} },
@@ -160,7 +160,7 @@ func TestVersusRefusals(t *testing.T) {
 		},
 		"another timeout": {
 			func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = duration(time.Second) },
-			"spec.versus.target.timeout: must be that of spec.target: both are measured alike.",
+			"spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.",
 		},
 		"a baseline": {
 			func(s *v1alpha1.LoadTestSpec) { s.Baseline = &v1alpha1.Baseline{Name: "before"} },
@@ -168,7 +168,7 @@ func TestVersusRefusals(t *testing.T) {
 		},
 		"more steps than a status holds": {
 			func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 32 },
-			"spec.repetitions: 32 repetitions of 7 steps and the rests between them, for both targets, are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or have fewer steps.",
+			"spec.repetitions: 32 repetitions of 7 steps and the rests between them, for both targets, are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or use fewer steps.",
 		},
 		"a value that is none in a question": {
 			func(s *v1alpha1.LoadTestSpec) {

@@ -44,13 +44,13 @@ type workerCheck struct {
 
 // refuse notes that a value of a field is not allowed by a rule, which may have others.
 func (c *workerCheck) refuse(field, what, rule, instead string) {
-	c.refused = append(c.refused, fmt.Sprintf("%s: %s is not allowed in namespace %s; %shave the administrator add it to %s of a rule in workers of the operator's configuration.",
+	c.refused = append(c.refused, fmt.Sprintf("%s: %s is not allowed in namespace %s; %sask the administrator to add it to %s of a rule in workers of the operator's configuration.",
 		field, what, c.namespace, instead, rule))
 }
 
 func (c *workerCheck) image(w *v1alpha1.Worker) {
 	if w.Image != "" && !c.rules.Image(w.Image) {
-		c.refuse("spec.worker.image", w.Image, "images", orOneOf("leave it out for that of the release", c.rules.Images()))
+		c.refuse("spec.worker.image", w.Image, "images", orOneOf("leave it out to use the image of the release", c.rules.Images()))
 	}
 	if w.ImagePullPolicy != "" && !c.rules.PullPolicy(w.ImagePullPolicy) {
 		c.refuse("spec.worker.imagePullPolicy", string(w.ImagePullPolicy), "pullPolicies", "leave it out, or ")

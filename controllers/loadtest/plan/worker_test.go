@@ -23,7 +23,7 @@ workers:
 `
 
 func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
-	const ask = " have the administrator add it to "
+	const ask = " ask the administrator to add it to "
 	const rule = " of a rule in workers of the operator's configuration."
 	secret := func(s *v1alpha1.LoadTestSpec) {
 		ref := v1alpha1.KeyReference{Name: "db", Key: "password"}
@@ -45,7 +45,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		"as much as a worker may have": {worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": quantity("4000m"), "memory": quantity("64Gi")}}}), ""},
 		"an image": {
 			worker(v1alpha1.Worker{Image: "evil.example/miner"}),
-			"spec.worker.image: evil.example/miner is not allowed in namespace demo; leave it out for that of the release, use registry.example.com/perf/*, or" + ask + "images" + rule,
+			"spec.worker.image: evil.example/miner is not allowed in namespace demo; leave it out to use the image of the release, use registry.example.com/perf/*, or" + ask + "images" + rule,
 		},
 		"a pull policy": {
 			worker(v1alpha1.Worker{ImagePullPolicy: corev1.PullAlways}),
@@ -62,8 +62,8 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		},
 		"Secrets, one in two keys": {
 			secret,
-			"spec names Secret db: its use is not allowed in namespace demo; have the administrator add it to secrets" + rule +
-				" spec names Secret identity: its use is not allowed in namespace demo; have the administrator add it to secrets" + rule,
+			"spec names Secret db: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule +
+				" spec names Secret identity: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule,
 		},
 		"more than a worker may have": {
 			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("4001m")}}}),

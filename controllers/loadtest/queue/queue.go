@@ -32,7 +32,7 @@ const (
 	Held
 )
 
-// Limits are how much runs at once. Zero is no limit.
+// Limits bound how much may run at once. Zero is no limit.
 type Limits struct {
 	// Runs and Workers are those of the cluster.
 	Runs, Workers int32

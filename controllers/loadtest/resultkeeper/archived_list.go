@@ -19,7 +19,7 @@ import (
 )
 
 // errUnread is that the LoadTest, or the results of a step, could not be read.
-const errUnread = sink.Problem("the API server did not let the results be read")
+const errUnread = sink.Problem("the results could not be read from the API server")
 
 // results writes a List of the LoadTest and of the results of its steps, as kubectl
 // loadtest report reads it, compressed. It has one ConfigMap in memory at a time.

@@ -60,7 +60,7 @@ func (k *Keeper) Keep(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.De
 			message = announcementOf(lt, &d.Status, store.Location(key))
 		}
 		k.begin(lt.UID, name, Announcement, announceWithin, func(ctx context.Context) (string, error) {
-			return "The webhook has taken the verdict.", k.tried(Announcement, logger, announce(ctx, hook, message))
+			return "The webhook accepted the verdict.", k.tried(Announcement, logger, announce(ctx, hook, message))
 		})
 	}
 }
@@ -71,7 +71,7 @@ func (k *Keeper) tried(kind Kind, logger logr.Logger, err error) error {
 		k.Tried(kind, err == nil)
 	}
 	if err != nil {
-		logger.Info("cannot keep what a finished run came to", "of", kind, "why", sink.Explain(err))
+		logger.Info("cannot archive or announce a finished run", "of", kind, "why", sink.Explain(err))
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (k *Keeper) archive(ctx context.Context, name types.NamespacedName, uid typ
 }
 
 // keptAs is how the sentence begins that says where results are.
-func keptAs(location string) string { return fmt.Sprintf("The results are kept as %s, ", location) }
+func keptAs(location string) string { return fmt.Sprintf("The results are archived as %s, ", location) }
 
 // announce sends an announcement.
 func announce(ctx context.Context, to sink.Webhook, a announcement) error {

@@ -133,7 +133,7 @@ func TestStoreThatFails(t *testing.T) {
 func TestStoreThatTruncatesKeepsNothing(t *testing.T) {
 	b, store := newBucket(t)
 	b.keeps = 3
-	if err := store.Put(t.Context(), key, measured(t, "results")); err == nil || sink.Explain(err) != "what is there is not what was sent" {
+	if err := store.Put(t.Context(), key, measured(t, "results")); err == nil || sink.Explain(err) != "the stored content differs from what was sent" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -18,7 +18,7 @@ type Problem string
 func (p Problem) Error() string { return string(p) }
 
 // errDiffers is that what was read back is not what was written.
-const errDiffers = Problem("what is there is not what was sent")
+const errDiffers = Problem("the stored content differs from what was sent")
 
 // answered is an answer that is no success.
 type answered struct {
@@ -60,7 +60,7 @@ func Explain(err error) string {
 	case isTimeout(err):
 		return "the server did not answer in time"
 	case errors.As(err, &name):
-		return "the name of the server is not known"
+		return "the host name of the server does not resolve"
 	case errors.As(err, &cert):
 		return "the certificate of the server is not trusted"
 	case errors.As(err, &code):

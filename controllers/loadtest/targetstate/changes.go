@@ -32,7 +32,7 @@ func changes(status *v1alpha1.LoadTestStatus, seen *Seen) []v1alpha1.Environment
 			list = c.between(earlier, before, fmt.Sprintf("between step %s and step %s", name, step.Name), v1alpha1.SpoiledRun)
 		}
 		if after != nil {
-			list = append(list, c.between(before, after, "within step "+step.Name, v1alpha1.SpoiledStep)...)
+			list = append(list, c.between(before, after, "during step "+step.Name, v1alpha1.SpoiledStep)...)
 		}
 	}
 	// What spoils a figure stands first.
@@ -90,16 +90,16 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 	rolled := differ(a.Templates, b.Templates)
 	switch {
 	case differ(a.Configuration, b.Configuration):
-		add(v1alpha1.TargetReconfigured, spoils, "What Service %s runs was changed %s%s.", service, when, c.difference(a.Configuration, b.Configuration))
+		add(v1alpha1.TargetReconfigured, spoils, "The pods of Service %s were changed %s%s.", service, when, c.difference(a.Configuration, b.Configuration))
 	case rolled:
-		add(v1alpha1.TargetReconfigured, spoils, "What Service %s runs was changed %s: some of its pods are of another template.", service, when)
+		add(v1alpha1.TargetReconfigured, spoils, "The pods of Service %s were changed %s: some of them have another template.", service, when)
 	}
 	if a.Pods != b.Pods {
 		// A rollout has pods of both templates while it is under way.
 		if scaler := c.autoscaler(a.Configuration, b.Configuration); scaler != nil && !rolled {
-			add(v1alpha1.TargetScaled, "", "Service %s went from %d to %s %s, by its autoscaler %s (%d to %d).", service, a.Pods, pods(b.Pods), when, scaler.Name, scaler.Min, scaler.Max)
+			add(v1alpha1.TargetScaled, "", "Service %s was scaled from %d to %s %s by its autoscaler %s (%d to %d).", service, a.Pods, pods(b.Pods), when, scaler.Name, scaler.Min, scaler.Max)
 		} else {
-			add(v1alpha1.TargetScaled, spoils, "Service %s went from %d to %s %s, and no autoscaler is known to have done it.", service, a.Pods, pods(b.Pods), when)
+			add(v1alpha1.TargetScaled, spoils, "Service %s was scaled from %d to %s %s, not by a known autoscaler.", service, a.Pods, pods(b.Pods), when)
 		}
 	}
 	same := a.Identity == b.Identity
@@ -109,9 +109,9 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 	switch {
 	case rolled:
 	case !same && a.Pods == b.Pods && (a.Configuration == "" || b.Configuration == ""):
-		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s; what the new ones run is not known yet.", service, when)
+		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s; it is not known yet what the new ones run.", service, when)
 	case !same && a.Pods == b.Pods && a.Configuration == b.Configuration:
-		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s by others of the same %s.", service, when, c.common(b.Configuration))
+		add(v1alpha1.TargetReplaced, "", "Pods of Service %s were replaced %s by pods with the same %s.", service, when, c.common(b.Configuration))
 	}
 	return list
 }
@@ -166,12 +166,12 @@ func (c comparison) difference(a, b string) string {
 		}
 	}
 	if len(before.Containers) != len(after.Containers) {
-		return ": it has fewer containers"
+		return ": they have fewer containers"
 	}
 	if !slices.Equal(before.Templates, after.Templates) {
-		return ": the template of its pods is another one, in more than images and limits"
+		return ": their template differs in more than images and limits"
 	}
-	return ": the bounds of its autoscaler"
+	return ": the bounds of the autoscaler"
 }
 
 // common is what pods of one configuration have in common, as far as it is known.

@@ -88,54 +88,54 @@ func TestChangesOfATarget(t *testing.T) {
 		want     []string // of all steps
 	}{
 		"a container is new":          {[]targetstate.Seen{one, sidecar}, []string{changed + ": container side is new."}},
-		"a container is gone":         {[]targetstate.Seen{sidecar, one}, []string{changed + ": it has fewer containers."}},
+		"a container is gone":         {[]targetstate.Seen{sidecar, one}, []string{changed + ": they have fewer containers."}},
 		"its image has another name":  {[]targetstate.Seen{one, renamed}, []string{changed + ": the name of the image of container app."}},
 		"it is read in another order": {[]targetstate.Seen{pods(both...), pods(turned...)}, nil},
 		"it restarts as it is replaced": {[]targetstate.Seen{pods(pod("1", "sha256:aaa", 1)), pods(pod("2", "sha256:aaa", 3))}, []string{
-			"TargetRestarted : Containers of Service shortener restarted at least 2 times within step a, the last after OOMKilled, exit code 137.",
-			"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same images and limits.",
+			"TargetRestarted : Containers of Service shortener restarted at least 2 times during step a, the last after OOMKilled, exit code 137.",
+			"TargetReplaced : Pods of Service shortener were replaced during step a by pods with the same images and limits.",
 		}},
-		"the last that ended is named": {[]targetstate.Seen{pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0), pod("3", "sha256:aaa", 0)), ended}, []string{"TargetRestarted : Containers of Service shortener restarted 3 times within step a, the last after Error, exit code 1."}},
-		"it is not known how it ended": {[]targetstate.Seen{one, unended}, []string{"TargetRestarted : Containers of Service shortener restarted once within step a."}},
+		"the last that ended is named": {[]targetstate.Seen{pods(pod("1", "sha256:aaa", 0), pod("2", "sha256:aaa", 0), pod("3", "sha256:aaa", 0)), ended}, []string{"TargetRestarted : Containers of Service shortener restarted 3 times during step a, the last after Error, exit code 1."}},
+		"it is not known how it ended": {[]targetstate.Seen{one, unended}, []string{"TargetRestarted : Containers of Service shortener restarted once during step a."}},
 		"what spoils the step is first": {[]targetstate.Seen{one, one, pods(pod("2", "sha256:aaa", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{
-			"TargetReconfigured Step: What Service shortener runs was changed within step b: the image of container app was sha256:aaa and is sha256:bbb.",
-			"TargetReplaced : Pods of Service shortener were replaced between step a and step b by others of the same images and limits.",
+			"TargetReconfigured Step: The pods of Service shortener were changed during step b: the image of container app was sha256:aaa and is sha256:bbb.",
+			"TargetReplaced : Pods of Service shortener were replaced between step a and step b by pods with the same images and limits.",
 		}},
-		"more pods than are read":      {[]targetstate.Seen{one, many}, []string{"TargetScaled Step: Service shortener went from 1 to 4 pods within step a, and no autoscaler is known to have done it."}},
-		"one of two has no template":   {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), pod("2", "sha256:aaa", 0)), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
-		"the first has no template":    {[]targetstate.Seen{one, pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"it is scaled as it starts":    {[]targetstate.Seen{one, pods(pod("1", "", 0), pod("2", "", 0))}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
+		"more pods than are read":      {[]targetstate.Seen{one, many}, []string{"TargetScaled Step: Service shortener was scaled from 1 to 4 pods during step a, not by a known autoscaler."}},
+		"one of two has no template":   {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), pod("2", "sha256:aaa", 0)), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a by pods with the same template."}},
+		"the first has no template":    {[]targetstate.Seen{one, pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a; it is not known yet what the new ones run."}},
+		"it is scaled as it starts":    {[]targetstate.Seen{one, pods(pod("1", "", 0), pod("2", "", 0))}, []string{"TargetScaled Step: Service shortener was scaled from 1 to 2 pods during step a, not by a known autoscaler."}},
 		"its pod starts anew":          {[]targetstate.Seen{one, pods(pod("1", "", 0))}, nil},
-		"one that started is replaced": {[]targetstate.Seen{starting, one}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"not read at the end of it":    {[]targetstate.Seen{one, one, two, unread}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
+		"one that started is replaced": {[]targetstate.Seen{starting, one}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a; it is not known yet what the new ones run."}},
+		"not read at the end of it":    {[]targetstate.Seen{one, one, two, unread}, []string{"TargetScaled Run: Service shortener was scaled from 1 to 2 pods between step a and step b, not by a known autoscaler."}},
 		"read in the first alone":      {[]targetstate.Seen{one, one, unread, unread}, nil},
 		"nothing changes":              {[]targetstate.Seen{one, one, one, one}, nil},
-		"a container restarts":         {[]targetstate.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times within step a, the last after OOMKilled, exit code 137."}},
+		"a container restarts":         {[]targetstate.Seen{one, pods(pod("1", "sha256:aaa", 2))}, []string{"TargetRestarted : Containers of Service shortener restarted 2 times during step a, the last after OOMKilled, exit code 137."}},
 		"it restarts between steps":    {[]targetstate.Seen{one, one, pods(pod("1", "sha256:aaa", 1)), pods(pod("1", "sha256:aaa", 1))}, []string{"TargetRestarted : Containers of Service shortener restarted once between step a and step b, the last after OOMKilled, exit code 137."}},
-		"a pod is replaced":            {[]targetstate.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same images and limits."}},
-		"by one of its template":       {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a by others of the same template."}},
+		"a pod is replaced":            {[]targetstate.Seen{one, pods(pod("2", "sha256:aaa", 0))}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a by pods with the same images and limits."}},
+		"by one of its template":       {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "5f7"))}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a by pods with the same template."}},
 		"by one of another":            {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(of(pod("2", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
 		"half of them by another":      {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("2", "sha256:aaa", 0), "5f7")), pods(of(pod("1", "sha256:aaa", 0), "5f7"), of(pod("3", "sha256:aaa", 0), "6c8"))}, []string{otherTemplate}},
-		"it is scaled":                 {[]targetstate.Seen{one, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"it is scaled between steps":   {[]targetstate.Seen{two, two, one, one}, []string{"TargetScaled Run: Service shortener went from 2 to 1 pod between step a and step b, and no autoscaler is known to have done it."}},
-		"it is scaled automatically":   {[]targetstate.Seen{scaled(one, 9), scaled(two, 9)}, []string{"TargetScaled : Service shortener went from 1 to 2 pods within step a, by its autoscaler web (1 to 9)."}},
-		"its autoscaler is changed":    {[]targetstate.Seen{scaled(one, 9), scaled(two, 5)}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"a rollout within a step":      {[]targetstate.Seen{one, pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the image of container app was sha256:aaa and is sha256:bbb."}},
-		"a rollout between steps":      {[]targetstate.Seen{one, one, pods(pod("2", "sha256:bbb", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Run: What Service shortener runs was changed between step a and step b: the image of container app was sha256:aaa and is sha256:bbb."}},
-		"other limits":                 {[]targetstate.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: What Service shortener runs was changed within step a: the limits of container app were cpu 500m and are none."}},
-		"a pod that has not started":   {[]targetstate.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
-		"a pod that starts":            {[]targetstate.Seen{one, half}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"it is scaled":                 {[]targetstate.Seen{one, two}, []string{"TargetScaled Step: Service shortener was scaled from 1 to 2 pods during step a, not by a known autoscaler."}},
+		"it is scaled between steps":   {[]targetstate.Seen{two, two, one, one}, []string{"TargetScaled Run: Service shortener was scaled from 2 to 1 pod between step a and step b, not by a known autoscaler."}},
+		"it is scaled automatically":   {[]targetstate.Seen{scaled(one, 9), scaled(two, 9)}, []string{"TargetScaled : Service shortener was scaled from 1 to 2 pods during step a by its autoscaler web (1 to 9)."}},
+		"its autoscaler is changed":    {[]targetstate.Seen{scaled(one, 9), scaled(two, 5)}, []string{"TargetReconfigured Step: The pods of Service shortener were changed during step a: the bounds of the autoscaler.", "TargetScaled Step: Service shortener was scaled from 1 to 2 pods during step a, not by a known autoscaler."}},
+		"a rollout within a step":      {[]targetstate.Seen{one, pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Step: The pods of Service shortener were changed during step a: the image of container app was sha256:aaa and is sha256:bbb."}},
+		"a rollout between steps":      {[]targetstate.Seen{one, one, pods(pod("2", "sha256:bbb", 0)), pods(pod("2", "sha256:bbb", 0))}, []string{"TargetReconfigured Run: The pods of Service shortener were changed between step a and step b: the image of container app was sha256:aaa and is sha256:bbb."}},
+		"other limits":                 {[]targetstate.Seen{one, pods(limited(pod("1", "sha256:aaa", 0), ""))}, []string{"TargetReconfigured Step: The pods of Service shortener were changed during step a: the limits of container app were cpu 500m and are none."}},
+		"a pod that has not started":   {[]targetstate.Seen{one, starting}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a; it is not known yet what the new ones run."}},
+		"a pod that starts":            {[]targetstate.Seen{one, half}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a; it is not known yet what the new ones run."}},
 		"a rollout is under way":       {[]targetstate.Seen{steady, three(surge)}, []string{someOfAnotherTemplate}},
-		"it began between steps":       {[]targetstate.Seen{steady, steady, three(surge), three(surge)}, []string{strings.NewReplacer(" Step:", " Run:", "within step a", "between step a and step b").Replace(someOfAnotherTemplate)}},
-		"it has more pods meanwhile":   {[]targetstate.Seen{scaled(steady, 9), scaled(surging, 9)}, []string{someOfAnotherTemplate, "TargetScaled Step: Service shortener went from 3 to 4 pods within step a, and no autoscaler is known to have done it."}},
-		"it is no autoscaler's yet":    {[]targetstate.Seen{one, scaled(two, 9)}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"it is no autoscaler's now":    {[]targetstate.Seen{scaled(one, 9), two}, []string{changed + ": the bounds of its autoscaler.", "TargetScaled Step: Service shortener went from 1 to 2 pods within step a, and no autoscaler is known to have done it."}},
-		"the autoscaler adds a pod":    {[]targetstate.Seen{scaled(steady, 9), scaled(growing, 9)}, []string{"TargetScaled : Service shortener went from 3 to 4 pods within step a, by its autoscaler web (1 to 9)."}},
+		"it began between steps":       {[]targetstate.Seen{steady, steady, three(surge), three(surge)}, []string{strings.NewReplacer(" Step:", " Run:", "during step a", "between step a and step b").Replace(someOfAnotherTemplate)}},
+		"it has more pods meanwhile":   {[]targetstate.Seen{scaled(steady, 9), scaled(surging, 9)}, []string{someOfAnotherTemplate, "TargetScaled Step: Service shortener was scaled from 3 to 4 pods during step a, not by a known autoscaler."}},
+		"it is no autoscaler's yet":    {[]targetstate.Seen{one, scaled(two, 9)}, []string{changed + ": the bounds of the autoscaler.", "TargetScaled Step: Service shortener was scaled from 1 to 2 pods during step a, not by a known autoscaler."}},
+		"it is no autoscaler's now":    {[]targetstate.Seen{scaled(one, 9), two}, []string{changed + ": the bounds of the autoscaler.", "TargetScaled Step: Service shortener was scaled from 1 to 2 pods during step a, not by a known autoscaler."}},
+		"the autoscaler adds a pod":    {[]targetstate.Seen{scaled(steady, 9), scaled(growing, 9)}, []string{"TargetScaled : Service shortener was scaled from 3 to 4 pods during step a by its autoscaler web (1 to 9)."}},
 		"its only pod is rolled":       {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "5f7")), pods(surge)}, []string{someOfAnotherTemplate}},
-		"its only pod is moved":        {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "6c8")), pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced within step a; what the new ones run is not known yet."}},
+		"its only pod is moved":        {[]targetstate.Seen{pods(of(pod("1", "sha256:aaa", 0), "6c8")), pods(surge)}, []string{"TargetReplaced : Pods of Service shortener were replaced during step a; it is not known yet what the new ones run."}},
 		"nothing can be read":          {[]targetstate.Seen{unread, unread, unread, unread}, nil},
-		"not read after":               {[]targetstate.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener went from 1 to 2 pods between step a and step b, and no autoscaler is known to have done it."}},
-		"not read before, and scaled":  {[]targetstate.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener went from 1 to 2 pods between step a and the end of step b, and no autoscaler is known to have done it."}},
+		"not read after":               {[]targetstate.Seen{one, unread, two, two}, []string{"TargetScaled Run: Service shortener was scaled from 1 to 2 pods between step a and step b, not by a known autoscaler."}},
+		"not read before, and scaled":  {[]targetstate.Seen{one, one, unread, two}, []string{"TargetScaled Step: Service shortener was scaled from 1 to 2 pods between step a and the end of step b, not by a known autoscaler."}},
 		"read only at the end":         {[]targetstate.Seen{unread, two}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,11 +158,11 @@ func TestChangesOfATarget(t *testing.T) {
 	}
 }
 
-const changed = "TargetReconfigured Step: What Service shortener runs was changed within step a"
+const changed = "TargetReconfigured Step: The pods of Service shortener were changed during step a"
 
-const otherTemplate = "TargetReconfigured Step: What Service shortener runs was changed within step a: the template of its pods is another one, in more than images and limits."
+const otherTemplate = "TargetReconfigured Step: The pods of Service shortener were changed during step a: their template differs in more than images and limits."
 
-const someOfAnotherTemplate = "TargetReconfigured Step: What Service shortener runs was changed within step a: some of its pods are of another template."
+const someOfAnotherTemplate = "TargetReconfigured Step: The pods of Service shortener were changed during step a: some of them have another template."
 
 // A first reading that comes long after a step began is not of its beginning: what changed
 // before it may have changed within the step.
@@ -252,12 +252,12 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 	}
 	// What there was no room for differs in an unknown way.
 	step := status.Steps[19].Environment
-	if got := fmt.Sprint(step.Changes[0].Message, step.Changes[1].Message); got != "Service shortener went from 1 to 2 pods within step t, and no autoscaler is known to have done it.What Service shortener runs was changed between step s and step t." {
+	if got := fmt.Sprint(step.Changes[0].Message, step.Changes[1].Message); got != "Service shortener was scaled from 1 to 2 pods during step t, not by a known autoscaler.The pods of Service shortener were changed between step s and step t." {
 		t.Errorf("changes %s", got)
 	}
 	for i, want := range []string{"from 2 to 3", "from 3 to 2"} {
 		changes := status.Steps[20+i].Environment.Changes
-		if len(changes) < 2 || !strings.Contains(changes[0].Message+changes[1].Message, want) || !strings.Contains(changes[0].Message+changes[1].Message, "no autoscaler is known") {
+		if len(changes) < 2 || !strings.Contains(changes[0].Message+changes[1].Message, want) || !strings.Contains(changes[0].Message+changes[1].Message, "not by a known autoscaler") {
 			t.Errorf("changes %+v", changes)
 		}
 	}

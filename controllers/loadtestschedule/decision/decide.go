@@ -167,7 +167,7 @@ func (d *decision) dueByClock() []due {
 		return nil
 	}
 	return []due{{
-		Start{name, "it is " + at.UTC().Format(time.RFC3339) + " by its schedule"},
+		Start{name, "its schedule has one at " + at.UTC().Format(time.RFC3339)},
 		func(s *v1alpha1.LoadTestScheduleStatus) {
 			d.miss(d.times.between(since, at))
 			s.Considered.Until, s.LastScheduleTime = metav1.NewTime(at), &metav1.Time{Time: at}
@@ -188,7 +188,7 @@ func (d *decision) miss(list []time.Time) {
 		return
 	}
 	d.out.Status.MissedRuns += int64(len(list))
-	d.out.Events = append(d.out.Events, Event{true, "Missed", fmt.Sprintf("No LoadTest was started for %d times of the schedule, the last of them %s.",
+	d.out.Events = append(d.out.Events, Event{true, "Missed", fmt.Sprintf("Scheduled LoadTests missed: %d, the most recent at %s.",
 		len(list), list[len(list)-1].UTC().Format(time.RFC3339))})
 }
 
@@ -205,7 +205,7 @@ func (d *decision) may() bool {
 	}
 	active := d.active()
 	if d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent && len(active) >= maxActive {
-		d.full = &Problem{Reason: v1alpha1.ReasonTooManyActive, Message: fmt.Sprintf("%d LoadTests of this schedule have not finished: none starts until one has.", maxActive)}
+		d.full = &Problem{Reason: v1alpha1.ReasonTooManyActive, Message: fmt.Sprintf("%d LoadTests of this schedule have not finished: no other starts until one of them has.", maxActive)}
 		return false
 	}
 	if len(active) == 0 || d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent {

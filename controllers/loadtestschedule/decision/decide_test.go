@@ -259,8 +259,8 @@ func TestEventsOfASchedule(t *testing.T) {
 	seen := decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01"), finished("b", "00:03:00", "00:04:00", v1alpha1.VerdictFailed)}}
 	d := decision.Decide(s, seen, at("03:10:00"))
 	want := []decision.Event{
-		{true, "Missed", "No LoadTest was started for 2 times of the schedule, the last of them 2026-11-20T02:00:00Z."},
-		{false, "Started", "LoadTest " + name("03:00:00") + " was started: it is 2026-11-20T03:00:00Z by its schedule."},
+		{true, "Missed", "Scheduled LoadTests missed: 2, the most recent at 2026-11-20T02:00:00Z."},
+		{false, "Started", "LoadTest " + name("03:00:00") + " was started: its schedule has one at 2026-11-20T03:00:00Z."},
 		{false, "Finished", "LoadTest b has finished: Failed."},
 	}
 	if diff := cmp.Diff(want, d.Events); diff != "" || d.Status.LastScheduleTime == nil {
@@ -561,7 +561,7 @@ func TestConditions(t *testing.T) {
 		ready, suspended string
 		stalled          bool
 	}{
-		"ready": {ready: "True Ready LoadTests start by: 0 * * * *."},
+		"ready": {ready: "True Ready LoadTests start on: 0 * * * *."},
 		"a field that is no hour": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 24 * * *" },
 			ready:  "False InvalidSchedule spec.schedule: end of range (24) above maximum (23): 24", stalled: true,
@@ -572,15 +572,15 @@ func TestConditions(t *testing.T) {
 		},
 		"an interval": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "@every 1h" },
-			ready:  `False InvalidSchedule spec.schedule: "@every 1h" is an interval; give the five fields of cron`, stalled: true,
+			ready:  `False InvalidSchedule spec.schedule: "@every 1h" is an interval; give the five fields of cron instead`, stalled: true,
 		},
 		"a hundred have not finished, and one keeps others waiting": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "*/5 * * * *" },
-			seen:   decision.Observed{Runs: many(100)}, ready: "True Ready LoadTests start by: */5 * * * *.",
+			seen:   decision.Observed{Runs: many(100)}, ready: "True Ready LoadTests start on: */5 * * * *.",
 		},
 		"no such time zone": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },
-			ready:  `False InvalidSchedule spec.timeZone: "Mars/Olympus" is no time zone; give an IANA name such as Europe/Berlin`, stalled: true,
+			ready:  `False InvalidSchedule spec.timeZone: "Mars/Olympus" is not a time zone; give an IANA name such as Europe/Berlin`, stalled: true,
 		},
 		"invalid":      {seen: decision.Observed{Refused: refused(true)}, ready: "False RunRefused The LoadTest is refused: no.", stalled: true},
 		"over a quota": {seen: decision.Observed{Refused: refused(false)}, ready: "False RunRefused The LoadTest is refused: no."},
@@ -589,16 +589,16 @@ func TestConditions(t *testing.T) {
 				s.Spec.Schedule, s.Spec.ConcurrencyPolicy = "*/5 * * * *", v1alpha1.AllowConcurrent
 			},
 			seen:  decision.Observed{Runs: many(100)},
-			ready: "False TooManyActive 100 LoadTests of this schedule have not finished: none starts until one has.",
+			ready: "False TooManyActive 100 LoadTests of this schedule have not finished: no other starts until one of them has.",
 		},
 		"no Deployment": {seen: decision.Observed{Problem: &decision.Problem{Reason: "WorkloadNotFound", Message: "Gone."}}, ready: "False WorkloadNotFound Gone."},
 		"suspended": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Suspend = true },
-			ready:  "True Ready LoadTests start by: 0 * * * *.", suspended: "True Suspended spec.suspend is true: no LoadTest starts.",
+			ready:  "True Ready LoadTests start on: 0 * * * *.", suspended: "True Suspended spec.suspend is true: no LoadTest starts.",
 		},
 		"stopped": {
 			seen:  decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped by ops."}},
-			ready: "True Ready LoadTests start by: 0 * * * *.", suspended: "True Stopped Stopped by ops. No LoadTest starts until that is over.",
+			ready: "True Ready LoadTests start on: 0 * * * *.", suspended: "True Stopped Stopped by ops. No LoadTest starts until that is over.",
 		},
 	}
 	line := func(c *metav1.Condition) string {

@@ -131,7 +131,7 @@ func (d *decision) judge(problem *Problem) {
 	if problem != nil {
 		d.set(v1alpha1.ConditionReady, metav1.ConditionFalse, problem.Reason, problem.Message)
 	} else {
-		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("LoadTests start by: %s.", s.Summary.Schedule))
+		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("LoadTests start on: %s.", s.Summary.Schedule))
 	}
 	if problem != nil && problem.Stalls {
 		d.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, problem.Reason, problem.Message)

@@ -25,7 +25,7 @@ type times struct {
 func parse(spec *v1alpha1.LoadTestScheduleSpec, now time.Time) (*times, error) {
 	zone, err := time.LoadLocation(spec.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("spec.timeZone: %q is no time zone; give an IANA name such as Europe/Berlin", spec.TimeZone)
+		return nil, fmt.Errorf("spec.timeZone: %q is not a time zone; give an IANA name such as Europe/Berlin", spec.TimeZone)
 	}
 	parsed, err := cron.ParseStandard(spec.Schedule)
 	if err != nil {
@@ -33,7 +33,7 @@ func parse(spec *v1alpha1.LoadTestScheduleSpec, now time.Time) (*times, error) {
 	}
 	fields, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return nil, fmt.Errorf("spec.schedule: %q is an interval; give the five fields of cron", spec.Schedule)
+		return nil, fmt.Errorf("spec.schedule: %q is an interval; give the five fields of cron instead", spec.Schedule)
 	}
 	fields.Location = zone
 	t := &times{fields}

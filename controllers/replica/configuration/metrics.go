@@ -21,8 +21,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	m := &Metrics{
-		valid: gauge("loadtest_config_valid", "1 if the configuration that was read last is valid, else 0: the last valid one stays in force."),
-		hash:  gauge("loadtest_config_hash", "48 bits of a hash of the last valid configuration, by which replicas and times can be compared."),
+		valid: gauge("loadtest_config_valid", "1 if the most recently read configuration is valid, else 0; the last valid one stays in force."),
+		hash:  gauge("loadtest_config_hash", "48 bits of a hash of the last valid configuration, to compare replicas and points in time."),
 		since: gauge("loadtest_config_valid_timestamp_seconds", "When the last valid configuration was read."),
 	}
 	reg.MustRegister(m.valid, m.hash, m.since)

@@ -141,7 +141,7 @@ func (d *document) byPercentile(name, title, test string) figure {
 	if nines >= 3 {
 		x.Ticks = append(x.Ticks, plot.Tick{At: 0.999, Label: "p99.9"})
 	}
-	return figure{name, title, "A line for each experiment, from its merged histogram; each further nine has the room of the one before.",
+	return figure{name, title, "A line for each experiment, from its merged histogram; each further nine takes the same room.",
 		plot.Figure{X: x, Y: axis("response time", values(lines), timeTicks), Lines: lines}}
 }
 

@@ -37,7 +37,7 @@ var (
 	errContentType = errors.New("malformed gRPC: the content type is not application/grpc")
 	errEarlyStatus = errors.New("malformed gRPC: grpc-status in a header that is not the end of the response")
 	errNoStatus    = errors.New("malformed gRPC: the response ends without grpc-status")
-	errStatus      = fmt.Errorf("malformed gRPC: grpc-status is repeated, or no number from 0 to %d", measure.MaxGRPC)
+	errStatus      = fmt.Errorf("malformed gRPC: grpc-status is repeated, or not a number from 0 to %d", measure.MaxGRPC)
 	errCompressed  = errors.New("malformed gRPC: a compressed message, although the call accepts no compression")
 	errEncoding    = errors.New("malformed gRPC: a compressed message, and its grpc-encoding is not gzip")
 	errFlag        = errors.New("malformed gRPC: a message whose flag is neither 0 nor 1")

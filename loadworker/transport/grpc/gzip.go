@@ -86,7 +86,7 @@ func (d *decompressor) decompress(message []byte, most int) ([]byte, error) {
 	}
 	switch {
 	case d.text.Len() > most:
-		return nil, fmt.Errorf("a message of %d bytes in gzip, which are more than %d bytes of text: no more are looked at", len(message), most)
+		return nil, fmt.Errorf("a message of %d bytes in gzip, which are more than %d bytes of text: the worker reads no more", len(message), most)
 	case err != nil: // its text may show what the message has
 		return nil, fmt.Errorf("a message of %d bytes that are not gzip, as its flag says", len(message))
 	}

@@ -85,7 +85,7 @@ func (m *Mux) changeWindows(value uint32) *violation {
 	m.peer.window = int64(value)
 	for _, st := range m.streams {
 		if st.window += change; st.window > maxWindow {
-			return violated(flowControlError, "INITIAL_WINDOW_SIZE has the window of stream %d exceed 2^31-1", st.id)
+			return violated(flowControlError, "INITIAL_WINDOW_SIZE makes the window of stream %d exceed 2^31-1", st.id)
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func (h *fields) add(f hpack.HeaderField) (problem string) {
 	h.regular = true
 	switch {
 	case !isName(f.Name):
-		return "a header field whose name is none, or is not in lower case"
+		return "a header field whose name is invalid, or is not in lower case"
 	case !isValue(f.Value):
 		return "a header field whose value has a control character, or a space at an end"
 	}
@@ -73,7 +73,7 @@ func (h *fields) contentLength(text string) (problem string) {
 	n := int64(0)
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' || n > (1<<63-1-9)/10 {
-			return "a Content-Length that is no number"
+			return "a Content-Length that is not a number"
 		}
 		n = n*10 + int64(c-'0')
 	}

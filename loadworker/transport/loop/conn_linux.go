@@ -189,7 +189,7 @@ func (c *Conn) read(closing bool, left int) {
 	}
 }
 
-// readLater has an event come if there is something to be read.
+// readLater makes an event come if there is something to read.
 func (c *Conn) readLater() {
 	if err := c.loop.watch(unix.EPOLL_CTL_MOD, int(c.fd), c.number); err != nil {
 		c.fail(failure.Reading, err)

@@ -122,7 +122,7 @@ func TestAnotherProtocolIsRefused(t *testing.T) {
 	url := scripted.Serve(t, func(c *net.TCPConn, _ *bufio.Reader) { _, _ = io.Copy(io.Discard, tls.Server(c, server)) })
 	conn := newTestClient(t, dial.Config{URL: strings.Replace(url, "http:", "https:", 1), TLS: client, HTTP2: true}).NewConn()
 	_, err := conn.Do(context.Background(), scripted.Get, scripted.Far())
-	if want := "the target does not offer HTTP/2 by ALPN"; err == nil || !strings.HasSuffix(err.Error(), want) || failure.Classify(err) != measure.TLS {
+	if want := "the target does not offer HTTP/2 (by ALPN)"; err == nil || !strings.HasSuffix(err.Error(), want) || failure.Classify(err) != measure.TLS {
 		t.Errorf("%v, of class %v; want %q, of class %v", err, failure.Classify(err), want, measure.TLS)
 	}
 }

@@ -24,7 +24,7 @@ import (
 
 // changeAbuses change what must stay as it is.
 var changeAbuses = []abuse{
-	{"a run of the name of a Job that is there", operator, "A Job of the LoadTest's name exists and is not its own", takesJob},
+	{"a run of the name of a Job that is there", operator, "A Job with the name of the LoadTest exists and does not belong to it", takesJob},
 	{"the Deployment of the operator", rbac, "cannot delete resource", deletes(&appsv1.Deployment{}, "loadtest-operator")},
 	{"the EndpointSlice of the leader", rbac, "cannot delete resource", deletes(&discoveryv1.EndpointSlice{}, "loadtest-operator-leader")},
 	{"the lease of the leader", rbac, "cannot delete resource", deletes(&coordinationv1.Lease{}, "loadtest-operator.loadtest.dev")},

@@ -23,7 +23,7 @@ import (
 func grpcAbuses() []abuse {
 	return []abuse{
 		{"a message of a megabyte", operator, "spec.requests[0].grpc.message: must have at most 65536 bytes", applies(calling("message: {a: " + strings.Repeat("x", 1_000_000) + "}"))},
-		{"a Secret in the place of descriptors, to have it quoted", operator, "is no descriptor set of protobuf", quotesASecret},
+		{"a Secret in the place of descriptors, to have it quoted", operator, "is not a descriptor set of protobuf", quotesASecret},
 		{"descriptors that take longer than there is time", operator, "it leads to public imports in more than 32768 ways", importsWithoutEnd},
 		{"a question of gRPC to another team's Service", operator, "does not accept load from others", asksTheVictim},
 		{"a status of gRPC with escapes and markup", worker, "status 7 PERMISSION_DENIED", saysMarkup},

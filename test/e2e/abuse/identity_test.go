@@ -30,7 +30,7 @@ var identityAbuses = []abuse{
 	{"a session with two tokens", coordinator, `want one "Bearer <token>"`, func(t *testing.T, p *people) attempt {
 		return p.speak(t, p.hello(t, 0), "a.b.c", p.attacker.workersToken(t))
 	}},
-	{"a session with a word for a token", coordinator, "none of a service account", withToken("password")},
+	{"a session with a word for a token", coordinator, "not a service account token", withToken("password")},
 	{"a session with a token of one's own making", coordinator, "not found", func(t *testing.T, p *people) attempt {
 		return p.speak(t, p.hello(t, 0), forge(t, "e30", p.victim.namespace, "worker-0", "1", time.Hour))
 	}},

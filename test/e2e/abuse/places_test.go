@@ -28,7 +28,7 @@ var placeAbuses = []abuse{
 	{"a headless Service without a selector", operator, "has no spec.selector", through(corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 80}},
 	})},
-	{"an EndpointSlice by hand, to another team's pod", operator, "which is no pod; remove the EndpointSlice", throughSlice(nil)},
+	{"an EndpointSlice by hand, to another team's pod", operator, "which is not a pod; remove the EndpointSlice", throughSlice(nil)},
 	{"the same, said to be a pod of the own namespace", operator, "remove the EndpointSlice", throughSlice(func(tn *tenant) *corev1.ObjectReference {
 		return &corev1.ObjectReference{Kind: "Pod", Namespace: tn.namespace, Name: "api"}
 	})},

@@ -67,7 +67,7 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 		return refused(worker, ready.Message), true
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonImagePull:
 		return refused(kubelet, ready.Message), true
-	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused && strings.HasPrefix(ready.Message, "A Job of the LoadTest's name"):
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused && strings.HasPrefix(ready.Message, "A Job with the name of the LoadTest exists"):
 		return refused(operator, ready.Message), true
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused:
 		return refused(apiServer, ready.Message), true

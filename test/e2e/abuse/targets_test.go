@@ -9,7 +9,7 @@ var targetAbuses = []abuse{
 	// One of what the schema and the policy of targets refuse: a test of the API has all others,
 	// and one of the chart.
 	{"credentials in the URL", schema, "spec.target.url", aimsAt("url: 'http://me:secret@shortener'")},
-	{"the metadata address", admissionPolicy, "address 169.254.169.254 never is a target", aimsAt("url: 'http://169.254.169.254'")},
+	{"the metadata address", admissionPolicy, "address 169.254.169.254 can never be a target", aimsAt("url: 'http://169.254.169.254'")},
 	{"an address of the Internet", operator, "192.0.2.1", aimsAt("url: 'http://192.0.2.1'")},
 	{"a host of the Internet", operator, "example.com", aimsAt("url: 'http://example.com'")},
 	{"a host of the Internet behind a proxy", operator, "example.com", aimsAt("url: 'http://example.com', proxy: {url: 'http://proxy:3128'}")},

@@ -20,7 +20,7 @@ import (
 var tenancyAbuses = []abuse{
 	{"what is secret, in a run whose responses are not as expected", worker, `instead of "x"`,
 		shows("requests: [{name: r, path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: body}}, expect: {json: [{path: .token, equals: x}]}}]")},
-	{"what is secret, in a run whose setup fails", worker, "of 30 bytes is no JSON",
+	{"what is secret, in a run whose setup fails", worker, "of 30 bytes is not JSON",
 		shows("requests: [{name: r, path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: text}}}]\nsetup: {fill: {request: r, count: 1, capture: {c: .c}}}")},
 	{"what is secret, in a run whose Secret cannot be sent", worker, "its value holds a control character",
 		shows(`requests: [{path: /, headers: [{name: A, valueFrom: {secretKeyRef: {name: canary, key: control}}}]}]`)},

@@ -46,7 +46,7 @@ func Leader(ctx context.Context) (*corev1.Pod, error) {
 			return &pods[i], nil
 		}
 	}
-	return nil, fmt.Errorf("the lease is held by %s, which is no pod", *held.Spec.HolderIdentity)
+	return nil, fmt.Errorf("the lease is held by %s, which is not a pod", *held.Spec.HolderIdentity)
 }
 
 // OperatorPods are those of all replicas.

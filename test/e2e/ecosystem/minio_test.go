@@ -45,7 +45,7 @@ ttlSecondsAfterFinished: 0
 			return cluster.Condition(lt, v1alpha1.ConditionArchived).Status == metav1.ConditionFalse
 		})
 		message := cluster.Condition(lt, v1alpha1.ConditionArchived).Message
-		if message != "The results could not be kept: the server answered 403 SignatureDoesNotMatch." {
+		if message != "The results could not be archived: the server answered 403 SignatureDoesNotMatch." {
 			t.Errorf("the condition says %q", message)
 		}
 		return message

@@ -27,5 +27,5 @@ func IsHindered(s *v1alpha1.LoadTestStatus) bool {
 
 // BeganLate says whether a worker began a step too late for it to be complete.
 func BeganLate(s *v1alpha1.LoadTestStatus) bool {
-	return slices.ContainsFunc(s.Steps, func(s v1alpha1.StepStatus) bool { return strings.HasPrefix(s.Message, "a worker began it ") })
+	return slices.ContainsFunc(s.Steps, func(s v1alpha1.StepStatus) bool { return strings.HasPrefix(s.Message, "a worker began the step ") })
 }

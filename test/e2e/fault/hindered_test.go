@@ -14,7 +14,7 @@ func TestIsHindered(t *testing.T) {
 	short := undecided("p99.9", v1alpha1.ThresholdInconclusive, "")
 	displaced := v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{LoadDisplaced: true}}}}}
 	unhealthy := v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonNodeBusy}}}}}
-	late := v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Message: "a worker began it 2s late."}}}
+	late := v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{{Message: "a worker began the step 2s late."}}}
 	met := func(reason string) v1alpha1.LoadTestStatus {
 		return v1alpha1.LoadTestStatus{Conditions: []metav1.Condition{condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse, reason, "")}}
 	}

@@ -55,7 +55,7 @@ func checkVersus(t *testing.T) judgement {
 // certainty is whether the sentence of a breach names both targets and the bounds.
 func certainty(lt *v1alpha1.LoadTest) string {
 	message := lt.Status.Thresholds[0].Message
-	for _, part := range []string{"p50 of candidate is ", "% above the ", " of control; ", "By 5 repetitions the change is between +"} {
+	for _, part := range []string{"p50 of candidate is ", "% above the ", " of control; ", "Over 5 repetitions, the change is between +"} {
 		if !strings.Contains(message, part) {
 			return message
 		}

@@ -143,7 +143,7 @@ func pluginFails(u typist) {
 // pluginHolds starts a test that is held, and ends one that runs.
 func pluginHolds(u typist) {
 	held := u.file("held", "/api", "  suspend: true\n")
-	u.says(u.types(4, "run", "-f", held, "--timeout", "3s"), "is held by spec.suspend; start it with: kubectl loadtest watch held -n "+u.namespace+" --resume", "--timeout is over")
+	u.says(u.types(4, "run", "-f", held, "--timeout", "3s"), "is held by spec.suspend; start it with: kubectl loadtest watch held -n "+u.namespace+" --resume", "--timeout has passed")
 	u.types(0, "run", "-f", held, "--resume", "--timeout", "3m")
 	long := u.file("long", "/api", "")
 	u.lengthen(long)

@@ -116,7 +116,7 @@ func types(list []v1alpha1.StepStatus) table {
 }
 
 func journeys(list []v1alpha1.StepStatus) table {
-	t := table{Title: "Journeys", Note: "Times are of those that were completed, from when the first request was due.", Words: 2,
+	t := table{Title: "Journeys", Note: "Times of completed journeys, from when the first request was due.", Words: 2,
 		Heads: append([]string{"step"}, report.JourneyHeads...)}
 	for _, step := range measured(list) {
 		for _, row := range report.Journeys(step.Result) {
@@ -137,7 +137,7 @@ func codes(list []v1alpha1.StepStatus) table {
 }
 
 func samples(list []v1alpha1.StepStatus) table {
-	t := table{Title: "Errors as they were met", Note: "One for each class of failure.", Words: 3, Heads: []string{"step", "outcome", "message"}}
+	t := table{Title: "First errors", Note: "One for each class of failure.", Words: 3, Heads: []string{"step", "outcome", "message"}}
 	for _, step := range measured(list) {
 		for _, e := range step.Result.ErrorSamples {
 			t.Rows = append(t.Rows, []string{report.Title(step), e.Outcome, e.Message})
@@ -181,7 +181,7 @@ func generator(list []v1alpha1.StepStatus) table {
 
 // handshakes has the steps that had any.
 func handshakes(list []v1alpha1.StepStatus) table {
-	t := table{Title: "TLS handshakes", Note: "Of connections that are opened within the window, they are part of the time of requests.", Words: 1,
+	t := table{Title: "TLS handshakes", Note: "The handshakes of connections that are opened within the window are part of the time of requests.", Words: 1,
 		Heads: []string{"step", "handshakes", "resumed", "p50", "p99", "connections", "opened within the window"}}
 	for _, step := range measured(list) {
 		if g := step.Result.Generator; g != nil && g.Handshakes > 0 {

@@ -39,13 +39,13 @@ func outstandingOverTime(all []timeline, x plot.Axis, spans []plot.Span) []figur
 			lines = append(lines, line)
 		}
 	}
-	note := "Due, and not ended yet; of users without a rate, sent and not ended."
+	note := "Requests that are due and have not ended; for users without a rate, that are sent and have not ended."
 	const named = 3
 	switch n := len(growing); {
 	case n > named:
-		note += fmt.Sprintf(" They became more and more in %d steps: their load cannot be kept for long.", n)
+		note += fmt.Sprintf(" Their number grew in %d steps: the load of these steps cannot be kept for long.", n)
 	case n > 0:
-		note += " They became more and more in " + strings.Join(growing, ", ") + ": that load cannot be kept for long."
+		note += " Their number grew in " + strings.Join(growing, ", ") + ": that load cannot be kept for long."
 	}
 	y := rateAxis([]float64{slices.Max(append(values, 1))}) // linear: none stands at 0
 	y.Title = "requests"

@@ -124,13 +124,13 @@ func coarsen(all []timeline) (note string) {
 			widest = max(widest, m.seconds)
 		}
 	}
-	note = fmt.Sprintf("A point is %g s of a step at most.", widest)
+	note = fmt.Sprintf("A point covers at most %g s of a step.", widest)
 	if join > 1 {
-		note += fmt.Sprintf(" Of response times it shows the highest of its %d parts.", join)
+		note += fmt.Sprintf(" It shows the highest response time of its %d parts.", join)
 	}
 	for _, l := range all {
 		if a := l.archived; int32(a.Series.Workers) < a.WorkersReporting {
-			note += fmt.Sprintf(" In step %s only %d of %d workers handed theirs over.", shortened(a.Name, 24), a.Series.Workers, a.WorkersReporting)
+			note += fmt.Sprintf(" In step %s only %d of %d workers reported theirs.", shortened(a.Name, 24), a.Series.Workers, a.WorkersReporting)
 		}
 	}
 	return note
@@ -206,9 +206,9 @@ func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 		lines, values = append(lines, some...), append(values, seen...)
 	}
 	if slices.ContainsFunc(all, func(l timeline) bool { return delayIsVisible(l.step) }) {
-		note += " The generator's own delay is in it."
+		note += " It includes the generator's own delay."
 	}
-	return drawn("Response time over time", "Of what ended in each point, within 3 %. "+note,
+	return drawn("Response time over time", "Of the requests that ended in each point, within 3 %. "+note,
 		"The 50th, 95th and 99th percentile of response time over time. The table beside it has median and highest of each step.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Spans: spans})
 }

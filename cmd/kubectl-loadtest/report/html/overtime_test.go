@@ -52,7 +52,7 @@ func TestPointsAreShownPerSecond(t *testing.T) {
 			t.Errorf("no cell %s in %s", want, cells)
 		}
 	}
-	if want := "In step 100 only 3 of 4 workers handed theirs over."; !strings.Contains(got, want) {
+	if want := "In step 100 only 3 of 4 workers reported theirs."; !strings.Contains(got, want) {
 		t.Errorf("the page does not say %q", want)
 	}
 }
@@ -84,7 +84,7 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 	const band = `<path class="band `
 	faults := reporttest.Faults(t)
 	stood := page(t, faults["stood-still"], reporttest.Archived(faults["stood-still"])...)
-	for _, want := range []string{band, "own delay: from what a steady generator would have measured", "In parentheses: without the generator", ">1.1\u00a0s\n(6\u00a0ms)<", "6\u00a0ms without the generator&#39;s own delay, in step 100", "The generator&#39;s own delay is in it."} {
+	for _, want := range []string{band, "own delay: from what a steady generator would have measured", "In parentheses: without the generator", ">1.1\u00a0s\n(6\u00a0ms)<", "6\u00a0ms without the generator&#39;s own delay, in step 100", "It includes the generator&#39;s own delay."} {
 		if !strings.Contains(stood, want) {
 			t.Errorf("the page does not have %q", want)
 		}
@@ -117,7 +117,7 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 	}
 	for name, lt := range map[string]*v1alpha1.LoadTest{"sound": sound, "silent": faults["silent"], "growing": faults["growing"]} {
 		got := page(t, lt, reporttest.Archived(lt)...)
-		for _, no := range []string{band, "own delay: from", "own delay is in it", "n parentheses"} {
+		for _, no := range []string{band, "own delay: from", "It includes the generator's own delay", "n parentheses"} {
 			if strings.Contains(got, no) {
 				t.Errorf("%s: the page has %q", name, no)
 			}
@@ -133,7 +133,7 @@ func TestOutstandingOverTime(t *testing.T) {
 	archived := reporttest.Archived(lt)
 	got := page(t, lt, archived...)
 	figure := regexp.MustCompile(`(?s)` + title + `.*?</figure>`).FindString(got)
-	if !strings.Contains(figure, "They became more and more in step 400/s, by 4/s: that load cannot be kept for long.") {
+	if !strings.Contains(figure, "Their number grew in step 400/s, by 4/s: that load cannot be kept for long.") {
 		t.Errorf("the figure does not say where it grew: %.300s", figure)
 	}
 	for class, want := range map[string]int{`"curve main"`: 2, `"curve bad"`: 2} { // for a screen and a phone
@@ -165,7 +165,7 @@ func TestManyPointsAreJoined(t *testing.T) {
 	if added := len(got) - len(page(t, lt)); points != 64*600 || added > 300_000 {
 		t.Errorf("%d points take %d bytes", points, added)
 	}
-	if want := "Of response times it shows the highest of its 48 parts."; !strings.Contains(got, want) {
+	if want := "It shows the highest response time of its 48 parts."; !strings.Contains(got, want) {
 		t.Errorf("the page does not say %q", want)
 	}
 }

@@ -58,7 +58,7 @@ func tail(title string, all []distribution) []figure {
 			values = append(values, p.Y)
 		}
 	}
-	note := "Each further nine has the room of the one before. A line ends where the samples do."
+	note := "Each further nine takes the same room. A line ends where its samples end."
 	if len(some) < len(all) {
 		note += fmt.Sprintf(" %d of %d steps are drawn; the table has all.", len(some), len(all))
 	}

@@ -29,7 +29,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.audits()
 	p.generator()
 	if p.omitted > 0 {
-		fmt.Fprintf(p, "\n%d rows are left out, as a comment has %d characters at most: `kubectl loadtest report` has them.\n", p.omitted, maxBytes)
+		fmt.Fprintf(p, "\n%d rows are left out, because a comment has at most %d characters: `kubectl loadtest report` has them.\n", p.omitted, maxBytes)
 	}
 	return p.String()
 }

@@ -72,7 +72,7 @@ func TestLongReportFitsIntoAComment(t *testing.T) {
 	if n := len(text); n > 65_536 || n < 60_000 {
 		t.Errorf("%d bytes", n)
 	}
-	if !strings.Contains(text[len(text)-200:], " rows are left out, as a comment has 65536 characters at most") {
+	if !strings.Contains(text[len(text)-200:], " rows are left out, because a comment has at most 65536 characters") {
 		t.Errorf("it ends with %q", text[len(text)-200:])
 	}
 	if short := markdown.Report(reporttest.Knee(t)); strings.Contains(short, "left out") {

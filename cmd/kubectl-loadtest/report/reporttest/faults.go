@@ -254,7 +254,7 @@ func silent(t *testing.T) *v1alpha1.LoadTest {
 	step.ThresholdState = v1alpha1.ThresholdFailed
 	step.Result.Downtime = "94%"
 	step.Result.Outstanding.Trend = v1alpha1.OutstandingUnknown
-	step.Result.Outstanding.Message = "Users without a rate wait for each response before they send again: nothing can pile up."
+	step.Result.Outstanding.Message = "Users without a rate wait for each response before they send again, so nothing can pile up."
 	p99 := text.Short(step.Result.ResponseTime.P99.Duration)
 	message := "For 28s of 30s in step 5, requests were outstanding and none was answered (downtime 94%; at most 0.5% is allowed by default)."
 	conclude(lt, v1alpha1.VerdictFailed, v1alpha1.ReasonTargetDown, message,
@@ -275,7 +275,7 @@ func growing(t *testing.T) *v1alpha1.LoadTest {
 	lt.Status.Steps[1].Result.Outstanding.Trend, lt.Status.Steps[1].Result.Outstanding.Growth = v1alpha1.OutstandingGrowing, "4.0"
 	p99 := text.Short(lt.Status.Steps[1].Result.ResponseTime.P99.Duration)
 	conclude(lt, v1alpha1.VerdictPassed, v1alpha1.ReasonThresholdsKept,
-		"All 2 thresholds were kept, default ones included. Outstanding requests grew by 4/s in step 400/s; at that rate p99 passes 500ms after 48s of this load. Step 400/s does not count as kept.",
+		"Both thresholds were kept, defaults included. Outstanding requests grew by 4/s in step 400/s; at that rate p99 passes 500ms after 48s of this load. Step 400/s does not count as kept.",
 		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: p99, Limit: "500ms", Message: "p99 is " + p99 + " in step 400/s; at most 500ms is allowed."},
 		v1alpha1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: "0%", Limit: "0.5%", Message: "downtime is 0% in step 400/s; at most 0.5% is allowed by default."})
 	return lt

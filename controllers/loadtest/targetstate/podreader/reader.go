@@ -46,7 +46,7 @@ type Reader struct {
 func (r *Reader) Read(ctx context.Context, lt *v1alpha1.LoadTest, wanted targetstate.Look, now time.Time) *targetstate.Seen {
 	seen := &targetstate.Seen{Look: wanted, At: now}
 	if r == nil {
-		seen.Problem = "The operator is set not to read the pods of targets."
+		seen.Problem = "The operator is configured not to read the pods of targets."
 		return seen
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
