@@ -5,8 +5,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
 
-// archiving is how far the archive of a step is. It is stored before the status names it,
-// and the write of that status may fail, so that it takes two passes or more:
+// archiving is the state of the archive of a step. An archive is stored before the status
+// names it, and the write of that status may fail, so that it may take several passes:
 //
 //	the archive is not stored   it is created, and noted as stored
 //	it is stored                the status that names it gets its sum, and is written

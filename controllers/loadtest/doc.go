@@ -9,8 +9,8 @@
 // directs the coordinator, both from the status as it was read. look reads the pods behind a
 // target, for the next pass. store stores the archive of a step, which is there before the
 // status names it. report writes the status, once, if it changed, and emits events after
-// that write succeeded: a status is of what was observed, also if apply failed. keep has what
-// a finished run came to kept beyond its LoadTest, beside the passes.
+// that write succeeded: a status is of what was observed, also if apply failed. keep begins
+// to keep the results of a finished run beyond its LoadTest, beside the passes.
 //
 //	the pass            reconciler.go, pass.go (the phases), observe.go, apply.go, store.go, report.go
 //	its memory          note.go: lookups.go, archiving.go and refusals.go are parts of it

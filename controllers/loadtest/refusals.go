@@ -17,8 +17,8 @@ const (
 	maxStatusRefusals = 15
 )
 
-// refusals are what was not written for a LoadTest, or failed. One too many is the cause why
-// the run is abandoned.
+// refusals record what the API server refused of a LoadTest, and what failed. One too many is
+// the cause why the run is abandoned.
 type refusals struct {
 	// job is why the Job was not created; nil: it was, or was not tried.
 	job *lifecycle.Refusal

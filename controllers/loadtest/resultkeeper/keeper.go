@@ -50,7 +50,7 @@ type Config struct {
 	Reader  client.Reader
 	Clock   clock.PassiveClock
 	Folders Folders
-	// Enqueue has LoadTests reconciled: one after each attempt.
+	// Enqueue asks for a pass over each of these LoadTests: over one, after each attempt.
 	Enqueue func([]types.NamespacedName)
 	// Tried is told of each attempt; it may be nil.
 	Tried func(kind Kind, done bool)

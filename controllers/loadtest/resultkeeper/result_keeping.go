@@ -19,7 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-// Keeping is how far this process is with the results of a finished run.
+// Keeping returns what this process has done so far with the results of a finished run.
 func (k *Keeper) Keeping(lt *v1alpha1.LoadTest, inForce *policy.Policy) lifecycle.Keeping {
 	if k == nil || !lifecycle.Finished(lt) {
 		return lifecycle.Keeping{}

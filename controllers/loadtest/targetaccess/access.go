@@ -30,7 +30,7 @@ type reach struct {
 	sent *workerv1.Destinations
 }
 
-// Found is what a decision needs of it.
+// Found returns what a decision needs of it.
 func (a *Access) Found() *lifecycle.Access { return &a.found }
 
 // confirm has an endpoint that no pod has keep a run from beginning, and end one that is

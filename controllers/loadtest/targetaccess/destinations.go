@@ -10,8 +10,8 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// Destinations are where connections to the targets may go to, as Grant made them; nil: it
-// was not read. They do not change.
+// Destinations returns where connections to the targets may go, as Grant made it; nil: it
+// was not read. What it returns does not change.
 func (a *Access) Destinations() (target, control *workerv1.Destinations) {
 	if a == nil {
 		return nil, nil
@@ -19,8 +19,8 @@ func (a *Access) Destinations() (target, control *workerv1.Destinations) {
 	return a.target.sent, a.control.sent
 }
 
-// Grant makes what the workers are sent from what the status grants, and says whether it is
-// known for each target.
+// Grant makes what the workers are sent from what the status grants. It is to be called
+// before Destinations; known says whether it could be made for each target.
 func (a *Access) Grant(lt *v1alpha1.LoadTest) (known bool) {
 	if a == nil || !lt.Status.HasAccess() {
 		return false

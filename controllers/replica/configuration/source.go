@@ -30,8 +30,8 @@ import (
 // reasonConfigurationInvalid is that of an event of the ConfigMap.
 const reasonConfigurationInvalid = "ConfigurationInvalid"
 
-// Source is where the administrator's configuration comes from: a ConfigMap of the
-// operator's namespace. Its exported fields are set before it is used, and not changed.
+// Source reads the administrator's configuration from a ConfigMap of the operator's
+// namespace. Its exported fields are set before it is used, and not changed.
 type Source struct {
 	ConfigMap types.NamespacedName
 	Clock     clock.PassiveClock
