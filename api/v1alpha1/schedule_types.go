@@ -128,8 +128,8 @@ type Rollout struct {
 	Kind WorkloadKind `json:"kind"`
 	// name is the name of the workload, in the namespace of the schedule. A rollout counts when
 	// every pod has the latest revision and is available. The operator looks every 15 s: of two
-	// rollouts within that time, the later one counts. A StatefulSet with a partition never
-	// counts, because some of its pods keep the revision before.
+	// in that time, the later counts. A StatefulSet with a partition never counts: some of
+	// its pods keep the old revision.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
