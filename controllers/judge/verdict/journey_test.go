@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // journeys are so many of a journey that were completed in a time, that failed, and that
@@ -19,6 +18,17 @@ func journeys(completed int64, took time.Duration, failed, left int64, after tim
 		j.Time.RecordN(took, completed)
 		j.Unfinished.RecordN(after, left)
 		o.merged.Journeys = append(o.merged.Journeys, j)
+	}
+}
+
+// byLateGenerator are journeys of which so many failed only because the generator was late, and
+// which would have taken that long with a perfect one.
+func byLateGenerator(excused int64, ideal time.Duration, of func(*outcome)) func(*outcome) {
+	return func(o *outcome) {
+		of(o)
+		j := &o.merged.Journeys[len(o.merged.Journeys)-1]
+		j.Excused, j.Ideal = excused, measure.NewHistogram()
+		j.Ideal.RecordN(ideal, j.Completed)
 	}
 }
 
@@ -90,6 +100,22 @@ func TestThresholdsOfJourneys(t *testing.T) {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){journeys(98, time.Second, 2, 50, time.Second), other},
 			broken, "failureRate of a is 2% in step burst; at most 1% is allowed.",
 		},
+		"failures of a late generator": {
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), other},
+			inconclusive, "failureRate of a is between 0% and 2% in step burst; at most 1% is allowed. Without the generator's own delay it is 0%.",
+		},
+		"failures beside those of a late generator": {
+			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(96, time.Second, 4, 0, 0)), other},
+			broken, "failureRate of a is 4% in step burst (2% without the generator's own delay); at most 1% is allowed.",
+		},
+		"time of a late generator": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, time.Second, journeys(100, 3*time.Second, 0, 0, 0)), other},
+			inconclusive, "p95 of a is between 1.000447s and 3.000319s in step burst; at most 2s is allowed. Without the generator's own delay it is 1.000447s.",
+		},
+		"time beside that of a late generator": {
+			ofJourneys(atMost("p95", "2s"), "a"), []func(*outcome){byLateGenerator(0, 2500*ms, journeys(100, 3*time.Second, 0, 0, 0)), other},
+			broken, "p95 of a is 3.000319s in step burst (2.500607s without the generator's own delay); at most 2s is allowed.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := judge(shopping(tc.threshold), nil, burst, sent(100, 900, tc.measured...)).Thresholds[0]
@@ -111,6 +137,7 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 		"none of either has ended":   {nil, []func(*outcome){journeys(0, 0, 0, 3, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": v1alpha1.ThresholdPending}},
 		"fewer were measured":        {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
 		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
+		"by a late generator":        {nil, []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), journeys(1, time.Second, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": inconclusive}},
 		"one is allowed to":          {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
 		"and the other is not":       {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
 		"a minimum":                  {[]v1alpha1.Threshold{ofJourneys(atLeast("failureRate", "0%"), "a")}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(1, time.Second, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
@@ -128,9 +155,7 @@ func TestJourneysThatFailBreachByDefault(t *testing.T) {
 				}
 				got[threshold.Name] = threshold.State
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("states (-want +got):\n%s", diff)
-			}
+			same.As(t, "states", tc.want, got)
 		})
 	}
 }
