@@ -6,7 +6,6 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func loadTest(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
@@ -137,9 +137,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 	if len(list) != 4 {
 		t.Fatalf("%d assignments, want 4", len(list))
 	}
-	if diff := cmp.Diff(want, list[1], protocmp.Transform(), protocmp.IgnoreFields(&workerv1.Assignment{}, "seed")); diff != "" {
-		t.Errorf("assignment of worker 1 (-want +got):\n%s", diff)
-	}
+	same.As(t, "assignment of worker 1", want, list[1], protocmp.Transform(), protocmp.IgnoreFields(&workerv1.Assignment{}, "seed"))
 }
 
 func TestAssignmentAppliesDefaults(t *testing.T) {
@@ -148,21 +146,15 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls", Weight: ptr(int32(0))}, {Method: "HEAD", Name: "probe"}}
 	s.Data = []v1alpha1.Data{{Name: "silent", Format: v1alpha1.DataFormatCSV}, {Name: "said", Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform}}
 	a := assignments(t, s)[0]
-	if diff := cmp.Diff(&workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform()); diff != "" {
-		t.Errorf("target (-want +got):\n%s", diff)
-	}
+	same.As(t, "target", &workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform())
 	want := []*workerv1.Request{
 		{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"},
 		{Name: "POST /urls", Type: "Write", Method: "POST", Path: "/urls"},
 		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/"},
 	}
-	if diff := cmp.Diff(want, a.GetRequests(), protocmp.Transform()); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, a.GetRequests(), protocmp.Transform())
 	names := []v1alpha1.RequestStatus{{Name: "GET /", Type: "Read"}, {Name: "POST /urls", Type: "Write"}, {Name: "probe", Type: "Read"}}
-	if diff := cmp.Diff(names, plan.RequestNames(s)); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	same.As(t, "names", names, plan.RequestNames(s))
 	for _, d := range a.GetData() {
 		if d.GetChoice() != workerv1.DataChoice_DATA_CHOICE_UNIFORM {
 			t.Errorf("rows of %s are chosen by %s, want uniformly", d.GetName(), d.GetChoice())
@@ -281,7 +273,5 @@ func TestAssignmentsFollowTheStatus(t *testing.T) {
 	if len(list) != 2 || list[1].GetWorkers() != 2 {
 		t.Fatalf("%d assignments, of %d workers, want 2", len(list), list[0].GetWorkers())
 	}
-	if diff := cmp.Diff(want, list[1].GetSteps(), protocmp.Transform()); diff != "" {
-		t.Errorf("steps of worker 1 (-want +got):\n%s", diff)
-	}
+	same.As(t, "steps of worker 1", want, list[1].GetSteps(), protocmp.Transform())
 }

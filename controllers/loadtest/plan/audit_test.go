@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // audited is a spec with an audit of two of its three requests.
@@ -39,12 +39,8 @@ func TestAuditsArePlannedWithTheirDefaults(t *testing.T) {
 		{Name: "links", State: v1alpha1.AuditPending, StableFor: *duration(3 * time.Second), MaxWait: *duration(2 * time.Minute), Unknown: &zero},
 		{Name: "clicks", State: v1alpha1.AuditPending, StableFor: *duration(0), MaxWait: *duration(time.Minute), Unknown: &zero},
 	}
-	if diff := cmp.Diff(want, accepted(t, s).Status.Audits); diff != "" {
-		t.Errorf("audits (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]int64{1, 0, 10}, plan.AuditedItems(s, s.Audits[1].Stored)); diff != "" {
-		t.Errorf("items (-want +got):\n%s", diff)
-	}
+	same.As(t, "audits", want, accepted(t, s).Status.Audits)
+	same.As(t, "items", []int64{1, 0, 10}, plan.AuditedItems(s, s.Audits[1].Stored))
 }
 
 func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
@@ -55,13 +51,9 @@ func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
 			{Name: "X-Key", ValueFile: "/var/run/loadtest/secrets/target/key"}, {Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/admin/key"},
 		},
 	}}}
-	if diff := cmp.Diff(want, list[len(list)-1].GetAudits(), protocmp.Transform()); diff != "" {
-		t.Errorf("audits (-want +got):\n%s", diff)
-	}
+	same.As(t, "audits", want, list[len(list)-1].GetAudits(), protocmp.Transform())
 	files := []plan.File{{Secret: true, Name: "admin", Key: "key"}, {Secret: true, Name: "target", Key: "key"}}
-	if diff := cmp.Diff(files, plan.Files(audited())); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	same.As(t, "files", files, plan.Files(audited()))
 }
 
 // What a warm-up stores is in no result, so that nothing could be said of the number.

@@ -2,9 +2,6 @@ package plan_test
 
 import (
 	"testing"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -13,52 +10,31 @@ import (
 
 // What excludes each other is refused, whichever of it is set.
 func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
-	second := metav1.Duration{Duration: time.Second}
-	ten, decimal := int32(10), func(s string) *v1alpha1.Decimal { d := v1alpha1.NewDecimal(s); return &d }
-	search := func(s *v1alpha1.LoadTestSpec) {
-		s.Ladder, s.Search = nil, &v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 10}, Duration: second}
-	}
-	ramp := func(to string) func(*v1alpha1.LoadTestSpec) {
-		return func(s *v1alpha1.LoadTestSpec) {
-			s.Ladder, s.Steps = nil, []v1alpha1.Step{{Users: &ten, RampTo: decimal(to), RatePerUser: decimal("1"), Duration: &second}}
-		}
-	}
-	versus := func(s *v1alpha1.LoadTestSpec) {
-		s.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{URL: "http://b"}}
-	}
 	const (
 		searched = "spec.search: must not be set with ladder, steps or repetitions, and must have one of users and rate."
 		compared = "spec.versus: must not be set with baseline, search or audits."
 		ramped   = "spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000."
+		search   = "search: {users: {min: 1, max: 10}, duration: 1s}, "
+		versus   = "versus: {target: {url: http://b}}, "
+		noSteps  = "steps: []"
 	)
-	for name, tc := range map[string]struct {
-		edits []func(*v1alpha1.LoadTestSpec)
-		want  string
-	}{
-		"a ladder":                 {nil, ""},
-		"a search with a ladder":   {[]func(*v1alpha1.LoadTestSpec){search, func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{Users: []int32{1}, Duration: second} }}, searched},
-		"with a step":              {[]func(*v1alpha1.LoadTestSpec){search, func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Users: &ten, Duration: &second}} }}, searched},
-		"with repetitions":         {[]func(*v1alpha1.LoadTestSpec){search, func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 2 }}, searched},
-		"versus":                   {[]func(*v1alpha1.LoadTestSpec){versus}, ""},
-		"versus with a search":     {[]func(*v1alpha1.LoadTestSpec){search, versus}, compared},
-		"versus with a baseline":   {[]func(*v1alpha1.LoadTestSpec){versus, func(s *v1alpha1.LoadTestSpec) { s.Baseline = &v1alpha1.Baseline{Name: "a"} }}, compared},
-		"versus with an audit":     {[]func(*v1alpha1.LoadTestSpec){versus, func(s *v1alpha1.LoadTestSpec) { s.Audits = []v1alpha1.Audit{{Name: "a"}} }}, compared},
-		"a ramp to one":            {[]func(*v1alpha1.LoadTestSpec){ramp("1")}, ""},
-		"a ramp to one and a half": {[]func(*v1alpha1.LoadTestSpec){ramp("1.5")}, ramped},
-		"a ramp to too many":       {[]func(*v1alpha1.LoadTestSpec){ramp("1000001")}, ramped},
+	for fields, want := range map[string]string{
+		"ladder: {users: [1], duration: 1s}, " + noSteps: "",
+		search + noSteps: "",
+		search + "ladder: {users: [1], duration: 1s}, " + noSteps:             searched,
+		search + "steps: [{users: 10, duration: 1s}]":                         searched,
+		search + "repetitions: 2, " + noSteps:                                 searched,
+		versus:                                                                "",
+		versus + search + noSteps:                                             compared,
+		versus + "baseline: {name: a}":                                        compared,
+		versus + "audits: [{name: a}]":                                        compared,
+		"steps: [{users: 10, rampTo: 1, ratePerUser: 1, duration: 1s}]":       "",
+		`steps: [{users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`:   ramped,
+		"steps: [{users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]": ramped,
 	} {
-		lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-			Target: v1alpha1.Target{URL: "http://a"}, Requests: []v1alpha1.Request{{Path: "/"}}, Ladder: &v1alpha1.Ladder{Users: []int32{1}, Duration: second},
-		}}
-		for _, edit := range tc.edits {
-			edit(&lt.Spec)
-		}
-		got := ""
-		if _, refusal := plan.New(lt, policy.Everything()); refusal != nil {
-			got = refusal.Message
-		}
-		if got != tc.want {
-			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		_, refusal := plan.New(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything())
+		if got := message(refusal); got != want {
+			t.Errorf("%s: %q, want %q", fields, got, want)
 		}
 	}
 }

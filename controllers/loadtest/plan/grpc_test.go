@@ -12,6 +12,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // calling is a LoadTest with a call.
@@ -42,9 +43,7 @@ func calling() *v1alpha1.LoadTest {
 func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
 	lt := calling()
 	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "shop"}}
-	if diff := cmp.Diff(want, plan.Files(&lt.Spec)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	same.As(t, "files", want, plan.Files(&lt.Spec))
 	a := plan.Assignments(lt)[0]
 	if got := a.GetTarget().GetDescriptorsFile(); got != "/var/run/loadtest/configmaps/protos/shop.binpb" {
 		t.Errorf("the descriptors are in %s", got)
@@ -53,16 +52,12 @@ func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
 	if r.GetCall().GetMethod() != "shop.v1.Cart/Add" || messagesIn(r) != `{"item": "${user}"}` || r.GetName() != "shop.v1.Cart/Add" || r.GetType() != "Call" {
 		t.Errorf("the request is %v", r)
 	}
-	if diff := cmp.Diff([]int32{0, 5}, r.GetExpectedStatus()); diff != "" {
-		t.Errorf("expected statuses (-want +got):\n%s", diff)
-	}
+	same.As(t, "expected statuses", []int32{0, 5}, r.GetExpectedStatus())
 	var headers []string
 	for _, h := range r.GetHeaders() {
 		headers = append(headers, h.GetName()+": "+h.GetValue()+h.GetValueFile())
 	}
-	if diff := cmp.Diff([]string{"Authorization: a", "X-User: e", "x-key: /var/run/loadtest/secrets/keys/shop"}, headers); diff != "" {
-		t.Errorf("metadata (-want +got):\n%s", diff)
-	}
+	same.As(t, "metadata", []string{"Authorization: a", "X-User: e", "x-key: /var/run/loadtest/secrets/keys/shop"}, headers)
 	lt.Spec.Requests[0].GRPC.Message = nil
 	if got := messagesIn(plan.Assignments(lt)[0].GetRequests()[0]); got != "{}" {
 		t.Errorf("no message is %s", got)
@@ -128,9 +123,7 @@ func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 		if diff := cmp.Diff([]string{"Authorization: a", "x-user: d", "x-key: p /var/run/loadtest/secrets/keys/shop"}, headers); diff != "" || target.GetDescriptorsFile() != "" {
 			t.Errorf("%s: descriptors in %q, headers (-want +got):\n%s", name, target.GetDescriptorsFile(), diff)
 		}
-		if diff := cmp.Diff([]plan.File{{Secret: true, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec)); diff != "" {
-			t.Errorf("%s: files (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name+": files", []plan.File{{Secret: true, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec))
 	}
 	lt.Spec.Requests = []v1alpha1.Request{{Path: "/"}}
 	if h := plan.Assignments(lt)[0].GetTarget().GetReflectionHeaders(); len(h) != 0 {
@@ -218,9 +211,7 @@ func TestQuestionIsAssignedWithItsFiles(t *testing.T) {
 	key := v1alpha1.Header{Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "ask"}}}
 	lt.Spec.Preflight = []v1alpha1.Preflight{{GRPC: &v1alpha1.Call{Method: "shop.v1.Shop/About", Metadata: []v1alpha1.Header{key}}}}
 	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "ask"}}
-	if diff := cmp.Diff(want, plan.Files(&lt.Spec)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	same.As(t, "files", want, plan.Files(&lt.Spec))
 	if got := plan.Assignments(lt)[0].GetPreflight()[0].GetHeaders(); len(got) != 3 || got[2].GetValueFile() != "/var/run/loadtest/secrets/keys/ask" {
 		t.Errorf("metadata %v, want two headers of the target and the key", got)
 	}

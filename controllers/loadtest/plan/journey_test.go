@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // shop is a spec with a journey.
@@ -31,17 +31,13 @@ func TestJourneysAreAssigned(t *testing.T) {
 			{Think: &workerv1.Think{ShortestNanos: 1e9, LongestNanos: 3e9}}, {Request: 1, Times: 2},
 		},
 	}}
-	if diff := cmp.Diff(want, a.GetJourneys(), protocmp.Transform()); diff != "" {
-		t.Errorf("journeys (-want +got):\n%s", diff)
-	}
+	same.As(t, "journeys", want, a.GetJourneys(), protocmp.Transform())
 	// What a journey sends is in the mix only by a weight of its own.
 	var weights []int32
 	for _, r := range a.GetRequests() {
 		weights = append(weights, r.GetWeight())
 	}
-	if diff := cmp.Diff([]int32{0, 3, 1}, weights); diff != "" {
-		t.Errorf("weights (-want +got):\n%s", diff)
-	}
+	same.As(t, "weights", []int32{0, 3, 1}, weights)
 }
 
 // Each request of a user may take its timeout, and the waits of a journey before it.

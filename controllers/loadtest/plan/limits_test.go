@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // limited are rules with small limits.
@@ -213,9 +214,7 @@ func TestSearchIsLimitedWithAllItsProbes(t *testing.T) {
 
 func TestPriorityClassThatIsNone(t *testing.T) {
 	p, err := policy.Load([]byte("priorityClasses: [{name: nightly, value: 1}, {name: gate, value: 2}, {name: other, value: 3, namespaces: [team-a]}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for class, want := range map[string]string{
 		"":       "",
 		"gate":   "",

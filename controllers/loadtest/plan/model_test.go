@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func configMap(name v1alpha1.ObjectName, key string) *v1alpha1.KeySource {
@@ -144,9 +145,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 			},
 		},
 	}
-	if diff := cmp.Diff(want, assignments(t, fullModel())[3], protocmp.Transform()); diff != "" {
-		t.Errorf("assignment of worker 3 (-want +got):\n%s", diff)
-	}
+	same.As(t, "assignment of worker 3", want, assignments(t, fullModel())[3], protocmp.Transform())
 }
 
 func TestFiles(t *testing.T) {
@@ -165,9 +164,7 @@ func TestFiles(t *testing.T) {
 		{Secret: true, Name: "client", Key: "tls.crt"},
 		{Secret: true, Name: "client", Key: "tls.key"},
 	}
-	if diff := cmp.Diff(want, plan.Files(spec)); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	same.As(t, "files", want, plan.Files(spec))
 	if got := plan.Files(oneUser()); len(got) != 0 {
 		t.Errorf("a spec that names no file has %v", got)
 	}
@@ -217,9 +214,7 @@ func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
 	spec.Target.Headers = []v1alpha1.Header{secretHeader("Authorization", "api", "token")}
 	spec.Requests[0].Headers = []v1alpha1.Header{{Name: "authorization", Value: ptr("")}}
 	want := []*workerv1.Header{{Name: "authorization"}}
-	if diff := cmp.Diff(want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform()); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
+	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
 }
 
 // Only a LoadTest that has not passed through the API server has a header of nothing.
@@ -227,18 +222,14 @@ func TestAHeaderWithoutAValueIsEmpty(t *testing.T) {
 	spec := oneUser()
 	spec.Requests[0].Headers = []v1alpha1.Header{{Name: "X-Empty"}}
 	want := []*workerv1.Header{{Name: "X-Empty"}}
-	if diff := cmp.Diff(want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform()); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
+	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
 }
 
 func TestTLSWithoutFiles(t *testing.T) {
 	spec := oneUser()
 	spec.Target.TLS = &v1alpha1.TLS{InsecureSkipVerify: true, Resume: true}
 	want := &workerv1.TLS{InsecureSkipVerify: true, Resume: true}
-	if diff := cmp.Diff(want, assignments(t, spec)[0].GetTarget().GetTls(), protocmp.Transform()); diff != "" {
-		t.Errorf("TLS (-want +got):\n%s", diff)
-	}
+	same.As(t, "TLS", want, assignments(t, spec)[0].GetTarget().GetTls(), protocmp.Transform())
 }
 
 // A setup has a fill, a warm-up or both.
@@ -264,9 +255,7 @@ func TestSetupOfOnePart(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, assignments(t, named(tc.setup))[0].GetSetup(), protocmp.Transform()); diff != "" {
-				t.Errorf("setup (-want +got):\n%s", diff)
-			}
+			same.As(t, "setup", tc.want, assignments(t, named(tc.setup))[0].GetSetup(), protocmp.Transform())
 		})
 	}
 }
@@ -283,7 +272,5 @@ func TestSharesOfTheFillAddUp(t *testing.T) {
 }
 
 func TestRequestItems(t *testing.T) {
-	if diff := cmp.Diff([]int64{20, 1}, plan.RequestItems(fullModel())); diff != "" {
-		t.Errorf("items (-want +got):\n%s", diff)
-	}
+	same.As(t, "items", []int64{20, 1}, plan.RequestItems(fullModel()))
 }

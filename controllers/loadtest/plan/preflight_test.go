@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // asked are the questions of the last of several workers.
@@ -89,9 +89,7 @@ func TestPreflight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := oneUser()
 			spec.Parallelism, spec.Target.Headers, spec.Preflight = ptr(int32(3)), tt.target, tt.asked
-			if diff := cmp.Diff(tt.want, asked(t, spec), protocmp.Transform()); diff != "" {
-				t.Errorf("preflight (-want +got):\n%s", diff)
-			}
+			same.As(t, "preflight", tt.want, asked(t, spec), protocmp.Transform())
 		})
 	}
 }
@@ -106,9 +104,7 @@ func TestPreflightNames(t *testing.T) {
 		{GRPCHealth: &v1alpha1.GRPCHealth{Service: strings.Repeat("x", 256)}},
 	}}
 	want := []string{"strategy", "HEAD /health", "GET /" + strings.Repeat("ä", 58), "shop.v1.Shop/About", "grpcHealth", "grpcHealth " + strings.Repeat("x", 52)}
-	if diff := cmp.Diff(want, plan.PreflightNames(spec.Preflight)); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	same.As(t, "names", want, plan.PreflightNames(spec.Preflight))
 	if got := plan.PreflightNames(nil); len(got) != 0 {
 		t.Errorf("without questions there are the names %v", got)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func repeated(times int32, s *v1alpha1.LoadTestSpec) *v1alpha1.LoadTestSpec {
@@ -76,9 +77,7 @@ func TestRepetitions(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, plan.Steps(tc.spec)); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
+			same.As(t, "steps", tc.want, plan.Steps(tc.spec))
 		})
 	}
 }
@@ -119,9 +118,7 @@ func TestNamesOfRepetitions(t *testing.T) {
 			for _, s := range plan.Steps(tc.spec) {
 				got = append(got, s.Name)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
+			same.As(t, "names", tc.want, got)
 		})
 	}
 }
@@ -214,9 +211,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 					t.Errorf("reason %s, want InvalidSpec", refusal.Reason)
 				}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("refusal (-want +got):\n%s", diff)
-			}
+			same.As(t, "refusal", tc.want, got)
 		})
 	}
 }

@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -173,9 +173,7 @@ func TestSteps(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, plan.Steps(tc.spec)); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
+			same.As(t, "steps", tc.want, plan.Steps(tc.spec))
 		})
 	}
 }
@@ -201,9 +199,7 @@ func TestStepNamesAreUnique(t *testing.T) {
 			for _, s := range plan.Steps(withSteps(tc.steps...)) {
 				got = append(got, s.Name)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
+			same.As(t, "names", tc.want, got)
 		})
 	}
 }
@@ -249,9 +245,7 @@ func TestKindsOfLoad(t *testing.T) {
 		}
 		got = append(got, kind)
 	}
-	if diff := cmp.Diff([]string{"pause", "load", "schedule", "burst", "schedule"}, got); diff != "" {
-		t.Errorf("kinds (-want +got):\n%s", diff)
-	}
+	same.As(t, "kinds", []string{"pause", "load", "schedule", "burst", "schedule"}, got)
 }
 
 func TestTimeout(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // replay is a LoadTest of a Service with a request of targets.
@@ -30,9 +31,7 @@ func TestTargetsAreAMountedFile(t *testing.T) {
 		v1alpha1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
 	} {
 		lt := replay(format)
-		if diff := cmp.Diff([]plan.File{{Name: "replay", Key: "targets.txt"}}, plan.Files(&lt.Spec)); diff != "" {
-			t.Errorf("files (-want +got):\n%s", diff)
-		}
+		same.As(t, "files", []plan.File{{Name: "replay", Key: "targets.txt"}}, plan.Files(&lt.Spec))
 		got := plan.Assignments(lt)[0].GetRequests()[0]
 		if got.GetTargetsFile() != "/var/run/loadtest/configmaps/replay/targets.txt" || got.GetTargetsFormat() != want {
 			t.Errorf("format %q: file %s of format %v", format, got.GetTargetsFile(), got.GetTargetsFormat())

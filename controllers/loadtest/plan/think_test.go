@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Think times reach the workers from each place that has them.
@@ -39,9 +39,7 @@ func TestThinkTimesAreAssigned(t *testing.T) {
 				steps = append(steps, largest)
 			}
 			for _, step := range steps {
-				if diff := cmp.Diff(tt.want, &workerv1.Step{Load: step.GetLoad()}, protocmp.Transform()); diff != "" {
-					t.Errorf("load (-want +got):\n%s", diff)
-				}
+				same.As(t, "load", tt.want, &workerv1.Step{Load: step.GetLoad()}, protocmp.Transform())
 			}
 		})
 	}

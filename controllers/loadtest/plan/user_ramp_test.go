@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAssignmentOfARampOfUsers(t *testing.T) {
@@ -21,9 +21,7 @@ func TestAssignmentOfARampOfUsers(t *testing.T) {
 			From: 7, To: 3, DurationNanos: 20_000_000_000, Think: &workerv1.Think{ShortestNanos: 1_000_000_000, LongestNanos: 3_000_000_000},
 		}},
 	}
-	if diff := cmp.Diff(want, assignments(t, s)[1].GetSteps()[0], protocmp.Transform()); diff != "" {
-		t.Errorf("step of worker 1 (-want +got):\n%s", diff)
-	}
+	same.As(t, "step of worker 1", want, assignments(t, s)[1].GetSteps()[0], protocmp.Transform())
 	s.Steps[0].Think, s.Steps[0].RatePerUser = "", decimal("0.5")
 	if got := assignments(t, s)[1].GetSteps()[0].GetRampedUsers(); got.GetRatePerUserMicros() != 500_000 || got.GetThink() != nil {
 		t.Errorf("a ramp with a rate is assigned as %v", got)

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
@@ -109,322 +108,124 @@ func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
 	}
 }
 
-type refusalCase = struct {
-	edit func(*v1alpha1.LoadTestSpec)
-	want *plan.Refusal
-}
-
-func proxyRefused(url string) refusalCase {
-	return refusalCase{
-		func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: url} },
-		&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.proxy.url: must be http:// with a host, without credentials and without a path, for example http://proxy:3128."},
+// yamlSpec is a spec of a user who sends requests to http://shortener:8080 for a second, but for
+// the fields that it gives.
+func yamlSpec(t *testing.T, fields string) *v1alpha1.LoadTestSpec {
+	t.Helper()
+	var s v1alpha1.LoadTestSpec
+	if err := yaml.UnmarshalStrict([]byte(fields), &s); err != nil {
+		t.Fatalf("%s: %v", fields, err)
 	}
-}
-
-func traceRefused(sampled string) refusalCase {
-	return refusalCase{
-		func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: sampled} },
-		&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.trace.sampled: must be a percentage above 0% and up to 100%, such as 1%."},
+	if s.Target.URL == "" && s.Target.Service == nil {
+		s.Target.URL = "http://shortener:8080"
 	}
-}
-
-// together are users who send at that rate each.
-func together(users int32, rate string) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Users, s.Steps[0].RatePerUser = &users, decimal(rate) }
-}
-
-func tooFast(users int32, rate string) refusalCase {
-	return refusalCase{together(users, rate), &plan.Refusal{
-		Reason:  v1alpha1.ReasonInvalidSpec,
-		Message: fmt.Sprintf("spec: the users of step %d users send more than 1000000000 requests per second together; lower users or ratePerUser.", users),
-	}}
+	if s.Requests == nil {
+		s.Requests = []v1alpha1.Request{{}}
+	}
+	if s.Steps == nil {
+		s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), Duration: duration(time.Second)}}
+	}
+	return &s
 }
 
 func TestRefusals(t *testing.T) {
-	tests := map[string]refusalCase{
-		"nothing is wrong": {func(*v1alpha1.LoadTestSpec) {}, nil},
-		"a service needs no permission": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
-			}, nil,
-		},
-		"all requests are traced": {func(s *v1alpha1.LoadTestSpec) { s.Target.Trace = &v1alpha1.Trace{Sampled: "100%"} }, nil},
-		"more than all":           traceRefused("100.000001%"),
-		"a share that is invalid": traceRefused("0%"),
-		"a share that is no text": traceRefused("some"),
-		"a share of the control": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{URL: s.Target.URL, Trace: &v1alpha1.Trace{Sampled: "0%"}}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.versus.target.trace.sampled: must be a percentage above 0% and up to 100%, such as 1%."},
-		},
-		"host not allowed": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "https://example.com" },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or ask the administrator to add example.com to targets.rules of the operator's configuration."},
-		},
-		"proxy not allowed": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.example.com:3128"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.example.com is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration."},
-		},
-		"proxy of the cluster": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.Proxy = &v1alpha1.Proxy{URL: "http://proxy.tools.svc:3128/"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host proxy.tools.svc is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration."},
-		},
-		"host not allowed behind a proxy": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Target.URL, s.Target.Proxy = "https://example.com", &v1alpha1.Proxy{URL: "http://proxy:3128"}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.url: host example.com is not allowed; use a Service of this cluster, or ask the administrator to add example.com to targets.rules of the operator's configuration."},
-		},
-		"proxy not allowed for a service": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}, Proxy: &v1alpha1.Proxy{URL: "http://192.0.2.1"}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: "spec.target.proxy.url: host 192.0.2.1 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration."},
-		},
-		"proxy over https":         proxyRefused("https://proxy:3128"),
-		"proxy with a password":    proxyRefused("http://me:secret@proxy:3128"),
-		"proxy with a path":        proxyRefused("http://proxy:3128/x"),
-		"proxy that is no address": proxyRefused("proxy:3128"),
-		"proxy without a host":     proxyRefused("http://:3128"),
-		"proxy that is no URL":     proxyRefused("http://pro xy:3128"),
-		"no URL": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://short ener" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
-		},
-		"port 0": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://shortener:0" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: port 0 must be between 1 and 65535."},
-		},
-		"no host": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
-		},
-		"another scheme": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "ftp://shortener" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."},
-		},
-		"port out of bounds": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://shortener:70000" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: port 70000 must be between 1 and 65535."},
-		},
-		"template in the host": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://$user" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: $user is neither a host name nor an address."},
-		},
-		"address with a zone": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.URL = "http://[fe80::1%25eth0]" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.target.url: fe80::1%eth0 is neither a host name nor an address."},
-		},
-		"no request": {
-			func(s *v1alpha1.LoadTestSpec) { s.Requests = nil },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests: at least one request must be set."},
-		},
-		"only a pause": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Pause: duration(time.Second)}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: at least one step must send load; set ladder, steps or search."},
-		},
-		"a pause after the load": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, v1alpha1.Step{Pause: duration(time.Second)}) }, nil,
-		},
-		"a pause of nothing": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, v1alpha1.Step{Pause: duration(0)}) },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step pause 0s sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"no users for a while": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Users = ptr(int32(0)) },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 0 users sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"fewer users than none": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0].Users, s.Steps[0].RatePerUser = ptr(int32(-5)), decimal("1")
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step -5 users sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"arrivals that end before they begin": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps = []v1alpha1.Step{{Rate: decimal("999999999.999999"), Duration: duration(-time.Second)}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 999999999.999999/s sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"a step of nothing": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Name: "empty"}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step empty sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"users without an end": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps = []v1alpha1.Step{{Users: ptr(int32(5))}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 5 users sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"a rate that is no number": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps = []v1alpha1.Step{{Pause: duration(1)}, {Rate: decimal("fast"), Duration: duration(time.Second)}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[1].rate: "fast" is not a decimal number such as 0.5.`},
-		},
-		"a ramp to nothing": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps = []v1alpha1.Step{{Rate: decimal("1"), RampTo: decimal("0"), Duration: duration(time.Second)}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must be greater than 0."},
-		},
-		"random arrivals have no total, but send": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps = []v1alpha1.Step{{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Second)}}
-			}, nil,
-		},
-		"random arrivals without an end": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps = []v1alpha1.Step{{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: step 1/s sends nothing; set its users or rate, and its duration or requestsPerUser."},
-		},
-		"a fill of a request that is there": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Requests[0].Name = "create"
-				s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}}
-			}, nil,
-		},
-		"a fill of a request that is not there": {
-			func(s *v1alpha1.LoadTestSpec) { s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Count: 1}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.fill.request: spec.requests has no request named "".`},
-		},
-		"a warm-up of a request that is not there, after a fill of one that is": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Requests[0].Name = "create"
-				s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}, WarmUp: &v1alpha1.WarmUp{Request: "follow"}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: spec.requests has no request named "follow".`},
-		},
-		"a warm-up of a request that has its name by default": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Setup = &v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "GET /"}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.setup.warmUp.request: spec.requests has no request named "GET /".`},
-		},
-		"a rate of nothing": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RatePerUser = decimal("0.0") },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].ratePerUser: must be greater than 0."},
-		},
-		"a ramp of users": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RampTo = decimal("1000000") }, nil,
-		},
-		"a ramp to half a user": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RampTo = decimal("2.5") },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000."},
-		},
-		"a ramp to more users than there may be": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].RampTo = decimal("1000001") },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000."},
-		},
-		"a ramp of a burst": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("2"), RequestsPerUser: ptr(int32(2))}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].rampTo: must not be set with requestsPerUser, whose users begin together."},
-		},
-		"a ramp that becomes too fast": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0].RampTo, s.Steps[0].RatePerUser = decimal("1000000"), decimal("1001")
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec: the users of step 1 to 1000000 users send more than 1000000000 requests per second together; lower users or ratePerUser."},
-		},
-		"think times": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0].Think = "1s-3s"
-				s.Steps = append(s.Steps, v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(60)), Think: "1m"})
-			}, nil,
-		},
-		"a think time that is none": {
-			func(s *v1alpha1.LoadTestSpec) { s.Steps[0].Think = "3s-1s" },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.steps[0].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`},
-		},
-		"a ladder's think time that is none": {
-			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{Think: "long"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.think: "long" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`},
-		},
-		"a search's think time that is none": {
-			func(s *v1alpha1.LoadTestSpec) { s.Search = &v1alpha1.Search{Think: "2h"} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.search.think: "2h" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`},
-		},
-		"think times that no burst has time for": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(61)), Think: "1s-1m"}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 61 requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser."},
-		},
-		"think times that overflow": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps[0] = v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000_000)), Think: "1h"}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.steps[0].think: a user who sends 1000000000 requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser."},
-		},
-		"a ladder's rate that is no number": {
-			func(s *v1alpha1.LoadTestSpec) { s.Ladder = &v1alpha1.Ladder{RatePerUser: decimal("1/2")} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
-		},
-		"a ladder's rate of nothing": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Ladder = &v1alpha1.Ladder{Rates: []v1alpha1.Decimal{*decimal("1"), *decimal("0")}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.ladder.rates[1]: must be greater than 0."},
-		},
-		"no weight at all": {
-			func(s *v1alpha1.LoadTestSpec) { s.Requests = []v1alpha1.Request{{Weight: ptr(int32(0))}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests: at least one request must have a weight above 0."},
-		},
-		"an object that is expected": {
-			func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Expect = expecting(`{"a": 1}`) },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path."},
-		},
-		"a list that a preflight expects": {
-			func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {Expect: expecting(`[1]`)}} },
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.preflight[1].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path."},
-		},
-		"a text that is expected, too long": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1023) + `"`)
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.requests[0].expect.json[1].equals: must have at most 1024 bytes."},
-		},
-		"a text that just fits": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Requests[0].Expect = expecting(`"` + strings.Repeat("x", 1022) + `"`)
-			}, nil,
-		},
-		"a contract without refill": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("0")}}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.audits[0].rateLimit.refillPerSecond: must be greater than 0."},
-		},
-		"a contract without refill, beside a ladder's rate": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Steps, s.Ladder = nil, &v1alpha1.Ladder{Users: []int32{1}, RatePerUser: decimal("1"), Duration: *duration(time.Second)}
-				s.Audits = []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("0")}}}
-			},
-			&plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: "spec.audits[0].rateLimit.refillPerSecond: must be greater than 0."},
-		},
-		"a product just in bounds":           {together(1_000_000, "1000"), nil},
-		"a product out of bounds":            tooFast(1_000_000, "999999999"),
-		"a product just out of bounds":       tooFast(1_000_000, "1000.000001"),
-		"a product of more than 63 bits":     tooFast(10_000, "999999999"),
-		"a product of 2^64, whose rest is 0": tooFast(524_288, "35184372.088832"),
+	const (
+		invalid    = "InvalidSpec: "
+		share      = ".sampled: must be a percentage above 0% and up to 100%, such as 1%."
+		notAllowed = "TargetNotAllowed: spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to targets.rules of the operator's configuration."
+		noProxy    = invalid + "spec.target.proxy.url: must be http:// with a host, without credentials and without a path, for example http://proxy:3128."
+		noURL      = invalid + "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."
+	)
+	saying := func(format string) func(...any) string {
+		return func(args ...any) string { return fmt.Sprintf(format, args...) }
 	}
-	for name, tc := range tests {
+	proxyRefused := saying("TargetNotAllowed: spec.target.proxy.url: host %s is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration.")
+	sendsNothing := saying(invalid + "spec: step %s sends nothing; set its users or rate, and its duration or requestsPerUser.")
+	tooFast := saying(invalid + "spec: the users of step %s users send more than 1000000000 requests per second together; lower users or ratePerUser.")
+	noThink := saying(invalid + "%s: %q must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.")
+	thinksTooLong := saying(invalid + "spec.steps[0].think: a user who sends %s requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser.")
+	noScalar := saying(invalid + "%s.expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.")
+	for name, tc := range map[string]struct {
+		spec string
+		want string // "": accepted
+	}{
+		"nothing is wrong":                        {``, ""},
+		"a service needs no permission":           {`target: {service: {name: shortener}}`, ""},
+		"all requests are traced":                 {`target: {url: "http://a", trace: {sampled: 100%}}`, ""},
+		"more than all":                           {`target: {url: "http://a", trace: {sampled: 100.000001%}}`, invalid + "spec.target.trace" + share},
+		"a share that is none":                    {`target: {url: "http://a", trace: {sampled: 0%}}`, invalid + "spec.target.trace" + share},
+		"a share that is no text":                 {`target: {url: "http://a", trace: {sampled: some}}`, invalid + "spec.target.trace" + share},
+		"a share of the control":                  {`versus: {target: {url: "http://a", trace: {sampled: 0%}}}`, invalid + "spec.versus.target.trace" + share},
+		"host not allowed":                        {`target: {url: "https://example.com"}`, notAllowed},
+		"host not allowed behind a proxy":         {`target: {url: "https://example.com", proxy: {url: "http://proxy:3128"}}`, notAllowed},
+		"proxy not allowed":                       {`target: {url: "http://a", proxy: {url: "http://proxy.example.com:3128"}}`, proxyRefused("proxy.example.com")},
+		"proxy of the cluster":                    {`target: {url: "http://a", proxy: {url: "http://proxy.tools.svc:3128/"}}`, proxyRefused("proxy.tools.svc")},
+		"proxy not allowed for a service":         {`target: {service: {name: shortener}, proxy: {url: "http://192.0.2.1"}}`, proxyRefused("192.0.2.1")},
+		"proxy over https":                        {`target: {url: "http://a", proxy: {url: "https://proxy:3128"}}`, noProxy},
+		"proxy with a password":                   {`target: {url: "http://a", proxy: {url: "http://me:secret@proxy:3128"}}`, noProxy},
+		"proxy with a path":                       {`target: {url: "http://a", proxy: {url: "http://proxy:3128/x"}}`, noProxy},
+		"proxy that is no address":                {`target: {url: "http://a", proxy: {url: "proxy:3128"}}`, noProxy},
+		"proxy without a host":                    {`target: {url: "http://a", proxy: {url: "http://:3128"}}`, noProxy},
+		"proxy that is no URL":                    {`target: {url: "http://a", proxy: {url: "http://pro xy:3128"}}`, noProxy},
+		"no URL":                                  {`target: {url: "http://short ener"}`, noURL},
+		"no host":                                 {`target: {url: "http://"}`, noURL},
+		"another scheme":                          {`target: {url: "ftp://shortener"}`, noURL},
+		"port 0":                                  {`target: {url: "http://shortener:0"}`, invalid + `spec.target.url: port 0 must be between 1 and 65535.`},
+		"port out of bounds":                      {`target: {url: "http://shortener:70000"}`, invalid + `spec.target.url: port 70000 must be between 1 and 65535.`},
+		"template in the host":                    {`target: {url: "http://$user"}`, invalid + `spec.target.url: $user is neither a host name nor an address.`},
+		"address with a zone":                     {`target: {url: "http://[fe80::1%25eth0]"}`, invalid + `spec.target.url: fe80::1%eth0 is neither a host name nor an address.`},
+		"no request":                              {`requests: []`, invalid + `spec.requests: at least one request must be set.`},
+		"only a pause":                            {`steps: [{pause: 1s}]`, invalid + `spec: at least one step must send load; set ladder, steps or search.`},
+		"a pause after the load":                  {`steps: [{users: 1, duration: 1s}, {pause: 1s}]`, ""},
+		"a pause of nothing":                      {`steps: [{users: 1, duration: 1s}, {pause: 0s}]`, sendsNothing("pause 0s")},
+		"no users for a while":                    {`steps: [{users: 0, duration: 1s}]`, sendsNothing("0 users")},
+		"fewer users than none":                   {`steps: [{users: -5, ratePerUser: 1, duration: 1s}]`, sendsNothing("-5 users")},
+		"arrivals that end before they begin":     {`steps: [{rate: "999999999.999999", duration: -1s}]`, sendsNothing("999999999.999999/s")},
+		"a step of nothing":                       {`steps: [{name: empty}]`, sendsNothing("empty")},
+		"users without an end":                    {`steps: [{users: 5}]`, sendsNothing("5 users")},
+		"a rate that is no number":                {`steps: [{pause: 1ns}, {rate: fast, duration: 1s}]`, invalid + `spec.steps[1].rate: "fast" is not a decimal number such as 0.5.`},
+		"a ramp to nothing":                       {`steps: [{rate: 1, rampTo: 0, duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be greater than 0.`},
+		"random arrivals have no total, but send": {`steps: [{rate: 1, arrivals: Poisson, duration: 1s}]`, ""},
+		"random arrivals without an end":          {`steps: [{rate: 1, arrivals: Poisson}]`, sendsNothing("1/s")},
+		"a fill of a request that is there":       {`{requests: [{name: create}], setup: {fill: {request: create, count: 1}}}`, ""},
+		"a fill of a request that is not there":   {`setup: {fill: {count: 1}}`, invalid + `spec.setup.fill.request: no request of spec.requests has the name "".`},
+		"a warm-up of a request that is not there, after a fill of one that is": {`{requests: [{name: create}], setup: {fill: {request: create, count: 1}, warmUp: {request: follow}}}`, invalid + `spec.setup.warmUp.request: no request of spec.requests has the name "follow".`},
+		"a warm-up of a request that has its name by default":                   {`setup: {warmUp: {request: GET /}}`, invalid + `spec.setup.warmUp.request: no request of spec.requests has the name "GET /".`},
+		"a rate of nothing":                                 {`steps: [{users: 1, ratePerUser: "0.0", duration: 1s}]`, invalid + `spec.steps[0].ratePerUser: must be greater than 0.`},
+		"a ramp of users":                                   {`steps: [{users: 1, rampTo: 1000000, duration: 1s}]`, ""},
+		"a ramp to half a user":                             {`steps: [{users: 1, rampTo: "2.5", duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000.`},
+		"a ramp to more users than there may be":            {`steps: [{users: 1, rampTo: 1000001, duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000.`},
+		"a ramp of a burst":                                 {`steps: [{users: 1, rampTo: 2, requestsPerUser: 2}]`, invalid + `spec.steps[0].rampTo: must not be set with requestsPerUser, whose users begin together.`},
+		"a ramp that becomes too fast":                      {`steps: [{users: 1, rampTo: 1000000, ratePerUser: 1001, duration: 1s}]`, tooFast("1 to 1000000")},
+		"think times":                                       {`steps: [{users: 1, think: 1s-3s, duration: 1s}, {users: 1, requestsPerUser: 60, think: 1m}]`, ""},
+		"a think time that is none":                         {`steps: [{users: 1, think: 3s-1s, duration: 1s}]`, noThink("spec.steps[0].think", "3s-1s")},
+		"a ladder's think time that is none":                {`ladder: {think: long}`, noThink("spec.ladder.think", "long")},
+		"a search's think time that is none":                {`search: {think: 2h}`, noThink("spec.search.think", "2h")},
+		"think times that no burst has time for":            {`steps: [{users: 1, requestsPerUser: 61, think: 1s-1m}]`, thinksTooLong("61")},
+		"think times that overflow":                         {`steps: [{users: 1, requestsPerUser: 1000000000, think: 1h}]`, thinksTooLong("1000000000")},
+		"a ladder's rate that is no number":                 {`ladder: {ratePerUser: 1/2}`, invalid + `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
+		"a ladder's rate of nothing":                        {`ladder: {rates: [1, 0]}`, invalid + `spec.ladder.rates[1]: must be greater than 0.`},
+		"no weight at all":                                  {`requests: [{weight: 0}]`, invalid + `spec.requests: at least one request must have a weight above 0.`},
+		"an object that is expected":                        {`requests: [{expect: {json: [{path: .a}, {path: .b, equals: {a: 1}}]}}]`, noScalar("spec.requests[0]")},
+		"a list that a preflight expects":                   {`preflight: [{}, {expect: {json: [{path: .a}, {path: .b, equals: [1]}]}}]`, noScalar("spec.preflight[1]")},
+		"a text that is expected, too long":                 {`requests: [{expect: {json: [{path: .a}, {path: .b, equals: "` + strings.Repeat("x", 1023) + `"}]}}]`, invalid + `spec.requests[0].expect.json[1].equals: must have at most 1024 bytes.`},
+		"a text that just fits":                             {`requests: [{expect: {json: [{path: .a}, {path: .b, equals: "` + strings.Repeat("x", 1022) + `"}]}}]`, ""},
+		"a contract without refill":                         {`audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: 0}}]`, invalid + `spec.audits[0].rateLimit.refillPerSecond: must be greater than 0.`},
+		"a contract without refill, beside a ladder's rate": {`{steps: [], ladder: {users: [1], ratePerUser: 1, duration: 1s}, audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: 0}}]}`, invalid + `spec.audits[0].rateLimit.refillPerSecond: must be greater than 0.`},
+		"a product just in bounds":                          {`steps: [{users: 1000000, ratePerUser: 1000, duration: 1s}]`, ""},
+		"a product out of bounds":                           {`steps: [{users: 1000000, ratePerUser: 999999999, duration: 1s}]`, tooFast("1000000")},
+		"a product just out of bounds":                      {`steps: [{users: 1000000, ratePerUser: "1000.000001", duration: 1s}]`, tooFast("1000000")},
+		"a product of more than 63 bits":                    {`steps: [{users: 10000, ratePerUser: 999999999, duration: 1s}]`, tooFast("10000")},
+		"a product of 2^64, whose rest is 0":                {`steps: [{users: 524288, ratePerUser: "35184372.088832", duration: 1s}]`, tooFast("524288")},
+	} {
 		t.Run(name, func(t *testing.T) {
-			lt := loadTest(oneUser())
-			tc.edit(&lt.Spec)
-			_, refusal := plan.New(lt, policy.Rules{})
-			if diff := cmp.Diff(tc.want, refusal); diff != "" {
-				t.Errorf("refusal (-want +got):\n%s", diff)
+			got := ""
+			if _, refusal := plan.New(loadTest(yamlSpec(t, tc.spec)), policy.Rules{}); refusal != nil {
+				got = refusal.Reason + ": " + refusal.Message
+			}
+			if got != tc.want {
+				t.Errorf("refused: %q, want %q", got, tc.want)
 			}
 		})
 	}
-}
-
-// expecting has null, which is a scalar, and that value.
-func expecting(raw string) *v1alpha1.Expectation {
-	return &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{
-		{Path: ".a"}, {Path: ".b", Equals: apiextensionsv1.JSON{Raw: []byte(raw)}},
-	}}
 }

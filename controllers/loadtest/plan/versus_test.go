@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // versus is a spec with a control called v3.
@@ -42,9 +42,7 @@ func TestStepsOfBothSidesArePaired(t *testing.T) {
 		"2/1 Candidate 10 (2)", "2/1  rest", "2/1 Control 10 on v3 (2)", "2/2  rest",
 		"2/3 Candidate 100 (2)", "2/3  rest", "2/3 Control 100 on v3 (2)",
 	}
-	if diff := cmp.Diff(sides(want), sides(got)); diff != "" {
-		t.Errorf("steps, each pair in one order (-want +got):\n%s", diff)
-	}
+	same.As(t, "steps, each pair in one order", sides(want), sides(got))
 }
 
 // sides are steps with the candidate's before the control's in each pair.
@@ -134,9 +132,7 @@ func TestNamesOfTheSides(t *testing.T) {
 		"called candidate":   {func(s *v1alpha1.LoadTestSpec) { s.Target, s.Versus.Name = at("http://candidate"), "candidate" }, v1alpha1.VersusStatus{Candidate: "candidate", Control: "control", TargetURL: "http://shortener-v3.demo.svc:80"}},
 		"a port with a name": {func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Service.Port = ptr(intstr.FromString("http")) }, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
 	} {
-		if diff := cmp.Diff(&tc.want, planned(t, versus(rungs(false, 1), tc.change)).Versus); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name, &tc.want, planned(t, versus(rungs(false, 1), tc.change)).Versus)
 	}
 }
 
@@ -172,7 +168,7 @@ func TestVersusRefusals(t *testing.T) {
 		},
 		"a value that is none in a question": {
 			func(s *v1alpha1.LoadTestSpec) {
-				s.Versus.Preflight = []v1alpha1.Preflight{{Expect: expecting("{}")}}
+				s.Versus.Preflight = yamlSpec(t, "preflight: [{expect: {json: [{path: .a}, {path: .b, equals: {}}]}}]").Preflight
 			},
 			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
 		},

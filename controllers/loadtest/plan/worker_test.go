@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // workerRules are rules of the namespace of the tests; the others have none.
@@ -80,9 +81,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := policy.Load([]byte(workerRules))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			lt := loadTest(withSteps(v1alpha1.Step{Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
 			tc.change(&lt.Spec)
 			rules := p.For(lt.Namespace)
