@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // link passes connections on to the API server until it is frozen: then nothing is
@@ -18,13 +20,9 @@ type link struct {
 func newLink(t *testing.T, host string) *link {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	server, err := url.Parse(host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	l := &link{address: listener.Addr().String(), server: server.Host}
 	var connections sync.WaitGroup
 	connections.Go(func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestMain runs this program as the operator where a test started it as such.
@@ -27,9 +28,7 @@ func given(t *testing.T, args ...string) options {
 	var o options
 	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
 	o.bind(flags)
-	if err := flags.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, flags.Parse(args))
 	return o
 }
 
@@ -42,9 +41,7 @@ func enough(more ...string) []string {
 func file(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 

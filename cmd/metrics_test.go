@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // scraper asks replicas for metrics, as a Prometheus that verifies their certificate.
@@ -34,9 +35,7 @@ type scraper struct {
 func (o *operators) scraper() *scraper {
 	o.t.Helper()
 	var secret corev1.Secret
-	if err := o.client.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, o.client.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "loadtest-operator-coordinator"}, &secret))
 	config := &tls.Config{RootCAs: x509.NewCertPool(), ServerName: workerv1.ServerName}
 	config.RootCAs.AppendCertsFromPEM(secret.Data["ca.crt"])
 	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
@@ -47,21 +46,15 @@ func (o *operators) scraper() *scraper {
 func (s *scraper) get(method, url, authorization string) (int, string) {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, url, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Succeed(s.t, err)
 	if authorization != "" {
 		request.Header.Set("Authorization", authorization)
 	}
 	answer, err := s.client.Do(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Succeed(s.t, err)
 	defer answer.Body.Close()
 	page, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Succeed(s.t, err)
 	return answer.StatusCode, string(page)
 }
 
@@ -69,13 +62,9 @@ func (s *scraper) get(method, url, authorization string) (int, string) {
 func (o *operators) token(account string, audiences ...string) string {
 	o.t.Helper()
 	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.namespace, Name: account}}
-	if err := client.IgnoreAlreadyExists(o.client.Create(o.t.Context(), sa)); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, client.IgnoreAlreadyExists(o.client.Create(o.t.Context(), sa)))
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
-	if err := o.client.SubResource("token").Create(o.t.Context(), sa, request); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, o.client.SubResource("token").Create(o.t.Context(), sa, request))
 	return request.Status.Token
 }
 
@@ -90,9 +79,7 @@ func (o *operators) mayRead(account, path string) {
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: o.namespace, Name: account}},
 		},
 	} {
-		if err := o.client.Create(o.t.Context(), object); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Succeed(o.t, o.client.Create(o.t.Context(), object))
 	}
 	apiserver.AwaitAccess(o.t, o.client, authorizationv1.SubjectAccessReviewSpec{
 		User:                  "system:serviceaccount:" + o.namespace + ":" + account,
@@ -140,22 +127,16 @@ func TestStandbyServesTheRenewedCertificate(t *testing.T) {
 	o := newOperators(t)
 	_, standby := o.pair()
 	renewed, _, err := certs.Set{}.Renew(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var secret corev1.Secret
-	if err := o.client.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.client.Get(t.Context(), client.ObjectKey{Namespace: o.namespace, Name: "loadtest-operator-coordinator"}, &secret))
 	for key, value := range map[string][]byte{
 		"ca.crt": renewed.Current.CA, "tls.crt": renewed.Current.Cert, "tls.key": renewed.Current.Key,
 		"next-ca.crt": renewed.Next.CA, "next-tls.crt": renewed.Next.Cert, "next-tls.key": renewed.Next.Key,
 	} {
 		secret.Data[key] = value
 	}
-	if err := o.client.Update(t.Context(), &secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.client.Update(t.Context(), &secret))
 	config := o.scraper().tls
 	await.True(t, "the standby serves it", func() bool {
 		conn, err := tls.Dial("tcp", standby.metrics, config)
@@ -183,16 +164,12 @@ func TestLeaderShowsLoadTests(t *testing.T) {
 		Ladder: &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 	}}
 	lt.Namespace, lt.Name = o.namespace, "checkout"
-	if err := o.client.Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.client.Create(t.Context(), lt))
 	series := `loadtest_phase{name="checkout",namespace="` + o.namespace + `",phase="Suspended"} 1`
 	await.True(t, "the leader shows the LoadTest", func() bool { return strings.Contains(page(leader), series) })
 	if text := page(standby); strings.Contains(text, "checkout") || !strings.Contains(text, "loadtest_coordinator_sessions") {
 		t.Errorf("the standby shows the LoadTest, or nothing at all:\n%.200s", text)
 	}
-	if err := o.client.Delete(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.client.Delete(t.Context(), lt))
 	await.True(t, "no series of it is left", func() bool { return !strings.Contains(page(leader), "checkout") })
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // asOperator is the environment variable by which this program is the operator.
@@ -60,9 +61,7 @@ func newOperators(t *testing.T) *operators {
 	file.AuthInfos["u"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
 	file.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	file.CurrentContext = "x"
-	if err := clientcmd.WriteToFile(*file, o.config); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, clientcmd.WriteToFile(*file, o.config))
 	return o
 }
 
@@ -102,9 +101,7 @@ func (o *operators) start(more ...string) *operator {
 	host := fmt.Sprintf("127.%d.%d.%d", 1+os.Getpid()/256%255, os.Getpid()%256, hosts.Add(1))
 	p.coordinator, p.probes, p.metrics = host+":9443", host+":8081", host+":8443"
 	program, err := os.Executable()
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	command := exec.Command(program, append([]string{
 		"--coordinator-advertise=leader:9443", "--coordinator-service=leader", "--worker-image=worker",
 		"--namespace=" + o.namespace, "--watch-namespaces=" + o.namespace, "--metrics-bind-address=" + p.metrics,
@@ -112,9 +109,7 @@ func (o *operators) start(more ...string) *operator {
 	}, more...)...)
 	command.Env = []string{asOperator + "=1", "KUBECONFIG=" + o.config, "POD_IP=" + p.ip, "HOME=" + o.t.TempDir()}
 	command.Stdout, command.Stderr = p, p
-	if err := command.Start(); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, command.Start())
 	p.process = command.Process
 	go func() {
 		p.exitErr = command.Wait()
@@ -132,9 +127,7 @@ func (o *operators) start(more ...string) *operator {
 
 func (p *operator) signal(s syscall.Signal) {
 	p.t.Helper()
-	if err := p.process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.process.Signal(s))
 }
 
 // endsInOrder tells the process to end, and waits until it has.

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
@@ -51,9 +52,7 @@ func TestStandbyTakesOverFromALeaderThatEnds(t *testing.T) {
 func (o *operators) releases(leader, standby *operator) <-chan bool {
 	o.t.Helper()
 	leases, err := apiserver.Client(o.t).Watch(o.t.Context(), &coordinationv1.LeaseList{}, client.InNamespace(o.namespace))
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	o.t.Cleanup(leases.Stop)
 	heldBy := func(lease *coordinationv1.Lease, p *operator) bool {
 		return strings.HasSuffix(ptr.Deref(lease.Spec.HolderIdentity, ""), fmt.Sprintf("_%d", p.process.Pid))
@@ -103,9 +102,7 @@ func TestLeaderTakesItsServiceBack(t *testing.T) {
 	late := replica.Endpoint{
 		Service: types.NamespacedName{Namespace: o.namespace, Name: "leader"}, Address: netip.MustParseAddr("10.9.9.9"), Port: 9443,
 	}
-	if err := late.Publish(t.Context(), o.client); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, late.Publish(t.Context(), o.client))
 	await.True(t, "the Service leads to it again", func() bool { return o.leads(only) })
 }
 
@@ -125,9 +122,7 @@ func connect(t *testing.T, address string) *grpc.ClientConn {
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, // whether it is open is all that matters
 	})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	conn.Connect()
 	await.True(t, "connected", func() bool { return conn.GetState() == connectivity.Ready })

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // complete is the environment that the operator sets.
@@ -40,9 +41,7 @@ func TestMemoryIsLimited(t *testing.T) {
 
 func TestConfigure(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, []byte("other PEM"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(ca, []byte("other PEM"), 0o600))
 	environment := session.Config{
 		Coordinator: "operator:9443", CA: []byte("PEM"), TokenFile: "/var/run/secrets/loadtest.dev/token", Run: "a-uid", Worker: 3,
 	}
@@ -60,12 +59,8 @@ func TestConfigure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := complete()
 			got, _, err := configure(tt.args, func(k string) string { return env[k] }, &bytes.Buffer{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(session.Config{}, "Assembly")); diff != "" {
-				t.Errorf("configure (-want +got):\n%s", diff)
-			}
+			must.Succeed(t, err)
+			same.As(t, "configure", tt.want, got, cmpopts.IgnoreFields(session.Config{}, "Assembly"))
 			if got.Assembly.Version == "" || got.Assembly.Limits.Descriptors == 0 {
 				t.Errorf("assembly %+v, want a version and the system's limits", got.Assembly)
 			}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestTheErrorIsInTheTerminationLog(t *testing.T) {
@@ -23,15 +25,11 @@ func TestTheErrorIsInTheTerminationLog(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "termination-log")
-			if err := os.WriteFile(log, []byte("of an earlier container, which is longer than what comes now by some "+strings.Repeat("x", 100)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(log, []byte("of an earlier container, which is longer than what comes now by some "+strings.Repeat("x", 100)), 0o600))
 			env := complete()
 			code := run(append([]string{"--termination-log=" + log}, tt.args...), func(k string) string { return env[k] }, &bytes.Buffer{})
 			got, err := os.ReadFile(log)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if code != tt.code || string(got) != tt.want {
 				t.Errorf("exit code %d and %q, want %d and %q", code, got, tt.code, tt.want)
 			}
@@ -53,9 +51,7 @@ func TestTheTerminationLogIsOneShortLine(t *testing.T) {
 		"x" + strings.Repeat("é", maxTermination): "x" + strings.Repeat("é", (maxTermination-4)/2) + "…",
 	} {
 		log := filepath.Join(t.TempDir(), "termination-log")
-		if err := os.WriteFile(log, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(log, nil, 0o600))
 		terminationLog(log).write(errors.New(text))
 		if got, err := os.ReadFile(log); err != nil || string(got) != want {
 			t.Errorf("of %.20q… there is %q, %v; want %q", text, got, err, want)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func clientsOf(ledgers map[string]*Ledger) *Clients {
@@ -58,9 +60,7 @@ func TestLedgersOfASampleAreWhole(t *testing.T) {
 		left := sent - sum.Untracked
 		for name, ledger := range sum.All() {
 			left -= ledger.Requests()
-			if diff := cmp.Diff(whole[name], ledger); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
+			same.As(t, name, whole[name], ledger)
 		}
 		if left != 0 || sum.bytes > sum.most {
 			t.Errorf("%d requests are in no count; %d bytes of %d", left, sum.bytes, sum.most)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestPercentilesGoOnToTheLongestTime(t *testing.T) {
@@ -35,9 +37,7 @@ func TestWritePercentilesIsInMilliseconds(t *testing.T) {
 	h := NewHistogram()
 	h.Record(2 * time.Second)
 	var b bytes.Buffer
-	if err := h.WritePercentiles(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, h.WritePercentiles(&b))
 	for _, want := range []string{"Value", "1/(1-Percentile)", "    2000.895     1.000000            1          inf", "Total count    =            1]"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, b.String())

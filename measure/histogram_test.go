@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func histogramOf(times ...time.Duration) *Histogram {
@@ -129,9 +131,7 @@ func TestMergedQuantilesAreThoseOfThePooledSamples(t *testing.T) {
 	for range 20 {
 		samples := samplesOf(r, 5000)
 		pooled = append(pooled, samples...)
-		if err := merged.Merge(histogramOf(samples...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, merged.Merge(histogramOf(samples...)))
 	}
 	slices.Sort(pooled)
 	for _, q := range []float64{0.01, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999} {
@@ -152,9 +152,7 @@ func TestMergedQuantilesAreThoseOfThePooledSamples(t *testing.T) {
 func encoded(t *testing.T, h *Histogram) string {
 	t.Helper()
 	s, err := h.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -169,9 +167,7 @@ func TestMergeIsAssociativeAndCommutative(t *testing.T) {
 	sum := func(hs ...*Histogram) *Histogram {
 		s := NewHistogram()
 		for _, h := range hs {
-			if err := s.Merge(h); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.Merge(h))
 		}
 		return s
 	}
@@ -199,9 +195,7 @@ func TestMergeOfNothing(t *testing.T) {
 
 func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 	huge := NewHistogram()
-	if err := huge.hdr.RecordValues(5, math.MaxInt64); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, huge.hdr.RecordValues(5, math.MaxInt64))
 	if err := huge.Merge(histogramOf(time.Second)); err == nil {
 		t.Error("a count beyond 63 bits was merged")
 	}
@@ -231,9 +225,7 @@ func TestEncodeAndDecode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := encoded(t, h)
 			got, err := DecodeHistogram(text, h.Clamped())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got.Count() != h.Count() || got.Clamped() != h.Clamped() || !got.hdr.Equals(h.hdr) {
 				t.Errorf("decoded %d times, %d clamped; want %d and %d", got.Count(), got.Clamped(), h.Count(), h.Clamped())
 			}
@@ -270,14 +262,10 @@ func TestDecodeHistogramRefuses(t *testing.T) {
 	foreign := func(low, high int64, digits int, values ...int64) string {
 		hdr := hdrhistogram.New(low, high, digits)
 		for _, v := range values {
-			if err := hdr.RecordValue(v); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, hdr.RecordValue(v))
 		}
 		b, err := hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return string(b)
 	}
 	hour := int64(time.Hour / time.Microsecond)
@@ -312,9 +300,7 @@ func TestTheLargestEncodingIsAccepted(t *testing.T) {
 	h := NewHistogram()
 	r := rand.New(rand.NewPCG(5, 6))
 	for v := int64(0); v <= int64(Highest/Lowest); v += max(1, v/2048) {
-		if err := h.hdr.RecordValues(v, r.Int64N(1<<40)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, h.hdr.RecordValues(v, r.Int64N(1<<40)))
 	}
 	text := encoded(t, h)
 	if _, err := DecodeHistogram(text, 0); err != nil {
@@ -325,9 +311,7 @@ func TestTheLargestEncodingIsAccepted(t *testing.T) {
 func FuzzDecodeHistogram(f *testing.F) {
 	for _, h := range []*Histogram{NewHistogram(), histogramOf(time.Second), histogramOf(0, time.Hour, 3*time.Millisecond)} {
 		text, err := h.Encode()
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(text, int64(0))
 		f.Add(text, int64(1))
 		f.Add(text[:len(text)-4], int64(0))

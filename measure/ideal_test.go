@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Where no ideal times were recorded, the measured ones stand for them, on either side of a
@@ -30,9 +32,7 @@ func TestIdealTimesAreTheMeasuredOnesWhereNoneAreRecorded(t *testing.T) {
 	} {
 		sum := NewRequest()
 		for i := range parts {
-			if err := sum.Merge(&parts[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, sum.Merge(&parts[i]))
 		}
 		got := [4]int64{sum.Ideally().Count(), int64(sum.Ideally().Max() / ms), int64(sum.Response.Max() / ms), sum.OnTimeIdeally()[0]}
 		if want := [4]int64{2, 20, 50, 2}; got != want {
@@ -50,9 +50,7 @@ func TestTimelinesAddUpSlotBySlot(t *testing.T) {
 	b.Timeline.Outstanding[3], b.Timeline.Answered[199] = 2, 5
 	b.Timeline.Unsent[3] = 1
 	for range 2 {
-		if err := a.Merge(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, a.Merge(b))
 	}
 	if a.Timeline.Outstanding[3] != 4 || a.Timeline.Answered[199] != 10 || a.Timeline.Unsent[3] != 2 || a.Timeline.InFlight(3) != 2 || b.Timeline.Outstanding[3] != 2 {
 		t.Errorf("merged %v, of %v", a.Timeline, b.Timeline)
@@ -104,9 +102,7 @@ func TestDropIdealLeavesTheMeasuredTimes(t *testing.T) {
 func TestTimesOfUsersDoNotOverflow(t *testing.T) {
 	s, o := &Measurement{}, &Measurement{UserTime: math.MaxInt64, Waited: math.MaxInt64, HeldUp: 1}
 	for range 2 {
-		if err := s.Merge(o); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.Merge(o))
 	}
 	if s.UserTime != math.MaxInt64 || s.Waited != math.MaxInt64 || s.HeldUp != 2 {
 		t.Errorf("merged %d, %d and %d", s.UserTime, s.Waited, s.HeldUp)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestJourneysAddUp(t *testing.T) {
@@ -17,9 +19,7 @@ func TestJourneysAddUp(t *testing.T) {
 	one.Journeys[1].Complete(time.Second, time.Second)
 	one.Journeys[1].Unfinished.Record(time.Minute)
 	for range 2 {
-		if err := sum.mergeJourneys(one); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sum.mergeJourneys(one))
 	}
 	j := &sum.Journeys[1]
 	if j.Started != 14 || j.Completed != 2 || j.Failed != 4 || j.UnderWay() != 8 || j.Time.Count() != 2 || j.Unfinished.Count() != 2 {

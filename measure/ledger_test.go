@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLedgerRecord(t *testing.T) {
@@ -23,9 +25,7 @@ func TestLedgerRecord(t *testing.T) {
 		{Index: 1, Denied: 1, FirstSent: 5 * s, LastReceived: 5 * s},
 		{Index: 2, Granted: 1, FirstSent: 5 * s, LastReceived: 6 * s},
 	}
-	if diff := cmp.Diff(want, l.Slices); diff != "" {
-		t.Errorf("slices (-want +got):\n%s", diff)
-	}
+	same.As(t, "slices", want, l.Slices)
 }
 
 // Until it is resolved, a request may have taken a token.
@@ -33,15 +33,11 @@ func TestLedgerInFlight(t *testing.T) {
 	l := &Ledger{}
 	l.Sent(1, time.Second)
 	l.Sent(1, 2*time.Second)
-	if diff := cmp.Diff(Slice{Index: 1, Unknown: 2, FirstSent: time.Second, LastReceived: 2 * time.Second}, l.Slices[0]); diff != "" {
-		t.Errorf("in flight (-want +got):\n%s", diff)
-	}
+	same.As(t, "in flight", Slice{Index: 1, Unknown: 2, FirstSent: time.Second, LastReceived: 2 * time.Second}, l.Slices[0])
 	l.Resolve(1, 3*time.Second, Success)
 	l.Resolve(1, time.Hour, Unfinished)
 	l.Resolve(7, time.Hour, Success) // of a slice in which nothing was sent
-	if diff := cmp.Diff(Slice{Index: 1, Granted: 1, Unknown: 1, FirstSent: time.Second, LastReceived: 3 * time.Second}, l.Slices[0]); diff != "" {
-		t.Errorf("resolved (-want +got):\n%s", diff)
-	}
+	same.As(t, "resolved", Slice{Index: 1, Granted: 1, Unknown: 1, FirstSent: time.Second, LastReceived: 3 * time.Second}, l.Slices[0])
 }
 
 func TestLedgerEveryOutcomeCountsOnce(t *testing.T) {

@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // byContent makes histograms comparable by what they hold.
@@ -88,9 +91,7 @@ func sumOf(t *testing.T, all ...*Measurement) *Measurement {
 	t.Helper()
 	sum := NewMeasurement(2)
 	for _, s := range all {
-		if err := sum.Merge(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sum.Merge(s))
 	}
 	return sum
 }
@@ -120,9 +121,7 @@ func TestMeasurementMergeLeavesTheOtherAlone(t *testing.T) {
 	b.Requests[0].CountStatus(204, 1)
 	before := sumOf(t, b)
 	sum := sumOf(t, a, b)
-	if err := sum.Merge(a); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, sum.Merge(a))
 	sum.Clients.Ledger("x").Record(0, 1, 2, Success)
 	sum.Requests[0].CountStatus(204, 1)
 	if diff := cmp.Diff(before, sumOf(t, b), byContent); diff != "" {
@@ -161,9 +160,7 @@ func TestMeasurementMergeTimes(t *testing.T) {
 	never := &Measurement{}
 	sum := NewMeasurement(0)
 	for _, s := range []*Measurement{never, late, early, never} {
-		if err := sum.Merge(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sum.Merge(s))
 	}
 	if !sum.FirstStart.Equal(at(5)) || !sum.LastStart.Equal(at(7)) || sum.Window != 8 || sum.ClockError != 9 {
 		t.Errorf("got %+v, want from 5 to 7, window 8, clock error 9", sum)
@@ -175,9 +172,7 @@ func TestMeasurementMergeHealth(t *testing.T) {
 	sum := NewMeasurement(0)
 	for _, throttled := range []time.Duration{0, 7, 0, 2} {
 		h := Health{CPUThrottled: throttled, CPUThrottledMax: throttled, RunQueueWait: 2 * throttled, RunQueueWaitMax: 2 * throttled, Stalled: 3 * throttled, StalledMax: 3 * throttled}
-		if err := sum.Merge(&Measurement{Health: h, Transport: "http1", Engine: "goroutines"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, sum.Merge(&Measurement{Health: h, Transport: "http1", Engine: "goroutines"}))
 	}
 	if h := sum.Health; h.CPUThrottled != 9 || h.CPUThrottledMax != 7 || h.RunQueueWait != 18 || h.RunQueueWaitMax != 14 || h.Stalled != 27 || h.StalledMax != 21 || sum.Transport != "http1" || sum.Engine != "goroutines" {
 		t.Errorf("got %+v, %q, %q; want 9, 18 and 27 in all, 7, 14 and 21 at most", sum.Health, sum.Transport, sum.Engine)
@@ -204,9 +199,7 @@ func TestRequestReset(t *testing.T) {
 	q := randomMeasurement(5).Requests[0]
 	q.CountStatus(204, 1)
 	q.Reset()
-	if diff := cmp.Diff(NewRequest(), q, byContent, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("after Reset (-want +got):\n%s", diff)
-	}
+	same.As(t, "after Reset", NewRequest(), q, byContent, cmpopts.EquateEmpty())
 }
 
 func TestMergedNamesAreASet(t *testing.T) {
@@ -215,9 +208,7 @@ func TestMergedNamesAreASet(t *testing.T) {
 		for _, name := range names {
 			m := NewMeasurement(1)
 			m.Engine = name
-			if err := sum.Merge(m); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, sum.Merge(m))
 		}
 		return sum.Engine
 	}
@@ -246,9 +237,7 @@ func TestMergedErrorsKeepTheFirstMessage(t *testing.T) {
 	}
 	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
 		m := of(order[0])
-		if err := m.Merge(of(order[1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, m.Merge(of(order[1])))
 		if got := m.Errors[Refused]; got != "a" {
 			t.Errorf("of %q, %q is kept, want a", order, got)
 		}
@@ -300,9 +289,7 @@ func TestMergeLeavesNoFieldOut(t *testing.T) {
 		return m
 	}
 	a := filled(2)
-	if err := a.Merge(filled(3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, a.Merge(filled(3)))
 	for name, v := range counts(reflect.ValueOf(a).Elem(), "", map[string]reflect.Value{}) {
 		want := int64(5)
 		if slices.Contains(longest, name) {

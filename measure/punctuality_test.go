@@ -4,7 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMissed(t *testing.T) {
@@ -60,9 +61,7 @@ func failing(n, failures int64) *Measurement {
 
 func TestExpectedTimesLeaveFailuresOut(t *testing.T) {
 	m := failing(9, 3)
-	if err := m.Merge(failing(4, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.Merge(failing(4, 0)))
 	response, service, ok := m.Requests[0].ExpectedTimes()
 	if !ok || response.Count() != 13 || response.Max() != time.Millisecond || service.Max() != time.Millisecond {
 		t.Errorf("%t: %d expected, at most %v and %v", ok, response.Count(), response.Max(), service.Max())
@@ -91,9 +90,7 @@ func TestExpectedTimesLeaveClampedFailuresOut(t *testing.T) {
 // Most targets answer as expected, and a histogram is large.
 func TestMergeWithoutFailuresTakesNoMemoryForThem(t *testing.T) {
 	m := failing(3, 0)
-	if err := m.Merge(failing(3, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, m.Merge(failing(3, 0)))
 	if f := m.Requests[0].Failed; f.Response != nil || f.Service != nil {
 		t.Error("there are histograms of failures")
 	}
@@ -125,14 +122,10 @@ func TestEndedSince(t *testing.T) {
 	before.Requests[0].CompletedInWindow, before.Requests[0].ExpectedInWindow = 10, 9
 	now.Requests[0].CompletedInWindow, now.Requests[0].ExpectedInWindow = 25, 20
 	since, err := now.EndedSince(before)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := &since.Requests[0]
 	got := []int64{r.Sent, r.Due, r.Expected, r.Outcomes[Timeout], r.OnTime[0], r.Response.Count(), r.Failed.Service.Count(), r.CompletedInWindow, r.ExpectedInWindow, int64(since.Window)}
-	if diff := cmp.Diff([]int64{16, 16, 11, 5, 11, 16, 5, 15, 11, int64(time.Second)}, got); diff != "" {
-		t.Errorf("since (-want +got):\n%s", diff)
-	}
+	same.As(t, "since", []int64{16, 16, 11, 5, 11, 16, 5, 15, 11, int64(time.Second)}, got)
 	if _, err := before.EndedSince(now); err == nil {
 		t.Error("counts that fall are taken")
 	}

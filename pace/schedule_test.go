@@ -7,7 +7,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestWarmUpIsDueBeforeZero(t *testing.T) {
@@ -17,9 +17,7 @@ func TestWarmUpIsDueBeforeZero(t *testing.T) {
 		got = append(got, warmed.Due(i))
 	}
 	want := []time.Duration{-2e9, -15e8, -1e9, -5e8, 0, 1e8, 2e8}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("due times (-want +got):\n%s", diff)
-	}
+	same.As(t, "due times", want, got)
 	counts := map[time.Duration]int64{-2e9: 0, -2e9 + 1: 1, -1: 4, 0: 4, 1: 5, 2e8: 6}
 	for at, want := range counts {
 		if got := warmed.Before(at); got != want {

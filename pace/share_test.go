@@ -7,7 +7,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // split divides n numbers between workers as the plan does.
@@ -26,9 +26,7 @@ func TestShareBelow(t *testing.T) {
 		got = append(got, s.Below(n))
 	}
 	want := []int64{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("Below (-want +got):\n%s", diff)
-	}
+	same.As(t, "Below", want, got)
 	if got := (Share{First: 0, Stride: 1}).Below(5); got != 0 {
 		t.Errorf("an empty share has %d numbers, want 0", got)
 	}
@@ -58,9 +56,7 @@ func TestArrivalsEndWithTheirShare(t *testing.T) {
 		got = append(got, a.Due(j))
 	}
 	want := []time.Duration{time.Second, 3 * time.Second, 5 * time.Second, math.MaxInt64, math.MaxInt64}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("due times (-want +got):\n%s", diff)
-	}
+	same.As(t, "due times", want, got)
 	if n := a.Before(time.Hour); n != 3 {
 		t.Errorf("%d are due before the end of an hour, want 3", n)
 	}

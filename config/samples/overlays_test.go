@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // installed are the values with which the target of an experiment is installed.
@@ -37,13 +37,9 @@ func installed(t *testing.T, e experiment.Experiment) values {
 func rendered(t *testing.T, e experiment.Experiment) *manifest.Manifest {
 	t.Helper()
 	text, err := apiserver.Kustomize(t.Context(), "seeds/"+e.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := manifest.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 
@@ -98,9 +94,7 @@ func TestOverlaysRunEveryPublishedRung(t *testing.T) {
 				t.Errorf("%s: %v", e.Name, err)
 				continue
 			}
-			if diff := cmp.Diff(rungs[name], users(&lt.Spec)); diff != "" {
-				t.Errorf("%s/%s: users (-want +got):\n%s", e.Name, name, diff)
-			}
+			same.As(t, fmt.Sprintf("%s/%s: users", e.Name, name), rungs[name], users(&lt.Spec))
 			if stops := lt.Spec.Ladder != nil && lt.Spec.Ladder.StopOnBreach; stops {
 				t.Errorf("%s/%s stops at a breach", e.Name, name)
 			}

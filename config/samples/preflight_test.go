@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const charts = "../../charts/targets/"
@@ -84,9 +85,7 @@ func merge(a, b map[string]any) map[string]any {
 func unmarshal(t *testing.T, file string, into any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // codes are those that `shortener seed --rows=5000` stores: i in base 62, padded
@@ -55,9 +54,7 @@ func TestGenerated(t *testing.T) {
 func TestGenerators(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(codes()), "\n")
 	got := []string{lines[0], lines[1], lines[62], lines[63], lines[5000]}
-	if diff := cmp.Diff([]string{"code", "000000", "00000z", "000010", "0001Id"}, got); diff != "" {
-		t.Errorf("codes (-want +got):\n%s", diff)
-	}
+	same.As(t, "codes", []string{"code", "000000", "00000z", "000010", "0001Id"}, got)
 	var events []struct{ Type string }
 	if err := json.Unmarshal([]byte(batch(10)), &events); err != nil || len(events) != 10 || events[9].Type != "load" {
 		t.Errorf("a batch of 10 is %v (%v)", events, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // cpu is the processor time that this process used so far: on a shared machine
@@ -25,9 +26,7 @@ import (
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -62,9 +61,8 @@ func (l load) bench(b *testing.B) {
 	messages, size := make([][]byte, benchWorkers), 0
 	for i := range messages {
 		var err error
-		if messages[i], err = proto.Marshal(l.snapshot(b, i)); err != nil {
-			b.Fatal(err)
-		}
+		messages[i], err = proto.Marshal(l.snapshot(b, i))
+		must.Succeed(b, err)
 		size += len(messages[i])
 	}
 	receiving, all, seconds := time.Duration(0), time.Duration(0), int64(0)
@@ -105,17 +103,13 @@ func (l load) receive(b *testing.B, c *Coordinator, messages [][]byte, round int
 	r := c.runs["a"]
 	for i, message := range messages {
 		m := &workerv1.Snapshot{}
-		if err := proto.Unmarshal(message, m); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, proto.Unmarshal(message, m))
 		m.Sequence = round + 1
 		if m.Final = l.ledgers && round > 0; !m.Final {
 			m.Measurement.Clients = nil
 		}
 		read, err := readMeasurement(m, r.directive.Assignments[i])
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, err)
 		if why, ok := r.store(&session{identity: Identity{Worker: int32(i)}}, m, read, noon); !ok {
 			b.Fatal(why)
 		}
@@ -163,9 +157,7 @@ func (l load) snapshot(b *testing.B, worker int) *workerv1.Snapshot {
 		m.Clients = l.clients(worker)
 	}
 	encoded, err := wire.Encode(m)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	return &workerv1.Snapshot{Measurement: encoded}
 }
 

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A message has no more parts once it is decoded than were counted before.
@@ -16,9 +17,7 @@ func FuzzCountParts(f *testing.F) {
 		{Message: &workerv1.SessionRequest_AuditReadings{AuditReadings: &workerv1.AuditReadings{Round: 1, Readings: []*workerv1.AuditReading{{Error: "x"}, {}}}}},
 	} {
 		b, err := proto.Marshal(m)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // knock opens that many connections from an address of this machine, says nothing, and
@@ -22,9 +23,7 @@ func (r *fixture) knock(from string, times int) []net.Conn {
 	var open []net.Conn
 	for range times {
 		conn, err := dialer.Dial("tcp", r.addr)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		must.Succeed(r.t, err)
 		r.t.Cleanup(func() { _ = conn.Close() })
 		open = append(open, conn)
 	}
@@ -34,9 +33,7 @@ func (r *fixture) knock(from string, times int) []net.Conn {
 // waitForEnd reads until the other side closes the connection.
 func waitForEnd(t *testing.T, conn net.Conn) {
 	t.Helper()
-	if err := conn.SetReadDeadline(time.Now().Add(await.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.SetReadDeadline(time.Now().Add(await.Patience)))
 	for buffer := make([]byte, 512); ; {
 		_, err := conn.Read(buffer)
 		if isTimeout(err) {
@@ -76,9 +73,7 @@ func TestStrangersDoNotShutWorkersOut(t *testing.T) {
 		t.Errorf("loadtest_coordinator_rejected_total{reason=stranger}: %v, want %d or more", got, maxStrangers)
 	}
 	// It is alone at its address, and not the one that has most.
-	if err := other.SetReadDeadline(time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, other.SetReadDeadline(time.Now()))
 	if _, err := other.Read(make([]byte, 1)); !isTimeout(err) {
 		t.Errorf("the connection of another address: %v, want that it is open", err)
 	}
@@ -123,9 +118,7 @@ func TestConnectionIsReleasedByItsSession(t *testing.T) {
 	if open, count := r.connections.counts(); open != 1 || count != 0 {
 		t.Errorf("%d connections, %d without a session; want one with", open, count)
 	}
-	if err := w.stream.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.stream.CloseSend())
 	wantEnd(t, w.end(), codes.Unknown, "EOF")
 	r.until("disconnected", func(o exchange.Observation) bool { return !o.Workers[0].Connected })
 	if open, count := r.connections.counts(); open != 1 || count != 1 {

@@ -31,6 +31,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -102,9 +103,7 @@ type timer struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := unserved(t)
 	r.serve(lis)
 	return r
@@ -135,14 +134,10 @@ func unserved(t *testing.T) *fixture {
 func (r *fixture) serve(lis net.Listener) {
 	r.t.Helper()
 	made, err := certs.Generate(time.Now())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	r.roots.AppendCertsFromPEM(made.CA)
 	pair, err := tls.X509KeyPair(made.Cert, made.Key)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	r.addr = lis.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -243,17 +238,13 @@ func (r *fixture) dial(token string) *scriptedWorker {
 		return conn, err
 	}
 	conn, err := grpc.NewClient("passthrough:///"+r.addr, grpc.WithContextDialer(dial), grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName})))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	if token != "" {
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}
 	stream, err := workerv1.NewCoordinatorServiceClient(conn).Session(ctx)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Succeed(r.t, err)
 	w := &scriptedWorker{t: r.t, stream: stream, disconnect: func() { cancel(); _ = conn.Close() }}
 	r.t.Cleanup(w.disconnect)
 	return w
@@ -401,9 +392,7 @@ func measurement(t testing.TB, n int, seed uint64) *workerv1.StepMeasurement {
 	s.FirstStart = noon.Add(time.Duration(seed) * time.Millisecond)
 	s.LastStart = s.FirstStart
 	m, err := wire.Encode(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 

@@ -10,6 +10,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/flood"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What a client may send without end, and without a session, ends its connection after
@@ -22,9 +23,7 @@ func TestFloodEndsItsConnection(t *testing.T) {
 			r.Direct("a", running("a", 1, 0))
 			honest := r.connect("a", 0, "pod")
 			raw, err := flood.Dial(t.Context(), r.addr, &tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName}, await.Patience)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			t.Cleanup(func() { _ = raw.Close() })
 			for err == nil && raw.Sent() < most {
 				err = send(raw)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What one worker sends must not end the sessions of the others.
@@ -65,9 +66,7 @@ func TestMergeThatFailsIsReported(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	s := sessionOf("a", 0)
-	if err := errors.Join(c.attach(s), c.snapshot(s, snapshot(t, 0, 1, true, 10))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.attach(s), c.snapshot(s, snapshot(t, 0, 1, true, 10))))
 	another := running("a", 1, 0)
 	another.Assignments[0].Requests = nil
 	c.Direct("a", another)

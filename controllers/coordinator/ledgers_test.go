@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // audited directs run a, whose workers keep ledgers.
@@ -40,9 +41,7 @@ func withLedgers(t testing.TB, step int32, client string, requests int) *workerv
 	}
 	m.Clients.Add(client, ledger)
 	encoded, err := wire.Encode(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &workerv1.Snapshot{Step: step, Sequence: 99, Final: true, Measurement: encoded}
 }
 
@@ -69,15 +68,11 @@ func TestLedgersOfAStep(t *testing.T) {
 	for n := range int32(3) {
 		s := sessionOf("a", n)
 		sessions = append(sessions, s)
-		if err := c.attach(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.attach(s))
 	}
 	send := func(n int, s *workerv1.Snapshot) {
 		t.Helper()
-		if err := c.snapshot(sessions[n], s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.snapshot(sessions[n], s))
 	}
 	send(0, snapshot(t, 0, 1, false, 10))
 	send(1, snapshot(t, 0, 1, false, 20))
@@ -115,9 +110,7 @@ func TestRunWithoutAuditHasNoLedgers(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	s := sessionOf("a", 0)
-	if err := errors.Join(c.attach(s), c.snapshot(s, withLedgers(t, 0, "x", 100))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.attach(s), c.snapshot(s, withLedgers(t, 0, "x", 100))))
 	if o := c.Observe("a"); o.Step.Merged.Clients != nil {
 		t.Errorf("%d clients, want none", o.Step.Merged.Clients.Len())
 	}
@@ -151,13 +144,9 @@ func TestLedgersOfARunAreBounded(t *testing.T) {
 		m.Due, m.Requests[0].Sent, m.Requests[0].Outcomes[measure.Unfinished] = requests, requests, requests
 		m.Clients = share
 		encoded, err := wire.Encode(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		sent.Measurement = encoded
-		if err := errors.Join(c.attach(s), c.snapshot(s, sent)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(c.attach(s), c.snapshot(s, sent)))
 	}
 	clients := c.Observe("a").Step.Merged.Clients
 	if n := int64(clients.Len()); clients.Bytes() > measure.MaxLedgerBytes || n+clients.Untracked != 100_000 || n < 10_000 || clients.Untracked == 0 {
@@ -170,15 +159,11 @@ func TestLedgersThatCannotBeAddedAreTheRunsError(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", audited(1, 0))
 	s := sessionOf("a", 0)
-	if err := c.attach(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(s))
 	c.locked(func() {
 		c.runs["a"].pendingFinals = append(c.runs["a"].pendingFinals, &final{clients: &measure.Clients{}}, &final{clients: &measure.Clients{}})
 	})
-	if err := c.snapshot(s, withLedgers(t, 0, "x", 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.snapshot(s, withLedgers(t, 0, "x", 1)))
 	if o := c.Observe("a"); o.Step == nil || o.Step.Merged == nil && o.Step.Err == nil {
 		t.Errorf("observed %+v", o.Step)
 	}

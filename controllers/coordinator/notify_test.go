@@ -6,6 +6,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestSnapshotsAreNotifiedOnceASecond(t *testing.T) {
@@ -117,17 +118,13 @@ func TestReadinessIsPaced(t *testing.T) {
 	c, clk, notices := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	s := sessionOf("a", 0)
-	if err := c.attach(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(s))
 	const seconds = 60
 	for i := range 100 * seconds {
 		for _, m := range []*workerv1.Readiness{
 			{Reason: workerv1.ReasonTargetUnreachable, Message: fmt.Sprint("try ", i)}, {Ready: true},
 		} {
-			if err := c.readiness(s, m); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.readiness(s, m))
 		}
 		clk.Step(10 * time.Millisecond)
 	}

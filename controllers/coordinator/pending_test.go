@@ -3,10 +3,10 @@ package coordinator
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
@@ -35,9 +35,7 @@ func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
 			for _, m := range state.update(&test.d, 1) {
 				got = append(got, describe(m))
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("update (-want +got):\n%s", diff)
-			}
+			same.As(t, "update", test.want, got)
 			if again := state.update(&test.d, 1); len(again) != 0 {
 				t.Errorf("sent again: %v", again)
 			}
@@ -48,13 +46,9 @@ func TestUpdateReturnsWhatWasNotSent(t *testing.T) {
 func TestNothingIsPendingWithoutADirectedRun(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	alone, waiting, over := sessionOf("a", 0), sessionOf("a", 0), sessionOf("b", 0)
-	if err := c.attach(waiting); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(waiting))
 	c.Direct("b", running("b", 1, 0))
-	if err := c.attach(over); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(over))
 	c.detach(over)
 	for name, s := range map[string]*session{"not attached": alone, "of a run that waits": waiting, "that is over": over} {
 		if messages, finished := c.pending(s); len(messages) > 0 || finished {
@@ -90,8 +84,6 @@ func TestChangedDestinationsAreSentOnce(t *testing.T) {
 		for _, m := range state.update(test.d, 1) {
 			got = append(got, describe(m))
 		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("update (-want +got):\n%s", diff)
-		}
+		same.As(t, "update", test.want, got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // stuckConn writes so many bytes, and then holds what comes until it is closed.
@@ -146,9 +147,7 @@ func TestForgottenRunsHaveNoRoom(t *testing.T) {
 	d.Start = nil
 	c.Direct("a", d)
 	release, err := c.reserve(c.runs["a"], 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c.Forget("a")
 	release()
 	if c.kept != 0 {

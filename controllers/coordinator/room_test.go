@@ -13,15 +13,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // attached is a session of a directed run.
 func attached(t *testing.T, c *Coordinator, run RunID, number int32) *session {
 	t.Helper()
 	s := sessionOf(run, number)
-	if err := c.attach(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(s))
 	return s
 }
 
@@ -60,13 +59,9 @@ func TestRunWithoutRoomIsAnError(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 2, 0))
 	first, second := attached(t, c, "a", 0), attached(t, c, "a", 1)
-	if err := c.snapshot(first, snapshot(t, 0, 1, false, 10)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.snapshot(first, snapshot(t, 0, 1, false, 10)))
 	c.keep(c.runs["a"], maxKeptOfRun-c.kept)
-	if err := c.snapshot(second, snapshot(t, 0, 1, true, 10)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.snapshot(second, snapshot(t, 0, 1, true, 10)))
 	if o := c.Observe("a"); o.Step == nil || o.Step.Merged != nil || o.Step.Err == nil || !strings.Contains(o.Step.Err.Error(), "use fewer workers or fewer requests") {
 		t.Errorf("observed %+v, want the way out", o.Step)
 	}
@@ -101,9 +96,7 @@ func TestRoomIsShared(t *testing.T) {
 func TestMessagesOfTooManyPartsAreRefused(t *testing.T) {
 	parts := func(n int, one *workerv1.StepMeasurement) []byte {
 		b, err := proto.Marshal(one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return nested(bytes.Repeat(b, n))
 	}
 	for name, tc := range map[string]struct {

@@ -4,21 +4,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"google.golang.org/grpc/codes"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestRunFromAssignmentToFinish(t *testing.T) {
 	r := newFixture(t)
 	r.Direct("a", exchange.Directive{Assignments: assignments("a", 2)})
-	if diff := cmp.Diff(exchange.Observation{Started: exchange.NoStep, Since: noon, Workers: make([]exchange.Worker, 2)}, r.Observe("a")); diff != "" {
-		t.Errorf("before any worker connected (-want +got):\n%s", diff)
-	}
+	same.As(t, "before any worker connected", exchange.Observation{Started: exchange.NoStep, Since: noon, Workers: make([]exchange.Worker, 2)}, r.Observe("a"))
 
 	w0, w1 := r.connect("a", 0, "pod-0"), r.connect("a", 1, "pod-1")
 	wantReceived(t, w0, "assignment 0/2")
@@ -31,9 +30,7 @@ func TestRunFromAssignmentToFinish(t *testing.T) {
 		{Connected: true, Reason: "TargetUnreachable", Message: "dial[31m refused", PodUID: "uid of pod-0", Node: "node of pod-0", LastSeen: noon},
 		{Connected: true, Ready: true, Answers: 2, PodUID: "uid of pod-1", Node: "node of pod-1", LastSeen: noon},
 	}}
-	if diff := cmp.Diff(want, r.Observe("a")); diff != "" {
-		t.Errorf("before the gate (-want +got):\n%s", diff)
-	}
+	same.As(t, "before the gate", want, r.Observe("a"))
 	w0.ready(true, "", "")
 	w0.sync()
 
@@ -172,9 +169,7 @@ func TestRestartKeepsTheTotals(t *testing.T) {
 		wantSent(t, o, 1570)
 		totals[life] = *o.Step.Merged
 	}
-	if diff := cmp.Diff(comparable(t, totals[0]), comparable(t, totals[1])); diff != "" {
-		t.Errorf("before and after the restart (-want +got):\n%s", diff)
-	}
+	same.As(t, "before and after the restart", comparable(t, totals[0]), comparable(t, totals[1]))
 }
 
 // comparable replaces the histograms of a step by what they encode to.
@@ -182,9 +177,7 @@ func comparable(t *testing.T, s measure.Measurement) map[string]any {
 	t.Helper()
 	encode := func(h *measure.Histogram) string {
 		encoded, err := h.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return encoded
 	}
 	request := s.Requests[0]

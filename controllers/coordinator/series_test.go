@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // withSeries is a final snapshot of requests that were sent and timed out in second 1.
@@ -21,9 +22,7 @@ func withSeries(t testing.TB, a *workerv1.Assignment, step int32, requests int64
 	r.Response.RecordN(time.Second, requests)
 	r.Service.RecordN(time.Second, requests)
 	encoded, err := wire.Encode(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	all := measure.NewSeries(windowOf(a, step))
 	p := &all.Points[1]
 	p.Due, p.Sent, p.Outcomes[measure.Timeout], p.Longest = requests, requests, requests, time.Second
@@ -68,9 +67,7 @@ func TestSeriesOfAStep(t *testing.T) {
 	sessions := sessionsOf(t, c, 3)
 	send := func(n int, s *workerv1.Snapshot) {
 		t.Helper()
-		if err := c.snapshot(sessions[n], s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.snapshot(sessions[n], s))
 	}
 	send(0, snapshot(t, 0, 1, false, 10))
 	wantSeries(t, "while all run", c.Observe("a"), 0, 0)
@@ -100,9 +97,7 @@ func sessionsOf(t *testing.T, c *Coordinator, workers int32) (all []*session) {
 	t.Helper()
 	for n := range workers {
 		s := sessionOf("a", n)
-		if err := c.attach(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.attach(s))
 		all = append(all, s)
 	}
 	return all
@@ -135,9 +130,7 @@ func TestSeriesOfARunAreBounded(t *testing.T) {
 	c.Direct("a", d)
 	each := withSeries(t, d.Assignments[0], 0, 10)
 	for _, s := range sessionsOf(t, c, workers) {
-		if err := c.snapshot(s, each); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.snapshot(s, each))
 	}
 	wantSeries(t, "of a thousand workers", c.Observe("a"), workers, 10*workers)
 	var finals int
@@ -153,14 +146,10 @@ func TestSeriesThatLackAPartAreNone(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", d)
 	s := sessionsOf(t, c, 1)[0]
-	if err := c.snapshot(s, withSeries(t, d.Assignments[0], 0, 10)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.snapshot(s, withSeries(t, d.Assignments[0], 0, 10)))
 	wantSeries(t, "before", c.Observe("a"), 1, 10)
 	short, err := wire.ReadSeries(withSeries(t, running("a", 1, 0).Assignments[0], 0, 10).Measurement, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c.locked(func() {
 		r := c.runs["a"]
 		r.pendingFinals = append(r.pendingFinals, &final{series: short})

@@ -20,6 +20,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestUnprovenSessionIsRefused(t *testing.T) {
@@ -98,9 +99,7 @@ func TestClockReply(t *testing.T) {
 	r.clock.SetTime(noon.Add(7 * time.Nanosecond))
 	w.probe(42)
 	m, err := w.stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := m.GetClockReply(); got.GetProbeSentUnixNanos() != 42 || got.GetNowUnixNanos() != noon.UnixNano()+7 {
 		t.Errorf("clock reply: %v", got)
 	}
@@ -224,9 +223,7 @@ func TestServeRefusesToRunWithoutTLS(t *testing.T) {
 func TestServeSpeaksTLS13Only(t *testing.T) {
 	r := newFixture(t)
 	conn, err := net.Dial("tcp", r.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer conn.Close()
 	err = tls.Client(conn, &tls.Config{RootCAs: r.roots, ServerName: workerv1.ServerName, MaxVersion: tls.VersionTLS12}).Handshake()
 	if err == nil {
@@ -237,12 +234,8 @@ func TestServeSpeaksTLS13Only(t *testing.T) {
 func TestServeReturnsTheErrorOfTheListener(t *testing.T) {
 	c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lis.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, lis.Close())
 	if err := c.Serve(t.Context(), lis, &tls.Config{}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want that the listener is closed", err)
 	}
@@ -264,9 +257,7 @@ func TestEveryReasonHasACounterFromTheStart(t *testing.T) {
 func TestServeReturnsWhenItsContextHasEnded(t *testing.T) {
 	c := New(tokens{&sync.Map{}}, clocktesting.NewFakeClock(noon), func(RunID) {}, prometheus.NewRegistry())
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	config := &tls.Config{}
@@ -306,12 +297,8 @@ func TestPodsAreToldApartByTheirUID(t *testing.T) {
 	c.Direct("a", running("a", 1, 0))
 	first, second := sessionOf("a", 0), sessionOf("a", 0)
 	second.identity.PodUID = "another"
-	if err := errors.Join(c.attach(first), c.readiness(first, &workerv1.Readiness{Ready: true}), c.snapshot(first, snapshot(t, 0, 1, false, 10)), c.attach(second)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.snapshot(second, snapshot(t, 0, 2, true, 99)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.attach(first), c.readiness(first, &workerv1.Readiness{Ready: true}), c.snapshot(first, snapshot(t, 0, 1, false, 10)), c.attach(second)))
+	must.Succeed(t, c.snapshot(second, snapshot(t, 0, 2, true, 99)))
 	o := c.Observe("a")
 	wantSent(t, o, 10)
 	if w := o.Workers[0]; w.Ready || w.Final {

@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // newIdleCoordinator is a coordinator that does not serve, its clock, and how often
@@ -47,9 +48,7 @@ func TestDirectiveCoversStepsThatStarted(t *testing.T) {
 		for step := range int32(4) {
 			got = append(got, tc.d.HasReached(step))
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name, tc.want, got)
 	}
 }
 
@@ -85,9 +84,7 @@ func TestSessionAfterTheEndIsRefused(t *testing.T) {
 func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	first, fifth := sessionOf("a", 0), sessionOf("a", 5)
-	if err := errors.Join(c.attach(first), c.attach(fifth)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.attach(first), c.attach(fifth)))
 	c.detach(fifth)
 	if len(c.runs) != 1 {
 		t.Fatal("the run is gone with the first of its workers")
@@ -97,9 +94,7 @@ func TestUndirectedRunStaysWhileAWorkerIsConnected(t *testing.T) {
 		t.Errorf("observed %+v, want worker 0 of two connected", o)
 	}
 	second := sessionOf("b", 2)
-	if err := c.attach(second); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(second))
 	if c.waiting("team-a") != 1 {
 		t.Errorf("%d runs wait, want the one that is not directed", c.waiting("team-a"))
 	}
@@ -113,15 +108,11 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 	c, clk, notices := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	old, young := sessionOf("a", 0), sessionOf("a", 0)
-	if err := errors.Join(c.attach(old), c.attach(young)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.attach(old), c.attach(young)))
 	before := notices()
 	clk.Step(time.Second)
 	c.seen(old)
-	if err := c.readiness(old, &workerv1.Readiness{Ready: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.readiness(old, &workerv1.Readiness{Ready: true}))
 	if err := c.snapshot(old, snapshot(t, 0, 1, true, 10)); !errors.Is(err, errReplaced) {
 		t.Errorf("its snapshot: %v, want that it was replaced", err)
 	}
@@ -129,13 +120,9 @@ func TestMessagesOfAReplacedSessionAreIgnored(t *testing.T) {
 		t.Errorf("the worker is %+v, notified %d times; want as it was", w, notices()-before)
 	}
 	c.seen(young)
-	if err := c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.readiness(young, &workerv1.Readiness{Ready: true, Reason: "Stale", Message: "is gone"}))
 	want := exchange.Worker{Connected: true, Ready: true, PodUID: "uid of pod", LastSeen: noon.Add(time.Second)}
-	if diff := cmp.Diff(want, c.Observe("a").Workers[0]); diff != "" {
-		t.Errorf("the worker, by its younger session (-want +got):\n%s", diff)
-	}
+	same.As(t, "the worker, by its younger session", want, c.Observe("a").Workers[0])
 }
 
 // A step that a worker ended by itself is known by its final snapshot.
@@ -143,15 +130,11 @@ func TestCutOfAWorkerIsObserved(t *testing.T) {
 	c, _, _ := newIdleCoordinator()
 	c.Direct("a", running("a", 1, 0))
 	s := sessionOf("a", 0)
-	if err := c.attach(s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.attach(s))
 	for sequence, final := range []bool{false, true} {
 		m := snapshot(t, 0, int64(sequence)+1, final, 10)
 		m.Cut = true
-		if err := c.snapshot(s, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.snapshot(s, m))
 		o := c.Observe("a")
 		if w := o.Workers[0]; w.Cut != final || w.Final != final || w.Sent != sent(o) || w.Sent == 0 || w.Due != o.Step.Merged.Due {
 			t.Errorf("snapshot %d: cut %t, final %t, %d sent; want both %t, and %d sent", sequence, w.Cut, w.Final, w.Sent, final, sent(o))
@@ -164,14 +147,10 @@ func TestShortestWindowIsThatOfOneWorker(t *testing.T) {
 	c.Direct("a", running("a", 3, 0))
 	for number, window := range []time.Duration{3 * time.Second, time.Second, 2 * time.Second} {
 		s := sessionOf("a", int32(number))
-		if err := c.attach(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.attach(s))
 		m := snapshot(t, 0, 1, true, 10)
 		m.Measurement.WindowNanos = int64(window)
-		if err := c.snapshot(s, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.snapshot(s, m))
 	}
 	if step := c.Observe("a").Step; step.ShortestWindow != time.Second || step.MeanWindow != 2*time.Second {
 		t.Errorf("the shortest window is %v and their mean %v, want 1s and 2s", step.ShortestWindow, step.MeanWindow)
@@ -184,9 +163,7 @@ func TestSnapshotsAreMergedOnce(t *testing.T) {
 	c.Direct("a", running("a", 2, 0))
 	sessions := []*session{sessionOf("a", 0), sessionOf("a", 1)}
 	for _, number := range []int{1, 0} { // the newest is not of the last
-		if err := errors.Join(c.attach(sessions[number]), c.snapshot(sessions[number], snapshot(t, 0, 1, true, 10))); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(c.attach(sessions[number]), c.snapshot(sessions[number], snapshot(t, 0, 1, true, 10))))
 		clk.Step(time.Second)
 	}
 	first := c.Observe("a")
@@ -197,9 +174,7 @@ func TestSnapshotsAreMergedOnce(t *testing.T) {
 	}
 	next := running("a", 2, 2)
 	c.Direct("a", next)
-	if err := c.snapshot(sessions[0], snapshot(t, 2, 2, true, 5)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.snapshot(sessions[0], snapshot(t, 2, 2, true, 5)))
 	c.Direct("a", next)
 	if held := c.runs["a"].worker(0).snapshots; len(held) != 1 || held[2].reading == nil {
 		t.Errorf("%d reports are held, want the one that is not acknowledged", len(held))
@@ -236,9 +211,7 @@ func TestObservationSaysSinceWhenTheRunIsDirected(t *testing.T) {
 		"before it acknowledged one": {exchange.Directive{Assignments: assignments("a", 1), Start: &exchange.Start{Step: 2}, Acknowledged: 1}, 3},
 	} {
 		c, clk, _ := newIdleCoordinator()
-		if err := c.attach(sessionOf("a", 0)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.attach(sessionOf("a", 0)))
 		if o := c.Observe("a"); !o.Since.IsZero() {
 			t.Errorf("%s: directed since %v before it was", name, o.Since)
 		}
@@ -257,9 +230,7 @@ func TestFirstDirectiveNotifiesOfWorkersThatWaited(t *testing.T) {
 	c, _, notices := newIdleCoordinator()
 	c.Direct("without workers", running("a", 1, 0))
 	s := sessionOf("a", 0)
-	if err := errors.Join(c.attach(s), c.readiness(s, &workerv1.Readiness{Ready: true})); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(c.attach(s), c.readiness(s, &workerv1.Readiness{Ready: true})))
 	before := notices()
 	c.Direct("a", running("a", 1, 0))
 	if got := notices() - before; got != 1 {

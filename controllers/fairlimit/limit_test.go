@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // However many of a namespace wait, another has its place.
@@ -31,9 +33,7 @@ func TestNamespaceLeavesRoom(t *testing.T) {
 			t.Errorf("a namespace has %d places, want 2", taken)
 		}
 		done, err := p.Acquire(t.Context(), "b")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if taken, namespaces := p.Counts(); taken != 3 || namespaces != 2 {
 			t.Errorf("%d places of %d namespaces are taken, want 3 of 2", taken, namespaces)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestMain(m *testing.M) { apiserver.Start(m) }
@@ -54,9 +55,7 @@ func (f *fixture) restart() {
 func load(t *testing.T, document string) *policy.Policy {
 	t.Helper()
 	p, err := policy.Load([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -78,9 +77,7 @@ func (f *fixture) hourly(name string, change func(*v1alpha1.LoadTestScheduleSpec
 	if change != nil {
 		change(&s.Spec)
 	}
-	if err := apiserver.Client(f.t).Create(f.t.Context(), s); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, apiserver.Client(f.t).Create(f.t.Context(), s))
 	if next := s.CreationTimestamp.UTC().Truncate(time.Hour).Add(time.Hour); f.clock.Now().Before(next) {
 		f.clock.SetTime(next)
 	}
@@ -92,9 +89,7 @@ func (f *fixture) settle(s *v1alpha1.LoadTestSchedule) ctrl.Result {
 	f.t.Helper()
 	for range 20 {
 		result, err := f.Reconcile(f.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)})
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		must.Succeed(f.t, err)
 		before := s.ResourceVersion
 		f.read(s)
 		if before == s.ResourceVersion && (result.RequeueAfter == 0 || result.RequeueAfter > time.Second) {
@@ -107,16 +102,12 @@ func (f *fixture) settle(s *v1alpha1.LoadTestSchedule) ctrl.Result {
 
 func (f *fixture) read(o client.Object) {
 	f.t.Helper()
-	if err := apiserver.Client(f.t).Get(f.t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, apiserver.Client(f.t).Get(f.t.Context(), client.ObjectKeyFromObject(o), o))
 }
 
 func (f *fixture) update(o client.Object) {
 	f.t.Helper()
-	if err := apiserver.Client(f.t).Update(f.t.Context(), o); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, apiserver.Client(f.t).Update(f.t.Context(), o))
 }
 
 func (f *fixture) after(d time.Duration) { f.clock.SetTime(f.clock.Now().Add(d)) }
@@ -125,9 +116,7 @@ func (f *fixture) after(d time.Duration) { f.clock.SetTime(f.clock.Now().Add(d))
 func (f *fixture) runs() []v1alpha1.LoadTest {
 	f.t.Helper()
 	var list v1alpha1.LoadTestList
-	if err := apiserver.Client(f.t).List(f.t.Context(), &list, client.InNamespace(f.namespace)); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, apiserver.Client(f.t).List(f.t.Context(), &list, client.InNamespace(f.namespace)))
 	return list.Items
 }
 
@@ -163,9 +152,7 @@ func (f *fixture) finish(lt *v1alpha1.LoadTest, verdict v1alpha1.Verdict, p99 ti
 	step := &lt.Status.Steps[0]
 	step.State, step.WorkersReporting = v1alpha1.StepComplete, 1
 	step.Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 1000}, ResponseTime: &v1alpha1.Latency{P99: &metav1.Duration{Duration: p99}}}
-	if err := apiserver.Client(f.t).Status().Update(f.t.Context(), lt); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, apiserver.Client(f.t).Status().Update(f.t.Context(), lt))
 }
 
 // said are the events so far.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A run beyond the limits of the history stays until its results are kept elsewhere.
@@ -29,9 +30,7 @@ func TestHistoryWaitsForResults(t *testing.T) {
 		t.Fatal("it was deleted before its results were kept")
 	}
 	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionArchived, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonArchived})
-	if err := f.client.Status().Update(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.client.Status().Update(t.Context(), lt))
 	f.settle(s)
 	if isThere() {
 		t.Error("it is there although its results are kept")

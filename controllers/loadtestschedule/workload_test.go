@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // standing is where a workload of three pods stands: its revision, and of which pods there
@@ -110,17 +111,13 @@ func TestRollouts(t *testing.T) {
 
 // writes creates a workload, and returns what changes its spec and then its status.
 func (f *fixture) writes(o client.Object, spec, status func(standing)) func(standing) {
-	if err := apiserver.Client(f.t).Create(f.t.Context(), o); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, apiserver.Client(f.t).Create(f.t.Context(), o))
 	return func(at standing) {
 		f.t.Helper()
 		spec(at)
 		f.update(o)
 		status(at)
-		if err := apiserver.Client(f.t).Status().Update(f.t.Context(), o); err != nil {
-			f.t.Fatal(err)
-		}
+		must.Succeed(f.t, apiserver.Client(f.t).Status().Update(f.t.Context(), o))
 	}
 }
 
@@ -140,9 +137,7 @@ func (f *fixture) revision(number int) string {
 		return r.Name
 	}
 	r.Data = runtime.RawExtension{Raw: []byte("{}")}
-	if err := c.Create(f.t.Context(), r); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Succeed(f.t, c.Create(f.t.Context(), r))
 	return r.Name
 }
 

@@ -6,23 +6,20 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The document of the administrators' guide is valid, and means what the guide says.
 func TestLimitsAsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/security/limits.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, rest, _ := strings.Cut(string(text), "```yaml\n")
 	document, _, ok := strings.Cut(rest, "```")
 	if !ok {
 		t.Fatal("the guide has no document")
 	}
 	p, err := policy.Load([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if a, other := p.For("team-a").Limits, p.For("other").Limits; a.Users != 10_000 || a.Runs != 2 || other.Runs != 5 || p.Cluster().Workers != 200 {
 		t.Errorf("the limits are %+v and %+v", a, other)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const someRules = `
@@ -25,13 +26,9 @@ targets:
 func judge(t *testing.T, at string, isProxy bool, f policy.Facts) policy.Judgement {
 	t.Helper()
 	p, err := policy.Load([]byte(someRules))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	targets := p.For("team-a").Targets
 	place := targets.Place(u)
 	place.IsProxy = isProxy
@@ -207,9 +204,7 @@ func TestPlaces(t *testing.T) {
 		"http://10.0.0.1":                      {Host: "10.0.0.1", Port: 80},
 	} {
 		u, err := url.Parse(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := rulesOf(t, "targets: {clusterDomain: Corp.Example.}").Targets.Place(u); got != want {
 			t.Errorf("%s: %+v, want %+v", at, got, want)
 		}
@@ -287,9 +282,7 @@ func FuzzPolicy(f *testing.F) {
 	f.Add("api.example.com", []byte{169, 254, 169, 254}, uint16(80))
 	f.Add("x", []byte{10, 0, 0, 1}, uint16(443))
 	p, err := policy.Load([]byte(`targets: {never: [10.99.0.0/16], rules: [{hosts: ["*"], cidrs: ["0.0.0.0/0", "::/0"], proxies: true}]}`))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	node := netip.MustParseAddr("10.0.0.1")
 	f.Fuzz(func(t *testing.T, host string, raw []byte, port uint16) {
 		targets := p.For("team-a").Targets

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // defaults are the limits of an empty document.
@@ -24,9 +26,7 @@ limits:
     - {users: 50}
 `
 	p, err := policy.Load([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	small := policy.Limits{Runs: 2, Users: 10_000, Rate: 5000, BytesPerSecond: 10 << 20, Workers: 8, Duration: 2 * time.Hour}
 	of := func(edit func(*policy.Limits)) policy.Limits {
 		l := defaults
@@ -42,18 +42,12 @@ limits:
 			t.Errorf("limits of %s (-want +got):\n%s", namespace, diff)
 		}
 	}
-	if diff := cmp.Diff(policy.Cluster{Runs: 7, Workers: 80}, p.Cluster()); diff != "" {
-		t.Errorf("limits of the cluster (-want +got):\n%s", diff)
-	}
+	same.As(t, "limits of the cluster", policy.Cluster{Runs: 7, Workers: 80}, p.Cluster())
 }
 
 func TestLimitsByDefault(t *testing.T) {
-	if diff := cmp.Diff(defaults, policy.Default().For("any").Limits); diff != "" {
-		t.Errorf("limits (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(policy.Cluster{Runs: 50, Workers: 1000}, policy.Default().Cluster()); diff != "" {
-		t.Errorf("limits of the cluster (-want +got):\n%s", diff)
-	}
+	same.As(t, "limits", defaults, policy.Default().For("any").Limits)
+	same.As(t, "limits of the cluster", policy.Cluster{Runs: 50, Workers: 1000}, policy.Default().Cluster())
 	if l := policy.Everything().Limits; l != (policy.Limits{}) {
 		t.Errorf("on a machine of one's own there are the limits %+v", l)
 	}

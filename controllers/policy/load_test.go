@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -52,9 +53,7 @@ func TestLoadTakesWhatIsEmpty(t *testing.T) {
 
 func TestRulesAreThoseOfTheNamespace(t *testing.T) {
 	p, err := policy.Load([]byte(`targets: {rules: [{namespaces: [team-a, "shop-*"], hosts: [api.example.com]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for namespace, want := range map[string]bool{"team-a": true, "shop-1": true, "shop-": true, "shop": false, "team-ab": false, "my-shop-1": false, "": false} {
 		if got := p.For(namespace).Targets.Allows("api.example.com"); got != want {
 			t.Errorf("namespace %q: allowed %t, want %t", namespace, got, want)
@@ -124,15 +123,11 @@ func TestNothingBeginsWithoutAValidConfiguration(t *testing.T) {
 func TestDocumentedConfigurationsAreValid(t *testing.T) {
 	block := regexp.MustCompile("(?s)```yaml\n(.*?)```")
 	files, err := filepath.Glob("../../docs/*/*.md") // docs/security, docs/design
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	found := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, example := range block.FindAllStringSubmatch(string(text), -1) {
 			switch document := []byte(example[1]); {
 			case strings.Contains(example[1], "kind: OperatorConfiguration"):

@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Of texts without a slash, and patterns without brackets, the standard library's Match is
@@ -12,9 +14,7 @@ func TestPatternsMatchAsThoseOfTheStandardLibrary(t *testing.T) {
 	for _, pattern := range words("ab*", 5) {
 		for _, text := range words("ab", 5) {
 			want, err := path.Match(pattern, text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got := matches(pattern, text); got != want {
 				t.Errorf("%q matches %q: %v, want %v", pattern, text, got, want)
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestPrioritiesOfNamespaces(t *testing.T) {
@@ -13,9 +14,7 @@ priorityClasses:
   - {name: release-gate, value: 10}
   - {name: nightly, value: -5, namespaces: [team-a]}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, tt := range []struct {
 		namespace, class string
 		value            int32

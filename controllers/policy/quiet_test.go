@@ -6,23 +6,20 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func at(t *testing.T, s string) time.Time {
 	t.Helper()
 	instant, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return instant
 }
 
 func rulesOf(t *testing.T, document string) policy.Rules {
 	t.Helper()
 	p, err := policy.Load([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p.For("team-a")
 }
 
@@ -93,9 +90,7 @@ func TestQuietHoursThatFollowHaveTheReasonOfTheFirst(t *testing.T) {
 // and hours are never over before their end is shown.
 func TestQuietHoursAreThoseThatTheClockShows(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rules := rulesOf(t, `quietHours: [{days: [Sat], from: "23:15", to: "01:45", timeZone: America/New_York}]`)
 	for now := at(t, "2026-01-01T00:07:00Z"); now.Year() < 2028; now = now.Add(15 * time.Minute) {
 		shown := now.In(zone)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestResultsAreKeptAsConfigured(t *testing.T) {
@@ -26,9 +26,7 @@ func TestResultsAreKeptAsConfigured(t *testing.T) {
 			t.Errorf("%s: %v", document, err)
 			continue
 		}
-		if diff := cmp.Diff(want, p.Results()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", document, diff)
-		}
+		same.As(t, document, want, p.Results())
 	}
 }
 
@@ -82,9 +80,7 @@ func TestResultsOfABrokenConfigurationAreUnknown(t *testing.T) {
 		}
 	}
 	last, err := policy.Load([]byte("results: {volume: {}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	next, _ := policy.Next(last, map[string]string{"config.yaml": "results: {volumes: {}}"})
 	if got := next.Results(); got.Unknown || !got.Archived {
 		t.Errorf("after a valid one: %+v", got)
@@ -94,9 +90,7 @@ func TestResultsOfABrokenConfigurationAreUnknown(t *testing.T) {
 // The documents of the guide are valid.
 func TestResultsAsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/results-that-outlive.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	documents := 0
 	for rest := string(text); ; documents++ {
 		_, after, found := strings.Cut(rest, "```yaml\nresults:")

@@ -7,14 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func load(t *testing.T, document string) *policy.Policy {
 	t.Helper()
 	p, err := policy.Load([]byte(document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // installed has an API server and what stands for a leader. No admission policy is there.
@@ -24,17 +25,11 @@ func installed(t *testing.T) installation {
 	t.Helper()
 	served(t)
 	pair, err := certs.Generate(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	served, err := tls.X509KeyPair(pair.Cert, pair.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{served}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
@@ -48,17 +43,13 @@ func installed(t *testing.T) installation {
 	}()
 	i := installation{namespace: apiserver.Namespace(t), coordinator: listener.Addr().String(), ca: filepath.Join(t.TempDir(), "ca.crt")}
 	write(t, i.ca, pair.CA)
-	if err := i.connect(apiserver.Config(t), apiserver.Client(t).Scheme()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, i.connect(apiserver.Config(t), apiserver.Client(t).Scheme()))
 	return i
 }
 
 func write(t *testing.T, file string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, content, 0o600))
 }
 
 func TestCheckOfInstallation(t *testing.T) {
@@ -70,9 +61,7 @@ func TestCheckOfInstallation(t *testing.T) {
 		"no leader": {
 			spoil: func(t *testing.T, i *installation) {
 				listener, err := net.Listen("tcp", "127.0.0.1:0")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				i.coordinator = listener.Addr().String()
 				_ = listener.Close()
 			},
@@ -81,9 +70,7 @@ func TestCheckOfInstallation(t *testing.T) {
 		"another operator's CA": {
 			spoil: func(t *testing.T, i *installation) {
 				other, err := certs.Generate(time.Now())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				write(t, i.ca, other.CA)
 			},
 			wantErr: "certificate signed by unknown authority",
@@ -97,9 +84,7 @@ func TestCheckOfInstallation(t *testing.T) {
 				server := httptest.NewServer(http.NotFoundHandler())
 				t.Cleanup(server.Close)
 				var other installation
-				if err := other.connect(&rest.Config{Host: server.URL}, apiserver.Client(t).Scheme()); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, other.connect(&rest.Config{Host: server.URL}, apiserver.Client(t).Scheme()))
 				i.api = other.api
 			},
 			wantErr: "older than this operator: they lack LoadTest and 1 more",
@@ -140,9 +125,7 @@ func TestCheckOfInstallation(t *testing.T) {
 func TestCheckWaits(t *testing.T) {
 	i := installed(t)
 	ca, err := os.ReadFile(i.ca)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	write(t, i.ca, []byte("rubbish"))
 	time.AfterFunc(retryEvery/2, func() { _ = os.WriteFile(i.ca, ca, 0o600) })
 	if err := i.run(t.Context(), time.Minute, &bytes.Buffer{}); err != nil {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // held is a collector that waits.
@@ -127,13 +128,9 @@ func serveMetrics(t *testing.T, s *MetricsServer) pipes {
 func scrape(t *testing.T, conn net.Conn) int {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodGet, "http://replica/metrics", nil)
-	if err := request.Write(conn); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, request.Write(conn))
 	answer, err := http.ReadResponse(bufio.NewReader(conn), request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return answer.StatusCode
 }
 
@@ -163,13 +160,9 @@ func TestSilentConnectionsGiveWayToScrapers(t *testing.T) {
 
 func TestMetricsTakeNothingButTLS13(t *testing.T) {
 	made, err := certs.Generate(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	pair, err := tls.X509KeyPair(made.Cert, made.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		server := NewMetricsServer("", true, nil, nil)
 		server.config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }

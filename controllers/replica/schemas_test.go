@@ -13,15 +13,14 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // served is what a real API server serves of our kinds.
 func served(t *testing.T) []byte {
 	t.Helper()
 	c, err := discovery.NewDiscoveryClientForConfig(apiserver.Config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var raw []byte
 	// A server publishes kinds some time after it has begun to serve them.
 	await.True(t, "the kinds are published", func() bool {

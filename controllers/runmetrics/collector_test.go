@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +19,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/runmetrics"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var noon = metav1.NewTime(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
@@ -53,9 +54,7 @@ func newOperator(t *testing.T, list ...v1alpha1.LoadTest) *operator {
 func (o *operator) scrape() map[string]float64 {
 	o.t.Helper()
 	families, err := o.registry.Gather()
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	series := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.Metric {
@@ -132,9 +131,8 @@ func result(t *testing.T, n int64) *v1alpha1.StepResult {
 	r.Sent, r.Expected = n+2, n
 	r.Outcomes = v1alpha1.Outcomes{Success: n, Timeout: 1, Unfinished: 1}
 	var err error
-	if r.Histogram, err = m.Requests[0].Response.Encode(); err != nil {
-		t.Fatal(err)
-	}
+	r.Histogram, err = m.Requests[0].Response.Encode()
+	must.Succeed(t, err)
 	r.ResponseTime = &v1alpha1.Latency{P95: &metav1.Duration{Duration: 5 * time.Millisecond}}
 	r.Generator = &v1alpha1.GeneratorStatus{SendLatenessP99: &metav1.Duration{Duration: 3 * time.Millisecond}, CPUThrottled: "0.5%", RunQueueWait: "120%"}
 	return r
@@ -157,9 +155,7 @@ func check(t *testing.T, series map[string]float64, want map[string]float64) {
 		}
 		got[key] = value
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	same.As(t, "series", want, got)
 }
 
 func TestCountersBeginAtZero(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // responseTimes is the histogram of a step in which requests took those times.
@@ -21,9 +22,7 @@ func responseTimes(t *testing.T, times ...time.Duration) *dto.Histogram {
 	o := newOperator(t, running("a"))
 	o.live["uid-of-a"] = &exchange.Report{Merged: m}
 	families, err := o.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, f := range families {
 		if f.GetName() == "loadtest_response_time_seconds" {
 			return f.Metric[0].Histogram

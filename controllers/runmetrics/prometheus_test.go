@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A Prometheus that is set to read native buckets computes a quantile from them that is
@@ -53,22 +54,16 @@ func startPrometheus(t *testing.T, server string) (ask func(expr string) float64
 		t.Fatal("no prometheus: run make deps, or apt-get install prometheus")
 	}
 	target, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	folder := t.TempDir()
 	config := filepath.Join(folder, "prometheus.yml")
 	text := fmt.Sprintf("scrape_configs: [{job_name: operator, scrape_interval: 1s, static_configs: [{targets: [%q]}]}]", target.Host)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(config, []byte(text), 0o600))
 	// An address of its own: a port that is free now may be another program's by the time
 	// that Prometheus listens.
 	address := fmt.Sprintf("127.%d.%d.1:9090", 1+os.Getpid()/256%254, os.Getpid()%256)
 	command := exec.Command(program, "--config.file="+config, "--storage.tsdb.path="+folder, "--web.listen-address="+address, "--enable-feature=native-histograms")
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
 	once := func(expr string) float64 {
 		answer, err := http.Get("http://" + address + "/api/v1/query?query=" + url.QueryEscape(expr))
@@ -83,9 +78,7 @@ func startPrometheus(t *testing.T, server string) (ask func(expr string) float64
 			return math.NaN()
 		}
 		value, err := strconv.ParseFloat(vector.Data.Result[0].Value[1].(string), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return value
 	}
 	return func(expr string) (value float64) {

@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const reference = "../../docs/metrics.md"
@@ -39,18 +40,14 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	configuration.NewMetrics(o.registry)
 	coordinator.New(nil, clock.RealClock{}, nil, o.registry)
 	families, err := o.registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return families
 }
 
 // TestReferenceListsMetrics keeps the tables of docs/metrics.md, which -update writes.
 func TestReferenceListsMetrics(t *testing.T) {
 	text, err := os.ReadFile(reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	now := string(text)
 	for _, table := range []struct {
 		name string

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -142,7 +142,5 @@ func TestRequestsFollowFromTheSeed(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	same.As(t, "sent", want, got)
 }

@@ -20,6 +20,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -260,9 +261,7 @@ func TestFillSaysWhatAReplyLacks(t *testing.T) {
 	a := callsTo(t, server.URL, workertest.Burst(0, 1, 1), `{}`)
 	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 1}, Capture: map[string]string{"name": ".absent"}}}
 	x, err := New(t.Context(), a, testConfig(), ignore)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	const want = `setup.fill: request "call 0": status OK, capture of name: the reply's JSON of `
 	if err := x.Prepare(t.Context(), ignore); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)

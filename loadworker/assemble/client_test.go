@@ -23,6 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -41,16 +42,12 @@ func newAuthority(t *testing.T) *authority {
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
 	}
 	var err error
-	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		t.Fatal(err)
-	}
+	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must.Succeed(t, err)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.certificate, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	a.certificate, err = x509.ParseCertificate(der)
+	must.Succeed(t, err)
 	a.file = file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
 	return a
 }
@@ -59,27 +56,20 @@ func newAuthority(t *testing.T) *authority {
 func (a *authority) sign(t *testing.T, name string) (pair tls.Certificate, certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	private, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})
-	if pair, err = tls.X509KeyPair(certPEM, keyPEM); err != nil {
-		t.Fatal(err)
-	}
+	pair, err = tls.X509KeyPair(certPEM, keyPEM)
+	must.Succeed(t, err)
 	return pair, file(t, string(certPEM)), file(t, string(keyPEM))
 }
 
@@ -144,9 +134,7 @@ func TestSecureTargets(t *testing.T) {
 			client, err := newClient(&workerv1.Target{
 				Url: newSecure(t, known, tt.server), Protocol: tt.protocol, Tls: tt.tls, AllowSpecialAddresses: true,
 			}, Config{Version: "test", policy: permissive()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			line := client.NewConn()
 			defer line.Close()
 			got, err := line.Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("/"), Keep: 100}, time.Now().Add(await.Patience))
@@ -174,9 +162,7 @@ func TestClientsByTarget(t *testing.T) {
 	}
 	for want, target := range tests {
 		client, err := newClient(target, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := client.Name(); got != want {
 			t.Errorf("%v is spoken to by %q, want %q", target, got, want)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -55,9 +56,7 @@ func TestCallsAreEncodedByTheReflectionOfTheTarget(t *testing.T) {
 		t.Errorf("counted %v, the target %v", all, server.Statuses())
 	}
 	given, err := message.Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if digest, control := x.Descriptors(); digest != given.Digest() || control != "" {
 		t.Errorf("digest %s of what was asked for, %q of no control; want %s as of what is given", digest, control, given.Digest())
 	}

@@ -15,6 +15,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -59,9 +60,7 @@ func served(t *testing.T, protocol string) (*workertest.Target, *workerv1.Target
 	target.Url = s.URL
 	if c := s.Certificate(); c != nil {
 		ca := filepath.Join(t.TempDir(), "ca.crt")
-		if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}), 0o600))
 		target.Tls = &workerv1.TLS{CaFile: ca}
 	}
 	return s, target

@@ -6,6 +6,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -23,9 +24,7 @@ func TestCallsThatAreAnsweredByErrors(t *testing.T) {
 func callsMeetFrame(t *testing.T, protocol groundtruth.Protocol, frame groundtruth.Frame) {
 	const users, each = 3, 4
 	s, err := groundtruth.Start(groundtruth.Config{Protocol: protocol, Routes: map[string]groundtruth.Route{"": {Reply: groundtruth.Reply{Frame: frame.Name}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	a := callsTo(t, s.URL(), workertest.Burst(0, users, each), `{}`)
 	if frame.Name == "data-after-reset" { // a next call would be in flight on the connection that ends

@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func testConfig() Config { return Config{Version: "test", Limits: health.SystemLimits()} }
@@ -21,9 +22,7 @@ func testConfig() Config { return Config{Version: "test", Limits: health.SystemL
 func file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -33,13 +32,9 @@ func prepared(t *testing.T, a *workerv1.Assignment, c Config, notReady func(erro
 	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	x, err := New(ctx, a, c, notReady)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(x.Close)
-	if err := x.Prepare(ctx, notReady); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.Prepare(ctx, notReady))
 	return x
 }
 
@@ -72,9 +67,7 @@ func refusal(t *testing.T, a *workerv1.Assignment, c Config) *Refusal {
 func run(t *testing.T, x *Assembly) *measure.Measurement {
 	t.Helper()
 	step, err := x.Step(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := x.Runner(step).Start(step, time.Now().Add(20*time.Millisecond))
 	_, rated := step.Load.(attack.Arrivals)
 	if rated {
@@ -97,9 +90,7 @@ func isDone(r *attack.Execution) bool {
 func snapshot(t *testing.T, r *attack.Execution) *measure.Measurement {
 	t.Helper()
 	m, err := r.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 
@@ -107,8 +98,6 @@ func snapshot(t *testing.T, r *attack.Execution) *measure.Measurement {
 func ended(t *testing.T, m *measure.Measurement) int64 {
 	t.Helper()
 	q, err := m.Total()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return q.Sent - q.Outcomes[measure.Unfinished]
 }

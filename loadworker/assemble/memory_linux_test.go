@@ -27,6 +27,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	targets "github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -135,9 +136,7 @@ func holding(t *testing.T, users int64, a *workerv1.Target) <-chan struct{} {
 func mute(t *testing.T, users int64, a *workerv1.Target) <-chan struct{} {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = lis.Close() })
 	all := make(chan struct{})
 	go func() {
@@ -180,23 +179,15 @@ func memoryOf(t *testing.T, users int64, target *workerv1.Target, where standsti
 	a.Target = target
 	reached := where(t, users, a.Target)
 	text, err := protojson.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	worker := exec.CommandContext(t.Context(), os.Args[0])
 	worker.Env = append(os.Environ(), isWorker+"="+string(text))
 	worker.Stderr = os.Stderr
 	end, err := worker.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	out, err := worker.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, worker.Start())
 	await.True(t, "the target has got all requests", func() bool {
 		select {
 		case <-reached:

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/address"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -44,9 +45,7 @@ func TestNothingDialsPastThePolicy(t *testing.T) {
 					t.Skip("proxies are spoken to by HTTP/1.1")
 				}
 				x, err := New(t.Context(), a, testConfig(), ignore)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, err)
 				t.Cleanup(x.Close)
 				got := run(t, x) // as if the check before the step had been passed
 				if s.Served() != 0 || got.Requests[0].Outcomes[measure.Success] != 0 || got.Requests[0].Sent == 0 {
@@ -66,9 +65,7 @@ func TestPreflightSetupAndAuditsKeepToThePolicy(t *testing.T) {
 	a.Setup = &workerv1.Setup{}
 	a.Audits = []*workerv1.Audit{{Read: &workerv1.Request{Name: "n", Method: "GET", Path: "/"}, Value: ".n"}}
 	x, err := New(t.Context(), a, testConfig(), ignore)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(x.Close)
 	if err := x.sides[0].preflight.Ask(t.Context()); err == nil || !strings.Contains(err.Error(), "a loopback address") {
 		t.Errorf("the preflight: %v", err)
@@ -87,16 +84,12 @@ func TestRedirectionReplacesWhatIsPermitted(t *testing.T) {
 	a.Target.AllowSpecialAddresses = false
 	a.Target.Destinations = &workerv1.Destinations{}
 	access, err := NewAccess(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	to := netip.MustParseAddrPort("10.0.0.1:1")
 	if access.target.Check(to) == nil {
 		t.Error("permitted before the redirection")
 	}
-	if err := access.Redirect(a, &workerv1.Redirect{Target: &workerv1.Destinations{Allowed: []*workerv1.Destination{{Range: "10.0.0.1/32", Port: 1}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, access.Redirect(a, &workerv1.Redirect{Target: &workerv1.Destinations{Allowed: []*workerv1.Destination{{Range: "10.0.0.1/32", Port: 1}}}}))
 	if err := access.target.Check(to); err != nil {
 		t.Errorf("after the redirection: %v", err)
 	}

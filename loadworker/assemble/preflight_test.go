@@ -10,6 +10,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -33,9 +34,7 @@ func startLimiter(t *testing.T, about string) *groundtruth.Server {
 	s, err := groundtruth.Start(groundtruth.Config{Routes: map[string]groundtruth.Route{
 		"version": {Reply: groundtruth.JSON(about)}, "api": {},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	return s
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/setup"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -240,9 +241,7 @@ func TestHealthPreflightThatIsNotAnsweredIsAskedAgain(t *testing.T) {
 	a := asksHealth(server.URL)
 	a.Target.TimeoutNanos = int64(20 * time.Millisecond)
 	x, err := New(t.Context(), a, testConfig(), ignore)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(x.Close)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // scriptedCalls is what calls are that meet an event of a ground-truth server.
@@ -43,9 +44,7 @@ func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
 	s, err := groundtruth.Start(groundtruth.Config{
 		Protocol: protocol, Routes: map[string]groundtruth.Route{"": {Reply: groundtruth.Call(measure.GRPCOK, 2)}}, Script: []groundtruth.Event{x.event},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	a := callsTo(t, s.URL(), rated(400), `{}`)
 	if protocol == groundtruth.HTTP2 {
@@ -60,9 +59,7 @@ func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
 			t.Fatalf("no call met the event: %v, %+v by the server", got.Requests[0].Outcomes, s.Counters())
 		default:
 		}
-		if err := got.Merge(run(t, p)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, got.Merge(run(t, p)))
 	}
 	q, truth := got.Requests[0], s.Counters()
 	// A client has an answer before the server has counted it.

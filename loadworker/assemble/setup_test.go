@@ -14,6 +14,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -85,9 +86,7 @@ func TestSetupIsNoPartOfTheResult(t *testing.T) {
 	}
 	got := run(t, x)
 	total, err := got.Total()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, wrong := server.count(); total.Sent != 60 || total.Outcomes[measure.Success] != 60 || wrong != 0 {
 		t.Errorf("sent %d, %d successes, %d codes unknown to the server; want 60 that it knows", total.Sent, total.Outcomes[measure.Success], wrong)
 	}

@@ -9,6 +9,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -30,9 +31,7 @@ func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
 	a.Target.Http2Connections, a.Target.Http2Streams = 3, 4
 	x := prepared(t, a, testConfig(), ignore)
 	step, err := x.Step(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := x.Runner(step).Start(step, time.Now())
 	await.True(t, "the server has all requests", func() bool { return server.Served() >= 12 && snapshot(t, r).Window >= window })
 	close(release)

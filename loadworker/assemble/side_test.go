@@ -10,6 +10,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -33,15 +34,11 @@ func withControl(a *workerv1.Assignment, control string) *workerv1.Assignment {
 func runStep(t *testing.T, x *Assembly, index int32) *measure.Measurement {
 	t.Helper()
 	step, err := x.Step(index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := x.Runner(step).Start(step, time.Now().Add(20*time.Millisecond))
 	<-r.Done()
 	m, err := r.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -16,9 +16,7 @@ import (
 func render(t *testing.T, a *workerv1.Assignment, v source.Vars) *transport.Request {
 	t.Helper()
 	requests, err := newRequestSource(a, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var b source.Buffer
 	requests.source.Render(&b, 0, v)
 	return &b.Request
@@ -42,9 +40,7 @@ func TestSourceOfFiles(t *testing.T) {
 		Method: "POST", Path: []byte("/y"), Body: []byte("{\"seq\":8,\n\"name\":\"Carl\"}\n"),
 		Headers: []transport.Header{{Name: "X-Plain", Value: []byte("7")}, {Name: "Authorization", Value: []byte("Bearer $${x}$")}},
 	}
-	if diff := cmp.Diff(want, render(t, a, source.Vars{User: 7, Seq: 8})); diff != "" {
-		t.Errorf("request of worker 1 (-want +got):\n%s", diff)
-	}
+	same.As(t, "request of worker 1", want, render(t, a, source.Vars{User: 7, Seq: 8}))
 }
 
 // Rows are taken in turn by how many workers there are: of their arrivals, each has
@@ -71,9 +67,7 @@ func TestSourceExpects(t *testing.T) {
 	a.Requests[0].ExpectedStatus, a.Requests[0].MaxBodyBytes = []int32{201}, 20
 	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".a", Equals: "b"}}
 	requests, err := newRequestSource(a, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, tt := range []struct {
 		status     int
 		body, want string
@@ -186,12 +180,8 @@ func TestCapturedColumnsAreKnown(t *testing.T) {
 	a.Requests[0].Path = "/${code}"
 	a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Capture: map[string]string{"code": ".code", "id": ".id"}}}
 	requests, err := newRequestSource(a, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := requests.captured.Add([]string{"abc", "1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, requests.captured.Add([]string{"abc", "1"}))
 	var b source.Buffer
 	requests.source.Render(&b, 0, source.Vars{})
 	if got := string(b.Request.Path); got != "/abc" {

@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/attack"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestStepOf(t *testing.T) {
@@ -56,9 +55,7 @@ func TestStepOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tt.in.Index, tt.in.Share, tt.in.Total, tt.in.WarmUpNanos = 3, share, 100, 8e9
 			want := attack.StepShare{Index: 3, Share: pace.Share{First: 1, Stride: 4, Count: 25}, Total: 100, Load: tt.want, WarmUp: 8 * time.Second}
-			if diff := cmp.Diff(want, stepOf(tt.in)); diff != "" {
-				t.Errorf("stepOf (-want +got):\n%s", diff)
-			}
+			same.As(t, "stepOf", want, stepOf(tt.in))
 		})
 	}
 }
@@ -71,9 +68,7 @@ func TestStepsByIndex(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %d %v", i, next.Index, ok))
 	}
 	want := []string{"-1: 0 true", "0: 2 true", "1: 2 true", "2: 5 true", "5: 0 false"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("step after (-want +got):\n%s", diff)
-	}
+	same.As(t, "step after", want, got)
 	if _, err := x.Step(1); err == nil || err.Error() != "step 1 is not in the assignment" {
 		t.Errorf("Step(1) = %v, want an error", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // mixed is an execution of a share of a step, of a mix of three requests, that was not
@@ -19,9 +21,7 @@ func mixed(t *testing.T, step StepShare, times ...time.Duration) *Execution {
 	requests := []source.Request{get("/a"), get("/b"), get("/c")}
 	requests[0].Weight, requests[1].Weight = 5, 2
 	src, err := source.New(source.Config{Requests: requests, Workers: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x := &Execution{step: step, source: src, rec: newRecorder(len(requests), time.Hour, times, nil)}
 	x.schedule = step.Load.schedule(step, Config{Source: src, Timeout: time.Second, MaxConnections: 10, Worker: int32(step.Share.First)})
 	x.end.Store(int64(step.Load.length()))
@@ -48,9 +48,7 @@ func TestDueOfEachRequest(t *testing.T) {
 			x := mixed(t, step)
 			for _, until := range []time.Duration{-1, 0, 1, 333 * ms, time.Second, 2999 * ms, length} {
 				t.Run(fmt.Sprintf("%s, %v of warm-up, until %v", name, warmUp, until), func(t *testing.T) {
-					if diff := cmp.Diff(visited(x, until), x.dueBefore(until)); diff != "" {
-						t.Errorf("due (-want +got):\n%s", diff)
-					}
+					same.As(t, "due", visited(x, until), x.dueBefore(until))
 				})
 			}
 		}
@@ -107,9 +105,7 @@ func TestOverdueOfARunningStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := x.rec.collect()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			x.fillDue(s, tt.before, tt.after, tt.whole)
 			overdue := make([]int64, 2)
 			for i := range s.Requests {
@@ -129,9 +125,7 @@ func TestOverdueOfARunningStep(t *testing.T) {
 func TestDueOfABurst(t *testing.T) {
 	x := mixed(t, StepShare{Share: pace.Share{First: 1, Stride: 2, Count: 2}, Total: 4, Load: Burst{Requests: 8, Limit: time.Second}})
 	s, err := x.rec.collect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x.fillDue(s, time.Second, time.Second, true)
 	if got := []int64{s.Requests[0].Due, s.Requests[1].Due, s.Requests[2].Due, s.Due}; !cmp.Equal(got, []int64{10, 4, 2, 16}) {
 		t.Errorf("due %v, want two cycles of 5, 2 and 1: 16", got)

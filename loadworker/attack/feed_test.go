@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // stubConn is a connection that a pool may hold.
@@ -55,9 +56,7 @@ func (*stubDriver) add(transport.Conn) *connSlot { return &connSlot{socket: &stu
 // two and three.
 func TestArrivalFeedBoundsItsConnections(t *testing.T) {
 	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := &stubDriver{}
 	s := &scheduler{parts: 32, driver: d}
 	d.openings = s.openings(nil)

@@ -7,6 +7,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -37,9 +38,7 @@ func (d testDriver) meetFrame(t *testing.T, frame groundtruth.Frame, shared bool
 		Protocol: groundtruth.H2C, Record: users * each,
 		Routes: map[string]groundtruth.Route{"wrong": {Reply: groundtruth.Reply{Frame: frame.Name}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	r := d.runner(t, setup{url: s.URL(), requests: []source.Request{get("/wrong/${seq}"), get("/${seq}")}})
 	var got *measure.Measurement

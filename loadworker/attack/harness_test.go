@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 )
@@ -146,9 +147,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 		s.maxConns = 1000
 	}
 	src, err := source.New(source.Config{Requests: s.requests, ClientHeader: s.client, Journeys: s.journeys, Tables: s.tables, Traced: s.traced > 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dialed := dial.Config{URL: s.url}
 	switch {
 	case d.network != nil:
@@ -161,9 +160,7 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 	}
 	dialed.Policy, dialed.Lookup, dialed.HTTP2, dialed.Resume = address.Policy{AllowSpecial: true}, s.lookup, d.http2(), s.resume
 	dialer, err := dial.NewDialer(dialed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	config := Config{
 		Source: src, Client: d.client(dialer), Timeout: s.timeout, MaxConnections: s.maxConns,
 		LedgerBytes: len(s.client) << 20, Worker: s.worker, Bodies: s.bodies,
@@ -172,14 +169,11 @@ func (d testDriver) runner(t *testing.T, s setup) *Runner {
 		config.Timer, config.Clock = virtual.NewTimer, d.network.Clock
 	}
 	if s.traced > 0 {
-		if config.Traces, err = trace.NewSampler(s.traced); err != nil {
-			t.Fatal(err)
-		}
+		config.Traces, err = trace.NewSampler(s.traced)
+		must.Succeed(t, err)
 	}
 	r, err := NewRunner(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -211,9 +205,7 @@ func sendAll(t *testing.T, r *Runner, rate pace.Rate, n int64) *measure.Measurem
 // drive runs a step to its end.
 func drive(t *testing.T, r *Runner, step StepShare) *measure.Measurement {
 	t.Helper()
-	if err := step.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, step.Check())
 	x := r.Start(step, time.Now())
 	return finish(t, x)
 }
@@ -233,9 +225,7 @@ func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 	t.Helper()
 	clients := x.Clients()
 	s, err := x.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.Clients = clients
 	total := total(t, s)
 	sum := int64(0)
@@ -265,9 +255,7 @@ func snapshot(t *testing.T, x *Execution) *measure.Measurement {
 func total(t *testing.T, s *measure.Measurement) measure.Request {
 	t.Helper()
 	total, err := s.Total()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return total
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const idealWindow = 20 * time.Second
@@ -214,9 +215,7 @@ func TestAnswersThatCameAfterTheirTimeout(t *testing.T) {
 			s.runs = stillFrom(950*ms, 5*time.Second)
 			m, _ := s.run(t)
 			r := &m.Requests[0]
-			if diff := cmp.Diff(tt.want, outcomes(*r)); diff != "" {
-				t.Errorf("outcomes (-want +got):\n%s", diff)
-			}
+			same.As(t, "outcomes", tt.want, outcomes(*r))
 			if want := min(tt.took, timeout); !tt.blind && r.Ideal.Max() > want+want/500 {
 				t.Errorf("it took ideally %v, want %v", r.Ideal.Max(), want)
 			}

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // raw is a server that answers each request with bytes, then does what after
@@ -22,9 +22,7 @@ import (
 func raw(t *testing.T, answer string, after func(*net.TCPConn)) string {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = lis.Close() })
 	go func() {
 		for {
@@ -124,9 +122,7 @@ func TestResponsesAreClassified(t *testing.T) {
 				})
 				got := drive(t, r, usersStep(2, Burst{Requests: 3, Limit: time.Hour}))
 				q := total(t, got)
-				if diff := cmp.Diff(map[string]int64{tt.want: 6}, outcomes(q)); diff != "" {
-					t.Errorf("outcomes (-want +got):\n%s", diff)
-				}
+				same.As(t, "outcomes", map[string]int64{tt.want: 6}, outcomes(q))
 				if tt.code != 0 && !maps.Equal(q.StatusCodes, measure.StatusCodes{tt.code: 6}) {
 					t.Errorf("status codes %v, want 6 of %d", q.StatusCodes, tt.code)
 				}
@@ -242,9 +238,7 @@ func TestClientsBeyondTheBoundAreUntracked(t *testing.T) {
 	known := l.sent([]byte(all.Names()[0]), time.Second)
 	l.resolve(known, time.Second, time.Second, measure.RateLimited)
 	want := measure.Slice{Index: 1, Granted: 1, Denied: 1, FirstSent: time.Second, LastReceived: 2 * time.Second}
-	if diff := cmp.Diff([]measure.Slice{want}, l.all().Ledger(all.Names()[0]).Slices); diff != "" {
-		t.Errorf("slice of the second second (-want +got):\n%s", diff)
-	}
+	same.As(t, "slice of the second second", []measure.Slice{want}, l.all().Ledger(all.Names()[0]).Slices)
 }
 
 // A whole response of an expected status whose body is not as expected is a bad
@@ -276,9 +270,7 @@ func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 					"arrivals": drive(t, r, arrivalsStep(5e6, time.Second)),
 				} {
 					q := total(t, got)
-					if diff := cmp.Diff(map[string]int64{tt.want: map[string]int64{"users": 10, "arrivals": 5}[kind]}, outcomes(q)); diff != "" {
-						t.Errorf("%s: outcomes (-want +got):\n%s", kind, diff)
-					}
+					same.As(t, kind+": outcomes", map[string]int64{tt.want: map[string]int64{"users": 10, "arrivals": 5}[kind]}, outcomes(q))
 					good := tt.want == "success"
 					if good != (q.Expected == q.Sent) || !good && q.Expected != 0 || tt.want == "badResponse" && q.CompletedInWindow != 0 {
 						t.Errorf("%s: %d of %d as expected, %d completed", kind, q.Expected, q.Sent, q.CompletedInWindow)

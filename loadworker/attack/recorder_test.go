@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const ms = time.Millisecond
@@ -16,9 +18,7 @@ const ms = time.Millisecond
 func collect(t *testing.T, r *recorder) *measure.Measurement {
 	t.Helper()
 	s, err := r.collect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -91,12 +91,8 @@ func TestRecorderCountsEachOutcome(t *testing.T) {
 			r.countSent(0, &h, nil)
 			r.countEnd(0, &h, tt.res)
 			q := collect(t, r).Requests[0]
-			if diff := cmp.Diff(map[string]int64{tt.res.outcome.String(): 1}, outcomes(q)); diff != "" {
-				t.Errorf("outcomes (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.codes, q.StatusCodes); diff != "" {
-				t.Errorf("status codes (-want +got):\n%s", diff)
-			}
+			same.As(t, "outcomes", map[string]int64{tt.res.outcome.String(): 1}, outcomes(q))
+			same.As(t, "status codes", tt.codes, q.StatusCodes)
 			if q.Expected != tt.expected || q.CompletedInWindow != tt.inWindow[0] || q.ExpectedInWindow != tt.inWindow[1] {
 				t.Errorf("expected %d, in the window %d and %d; want %d, %v", q.Expected, q.CompletedInWindow, q.ExpectedInWindow, tt.expected, tt.inWindow)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The first request of each connection is not reused, in whichever step it is.
@@ -34,9 +34,7 @@ func TestArrivalsReopenConnectionsThatTheServerCloses(t *testing.T) {
 		const last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 		r := d.runner(t, setup{url: raw(t, last, closeGently)})
 		got := sendAll(t, r, 400e6, 20)
-		if diff := cmp.Diff(map[string]int64{"success": 20}, outcomes(total(t, got))); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
+		same.As(t, "outcomes", map[string]int64{"success": 20}, outcomes(total(t, got)))
 		if got.Reused != 0 || got.ConnectionsOpened < 20 {
 			t.Errorf("%d reused, %d opened; want none, and one for each of 20", got.Reused, got.ConnectionsOpened)
 		}
@@ -47,9 +45,7 @@ func TestArrivalsAtAClosedPortAreRefused(t *testing.T) {
 	forEachDriver(t, func(t *testing.T, d testDriver) {
 		r := d.runner(t, setup{url: nowhere})
 		got := sendAll(t, r, 400e6, 20)
-		if diff := cmp.Diff(map[string]int64{"refused": 20}, outcomes(total(t, got))); diff != "" {
-			t.Errorf("outcomes (-want +got):\n%s", diff)
-		}
+		same.As(t, "outcomes", map[string]int64{"refused": 20}, outcomes(total(t, got)))
 		if got.Due != 20 || got.Unsent != 0 || got.Reused != 0 {
 			t.Errorf("due %d, unsent %d, reused %d; want 20, 0, 0", got.Due, got.Unsent, got.Reused)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The workers of a step together send its schedule: each request once, in the instant in which it
@@ -46,9 +47,7 @@ func TestScheduleIsSentInTheInstantsInWhichItIsDue(t *testing.T) {
 					runs = append(runs, d.runner(t, setup{url: o.URL, worker: int32(w)}).Start(step, start))
 				}
 				for _, x := range runs {
-					if err := merged.Merge(finish(t, x)); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, merged.Merge(finish(t, x)))
 					if began, ok := x.Began(); !ok || !began.Equal(start) {
 						t.Errorf("began at %v, want %v", began, start)
 					}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The series of a step says of each second what the step says of the whole, for every
@@ -63,9 +64,7 @@ func wantSeries(t *testing.T, all *measure.Series, s *measure.Measurement, point
 		t.Fatalf("%d points, want %d", len(all.Points), points)
 	}
 	q, err := s.Total()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	q.Outcomes[measure.Unfinished] = 0
 	var sum measure.Point
 	for i := range all.Points {

@@ -24,6 +24,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // judgedRun is a run of which the truth is known: what is measured of the same target by
@@ -236,9 +237,7 @@ func (r *judgedRun) judge(t *testing.T, merged *measure.Measurement) judged {
 	lt.Status.Thresholds = verdict.Thresholds(&spec, lt.Status.Requests, lt.Status.Steps)
 	step := &lt.Status.Steps[0]
 	result, err := results.StepResult(lt, step, merged, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	results.Settle(result)
 	step.Result = result
 	after := verdict.Judge(&lt.Spec, &lt.Status, 0, merged)
@@ -487,9 +486,7 @@ func (r *judgedRun) farFrom(t *testing.T, truth *measure.Measurement, distance t
 		return "", false
 	}
 	value, err := time.ParseDuration(r.limit.Max.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	limit, want := value+max(distance, value/4), v1alpha1.VerdictPassed
 	if least := value - max(distance, value/4); least > 0 && r.random.IntN(2) == 0 {
 		limit, want = least, v1alpha1.VerdictFailed

@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // simulated is a step in virtual time: a target that takes a time for each request, whatever
@@ -59,9 +60,7 @@ type simulatedEnds []simulatedEnd
 // run runs the step, and returns its measurement and its requests.
 func (s simulated) run(t *testing.T) (m *measure.Measurement, ends simulatedEnds) {
 	t.Helper()
-	if err := s.step.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.step.Check())
 	synctest.Test(t, func(t *testing.T) {
 		x := s.execution(t, 0, time.Now())
 		sched := x.schedulers(1)[0]
@@ -87,17 +86,13 @@ func (s simulated) run(t *testing.T) (m *measure.Measurement, ends simulatedEnds
 func (s simulated) execution(t *testing.T, worker int, start time.Time) *Execution {
 	t.Helper()
 	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	config := source.Config{Requests: []source.Request{get("/a")}}
 	if s.journeys != nil {
 		config = source.Config{Requests: []source.Request{{Name: "a", Method: "GET", Path: "/a"}, {Name: "b", Method: "GET", Path: "/b"}}, Journeys: s.journeys}
 	}
 	src, err := source.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if s.timeout == 0 {
 		s.timeout = 10 * time.Second
 	}
@@ -105,9 +100,7 @@ func (s simulated) execution(t *testing.T, worker int, start time.Time) *Executi
 		s.connections = 10000
 	}
 	r, err := NewRunner(Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: s.timeout, MaxConnections: s.connections, OnTime: s.times, Seed: 1, Worker: int32(worker)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x := r.newExecution(s.step, start)
 	if s.stood != nil {
 		x.stood = s.stood

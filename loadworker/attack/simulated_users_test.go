@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // simulation is a step of users against a target that answers each request after a time,
@@ -22,13 +23,9 @@ type simulatedRequest struct {
 
 func simulate(t *testing.T, step StepShare, seed int64, latency time.Duration) []simulatedRequest {
 	t.Helper()
-	if err := step.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, step.Check())
 	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	schedule := step.Load.schedule(step, Config{Source: src, Seed: seed})
 	x := &Execution{step: step, schedule: schedule, source: src, conns: make([]transport.Conn, step.Share.Count)}
 	for i := range x.conns {

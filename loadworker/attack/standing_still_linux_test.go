@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -76,9 +77,7 @@ type still struct {
 func gate(t *testing.T, to string) still {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	opened, closed := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { _ = lis.Close(); close(closed) })
 	behind := strings.TrimPrefix(strings.TrimPrefix(to, "http://"), "https://")
@@ -106,9 +105,7 @@ func gate(t *testing.T, to string) still {
 func moved(t *testing.T, text, to string) string {
 	t.Helper()
 	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	u.Host = to
 	return u.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestCheckRefusesInvalidSteps(t *testing.T) {
@@ -74,13 +75,9 @@ func TestCheckRefusesInvalidSteps(t *testing.T) {
 
 func TestNewRunnerRefusesInvalidConfigurations(t *testing.T) {
 	src, err := source.New(source.Config{Requests: []source.Request{get("/")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	client := http1.NewClient(dialer, "")
 	tests := map[string]struct {
 		config Config

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/trace"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-0([01])$`)
@@ -156,9 +155,7 @@ func TestTracesOfFailuresAreKept(t *testing.T) {
 				t.Errorf("the unfinished one is %s", o.pathOf(x))
 			}
 		}
-		if diff := cmp.Diff(map[string]int{"serverError": measure.FailedTraces, "unfinished": 1}, got); diff != "" {
-			t.Errorf("failures (-want +got):\n%s", diff)
-		}
+		same.As(t, "failures", map[string]int{"serverError": measure.FailedTraces, "unfinished": 1}, got)
 	})
 }
 

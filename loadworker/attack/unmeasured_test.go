@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What was not sent is the generator's fault if it stood still, and not if the users waited
@@ -105,9 +106,7 @@ func TestWhatIsSentLastHasItsWholeTimeout(t *testing.T) {
 		s.runs = stillFrom(985*ms, 999999*time.Microsecond)
 		m, _ = s.run(t)
 	}
-	if diff := cmp.Diff(map[string]int64{"timeout": 100}, outcomes(m.Requests[0])); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
+	same.As(t, "outcomes", map[string]int64{"timeout": 100}, outcomes(m.Requests[0]))
 }
 
 // stoodFrom is for how long a process has stood still that did so between two instants.

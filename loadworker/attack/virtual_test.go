@@ -8,8 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 )
@@ -83,7 +82,5 @@ func (o *oracle) isOnTime(t *testing.T, n int64, due func(seq int64) time.Time) 
 		}
 		got[a.path] = a.at
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("arrived (-want +got):\n%s", diff)
-	}
+	same.As(t, "arrived", want, got)
 }

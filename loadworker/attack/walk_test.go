@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // market is a target with sessions: a login gives a token and a cookie, with both of which
@@ -94,13 +95,9 @@ func (m *market) check(t *testing.T) {
 func buying(t *testing.T, url string, accounts int) setup {
 	t.Helper()
 	table, err := source.NewTable("accounts", []string{"name"}, source.Uniform)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i := range accounts {
-		if err := table.Add([]string{fmt.Sprint("user", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Add([]string{fmt.Sprint("user", i)}))
 	}
 	bearer := []source.Header{{Name: "Authorization", Value: "Bearer ${token}"}}
 	return setup{
@@ -230,9 +227,7 @@ func TestUsersHaveTheirRowsOnEveryWorker(t *testing.T) {
 		for worker := range int64(2) {
 			s := buying(t, url, 3)
 			rows, err := source.NewTable("accounts", []string{"name"}, source.Uniform)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			for i := worker; i < 5; i += 2 {
 				_ = rows.Add([]string{fmt.Sprint("user", i)})
 			}

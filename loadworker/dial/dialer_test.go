@@ -11,15 +11,14 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/address"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func newTestDialer(t *testing.T, c Config) *Dialer {
 	t.Helper()
 	c.Policy = address.Policy{AllowSpecial: true}
 	d, err := NewDialer(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return d
 }
 
@@ -92,9 +91,7 @@ func TestDialerReportsTheFirstFailure(t *testing.T) {
 	d, err := NewDialer(Config{URL: "http://a.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("0.0.0.0")}, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, want := range []string{"a loopback", "a link-local", "an unspecified", "a loopback"} { // the first rotates
 		var refused *address.RefusedError
 		if err := d.Probe(t.Context()); !errors.As(err, &refused) || refused.Why != want+" address" {
@@ -105,27 +102,19 @@ func TestDialerReportsTheFirstFailure(t *testing.T) {
 
 func TestDialerRotatesTheAddresses(t *testing.T) {
 	lis, err := net.Listen("tcp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = lis.Close() }()
 	lookup := func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
 	}
 	_, port, err := net.SplitHostPort(lis.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := newTestDialer(t, Config{URL: "http://a.test:" + port, Lookup: lookup})
 	seen := map[string]int{}
 	for range 4 {
-		if err := d.Probe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, d.Probe(t.Context()))
 		conn, err := lis.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
 		seen[host]++
 		_ = conn.Close()
@@ -137,14 +126,10 @@ func TestDialerRotatesTheAddresses(t *testing.T) {
 
 func TestDialerTriesTheOtherAddresses(t *testing.T) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = lis.Close() }()
 	_, port, err := net.SplitHostPort(lis.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d := newTestDialer(t, Config{URL: "http://a.test:" + port, Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("127.9.9.9"), netip.MustParseAddr("127.0.0.1")}, nil
 	}})
@@ -159,9 +144,7 @@ func TestPolicyHoldsForResolvedNames(t *testing.T) {
 	d, err := NewDialer(Config{URL: "http://innocent.test", Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var refused *address.RefusedError
 	if err = d.Probe(t.Context()); !errors.As(err, &refused) {
 		t.Fatalf("Probe = %v, want a RefusedError", err)

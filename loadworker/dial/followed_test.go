@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/address"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // pods are what a policy names.
@@ -29,9 +30,7 @@ func TestPodsAreFollowedOnceTheyAreNamed(t *testing.T) {
 		}
 		return all, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ranged := address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("10.0.0.0/24")}}}
 	single := address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("10.0.0.1/32"), Port: 80}}}
 	for _, step := range []struct {
@@ -55,9 +54,7 @@ func TestPodsAreFollowedOnceTheyAreNamed(t *testing.T) {
 		answer = step.answer
 		d.resolver.cached.Store(nil)
 		addrs, err := d.addresses(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var got []string
 		for _, a := range addrs {
 			got = append(got, a.String())

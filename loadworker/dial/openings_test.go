@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/address"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // An attempt that waits for the target leaves its place to another.
@@ -132,14 +133,10 @@ func TestNoOpeningsCountNothing(t *testing.T) {
 // side's again, and later ones count nothing.
 func TestHandshakeWaitsForTheTarget(t *testing.T) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = lis.Close() }()
 	d, err := NewDialer(Config{URL: "https://" + lis.Addr().String(), Policy: address.Policy{AllowSpecial: true}, TLS: &tls.Config{MinVersion: tls.VersionTLS12}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	freed := make(chan struct{}, 10)
 	o := NewOpenings(1, func() { freed <- struct{}{} })
 	ctx, a := o.Begin(t.Context())
@@ -150,9 +147,7 @@ func TestHandshakeWaitsForTheTarget(t *testing.T) {
 		ended <- err
 	}()
 	conn, err := lis.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	<-freed // while it connects
 	<-freed // while it writes
 	if _, err := io.ReadFull(conn, make([]byte, 64)); err != nil {

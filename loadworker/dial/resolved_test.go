@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/loadtest-dev/loadtest-operator/address"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // nameserver answers questions over UDP on a loopback address, by the answers of a name:
@@ -26,9 +27,7 @@ type nameserver struct {
 func newNameserver(t *testing.T, answers map[string][]string) *nameserver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	s := &nameserver{conn, answers, map[string]*atomic.Int32{}}
 	for name := range answers {
@@ -142,9 +141,7 @@ func TestNamesLeadToNoAddressThatIsNotAllowed(t *testing.T) {
 			s := newNameserver(t, tt.answers)
 			p := &noting{Policy: address.Policy{Allowed: tt.allowed, Denied: tt.denied}}
 			d, err := NewDialer(Config{URL: "http://a.test", Name: "a.test.", Policy: p, Lookup: s.lookup})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			for range tt.answers["a.test."] {
 				err = d.Probe(t.Context())
 				d.resolver.cached.Store(nil) // as after its life
@@ -168,9 +165,7 @@ func TestAnAbsoluteNameIsLookedUpAsItIs(t *testing.T) {
 		asked = append(asked, host)
 		return nil, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := d.Probe(t.Context()); err == nil {
 		t.Error("no address was connected to")
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var someAddr = netip.MustParseAddr("192.0.2.1")
@@ -66,9 +66,7 @@ func TestAnswersAndFailuresExpire(t *testing.T) {
 					got = append(got, asked)
 					<-time.After(tt.life/2 + 1)
 				}
-				if diff := cmp.Diff([]int{1, 1, 2, 2}, got); diff != "" {
-					t.Errorf("asked so far, each half life (-want +got):\n%s", diff)
-				}
+				same.As(t, "asked so far, each half life", []int{1, 1, 2, 2}, got)
 			})
 		})
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -63,9 +63,7 @@ func TestStatFilesOfBothVersions(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, statFiles(tt.groups, tt.mounts)); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			same.As(t, "files", tt.want, statFiles(tt.groups, tt.mounts))
 		})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLimitFilesOfBothVersions(t *testing.T) {
@@ -32,9 +32,7 @@ func TestLimitFilesOfBothVersions(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, limitFiles(tt.groups, tt.mounts)); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			same.As(t, "files", tt.want, limitFiles(tt.groups, tt.mounts))
 		})
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLongestPauseIsAnUpperBound(t *testing.T) {
@@ -40,9 +40,7 @@ func TestSinceIsTheGrowthOfASample(t *testing.T) {
 	before := Sample{cpu: time.Second, throttled: 2 * time.Second}
 	got := Sample{cpu: 4 * time.Second, throttled: 2500 * time.Millisecond}.Since(before)
 	want := measure.Health{CPU: 3 * time.Second, CPUThrottled: 500 * time.Millisecond, CPUThrottledMax: 500 * time.Millisecond}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("health (-want +got):\n%s", diff)
-	}
+	same.As(t, "health", want, got)
 	// A new control group counts from 0.
 	if got := (Sample{}).Since(before); got != (measure.Health{}) {
 		t.Errorf("backwards: %+v, want nothing", got)
@@ -74,9 +72,7 @@ func TestNewProbeFindsTheNearestGroup(t *testing.T) {
 func TestProbeReadsTheGroup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cpu.stat")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	p := Probe{statFile: file}
 	write("throttled_usec 1000\n")
@@ -85,9 +81,7 @@ func TestProbeReadsTheGroup(t *testing.T) {
 	if got := p.Sample().Since(before).CPUThrottled; got != 3*time.Millisecond {
 		t.Errorf("throttled for %v, want 3ms", got)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(file))
 	if got := p.Sample().Since(before).CPUThrottled; got != 0 {
 		t.Errorf("throttled for %v without a file to read", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 type (
@@ -101,9 +102,7 @@ func TestDescriptorsThatWouldTakeTooMuchAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: tt.set})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if _, err = Read(set); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}

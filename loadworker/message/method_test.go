@@ -18,32 +18,25 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
 func unaryCall(t testing.TB) *Method {
 	t.Helper()
 	d, err := Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method(workertest.UnaryCall)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 
 func TestMessageIsEncodedByItsDescriptor(t *testing.T) {
 	m := unaryCall(t)
 	got, err := m.Encode([]byte("before"), []byte(`{"responseSize": "7", "payload": {"body": "aGk="}, "response_status": {"code": 5}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var read grpc_testing.SimpleRequest
-	if err := proto.Unmarshal(got[len("before"):], &read); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, proto.Unmarshal(got[len("before"):], &read))
 	want := &grpc_testing.SimpleRequest{
 		ResponseSize: 7, Payload: &grpc_testing.Payload{Body: []byte("hi")}, ResponseStatus: &grpc_testing.EchoStatus{Code: 5},
 	}
@@ -81,13 +74,9 @@ func TestErrorOfAMessageNamesTheFieldAndHidesTheValue(t *testing.T) {
 
 func TestReplyIsJSONWithFieldsOfTheDefaultValue(t *testing.T) {
 	reply, err := proto.Marshal(&grpc_testing.SimpleResponse{Payload: &grpc_testing.Payload{Body: []byte("hi")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got, _, err := unaryCall(t).Decode(reply, MaxJSON)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := `{"payload":{"type":"COMPRESSABLE","body":"aGk="},"username":"","oauthScope":"","serverId":"","grpclbRouteType":"GRPCLB_ROUTE_TYPE_UNKNOWN","hostname":""}`
 	if strings.ReplaceAll(string(got), " ", "") != want {
 		t.Errorf("%s, want %s", got, want)
@@ -151,9 +140,7 @@ func FuzzEncode(f *testing.F) {
 func deterministic(t *testing.T, m proto.Message) []byte {
 	t.Helper()
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return b
 }
 
@@ -162,9 +149,7 @@ func FuzzRead(f *testing.F) {
 	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{ // a small one: most of the changes then mean something
 		File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(grpc_health_v1.File_grpc_health_v1_health_proto)},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	f.Add(set)
 	f.Add(set[:len(set)/2])
 	f.Add([]byte{})
@@ -174,9 +159,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var list descriptorpb.FileDescriptorSet
-		if err := proto.Unmarshal(set, &list); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, proto.Unmarshal(set, &list))
 		for _, file := range list.GetFile() {
 			for _, service := range file.GetService() {
 				for _, method := range service.GetMethod() {
@@ -211,14 +194,10 @@ func TestDescriptorsThatAreNoneAreRefused(t *testing.T) {
 	set := workertest.Descriptors(t)
 	without := func() []byte {
 		var list descriptorpb.FileDescriptorSet
-		if err := proto.Unmarshal(set, &list); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, proto.Unmarshal(set, &list))
 		list.File = list.GetFile()[len(list.GetFile())-1:]
 		rest, err := proto.Marshal(&list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return rest
 	}
 	for name, tt := range map[string]struct {
@@ -240,17 +219,13 @@ func TestDescriptorsThatAreNoneAreRefused(t *testing.T) {
 
 func TestMethodIsOfMessagesOrOfStreams(t *testing.T) {
 	d, err := Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, want := range map[string][2]bool{
 		workertest.UnaryCall: {false, false}, workertest.StreamingOutputCall: {false, true},
 		workertest.StreamingInputCall: {true, false}, workertest.FullDuplexCall: {true, true},
 	} {
 		m, err := d.Method(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if m.Name() != name || m.TakesStream() != want[0] || m.ReturnsStream() != want[1] {
 			t.Errorf("%s takes a stream: %v, returns one: %v; want %v", m.Name(), m.TakesStream(), m.ReturnsStream(), want)
 		}
@@ -259,9 +234,7 @@ func TestMethodIsOfMessagesOrOfStreams(t *testing.T) {
 
 func TestMethodThatIsNotThereIsRefused(t *testing.T) {
 	d, err := Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, want := range map[string]string{
 		"UnaryCall":                            `"UnaryCall" is not a method such as shop.v1.Cart/Add`,
 		"grpc.testing.Other/UnaryCall":         "the descriptors have no service grpc.testing.Other, but grpc.testing.HookService, grpc.testing.LoadBalancerStatsService, grpc.testing.ReconnectService, grpc.testing.TestService, ",
@@ -278,20 +251,14 @@ func TestMethodThatIsNotThereIsRefused(t *testing.T) {
 func TestDigestIsOfTheFilesAlone(t *testing.T) {
 	read := func(change func(*descriptorpb.FileDescriptorSet)) string {
 		var list descriptorpb.FileDescriptorSet
-		if err := proto.Unmarshal(workertest.Descriptors(t), &list); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, proto.Unmarshal(workertest.Descriptors(t), &list))
 		change(&list)
 		d, err := Sent(list.GetFile())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return d.Digest()
 	}
 	given, err := Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for name, tt := range map[string]struct {
 		change func(*descriptorpb.FileDescriptorSet)
 		same   bool
@@ -366,13 +333,9 @@ func TestJSONOfAReplyIsBounded(t *testing.T) {
 	many := field("many", 1, message, ".a.Wide")
 	many.Label = descriptorpb.FieldDescriptorProto_LABEL_REPEATED.Enum()
 	d, err := Sent([]*descriptorpb.FileDescriptorProto{file(wide, &descriptorpb.DescriptorProto{Name: proto.String("Q"), Field: []*descriptorpb.FieldDescriptorProto{many, field("text", 2, text, "")}})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method("a.S/M")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for n, fit := range map[int]bool{1: true, 50: true, 1000: false, MaxReply / 2: false} {
 		json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x00", n)), MaxJSON)
 		if (err == nil) != fit || len(json) > MaxJSON || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than 4194304 bytes") {
@@ -397,13 +360,9 @@ func TestJSONOfExtensionsIsBounded(t *testing.T) {
 	extension.Extendee = proto.String(".a.Open")
 	f.Syntax, f.Extension = proto.String("proto2"), []*descriptorpb.FieldDescriptorProto{extension}
 	d, err := Sent([]*descriptorpb.FileDescriptorProto{f})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method("a.S/M")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if json, _, err := m.Decode([]byte(strings.Repeat("\x0a\x02\x08\x00", 100)), MaxJSON); err != nil || !strings.Contains(string(json), "[a.xxx") {
 		t.Errorf("100 extensions: %d bytes of JSON, %v", len(json), err)
 	}
@@ -421,13 +380,9 @@ func methodOfAny(t *testing.T, others ...*descriptorpb.DescriptorProto) *Method 
 	f := file(append([]*descriptorpb.DescriptorProto{reply}, others...)...)
 	f.Syntax, f.Dependency = proto.String("proto2"), []string{anypb.File_google_protobuf_any_proto.Path()}
 	d, err := Sent([]*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), f})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method("a.S/M")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // allKinds has a message with fields of every kind, of which each may hold a value that comes
@@ -67,25 +69,17 @@ service { name: "S" method { name: "M" input_type: ".kinds.All" output_type: ".k
 func kindsMethod(t testing.TB) *Method {
 	t.Helper()
 	file := &descriptorpb.FileDescriptorProto{}
-	if err := prototext.Unmarshal([]byte(allKinds), file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, prototext.Unmarshal([]byte(allKinds), file))
 	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{
 		protodesc.ToFileDescriptorProto(anypb.File_google_protobuf_any_proto), protodesc.ToFileDescriptorProto(durationpb.File_google_protobuf_duration_proto),
 		protodesc.ToFileDescriptorProto(fieldmaskpb.File_google_protobuf_field_mask_proto), protodesc.ToFileDescriptorProto(structpb.File_google_protobuf_struct_proto),
 		protodesc.ToFileDescriptorProto(wrapperspb.File_google_protobuf_wrappers_proto), file,
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d, err := Read(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method("kinds.S/M")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 

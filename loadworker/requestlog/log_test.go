@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var start = time.Unix(1_700_000_000, 0)
@@ -34,9 +35,7 @@ func logged(t *testing.T, records ...requestlog.Record) *bytes.Buffer {
 	for _, r := range records {
 		log.Add(r)
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Close())
 	return &file
 }
 
@@ -84,9 +83,7 @@ func TestResultsAreThoseOfAllWorkersInOrder(t *testing.T) {
 			`one 3 GET http://a/failed 0 5ms 5µs 2 3 "read: timeout"`,
 			`two 0 GET http://a/6 200 6ms 6µs 2 3 ""`, `two 1 GET http://a/7 200 7ms 7µs 2 3 ""`,
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", encoding, diff)
-		}
+		same.As(t, encoding, want, got)
 	}
 }
 
@@ -134,9 +131,7 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 	}
 	group.Wait() // though nothing was written
 	close(disk.released)
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Close())
 	log.Add(record(0, 1)) // after the end
 	var out bytes.Buffer
 	missing, err := requestlog.Write(&out, "csv", []requestlog.Step{{Name: "one", Sent: sent, Start: start}}, &disk.to)
@@ -164,7 +159,5 @@ func TestToRecordAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(10_000, func() { log.Add(r) }); n > 0 {
 		t.Errorf("%v allocations for each record, want none", n)
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, log.Close())
 }

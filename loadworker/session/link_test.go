@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestTokenIsReadAtEachConnection(t *testing.T) {
@@ -18,9 +20,7 @@ func TestTokenIsReadAtEachConnection(t *testing.T) {
 	c.mu.Lock()
 	c.token = "rotated"
 	c.mu.Unlock()
-	if err := os.WriteFile(file, []byte("rotated"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("rotated"), 0o600))
 	s.hangUp <- errors.New("again")
 	c.waitForHello(t).send(t, finish())
 	w.waitForEnd(t, nil)

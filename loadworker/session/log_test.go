@@ -11,6 +11,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -78,13 +79,9 @@ func TestLogHasACopyOfEachResult(t *testing.T) {
 	}
 	for i, l := range found {
 		total, err := results[i].Total()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		h, err := measure.DecodeHistogram(l.Histogram, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if l.Level != "INFO" || l.Due != results[i].Due || l.Sent != total.Sent || h.Count() != total.Response.Count() || h.Max() != total.Response.Max() {
 			t.Errorf("%+v with %d times up to %v; the result has %d due, %d sent, %d times up to %v",
 				l, h.Count(), h.Max(), results[i].Due, total.Sent, total.Response.Count(), total.Response.Max())

@@ -4,9 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func numbered(n int64) *workerv1.SessionRequest {
@@ -22,9 +21,7 @@ func TestOutboxKeepsTheLatestOfEachKeyInOrder(t *testing.T) {
 	for range 2 {
 		got = append(got, o.next(t.Context()).GetSnapshot().GetSequence())
 	}
-	if diff := cmp.Diff([]int64{3, 2}, got); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
+	same.As(t, "messages", []int64{3, 2}, got)
 	o.put("a", numbered(4))
 	if m := o.next(t.Context()); m.GetSnapshot().GetSequence() != 4 {
 		t.Errorf("next = %v, want 4: a key may come again", m)

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -101,9 +101,7 @@ func TestReadinessOfAPreparation(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, tt.preparation.readiness(), protocmp.Transform()); diff != "" {
-				t.Errorf("readiness (-want +got):\n%s", diff)
-			}
+			same.As(t, "readiness", tt.want, tt.preparation.readiness(), protocmp.Transform())
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -65,9 +66,7 @@ func TestHelloIsTheFirstMessage(t *testing.T) {
 	want := &workerv1.SessionRequest{Message: &workerv1.SessionRequest_Hello{Hello: &workerv1.Hello{
 		Run: "run-1", Worker: 3, Protocol: workerv1.ProtocolVersion, Version: "test",
 	}}}
-	if diff := cmp.Diff(want, got.message, protocmp.Transform()); diff != "" {
-		t.Errorf("first message (-want +got):\n%s", diff)
-	}
+	same.As(t, "first message", want, got.message, protocmp.Transform())
 	got.session.send(t, finish())
 	w.waitForEnd(t, nil)
 }

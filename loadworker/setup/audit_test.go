@@ -9,22 +9,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // newAudit reads .links of a target that answers so.
 func newAudit(t *testing.T, handle http.HandlerFunc) Audit {
 	t.Helper()
 	path, err := source.ParseJSONPath(".links")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	src, err := source.New(source.Config{Requests: []source.Request{{Name: "GET /stats", Weight: 1, Method: "GET", Path: "/stats"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	c := newPreflight(t, newLimiter(t, handle).URL).Config
 	c.Source = src
 	return Audit{Config: c, Values: []source.JSONPath{path}}
@@ -88,9 +84,7 @@ func TestReadingIsUnchangedWhileEachAttemptReadsIt(t *testing.T) {
 		got = append(got, r.Unchanged)
 	}
 	const after = 900 * time.Millisecond
-	if diff := cmp.Diff([]time.Duration{0, after, after + time.Second, 0, after, 0, 0, after}, got); diff != "" {
-		t.Errorf("unchanged for (-want +got):\n%s", diff)
-	}
+	same.As(t, "unchanged for", []time.Duration{0, after, after + time.Second, 0, after, 0, 0, after}, got)
 }
 
 func TestAuditWatchesUntilItIsEnded(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // limiter says of itself which strategy it has, or what handle answers.
@@ -64,13 +65,9 @@ func newPreflight(t *testing.T, url string, change ...func(*source.Request)) Pre
 		f(&requests[1])
 	}
 	src, err := source.New(source.Config{Requests: requests})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: address.Policy{AllowSpecial: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return Preflight{Config: Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: 20 * time.Second, Workers: 1}}
 }
 
@@ -86,9 +83,7 @@ func answer(status int, body string) http.HandlerFunc {
 
 func TestPreflightAsksInOrderOverOneConnection(t *testing.T) {
 	l := newLimiter(t, answer(200, `{"strategy":"lua","capacity":50}`))
-	if err := newPreflight(t, l.URL).Ask(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, newPreflight(t, l.URL).Ask(context.Background()))
 	asked, connections := l.questions()
 	if diff := cmp.Diff([]string{"HEAD /health", "GET /version"}, asked); diff != "" || connections != 1 {
 		t.Errorf("asked over %d connections (-want +got):\n%s", connections, diff)
@@ -101,9 +96,7 @@ func TestPreflightNumbersItsQuestions(t *testing.T) {
 	l := newLimiter(t, answer(200, `{"strategy":"lua","capacity":50}`))
 	p := newPreflight(t, l.URL, func(r *source.Request) { r.Path = "/${worker}/${seq}/${rand:0-1000000000}" })
 	p.Worker, p.Workers = 2, 5
-	if err := p.Ask(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.Ask(context.Background()))
 	var b source.Buffer
 	p.Source.Render(&b, 1, source.Vars{Seq: 7, Worker: 2})
 	asked, _ := l.questions()

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // shop is a target that answers with a code for each item it is given.
@@ -65,22 +65,16 @@ func newConfig(t *testing.T, url string, into *source.Table) Config {
 		{Name: "read", Weight: 1, Method: "GET", Path: "/${code}"},
 	}
 	src, err := source.New(source.Config{Requests: requests, Tables: []*source.Table{into}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dialer, err := dial.NewDialer(dial.Config{URL: url, Policy: address.Policy{AllowSpecial: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return Config{Source: src, Client: http1.NewClient(dialer, ""), Timeout: 20 * time.Second, Worker: 1, Workers: 3}
 }
 
 func codes(t *testing.T) *source.Table {
 	t.Helper()
 	table, err := source.NewTable("setup.fill.capture", []string{"code", "size"}, source.Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return table
 }
 
@@ -97,17 +91,13 @@ func TestFillSendsItsShareAndCapturesInOrder(t *testing.T) {
 	s, table := newShop(t), codes(t)
 	c := newConfig(t, s.URL, table)
 	var reported []int64
-	if err := fill(n, table).Run(context.Background(), c, func(sent int64, _ error) { reported = append(reported, sent) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, fill(n, table).Run(context.Background(), c, func(sent int64, _ error) { reported = append(reported, sent) }))
 	var want []string
 	for j := range n {
 		want = append(want, fmt.Sprint(1+3*j))
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, s.got()); diff != "" {
-		t.Errorf("sent (-want +got):\n%s", diff)
-	}
+	same.As(t, "sent", want, s.got())
 	if table.Rows() != n {
 		t.Fatalf("%d rows of %d responses", table.Rows(), n)
 	}
@@ -127,9 +117,7 @@ func TestFillSendsItsShareAndCapturesInOrder(t *testing.T) {
 func TestFillWithoutCapture(t *testing.T) {
 	s, table := newShop(t), codes(t)
 	plain := Fill{Number: func(j int64) int64 { return j }, Count: 40}
-	if err := plain.Run(context.Background(), newConfig(t, s.URL, table), func(int64, error) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, plain.Run(context.Background(), newConfig(t, s.URL, table), func(int64, error) {}))
 	if len(s.got()) != 40 || table.Rows() != 0 {
 		t.Errorf("%d sent, %d rows; want 40 and none", len(s.got()), table.Rows())
 	}
@@ -143,9 +131,7 @@ func TestFillTriesAgain(t *testing.T) {
 		}
 		return false
 	}
-	if err := fill(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64, error) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, fill(1, table).Run(context.Background(), newConfig(t, s.URL, table), func(int64, error) {}))
 	if n := len(s.got()); n != 3 || table.Rows() != 1 {
 		t.Errorf("sent %d times, %d rows; want 3 and one", n, table.Rows())
 	}

@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // simulated is a target in a bubble, whose answers take a while of its time.
@@ -62,9 +62,7 @@ func (*simulatedConn) Close() {}
 func simulate(t *testing.T, path string, tables ...*source.Table) (*simulated, Config) {
 	t.Helper()
 	src, err := source.New(source.Config{Tables: tables, Requests: []source.Request{{Name: "r", Weight: 1, Method: "GET", Path: path}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := &simulated{takes: 90 * time.Millisecond, body: `{"code":"x"}`}
 	return s, Config{Source: src, Client: s, Timeout: time.Minute, Worker: 1, Workers: 3}
 }
@@ -74,13 +72,9 @@ func TestFillTellsEverySecondHowManyWereSent(t *testing.T) {
 		_, c := simulate(t, "/")
 		var reported []int64
 		fill := Fill{Number: func(j int64) int64 { return j }, Count: 25 * connections}
-		if err := fill.Run(t.Context(), c, func(sent int64, _ error) { reported = append(reported, sent) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, fill.Run(t.Context(), c, func(sent int64, _ error) { reported = append(reported, sent) }))
 		// Each connection has 11 answers after a second, 22 after two, and all after 2.25.
-		if diff := cmp.Diff([]int64{0, 11 * connections, 22 * connections}, reported); diff != "" {
-			t.Errorf("reported (-want +got):\n%s", diff)
-		}
+		same.As(t, "reported", []int64{0, 11 * connections, 22 * connections}, reported)
 	})
 }
 
@@ -126,13 +120,9 @@ func TestFillGoesOnWhenTheTargetIsBack(t *testing.T) {
 func TestWarmUpSendsAsUsersDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, err := source.NewTable("d", []string{"row"}, source.Sequential)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for i := range 100 {
-			if err := table.Add([]string{fmt.Sprint(i)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, table.Add([]string{fmt.Sprint(i)}))
 		}
 		s, c := simulate(t, "/${user}/${worker}/${seq}/${row}/${rand:0-1000000000}", table)
 		WarmUp{Duration: 5*s.takes - 1, Connections: 2}.Run(t.Context(), c)
@@ -156,9 +146,7 @@ func TestWarmUpSendsAsUsersDo(t *testing.T) {
 		}
 		slices.Sort(want)
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("sent (-want +got):\n%s", diff)
-		}
+		same.As(t, "sent", want, got)
 	})
 }
 

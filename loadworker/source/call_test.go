@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -29,13 +30,9 @@ func callOf(t testing.TB, text string) Request {
 func callTo(t testing.TB, method string, messages ...string) Request {
 	t.Helper()
 	d, err := message.Read(workertest.Descriptors(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method(method)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return Request{Name: "call", Weight: 1, Call: &Call{Method: m, Messages: messages, Timeout: time.Second}}
 }
 
@@ -46,9 +43,7 @@ func sentMessage(t *testing.T, r *transport.Request) *grpc_testing.SimpleRequest
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	if err := proto.Unmarshal(r.Body[grpc.PrefixSize:], &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, proto.Unmarshal(r.Body[grpc.PrefixSize:], &m))
 	return &m
 }
 
@@ -57,9 +52,7 @@ func TestCallIsAFramedMessageWithTheFieldsOfGRPC(t *testing.T) {
 		r := callOf(t, text)
 		r.Headers = []Header{{Name: "x-user", Value: "u${user}"}}
 		s, err := New(Config{Requests: []Request{r}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var b Buffer
 		for range 2 { // into the same memory
 			s.Render(&b, 0, Vars{User: 3, Seq: 7})
@@ -85,16 +78,10 @@ func TestCallIsAFramedMessageWithTheFieldsOfGRPC(t *testing.T) {
 func TestRowOfDataStaysWithinItsString(t *testing.T) {
 	const row = "\", \"fillUsername\": true, \"x\\\n\x01"
 	data, err := NewTable("names", []string{"name"}, Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := data.Add([]string{row}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, data.Add([]string{row}))
 	s, err := New(Config{Requests: []Request{callOf(t, `{"responseStatus": {"message": "$$ <${name}>"}}`)}, Tables: []*Table{data}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var b Buffer
 	s.Render(&b, 0, Vars{})
 	if got := sentMessage(t, &b.Request); got.GetResponseStatus().GetMessage() != "$ <"+row+">" || got.GetFillUsername() {
@@ -110,9 +97,7 @@ func FuzzRowInMessage(f *testing.F) {
 	call := callOf(f, `{"responseStatus": {"message": "<${name}>"}}`)
 	f.Fuzz(func(t *testing.T, row string) {
 		data, err := NewTable("names", []string{"name"}, Sequential)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := data.Add([]string{row}); err != nil {
 			return
 		}
@@ -134,13 +119,9 @@ func FuzzRowInMessage(f *testing.F) {
 func TestMessagesThatAreWrongAreRefusedBeforeTheRun(t *testing.T) {
 	table := func(rows ...string) *Table {
 		data, err := NewTable("sizes", []string{"size"}, Sequential)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, row := range rows {
-			if err := data.Add([]string{row}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, data.Add([]string{row}))
 		}
 		return data
 	}
@@ -181,19 +162,11 @@ func TestMessagesThatAreWrongAreRefusedBeforeTheRun(t *testing.T) {
 // What is known only while the run goes on is the request's outcome.
 func TestValueThatFitsNoFieldIsTheOutcomeOfItsRequest(t *testing.T) {
 	data, err := NewTable("setup.fill.capture", []string{"size"}, Sequential)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s, err := New(Config{Requests: []Request{callOf(t, `{"responseSize": "${size}"}`)}, Tables: []*Table{data}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := data.Add([]string{"s3cret"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := data.Add([]string{"7"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, data.Add([]string{"s3cret"}))
+	must.Succeed(t, data.Add([]string{"7"}))
 	var b Buffer
 	s.Render(&b, 0, Vars{Order: Order{N: 0, Streams: 1}})
 	want := `request "call": message: is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
@@ -209,9 +182,7 @@ func TestValueThatFitsNoFieldIsTheOutcomeOfItsRequest(t *testing.T) {
 func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
 	const ok, notFound, exhausted = 0, 5, measure.GRPCResourceExhausted
 	reply, err := proto.Marshal(&grpc_testing.SimpleResponse{Username: "ann"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	expecting := func(name string, e Expectation) Request {
 		r := callOf(t, "{}")
 		r.Name, r.Expect = name, e
@@ -222,9 +193,7 @@ func TestCallExpectsAStatusAndFieldsOfTheReply(t *testing.T) {
 		expecting("no such", Expectation{Status: []int32{ok, notFound}, JSON: []ExpectedValue{{Path: ".username", Equals: "ann"}, {Path: ".serverId", Equals: ""}}}),
 		expecting("bob", Expectation{JSON: []ExpectedValue{{Path: ".username", Equals: "bob"}}}),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	tests := []struct {
 		request, status int
 		body            []byte
@@ -273,19 +242,13 @@ func TestJSONOfAllRepliesIsBounded(t *testing.T) {
 			Name: proto.String("M"), InputType: proto.String(".a.Wide"), OutputType: proto.String(".a.Wide"), ServerStreaming: proto.Bool(true),
 		}}}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m, err := d.Method("a.S/M")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := Request{Name: "call", Weight: 1, Call: &Call{Method: m, Messages: []string{"{}"}, Timeout: time.Second}}
 	r.Expect.JSON = []ExpectedValue{{Path: ".f0", Equals: "1"}}
 	s, err := New(Config{Requests: []Request{r}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for n, fit := range map[int]bool{1: true, 20: true, 100: false} {
 		err := s.CheckBody(0, answered(measure.GRPCOK, slices.Repeat([][]byte{{8, 1}}, n)...))
 		if (err == nil) != fit || err != nil && !strings.Contains(err.Error(), "as JSON it may have more than") {
@@ -312,21 +275,15 @@ func answered(status int, replies ...[]byte) *transport.Response {
 // BenchmarkCheckReplies looks at as many replies as are decoded of one call.
 func BenchmarkCheckReplies(b *testing.B) {
 	reply, err := proto.Marshal(&grpc_testing.StreamingOutputCallResponse{Payload: &grpc_testing.Payload{Body: []byte("some text")}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	r := callTo(b, workertest.StreamingOutputCall, "{}")
 	r.Expect.JSON = []ExpectedValue{{Path: ".payload.type", Equals: "COMPRESSABLE"}}
 	s, err := New(Config{Requests: []Request{r}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	response := answered(measure.GRPCOK, slices.Repeat([][]byte{reply}, maxReplies)...)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := s.CheckBody(0, response); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, s.CheckBody(0, response))
 	}
 }
 
@@ -342,9 +299,7 @@ func BenchmarkRenderCall(b *testing.B) {
 			r := callOf(b, text)
 			r.Call.Gzip = strings.Contains(name, "gzip")
 			s, err := New(Config{Requests: []Request{r}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, err)
 			if name == "by protojson" { // as what has no pattern
 				s.requests[0].call.messages[0].pattern = nil
 			}

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestRenderUsesOneRowForAWholeRequest(t *testing.T) {
@@ -49,9 +52,7 @@ func TestTheSameSeedGivesTheSameRequests(t *testing.T) {
 		return out
 	}
 	want := render(1, []int64{0, 1, 2, 3, 4, 5})
-	if diff := cmp.Diff(want, render(1, []int64{5, 3, 1, 4, 2, 0})); diff != "" {
-		t.Errorf("in another order (-want +got):\n%s", diff)
-	}
+	same.As(t, "in another order", want, render(1, []int64{5, 3, 1, 4, 2, 0}))
 	if cmp.Equal(want, render(2, []int64{0, 1, 2, 3, 4, 5})) {
 		t.Error("another seed gives the same requests")
 	}
@@ -133,12 +134,8 @@ func TestNewRefusesBadData(t *testing.T) {
 // after it.
 func TestRowsAreCheckedForTheirPosition(t *testing.T) {
 	table, err := NewTable("setup.fill", []string{"code"}, Uniform)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := table.Add([]string{"a b\r\n#"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, table.Add([]string{"a b\r\n#"}))
 	inBody := Request{Name: "r", Weight: 1, Method: "POST", Path: "/", Body: "${code}"}
 	s := mustNew(t, Config{Requests: []Request{inBody}, Tables: []*Table{table}})
 	if !s.Takes(0, table) || s.Takes(0, rows(t, Uniform, "other", "1")) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A megabyte of brackets must not become half a gigabyte of stack.
@@ -35,9 +36,8 @@ func TestNestedJSONTakesLittleStack(t *testing.T) {
 	}
 	s := &Source{requests: []request{{}}}
 	var err error
-	if s.requests[0].expect, err = (Expectation{JSON: []ExpectedValue{{Path: ".a", Equals: "1"}}}).compile(); err != nil {
-		t.Fatal(err)
-	}
+	s.requests[0].expect, err = (Expectation{JSON: []ExpectedValue{{Path: ".a", Equals: "1"}}}).compile()
+	must.Succeed(t, err)
 	nested := []byte(strings.Repeat("[", maxBody))
 	if err := s.CheckBody(0, &transport.Response{Status: 200, Size: maxBody, Body: nested}); err == nil || len(err.Error()) > 200 {
 		t.Errorf("an expected value of it: %v", err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const document = `{"status":"ok","n":42,"f":1.50,"yes":true,"none":null,"a.b":1,"items":[{"id":"x"},{"id":"y","tags":["p","q"]}],"deep":{"list":[[1, 2],[3]]},"":5,"é\"":7}`
@@ -32,9 +33,7 @@ func TestJSONPathFind(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			path, err := ParseJSONPath(tt.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got, err := Document{JSON: []byte(document)}.Find(path)
 			if got != tt.want || (err != nil) != (tt.want == "") {
 				t.Errorf("%s = %q, %v; want %q", path, got, err, tt.want)
@@ -42,9 +41,7 @@ func TestJSONPathFind(t *testing.T) {
 		})
 	}
 	root, err := ParseJSONPath("[1].a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got, err := (Document{JSON: []byte(` [0, {"a": 5}]`)}).Find(root); got != "5" || err != nil {
 		t.Errorf("%s = %q, %v; want 5", root, got, err)
 	}
@@ -139,9 +136,7 @@ func TestCheck(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s, err := New(Config{Requests: []Request{{Name: "r", Weight: 1, Method: "GET", Path: "/", Expect: tt.expect}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			got := same
 			if err := s.Check(0, &tt.answer); err != nil {
 				got = err.Error()

@@ -3,6 +3,8 @@ package source
 import (
 	"bytes"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // varied is a message whose variables stand in another order than their fields are encoded.
@@ -15,9 +17,7 @@ func filledBy(t testing.TB, gzip bool, change func(*form)) (render func(seq int6
 	call.Call.Gzip = gzip
 	data := rows(t, Sequential, "name", "Ada", `"""\, and more"`, "\u2028")
 	s, err := New(Config{Requests: []Request{call}, Tables: []*Table{data}, Seed: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	change(&s.requests[0].call.messages[0].form)
 	var b Buffer
 	return func(seq int64) []byte {

@@ -9,18 +9,15 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/pace"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func accounts(t *testing.T, columns []string, rows ...string) *Table {
 	t.Helper()
 	table, err := NewTable("accounts", columns, Uniform)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, row := range rows {
-		if err := table.Add(strings.Split(row, " ")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Add(strings.Split(row, " ")))
 	}
 	return table
 }
@@ -62,9 +59,7 @@ func TestWalkSendsAJourneyInOrder(t *testing.T) {
 			w.Render(&b, Vars{})
 			line := fmt.Sprintf("%d: %s %s %s", user, b.Request.Path, b.Request.Body, b.Request.Headers)
 			got = append(got, strings.Join(strings.Fields(line), " "))
-			if err := w.Answer(answer(fmt.Sprintf(`{"token":"t%d","items":[{"cart":7}]}`, user))); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.Answer(answer(fmt.Sprintf(`{"token":"t%d","items":[{"cart":7}]}`, user))))
 			if wait, over := w.Next(true, pace.NewDraws(1, 0)); wait != 0 || over {
 				got = append(got, fmt.Sprintf("   waits %v, over %t", wait, over))
 			}
@@ -128,9 +123,7 @@ func TestCapturesThatAreRefused(t *testing.T) {
 		s := mustNew(t, shop(accounts(t, []string{"name"}, "ann")))
 		w := s.NewWalk(1, 0, 1)
 		w.Render(&Buffer{}, Vars{})
-		if err := w.Answer(answer(`{"token":"t"}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.Answer(answer(`{"token":"t"}`)))
 		w.Next(true, pace.NewDraws(1, 0))
 		w.Render(&Buffer{}, Vars{})
 		if err := w.Answer(answer(body)); err == nil || !strings.Contains(err.Error(), "must be percent-encoded") {
@@ -163,9 +156,7 @@ func TestCookiesLastAsLongAsTheJourney(t *testing.T) {
 		var b Buffer
 		w.Render(&b, Vars{})
 		got = append(got, fmt.Sprintf("%s %t %s", b.Request.Path, b.Request.KeepCookies, b.Request.Headers))
-		if err := w.Answer(&transport.Response{Status: 200, SetCookies: []byte("sid=1\nsid2=2; Path=/nowhere")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.Answer(&transport.Response{Status: 200, SetCookies: []byte("sid=1\nsid2=2; Path=/nowhere")}))
 		w.Next(true, pace.NewDraws(1, 0))
 	}
 	want := []string{"/login true []", "/ true [{Cookie own=1}]", "/cart true [{Cookie sid=1}]", "/mixed false []", "/login true []"}

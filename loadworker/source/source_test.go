@@ -4,17 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func mustNew(t *testing.T, c Config) *Source {
 	t.Helper()
 	s, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return s
 }
 
@@ -38,9 +36,7 @@ func TestRender(t *testing.T) {
 			{Name: "Content-Type", Value: []byte("application/json")}, {Name: "X-Client-Id", Value: []byte("c4")},
 		},
 	}
-	if diff := cmp.Diff(want, b.Request); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	same.As(t, "request", want, b.Request)
 	if string(b.Client) != "c4" {
 		t.Errorf("client %q, want c4", b.Client)
 	}
@@ -48,9 +44,7 @@ func TestRender(t *testing.T) {
 	// The second request has nothing left of the first.
 	s.Render(&b, 1, Vars{})
 	want = transport.Request{Method: "GET", Path: []byte("/"), Body: []byte{}, Headers: []transport.Header{{Name: "Accept", Value: []byte("any")}}}
-	if diff := cmp.Diff(want, b.Request); diff != "" {
-		t.Errorf("next request (-want +got):\n%s", diff)
-	}
+	same.As(t, "next request", want, b.Request)
 	if len(b.Client) != 0 {
 		t.Errorf("client %q of a request without the header, want none", b.Client)
 	}
@@ -83,9 +77,7 @@ func TestMixIsExactOverUsersAndTime(t *testing.T) {
 			counts[s.RequestOf(user, k)]++
 		}
 	}
-	if diff := cmp.Diff([]int{30, 30, 30, 30, 30}, counts); diff != "" {
-		t.Errorf("25 users with 6 requests each (-want +got):\n%s", diff)
-	}
+	same.As(t, "25 users with 6 requests each", []int{30, 30, 30, 30, 30}, counts)
 }
 
 func TestExpected(t *testing.T) {
@@ -182,9 +174,7 @@ func TestNewRefusesATraceHeaderBesideTraces(t *testing.T) {
 		t.Helper()
 		all := &Targets{}
 		for _, name := range names {
-			if err := all.Add(Target{Method: "GET", Path: "/", Headers: []Header{{Name: name, Value: "1"}}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, all.Add(Target{Method: "GET", Path: "/", Headers: []Header{{Name: name, Value: "1"}}}))
 		}
 		return all
 	}

@@ -9,16 +9,15 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // rows returns a table of CSV lines.
 func rows(t testing.TB, choice Choice, lines ...string) *Table {
 	t.Helper()
 	table, err := ReadTable(strings.NewReader(strings.Join(lines, "\n")), File{Name: "d", Path: "d.csv", Choice: choice, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return table
 }
 
@@ -55,12 +54,8 @@ func TestReadTable(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			table, err := ReadTable(strings.NewReader(tt.text), File{Name: "d", Path: "f", Format: tt.format, Worker: tt.worker, Workers: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, cells(table)); diff != "" {
-				t.Errorf("rows (-want +got):\n%s", diff)
-			}
+			must.Succeed(t, err)
+			same.As(t, "rows", tt.want, cells(table))
 		})
 	}
 }
@@ -139,9 +134,7 @@ func TestTableIsBoundedByItsCells(t *testing.T) {
 		names[i] = fmt.Sprintf("c%d", i)
 	}
 	table, err := NewTable("d", names, Uniform)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	rows := 0
 	for err == nil {
 		if err = table.Add(make([]string, len(names))); err == nil {
@@ -155,14 +148,10 @@ func TestTableIsBoundedByItsCells(t *testing.T) {
 
 func TestTableIsBounded(t *testing.T) {
 	table, err := NewTable("setup.fill", []string{"a"}, Uniform)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	row := []string{strings.Repeat("x", 1<<20)}
 	for range maxTable>>20 - 1 {
-		if err := table.Add(row); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, table.Add(row))
 	}
 	if err := table.Add(row); err == nil || !strings.Contains(err.Error(), "more than the 64 MiB that a worker holds") {
 		t.Errorf("Add = %v, want an error about the memory", err)

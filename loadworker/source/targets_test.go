@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // numbered are targets whose paths are their numbers.
@@ -12,9 +14,7 @@ func numbered(t *testing.T, n int) *Targets {
 	t.Helper()
 	targets := &Targets{}
 	for i := range n {
-		if err := targets.Add(Target{Method: "GET", Path: fmt.Sprintf("/%d", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, targets.Add(Target{Method: "GET", Path: fmt.Sprintf("/%d", i)}))
 	}
 	return targets
 }
@@ -102,9 +102,7 @@ func TestHeadersOfATargetReplaceThoseOfTheRequest(t *testing.T) {
 		{Method: "GET", Path: "/own", Headers: []Header{{Name: "x-client", Value: "own"}, {Name: "Host", Value: "own.example"}}},
 		{Method: "POST", Path: "/body", Body: []byte("b")},
 	} {
-		if err := targets.Add(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, targets.Add(x))
 	}
 	s := mustNew(t, Config{ClientHeader: "X-Client", Requests: []Request{{
 		Name: "replay", Weight: 1, Targets: targets,
@@ -130,9 +128,7 @@ func TestHeadersOfATargetReplaceThoseOfTheRequest(t *testing.T) {
 
 func TestTargetsAllocateNothing(t *testing.T) {
 	targets := numbered(t, 100)
-	if err := targets.Add(Target{Method: "POST", Path: "/a", Headers: []Header{{Name: "A", Value: "b"}}, Body: []byte("c")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, targets.Add(Target{Method: "POST", Path: "/a", Headers: []Header{{Name: "A", Value: "b"}}, Body: []byte("c")}))
 	s := mustNew(t, Config{Requests: []Request{
 		{Name: "replay", Weight: 1, Targets: targets, Headers: []Header{{Name: "A", Value: "${seq}"}}},
 	}})

@@ -4,14 +4,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func render(t *testing.T, text string, v Vars) string {
 	t.Helper()
 	template, err := columns(nil).compile(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var r Random
 	r.begin(1, v.Step, v.Seq)
 	return string(template.Append(nil, v, &r, nil))
@@ -77,9 +77,7 @@ func TestCompileRefuses(t *testing.T) {
 
 func TestRandomIntegersCoverTheirRangeEvenly(t *testing.T) {
 	template, err := columns(nil).compile("${rand:10-13}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	counts := map[string]int{}
 	var r Random
 	const n = 40000

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/targetsfile"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var shortener = targetsfile.Origin{URL: "http://shortener.demo.svc:8080", Aliases: []string{"shortener:8080", "anyport"}}
@@ -24,9 +25,7 @@ func read(t *testing.T, text string, format targetsfile.Format) ([]string, error
 		return nil, err
 	}
 	s, err := source.New(source.Config{Requests: []source.Request{{Name: "replay", Weight: 1, Targets: targets}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var sent []string
 	var b source.Buffer
 	for n := range targets.Len() {
@@ -83,9 +82,7 @@ PUT http://anyport:1234?q`,
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := read(t, tt.text, tt.format)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -147,9 +144,7 @@ func TestMistakesAreRefusedWithTheirLine(t *testing.T) {
 // The file that a body names is there: a Targeter that is not held back reads it.
 func TestNoFileOfTheWorkerIsRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("token"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("token"), 0o600))
 	for _, text := range []string{"POST /\n@" + file, "POST /\nA: b\n\t@" + file + "\r\n", "POST /\n# comment\n@" + file} {
 		if got, err := read(t, text, targetsfile.HTTP); err == nil {
 			t.Errorf("%q was read as %q", text, got)
@@ -167,9 +162,7 @@ func TestManyTargetsTakeLittleMemory(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		targets, err := targetsfile.Read(strings.NewReader(text.String()), targetsfile.HTTP, shortener)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		kept := int64(after.HeapAlloc) - int64(before.HeapAlloc)

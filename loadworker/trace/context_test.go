@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The share that is sampled is that which was asked for, up to chance: the numbers are
@@ -15,9 +17,7 @@ func TestTheShareIsSampled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, share := range []int64{1, 1000, Whole / 1000, Whole / 100, Whole / 3, Whole - 1, Whole} {
 		s, err := NewSampler(share)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		sampled := 0
 		for range n {
 			if c := s.context(r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64()); c.Sampled {
@@ -43,9 +43,7 @@ func TestNewSamplerRefuses(t *testing.T) {
 // An id of zeros makes a header invalid, and a tracer of 64 bits takes the end of the id.
 func TestNoIDIsZeros(t *testing.T) {
 	all, err := NewSampler(Whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	none := &Sampler{}
 	for s, want := range map[*Sampler]string{
 		all:  "00-00000000000000000000000000000001-0000000000000001-01",
@@ -64,9 +62,7 @@ func TestNoIDIsZeros(t *testing.T) {
 
 func TestContextsDiffer(t *testing.T) {
 	s, err := NewSampler(Whole / 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	syntax := regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$`)
 	seen := map[string]bool{}
 	for range 10_000 {
@@ -81,9 +77,7 @@ func TestContextsDiffer(t *testing.T) {
 
 func BenchmarkContext(b *testing.B) {
 	s, err := NewSampler(Whole / 100)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, err)
 	var out []byte
 	b.ReportAllocs()
 	for b.Loop() {

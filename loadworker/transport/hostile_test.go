@@ -23,6 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
 	http2client "github.com/loadtest-dev/loadtest-operator/loadworker/transport/http2"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/nethttp"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -225,9 +226,7 @@ func TestNothingIsUnpackedOrFollowed(t *testing.T) {
 	if _, err := z.Write(make([]byte, 16<<20)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, z.Close())
 	var requests atomic.Int64
 	for name, config := range scripted.Protocols(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		requests.Add(1)

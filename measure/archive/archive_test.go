@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // stepOf is a step of so many requests and seconds, with as many values in each second
@@ -40,12 +40,10 @@ func stepOf(t testing.TB, requests, seconds, rate int) Step {
 		}
 		r := Request{Name: "GET /path", Type: "Read", Traces: NewTraces(measure.Traces{{ID: measure.TraceID{1}, Response: time.Second}, {ID: measure.TraceID{2}, Response: time.Minute}})}
 		var err error
-		if r.Response, err = NewHistogram(response); err != nil {
-			t.Fatal(err)
-		}
-		if r.Service, err = NewHistogram(service); err != nil {
-			t.Fatal(err)
-		}
+		r.Response, err = NewHistogram(response)
+		must.Succeed(t, err)
+		r.Service, err = NewHistogram(service)
+		must.Succeed(t, err)
 		step.Requests = append(step.Requests, r)
 	}
 	step.Series = NewSeries(all, measure.PointWidth(window), 4)
@@ -61,9 +59,7 @@ func stepOf(t testing.TB, requests, seconds, rate int) Step {
 func encode(t testing.TB, step Step) []byte {
 	t.Helper()
 	b, err := Encode(step)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Logf("%d requests, %d points, %d requests sent: %d bytes", len(step.Requests), len(step.Series.Points), step.Sent, len(b))
 	return b
 }
@@ -77,13 +73,9 @@ func TestRoundTrip(t *testing.T) {
 				t.Error("the same step is of other bytes")
 			}
 			got, err := Decode(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			step.Format = Format
-			if diff := cmp.Diff(&step, got); diff != "" {
-				t.Errorf("after the way (-want +got):\n%s", diff)
-			}
+			same.As(t, "after the way", &step, got)
 			h, err := got.Requests[0].Response.Decode()
 			if err != nil || h.Count() != int64(size[1]*size[2]) {
 				t.Errorf("the histogram has %d values, %v", h.Count(), err)
@@ -115,9 +107,7 @@ func TestWhatDoesNotFitIsOmitted(t *testing.T) {
 			step.Requests[1].Response, step.Requests[1].Service = large(tt.response), large(tt.service)
 			b := encode(t, step)
 			z, err := gzip.NewReader(bytes.NewReader(b))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var raw bytes.Buffer
 			if _, err := raw.ReadFrom(z); err != nil {
 				t.Fatal(err)
@@ -161,9 +151,7 @@ func TestPointsSayWhatHappened(t *testing.T) {
 		Points: []Point{{Due: 5, Sent: 4, Completed: 2, Expected: 2, Outcomes: map[string]int64{"success": 2, "timeout": 1}, P50: micros(10), Longest: micros(4000)}, {}, {Due: 1}},
 		After:  Point{Outcomes: map[string]int64{"reset": 1}, Longest: micros(0)},
 	}
-	if diff := cmp.Diff(want, NewSeries(all, time.Second, 2)); diff != "" {
-		t.Errorf("series (-want +got):\n%s", diff)
-	}
+	same.As(t, "series", want, NewSeries(all, time.Second, 2))
 }
 
 // What was outstanding ends with the last slot in which something was.
@@ -171,9 +159,7 @@ func TestOutstandingEndsWithTheLastSlotThatHasAny(t *testing.T) {
 	var timeline measure.Timeline
 	timeline.Outstanding[0], timeline.Outstanding[2] = 4, 7
 	want := &Outstanding{SlotMicros: 100_000, Requests: []int64{4, 0, 7}}
-	if diff := cmp.Diff(want, NewOutstanding(&timeline, 100*time.Millisecond)); diff != "" {
-		t.Errorf("outstanding (-want +got):\n%s", diff)
-	}
+	same.As(t, "outstanding", want, NewOutstanding(&timeline, 100*time.Millisecond))
 	if got := NewOutstanding(nil, time.Second); got != nil {
 		t.Errorf("outstanding of a worker that did not count it: %+v", got)
 	}
@@ -248,9 +234,7 @@ func TestDecodeRefuses(t *testing.T) {
 			step.Requests[0].Traces = NewTraces(measure.Traces{{ID: measure.TraceID{1}, Response: 1000}, {ID: measure.TraceID{2}, Response: 2000}})
 			change(&step)
 			b, err := pack(&step)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if _, err := Decode(b); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
 			}
@@ -300,13 +284,9 @@ func FuzzDecode(f *testing.F) {
 	for _, step := range []Step{stepOf(f, 1, 3, 10), stepOf(f, 1, 1, 0)} {
 		var z bytes.Buffer
 		b, err := Encode(step)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		r, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
-			f.Fatal(err)
-		}
+		must.Succeed(f, err)
 		if _, err := z.ReadFrom(r); err != nil {
 			f.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What is at a bound is accepted, and so is a worker that does not report what was due of
@@ -60,9 +61,7 @@ func TestSizesCountEachPart(t *testing.T) {
 		m := honest(t)
 		change(m)
 		r, err := Read(m, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return r.Size()
 	}
 	const codes, least = 7, 16

@@ -6,10 +6,10 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/google/go-cmp/cmp"
-
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // shortKeys are counts of one byte each: so many values after so many empty slots.
@@ -50,9 +50,7 @@ func TestEightShortCountsKeepTheBounds(t *testing.T) {
 			case err == nil:
 				dense := make([]int64, measure.Slots)
 				h.addTo(dense)
-				if diff := cmp.Diff(test.in, encodeCounts(dense)); diff != "" {
-					t.Errorf("after the way (-want +got):\n%s", diff)
-				}
+				same.As(t, "after the way", test.in, encodeCounts(dense))
 			}
 		})
 	}
@@ -133,9 +131,7 @@ func TestReadTakesWhatIsAtTheBounds(t *testing.T) {
 func TestReadingTakesTheMemoryOfItsCounts(t *testing.T) {
 	m := honest(t)
 	r, err := Read(m, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got := cap(r.histograms); got != len(r.histograms) {
 		t.Errorf("there is room for %d histograms, %d are there", got, len(r.histograms))
 	}
@@ -168,9 +164,7 @@ func TestMergeWithoutFailuresHasNoHistogramsOfThem(t *testing.T) {
 			s.Requests[0].Failed.Service.Record(time.Millisecond)
 		}
 		got, err := Decode(travel(t, s), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if f := got.Requests[0].Failed; (f.Response != nil) != failures || (f.Service != nil) != failures {
 			t.Errorf("with failures: %v, there are their times: %v", failures, f.Response != nil)
 		}

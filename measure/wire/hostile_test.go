@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // honest is a measurement of ten requests, four of them rate limited.
@@ -53,9 +54,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	s.Journeys[0].Complete(time.Minute, time.Minute)
 	s.Journeys[0].Unfinished.Record(time.Second)
 	m, err := Encode(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return m
 }
 
@@ -369,9 +368,7 @@ func TestSlotsAreThoseOfTheLibrary(t *testing.T) {
 	dense := make([]int64, 0, measure.Slots)
 	for v := int64(0); v <= library.HighestTrackableValue(); {
 		dense = append(dense, int64(len(dense))+1)
-		if err := library.RecordValues(v, int64(len(dense))); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, library.RecordValues(v, int64(len(dense))))
 		v++
 		if v > 2048 {
 			v = next(v)
@@ -380,18 +377,12 @@ func TestSlotsAreThoseOfTheLibrary(t *testing.T) {
 	if int64(len(dense)) != measure.Slots {
 		t.Fatalf("slots within the bounds: got %d, want %d", len(dense), measure.Slots)
 	}
-	if diff := cmp.Diff(dense, library.Export().Counts[:measure.Slots]); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	same.As(t, "counts", dense, library.Export().Counts[:measure.Slots])
 	h, err := readHistogram(&workerv1.Histogram{Counts: encodeCounts(dense)}, 1<<40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := make([]int64, measure.Slots)
 	h.addTo(got)
-	if diff := cmp.Diff(dense, got); diff != "" {
-		t.Errorf("counts that travelled (-want +got):\n%s", diff)
-	}
+	same.As(t, "counts that travelled", dense, got)
 }
 
 // next is the lowest value from v on that is in a slot of its own: a multiple of
@@ -408,9 +399,7 @@ func TestDecodeCleansErrors(t *testing.T) {
 	m := honest(t)
 	m.Errors[0].Message = "bad\n" + strings.Repeat("ß", 300)
 	s, err := Decode(m, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := s.Errors[measure.RateLimited]
 	if len(got) > measure.MaxErrorBytes || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || !strings.HasPrefix(got, "badß") {
 		t.Errorf("error text: %q", got)
@@ -420,9 +409,7 @@ func TestDecodeCleansErrors(t *testing.T) {
 // FuzzDecode: whatever comes, Decode returns, and what it accepts adds up.
 func FuzzDecode(f *testing.F) {
 	seed, err := proto.Marshal(honest(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	f.Add(seed)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -468,9 +455,7 @@ func FuzzReadHistogram(f *testing.F) {
 		}
 		got := measure.HistogramOf(dense, 0)
 		stored, err := got.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		want, err := measure.DecodeHistogram(stored, 0)
 		if err != nil {
 			t.Fatalf("accepted what the library refuses: %v", err)

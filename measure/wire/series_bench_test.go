@@ -10,6 +10,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // BenchmarkSeries is what the operator does with the series of one of many workers: it
@@ -21,9 +22,7 @@ func BenchmarkSeries(b *testing.B) {
 			var sum Series
 			for b.Loop() {
 				read, err := ReadSeries(m, window)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Succeed(b, err)
 				sum.Add(read)
 			}
 			b.ReportMetric(float64(proto.Size(m.Series)), "B/worker")
@@ -50,9 +49,7 @@ func seconds(tb testing.TB, window time.Duration, rate int64) *workerv1.StepMeas
 		whole.Due, r.Sent, r.Expected, r.Outcomes[measure.Success] = whole.Due+rate, r.Sent+rate, r.Expected+rate, r.Outcomes[measure.Success]+rate
 	}
 	m, err := Encode(whole)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Succeed(tb, err)
 	m.Series = EncodeSeries(all)
 	return m
 }

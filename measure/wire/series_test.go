@@ -11,6 +11,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const seriesWindow = 3 * time.Second
@@ -40,9 +42,7 @@ func seriesOf(t testing.TB, rng *rand.Rand, requests int) (*measure.Series, *wor
 	}
 	whole.Due = r.Sent
 	m, err := Encode(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	m.Series = EncodeSeries(all)
 	return all, m
 }
@@ -56,12 +56,8 @@ func TestSeriesTravelAndAddUp(t *testing.T) {
 	for n := range 5 {
 		one, m := seriesOf(t, rng, 300*n)
 		got, err := ReadSeries(m, seriesWindow)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(one, got.Series()); diff != "" {
-			t.Errorf("after the way (-want +got):\n%s", diff)
-		}
+		must.Succeed(t, err)
+		same.As(t, "after the way", one, got.Series())
 		for i := range want.Points {
 			p, o := rowOf(&want.Points[i]), rowOf(&one.Points[i])
 			for slot := range p {
@@ -87,17 +83,13 @@ func TestAddingLeavesACopyAsItWas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	one, m := seriesOf(t, rng, 100)
 	read, err := ReadSeries(m, seriesWindow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var sum Series
 	sum.Add(read)
 	before := sum.Clone()
 	sum.Add(read)
 	for name, s := range map[string]*Series{"the copy": &before, "what was added": read} {
-		if diff := cmp.Diff(one, s.Series()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name, one, s.Series())
 	}
 }
 
@@ -165,9 +157,7 @@ func TestASeriesThatContradictsIsLeftOut(t *testing.T) {
 func FuzzReadSeries(f *testing.F) {
 	_, valid := seriesOf(f, rand.New(rand.NewPCG(7, 8)), 50)
 	raw, err := proto.Marshal(valid)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Succeed(f, err)
 	f.Add(raw)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m := &workerv1.StepMeasurement{}

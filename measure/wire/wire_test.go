@@ -14,6 +14,8 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // requests is how many requests the plan of a randomMeasurement has.
@@ -217,13 +219,9 @@ func TestMergeIsThatOfMeasurements(t *testing.T) {
 		var readings []*Reading
 		for _, s := range in {
 			s.Clients = nil // which are read apart
-			if err := want.Merge(s.Measurement); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, want.Merge(s.Measurement))
 			r, err := Read(travel(t, s.Measurement), requests)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			readings = append(readings, r)
 		}
 		got, err := Merge(requests, readings...)
@@ -249,12 +247,8 @@ func TestMergeIsThatOfMeasurements(t *testing.T) {
 
 func TestMergeOfNothing(t *testing.T) {
 	got, err := Merge(requests)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(flat(t, measure.NewMeasurement(requests)), flat(t, got)); diff != "" {
-		t.Errorf("merge of nothing (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "merge of nothing", flat(t, measure.NewMeasurement(requests)), flat(t, got))
 }
 
 func TestMergeLeavesTheReadingsAlone(t *testing.T) {
@@ -263,14 +257,10 @@ func TestMergeLeavesTheReadingsAlone(t *testing.T) {
 	s.Requests[0].Response.Record(time.Millisecond)
 	s.Requests[0].Service.Record(time.Millisecond)
 	r, err := Read(travel(t, s), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for range 3 {
 		got, err := Merge(1, r, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got.Requests[0].Response.Count() != 2 {
 			t.Fatalf("two of one: %+v", got)
 		}
@@ -290,33 +280,23 @@ func TestEncodeIsDeterministic(t *testing.T) {
 	s := measure.NewMeasurement(1)
 	s.Errors = map[measure.Outcome]string{measure.Timeout: "b", measure.Other: "a", measure.ClientError: "c"}
 	m, err := Encode(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var got []int32
 	for _, e := range m.GetErrors() {
 		got = append(got, e.GetOutcome())
 	}
-	if diff := cmp.Diff([]int32{int32(measure.ClientError), int32(measure.Timeout), int32(measure.Other)}, got); diff != "" {
-		t.Errorf("order of errors (-want +got):\n%s", diff)
-	}
+	same.As(t, "order of errors", []int32{int32(measure.ClientError), int32(measure.Timeout), int32(measure.Other)}, got)
 }
 
 // travel is Encode and the way through bytes.
 func travel(t *testing.T, s *measure.Measurement) *workerv1.StepMeasurement {
 	t.Helper()
 	m, err := Encode(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	arrived := &workerv1.StepMeasurement{}
-	if err := proto.Unmarshal(b, arrived); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, proto.Unmarshal(b, arrived))
 	return arrived
 }
 
@@ -329,9 +309,7 @@ func flat(t *testing.T, s *measure.Measurement) map[string]any {
 	}
 	encode := func(h *measure.Histogram) counted {
 		encoded, err := h.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return counted{encoded, h.Clamped()}
 	}
 	copied := *s

@@ -8,12 +8,12 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // classes are the outcomes that occurred.
@@ -44,9 +44,7 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 					Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricFailureRate, "99%")},
 				},
 			}.run(t)
-			if diff := cmp.Diff(map[string]int64{"timeout": users}, classes(o.total)); diff != "" {
-				t.Errorf("outcomes (-want +got):\n%s", diff)
-			}
+			same.As(t, "outcomes", map[string]int64{"timeout": users}, classes(o.total))
 			if o.result.ResponseTime == nil || o.result.ResponseTime.Samples != users {
 				t.Fatalf("response time %+v, want %d samples", o.result.ResponseTime, users)
 			}
@@ -109,9 +107,7 @@ func firstWord(s string) string {
 // classIs checks that all n requests had one class, in every figure.
 func (o outcome) classIs(t *testing.T, class string, n int64) {
 	t.Helper()
-	if diff := cmp.Diff(map[string]int64{class: n}, classes(o.total)); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
+	same.As(t, "outcomes", map[string]int64{class: n}, classes(o.total))
 	failed, samples := n, 1
 	if class == "success" {
 		failed, samples = 0, 0
@@ -132,9 +128,7 @@ func TestEveryFailureToConnectHasItsClass(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	strange, err := groundtruth.Start(groundtruth.Config{Protocol: groundtruth.TLS})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(strange.Close)
 	unknown := func(context.Context, string) ([]netip.Addr, error) {
 		return nil, &net.DNSError{Err: "no such host", Name: "nowhere", IsNotFound: true}

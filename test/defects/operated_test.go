@@ -29,6 +29,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // operated is a run from its LoadTest to its verdict, as a cluster carries it out,
@@ -53,9 +54,7 @@ type operated struct {
 func (e experiment) operate(t *testing.T) (*v1alpha1.LoadTest, *groundtruth.Server) {
 	t.Helper()
 	server, err := groundtruth.Start(e.server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(server.Close)
 	o := &operated{t: t, lt: e.loadTest(server.URL()), notified: make(chan struct{}, 1), drain: e.drain}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -73,17 +72,11 @@ func (o *operated) serve(ctx context.Context) {
 	notify := func(coordinator.RunID) { o.wake() }
 	o.coordinator = coordinator.New(tokens{}, clock.RealClock{}, notify, prometheus.NewRegistry())
 	made, err := certs.Generate(time.Now())
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	pair, err := tls.X509KeyPair(made.Cert, made.Key)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	o.ca, o.address = made.CA, lis.Addr().String()
 	o.group.Go(func() {
 		if err := o.coordinator.Serve(ctx, lis, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}); err != nil {
@@ -141,17 +134,11 @@ func (o *operated) live(ctx context.Context) {
 // write stores a status as the API server does, and reports whether it changed.
 func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
 	before, err := json.Marshal(o.lt.Status)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	after, err := json.Marshal(s)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, err)
 	o.lt.Status = v1alpha1.LoadTestStatus{}
-	if err := json.Unmarshal(after, &o.lt.Status); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Succeed(o.t, json.Unmarshal(after, &o.lt.Status))
 	return string(before) != string(after)
 }
 
@@ -161,9 +148,8 @@ func (o *operated) direct(d exchange.Directive) {
 		return
 	}
 	var err error
-	if d.Assignments, err = harness.Plan(o.lt); err != nil {
-		o.t.Fatal(err)
-	}
+	d.Assignments, err = harness.Plan(o.lt)
+	must.Succeed(o.t, err)
 	o.coordinator.Direct("defects", d)
 }
 
@@ -188,9 +174,7 @@ func (o *operated) employ(ctx context.Context) {
 	for i := range o.workers {
 		o.workers[i].Pod = exchange.PodRunning
 		token := filepath.Join(o.t.TempDir(), "token")
-		if err := os.WriteFile(token, fmt.Appendf(nil, "worker %d", i), 0o600); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Succeed(o.t, os.WriteFile(token, fmt.Appendf(nil, "worker %d", i), 0o600))
 		ctx, stop := context.WithCancel(ctx)
 		o.stop = append(o.stop, stop)
 		o.group.Go(func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // slowness is how long the server takes in the second repetition at least.
@@ -84,9 +85,7 @@ func TestOneRunSaysThatItIsOne(t *testing.T) {
 func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
 	server, err := groundtruth.Start(e.server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(server.Close)
 	lt := e.loadTest(server.URL())
 	workers := e.prepare(t, lt)
@@ -98,9 +97,8 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 			server.SetLatency(groundtruth.Fixed(slowness))
 		}
 		_, merged := e.runStep(t, workers, int32(n))
-		if step.Result, err = results.StepResult(lt, step, merged, time.Second); err != nil {
-			t.Fatal(err)
-		}
+		step.Result, err = results.StepResult(lt, step, merged, time.Second)
+		must.Succeed(t, err)
 		results.Settle(step.Result)
 		step.State, step.WorkersReporting = v1alpha1.StepComplete, lt.Status.Workers.Desired
 		judged := verdict.Judge(&lt.Spec, &lt.Status, n, merged)

@@ -4,11 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Defect: the version or strategy of the target is not verified. A target that fails
@@ -65,9 +64,7 @@ func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 			if lt.Status.Verdict != tt.verdict {
 				t.Errorf("the verdict is %s, want %s: %v", lt.Status.Verdict, tt.verdict, lt.Status.Conditions)
 			}
-			if diff := cmp.Diff(tt.verified, conditionText(lt, v1alpha1.ConditionTargetVerified)); diff != "" {
-				t.Errorf("condition TargetVerified (-want +got):\n%s", diff)
-			}
+			same.As(t, "condition TargetVerified", tt.verified, conditionText(lt, v1alpha1.ConditionTargetVerified))
 			if page := report.Text(lt); !strings.Contains(page, "\n"+tt.reported+"\n") {
 				t.Errorf("the report does not say %q:\n%s", tt.reported, page)
 			}

@@ -14,6 +14,7 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -26,9 +27,7 @@ const (
 // connections are open when the driver says that it is ready.
 func TestRun(t *testing.T) {
 	s, err := groundtruth.Start(groundtruth.Config{Record: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	stdin, input := io.Pipe()
 	out, stdout := io.Pipe()
@@ -44,13 +43,9 @@ func TestRun(t *testing.T) {
 		fmt.Fprintf(input, "start %d %d\n", index, at)
 		a := readAnswer(t, answers)
 		m := &workerv1.StepMeasurement{}
-		if err := protojson.Unmarshal(a.Measurement, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, protojson.Unmarshal(a.Measurement, m))
 		step, err := wire.Decode(m, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if a.Step != index || step.Requests[0].Sent != 6 || step.FirstStart.IsZero() {
 			t.Errorf("step %d sent %d requests from %v; want step %d and 6", a.Step, step.Requests[0].Sent, step.FirstStart, index)
 		}
@@ -72,12 +67,8 @@ func TestRun(t *testing.T) {
 func readAnswer(t *testing.T, r *bufio.Reader) (a Answer) {
 	t.Helper()
 	line, err := r.ReadBytes('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(line, &a); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, json.Unmarshal(line, &a))
 	return a
 }
 

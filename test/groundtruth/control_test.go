@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestControl(t *testing.T) {
@@ -20,9 +23,7 @@ func TestControl(t *testing.T) {
 
 	var counters Counters
 	fetch(t, control.URL+"/counters", &counters)
-	if diff := cmp.Diff(s.Counters(), counters); diff != "" {
-		t.Errorf("counters (-want +got):\n%s", diff)
-	}
+	same.As(t, "counters", s.Counters(), counters)
 	var records []Record
 	fetch(t, control.URL+"/records", &records)
 	if diff := cmp.Diff(s.Records(), records); diff != "" || records[0].Number != 7 {
@@ -30,13 +31,9 @@ func TestControl(t *testing.T) {
 	}
 	for query, want := range map[string]int{"?is=fixed:1ms": 200, "?is=nonsense": 400, "": 200} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, control.URL+"/latency"+query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_ = resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("PUT /latency%s is answered %d, want %d", query, resp.StatusCode, want)
@@ -47,11 +44,7 @@ func TestControl(t *testing.T) {
 func fetch(t *testing.T, url string, into any) {
 	t.Helper()
 	resp, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.NewDecoder(resp.Body).Decode(into))
 }

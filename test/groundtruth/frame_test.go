@@ -15,6 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // overHTTP2 runs a test over HTTP/2 with TLS and without, with a bare client.
@@ -55,9 +58,7 @@ func dialHTTP2(t *testing.T, s *Server) *bareHTTP2 {
 
 func (c *bareHTTP2) must(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, err)
 }
 
 // get begins a stream.
@@ -136,9 +137,7 @@ func TestFramesCoverTheErrors(t *testing.T) {
 	} {
 		got := covered[scope]
 		slices.Sort(got)
-		if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
-			t.Errorf("codes of scope %d (-want +got):\n%s", scope, diff)
-		}
+		same.As(t, fmt.Sprintf("codes of scope %d", scope), want, slices.Compact(got))
 	}
 }
 

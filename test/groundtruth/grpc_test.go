@@ -13,6 +13,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // overCalls runs a test over each protocol that carries calls, with grpc-go as the client.
@@ -30,9 +32,7 @@ func overCalls(t *testing.T, c Config, test func(t *testing.T, s *Server, call f
 				secured = credentials.NewClientTLSFromCert(pool, "")
 			}
 			conn, err := grpc.NewClient(s.Address(), grpc.WithTransportCredentials(secured), grpc.WithDisableRetry())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			t.Cleanup(func() { _ = conn.Close() })
 			ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 			t.Cleanup(cancel)
@@ -56,9 +56,7 @@ func TestRepliesToCalls(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			reply, err := ParseReply(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			routes := map[string]Route{healthpb.Health_ServiceDesc.ServiceName: {Reply: reply}}
 			overCalls(t, Config{Routes: routes, Record: 2}, func(t *testing.T, s *Server, call func(int) codes.Code) {
 				for number := range 2 {

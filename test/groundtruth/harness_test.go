@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // waitTimeout bounds a wait that should not take long; it is no assertion.
@@ -15,9 +17,7 @@ const waitTimeout = 2 * time.Minute
 func start(t *testing.T, c Config) *Server {
 	t.Helper()
 	s, err := Start(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -32,13 +32,9 @@ type client struct {
 func dial(t *testing.T, address string) *client {
 	t.Helper()
 	c, err := net.Dial("tcp4", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.SetDeadline(time.Now().Add(waitTimeout)))
 	return &client{Conn: c, t: t, r: bufio.NewReader(c)}
 }
 

@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/net/http2"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // over runs a test over each protocol that net/http serves, with a client of it.
@@ -62,9 +64,7 @@ func fetchFrom(client *http.Client, url string) (status int, text string) {
 func post(t *testing.T, client *http.Client, url string, body io.Reader) *http.Response {
 	t.Helper()
 	resp, err := client.Post(url, "text/plain", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		t.Fatal(err)
@@ -100,9 +100,7 @@ func TestCountsOverEachProtocol(t *testing.T) {
 			Requests: 6, Answered: 6, PeakInFlight: 1,
 			Routes: map[string]int64{"": 2, "b": 1, "c": 1, "s": 1, "d": 1},
 		}
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Counters{}, "First", "Last", "Connections", "Open", "PeakOpen")); diff != "" {
-			t.Errorf("counters (-want +got):\n%s", diff)
-		}
+		same.As(t, "counters", want, got, cmpopts.IgnoreFields(Counters{}, "First", "Last", "Connections", "Open", "PeakOpen"))
 		// Over HTTP/1.1, the client closes a connection if it was not let run for 50 ms after
 		// it had written a request, be it as often as it likes.
 		if got.Connections < 1 || got.Connections > 1 && s.protocol != TLS || got.Connections >= 6 {

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var ok64 = string(OK(64).Bytes)
@@ -34,9 +35,7 @@ func TestServerCounts(t *testing.T) {
 		Requests: 6, Answered: 6, Connections: 2, Open: 1, PeakOpen: 2, PeakInFlight: 1,
 		Routes: map[string]int64{"": 2, "a": 3, "b": 1},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Counters{}, "First", "Last")); diff != "" {
-		t.Errorf("counters (-want +got):\n%s", diff)
-	}
+	same.As(t, "counters", want, got, cmpopts.IgnoreFields(Counters{}, "First", "Last"))
 	if got.First < before || got.Last < got.First || got.Last > Now() {
 		t.Errorf("requests came from %d to %d, the test ran from %d to %d", got.First, got.Last, before, Now())
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The machine may suspend the server's thread for longer than a stall: then the
@@ -35,9 +35,7 @@ func TestDelayedStallIsRecorded(t *testing.T) {
 			for _, stall := range s.Counters().Stalls {
 				got = append(got, stall.Span)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("stalls (-want +got):\n%s", diff)
-			}
+			same.As(t, "stalls", tt.want, got)
 		})
 	}
 }

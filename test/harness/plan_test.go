@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // due is how many requests a worker finds due in the window of its share of a step.
@@ -52,9 +53,7 @@ func TestWorkersFindDueWhatIsPlanned(t *testing.T) {
 		}}
 		*lt.Spec.Parallelism = int32(workers%9) + 1
 		assignments, err := harness.Plan(lt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for i := range lt.Status.Steps {
 			load, sum := &lt.Status.Steps[i].Load, int64(0)
 			for w, a := range assignments {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // AwaitEvent waits for an event of poll(2) of a connection, whether there is TLS on it or
@@ -17,9 +19,7 @@ func AwaitEvent(t testing.TB, conn net.Conn, event int16) {
 		conn = secured.NetConn()
 	}
 	raw, err := conn.(syscall.Conn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := raw.Control(func(fd uintptr) {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: event}}, int(Patience.Milliseconds()))
 		if n != 1 {

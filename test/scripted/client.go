@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // NewDialer returns a dialer that may dial servers on this machine.
@@ -21,9 +22,7 @@ func NewDialer(t testing.TB, c dial.Config) *dial.Dialer {
 	t.Helper()
 	c.Policy = address.Policy{AllowSpecial: true}
 	d, err := dial.NewDialer(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return d
 }
 

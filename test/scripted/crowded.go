@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Crowded returns the client's side of a TLS connection whose other side reads nothing after
@@ -20,9 +22,7 @@ func Crowded(t testing.TB) (secured *tls.Conn, waited func() int) {
 	c := &crowded{Conn: near}
 	go func() { _ = tls.Server(far, server).Handshake() }()
 	secured = tls.Client(c, client)
-	if err := secured.Handshake(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, secured.Handshake())
 	return secured, func() int { return int(c.waited.Load()) }
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Secure puts TLS in front of a server on this machine: it returns the configuration of
@@ -20,17 +21,13 @@ func Secure(t testing.TB, plain string) dial.Config {
 	t.Helper()
 	client, server := Identity(t)
 	u, err := url.Parse(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	u.Scheme = "https"
 	if u.Port() == "1" {
 		return dial.Config{URL: u.String(), TLS: client}
 	}
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = lis.Close() })
 	go secure(lis, "127.0.0.1:"+u.Port(), server)
 	_, port, _ := net.SplitHostPort(lis.Addr().String())

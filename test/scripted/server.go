@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Script is what a server does with a connection, which is closed after that.
@@ -25,9 +26,7 @@ const Empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 func Serve(t testing.TB, scripts ...Script) string {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = lis.Close() })
 	go func() {
 		for _, script := range scripts {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/loop"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Network connects the two sides of a test within a bubble of testing/synctest. Its connections are
@@ -35,9 +36,7 @@ type Network struct {
 func NewNetwork(t testing.TB) *Network {
 	t.Helper()
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = unix.Close(epoll) })
 	return &Network{epoll: epoll, ends: map[int32]*end{}, listeners: map[string]*listener{}}
 }

@@ -23,6 +23,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The methods that Calls serves.
@@ -37,9 +39,7 @@ const (
 func Descriptors(t testing.TB) []byte {
 	t.Helper()
 	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: withImports(nil, grpc_testing.File_grpc_testing_test_proto)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return set
 }
 
@@ -95,9 +95,7 @@ func ServeCalls(t testing.TB, options ...grpc.ServerOption) *Calls {
 func ServeGRPC(t testing.TB, s *grpc.Server) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

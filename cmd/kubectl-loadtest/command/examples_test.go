@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Every example of a help text is a command line that the plugin takes.
@@ -54,9 +55,7 @@ func examples(t *testing.T, text string) (list [][]string) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if call, ok := node.(*syntax.CallExpr); ok {
 			words, err := expand.Fields(&expand.Config{}, call.Args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if len(words) > 1 && words[0] == "kubectl" && words[1] == "loadtest" {
 				list = append(list, words[2:])
 			}

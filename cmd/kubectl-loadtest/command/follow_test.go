@@ -20,6 +20,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // moment is an answer of the API server: a LoadTest or an error.
@@ -155,9 +156,7 @@ func TestFollow(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got.Status.Phase != v1alpha1.PhaseComplete {
 				t.Errorf("follow() returned phase %s, want Complete", got.Status.Phase)
 			}
@@ -196,9 +195,7 @@ func TestFollowShowsTheElapsedTime(t *testing.T) {
 		}
 		open.Modify(seen("1", v1alpha1.PhaseComplete, over))
 	}()
-	if err := f.watchUntilClosed(t.Context(), ticks); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.watchUntilClosed(t.Context(), ticks))
 	if n := f.display.(*shows).n; n != 4 {
 		t.Errorf("the state was shown %d times, want 4: at each tick and at the end", n)
 	}

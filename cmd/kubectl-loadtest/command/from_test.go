@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // scheduleNightly is a schedule that compares.
@@ -33,13 +34,9 @@ spec:
 func (p *testUser) schedule(status string) *v1alpha1.LoadTestSchedule {
 	p.t.Helper()
 	s := &v1alpha1.LoadTestSchedule{}
-	if err := yaml.UnmarshalStrict([]byte(scheduleNightly), s); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(scheduleNightly), s))
 	s.Namespace = p.namespace
-	if err := p.client.Create(p.t.Context(), s); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.client.Create(p.t.Context(), s))
 	p.scheduleStatus(s, status)
 	return s
 }
@@ -47,15 +44,11 @@ func (p *testUser) schedule(status string) *v1alpha1.LoadTestSchedule {
 func (p *testUser) scheduleStatus(s *v1alpha1.LoadTestSchedule, status string) {
 	p.t.Helper()
 	s.Status = v1alpha1.LoadTestScheduleStatus{}
-	if err := yaml.UnmarshalStrict([]byte(status), &s.Status); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(status), &s.Status))
 	for i := range s.Status.Conditions {
 		s.Status.Conditions[i].LastTransitionTime = metav1.Now()
 	}
-	if err := p.client.Status().Update(p.t.Context(), s); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.client.Status().Update(p.t.Context(), s))
 }
 
 // TestRunFromASchedule: the LoadTest is one of the schedule's runs, ends with its own verdict,
@@ -77,9 +70,7 @@ func TestRunFromASchedule(t *testing.T) {
 		t.Errorf("it is %+v of %v", first.Spec, first.OwnerReferences)
 	}
 	labels := map[string]string{"team": "shop", "loadtest.dev/schedule": "nightly"}
-	if diff := cmp.Diff(labels, first.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	same.As(t, "labels", labels, first.Labels)
 	if why := first.Annotations["loadtest.dev/started-by"]; why != "kubectl loadtest run --from schedule/nightly" {
 		t.Errorf("it was started by %q", why)
 	}
@@ -88,9 +79,7 @@ func TestRunFromASchedule(t *testing.T) {
 	}
 
 	first.Status.Steps[0].WorkersReporting = 2 // so that it can be compared
-	if err := p.client.Status().Update(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.Status().Update(t.Context(), first))
 	verdict = "Failed"
 	p.scheduleStatus(s, "{lastPassed: {name: by-hand}}")
 	got = p.run("run", "--from", "loadtestschedule.loadtest.dev/nightly")
@@ -129,9 +118,7 @@ func TestRunFromRefuses(t *testing.T) {
 		})
 	}
 	var list v1alpha1.LoadTestList
-	if err := p.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.List(t.Context(), &list))
 	for i := range list.Items {
 		if list.Items[i].Namespace == p.namespace {
 			t.Errorf("LoadTest %s was created", list.Items[i].Name)

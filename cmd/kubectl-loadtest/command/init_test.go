@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What init writes, validate and a real API server accept.
@@ -51,9 +52,7 @@ func TestInitWritesASchedule(t *testing.T) {
 		t.Fatalf("the API server: %s\n%s", out, written.out)
 	}
 	s := &v1alpha1.LoadTestSchedule{}
-	if err := p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "cart"}, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "cart"}, s))
 	spec := s.Spec.Template.Spec
 	if s.Spec.Schedule != "30 2 * * 1-5" || spec.Target.Service == nil || spec.Requests[0].Path != "/cart" || len(spec.Thresholds) != 2 || !spec.Thresholds[1].IsRelative() {
 		t.Errorf("the schedule is %+v", s.Spec)

@@ -13,6 +13,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestCancelTerminates(t *testing.T) {
@@ -67,9 +69,7 @@ func TestRerunHasTheSameSpec(t *testing.T) {
 	old := p.create(finished("Failed"))
 	old.Spec.Terminate = true
 	old.Labels = map[string]string{"team": "checkout", "app.kubernetes.io/instance": "shop", "argocd.argoproj.io/instance": "shop"}
-	if err := p.client.Update(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.Update(t.Context(), old))
 	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running, finished("Passed")} })
 	got := p.run("rerun", "hello", "--name", "again")
 	if got.code != 0 {
@@ -252,12 +252,8 @@ func TestList(t *testing.T) {
 		got := p.run(append([]string{"list", "-o", "name"}, args...)...)
 		return strings.Fields(strings.ReplaceAll(got.out, "loadtest.loadtest.dev/", ""))
 	}
-	if diff := cmp.Diff([]string{"stuck", "broken", "bad", "goes", "good"}, names()); diff != "" {
-		t.Errorf("the order (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"bad", "broken", "goes", "good", "stuck"}, names("--sort", "name")); diff != "" {
-		t.Errorf("the order by name (-want +got):\n%s", diff)
-	}
+	same.As(t, "the order", []string{"stuck", "broken", "bad", "goes", "good"}, names())
+	same.As(t, "the order by name", []string{"bad", "broken", "goes", "good", "stuck"}, names("--sort", "name"))
 	table := p.run("list")
 	contains(t, "the table", table.out, "NAME", "ATTENTION", "1 of 2 workers waits for a node: insufficient memory, of wh…\n", "999/s", "41ms", "Failed")
 	wide := p.run("list", "-A", "-o", "wide")
@@ -282,14 +278,8 @@ func TestList(t *testing.T) {
 func (p *testUser) createNamed(name, status string) {
 	p.t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict([]byte(manifest("x")), lt); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest("x")), lt))
 	lt.ObjectMeta = metav1.ObjectMeta{Namespace: p.namespace, Name: name}
-	if err := p.client.Create(p.t.Context(), lt); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := setStatus(p.t.Context(), p.client, lt, status); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.client.Create(p.t.Context(), lt))
+	must.Succeed(p.t, setStatus(p.t.Context(), p.client, lt, status))
 }

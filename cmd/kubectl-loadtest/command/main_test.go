@@ -21,6 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -72,9 +73,7 @@ func writeKubeconfig(t *testing.T, host, namespace string) string {
 	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "admin", Namespace: namespace}
 	config.CurrentContext = "test"
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, clientcmd.WriteToFile(*config, path))
 	return path
 }
 
@@ -134,9 +133,7 @@ func (s *screen) String() string {
 func (p *testUser) file(content string) string {
 	p.t.Helper()
 	path := filepath.Join(p.t.TempDir(), "loadtest.yaml")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -145,25 +142,17 @@ func (p *testUser) file(content string) string {
 func (p *testUser) create(status string) *v1alpha1.LoadTest {
 	p.t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict([]byte(manifest("hello")), lt); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest("hello")), lt))
 	lt.Namespace = p.namespace
-	if err := p.client.Create(p.t.Context(), lt); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := setStatus(p.t.Context(), p.client, lt, status); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.client.Create(p.t.Context(), lt))
+	must.Succeed(p.t, setStatus(p.t.Context(), p.client, lt, status))
 	return lt
 }
 
 func (p *testUser) get(name string) *v1alpha1.LoadTest {
 	p.t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, lt); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, lt))
 	return lt
 }
 
@@ -217,9 +206,7 @@ func (p *testUser) operator(script func(lt *v1alpha1.LoadTest) []string) {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := p.client.Watch(ctx, &v1alpha1.LoadTestList{}, client.InNamespace(p.namespace))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, err)
 	done := make(chan struct{})
 	p.t.Cleanup(func() { cancel(); <-done })
 	go func() {

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestParse(t *testing.T) {
@@ -40,16 +42,12 @@ func TestParse(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var got []string
 			for _, object := range list {
 				got = append(got, displayName(object))
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("parse() (-want +got):\n%s", diff)
-			}
+			same.As(t, "parse()", test.want, got)
 		})
 	}
 }
@@ -65,20 +63,14 @@ func TestParseReadError(t *testing.T) {
 func TestReadManifestsInOrder(t *testing.T) {
 	const head = "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: "
 	file := filepath.Join(t.TempDir(), "b.yaml")
-	if err := os.WriteFile(file, []byte(head+"{name: b}\n---\n"+head+"{name: a}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(head+"{name: b}\n---\n"+head+"{name: a}\n"), 0o600))
 	list, err := readManifests([]string{"-", file}, strings.NewReader(head+"{name: c}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var got []string
 	for _, object := range list {
 		got = append(got, object.GetName())
 	}
-	if diff := cmp.Diff([]string{"c", "b", "a"}, got); diff != "" {
-		t.Errorf("readManifests() (-want +got):\n%s", diff)
-	}
+	same.As(t, "readManifests()", []string{"c", "b", "a"}, got)
 }
 
 // The namespace is the manifest's, else that of the flag or context; a flag that

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const ladderSpec = `  target: {service: {name: shortener, port: http}}
@@ -48,9 +49,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 	}
 	var lt v1alpha1.LoadTest
 	ran := alone(t.Context(), t, "run", "--local", "-f", file, "-o", "yaml")
-	if err := yaml.Unmarshal([]byte(ran.out), &lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(ran.out), &lt))
 	if p.Requests != asked.Load() || p.Workers != lt.Status.Workers.Desired || len(p.Steps) != len(lt.Status.Steps) {
 		t.Errorf("planned %d requests, %d workers, %d steps; ran %d, %d, %d", p.Requests, p.Workers, len(p.Steps),
 			asked.Load(), lt.Status.Workers.Desired, len(lt.Status.Steps))

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // vegetaCommand builds vegeta's own command, of the version that the benchmarks have.
@@ -51,9 +52,7 @@ func TestVegetaReadsTheResults(t *testing.T) {
 			Errors      []string            `json:"errors"`
 			Latencies   struct{ Max int64 } `json:"latencies"`
 		}
-		if err := json.Unmarshal(says(t, vegeta, "report", "-type=json", file), &report); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(says(t, vegeta, "report", "-type=json", file), &report))
 		sent, longest := int64(0), int64(0)
 		for i := range lt.Status.Steps {
 			r := lt.Status.Steps[i].Result
@@ -82,9 +81,7 @@ func TestFailuresAreAmongTheResults(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results")
 	alone(t.Context(), t, "run", "--local", "-f", write(t, "a.yaml", localTest("url: "+url)), "--results", file, "--results-encoding", "json")
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n := strings.Count(string(data), `"error":"503 Service Unavailable"`); n != 20 {
 		t.Errorf("%d results have the error, want 20:\n%s", n, data)
 	}

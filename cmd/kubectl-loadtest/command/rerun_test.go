@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestRerunCreatesWhatArgoCDsActionDoes reads the LoadTests with which Argo CD's engine tests
@@ -21,14 +22,10 @@ func TestRerunCreatesWhatArgoCDsActionDoes(t *testing.T) {
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var both [2]v1alpha1.LoadTest
 		for i, text := range bytes.SplitN(content, []byte("\n---\n"), 2) {
-			if err := yaml.UnmarshalStrict(text, &both[i]); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, yaml.UnmarshalStrict(text, &both[i]))
 		}
 		got := copyOf(&both[0], "")
 		got.TypeMeta = both[1].TypeMeta

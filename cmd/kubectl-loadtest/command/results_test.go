@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The page has plots over time of the results that can be read, in the cluster and in a
@@ -41,9 +42,7 @@ func TestPageDrawsTheResultsBeyondTheSummary(t *testing.T) {
 			{Due: 10, Sent: 10, Completed: 10, Expected: 10, Outcomes: map[string]int64{"success": 10}, P50: ptr.To[int64](1000)}}},
 	}
 	kept := results(t, p.namespace, step)
-	if err := p.client.Create(t.Context(), kept); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.Create(t.Context(), kept))
 	page(true, "", "report", "hello", "-o", "html")
 
 	saved := p.run("report", "hello", "-o", "yaml").out
@@ -67,9 +66,7 @@ func TestPageDrawsTheResultsBeyondTheSummary(t *testing.T) {
 func results(t *testing.T, namespace string, step archive.Step) *corev1.ConfigMap {
 	t.Helper()
 	packed, err := archive.Encode(step)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hello-0-a"}, BinaryData: map[string][]byte{archive.Key: packed},
 	}
@@ -79,9 +76,7 @@ func asYAML(t *testing.T, object *corev1.ConfigMap) string {
 	t.Helper()
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap")) // a client removes it
 	text, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(text)
 }
 
@@ -106,18 +101,12 @@ func TestReportOfWhatWasKept(t *testing.T) {
 		"other/checkout/c.json.gz": kept("other", "c", "2026-11-22T12:00:00Z", "Passed"),
 	} {
 		name = filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Succeed(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	one := filepath.Join(folder, "shop/checkout/b.json.gz")
 	file, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for want, got := range map[string]answer{
 		"shop/checkout: ❌ Failed":        p.run("report", "--from", one, "-o", "markdown"),
 		"## shop/checkout: ❌ Failed":     p.execute(t.Context(), &screen{}, string(file), "report", "--from", "-", "-o", "markdown"),

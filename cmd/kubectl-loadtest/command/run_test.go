@@ -7,11 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestRunEndsWithTheVerdict(t *testing.T) {
@@ -78,9 +79,7 @@ func TestRunSequence(t *testing.T) {
 	if got.code != 2 {
 		t.Errorf("exit code %d, want the highest, 2; standard error:\n%s", got.code, got.err)
 	}
-	if diff := cmp.Diff([]string{"one", "two", "three"}, order); diff != "" {
-		t.Errorf("the order (-want +got):\n%s", diff)
-	}
+	same.As(t, "the order", []string{"one", "two", "three"}, order)
 	contains(t, "the reports", got.out, "/one\n", "\n\nLoadTest "+p.namespace+"/two\n", "/three\n")
 }
 
@@ -97,9 +96,7 @@ func TestRunGenerateName(t *testing.T) {
 		contains(t, "the report", got.out, p.namespace+"/nightly-")
 	}
 	var list v1alpha1.LoadTestList
-	if err := p.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.List(t.Context(), &list))
 	n := 0
 	for _, lt := range list.Items {
 		if lt.Namespace == p.namespace {
@@ -201,9 +198,7 @@ func TestRunRefused(t *testing.T) {
 		})
 	}
 	var list v1alpha1.LoadTestList
-	if err := p.client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.List(t.Context(), &list))
 	for _, lt := range list.Items {
 		if lt.Namespace == p.namespace {
 			t.Errorf("%s was created", lt.Name)

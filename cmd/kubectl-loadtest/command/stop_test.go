@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // begun is the status of a run that goes on.
@@ -28,9 +29,7 @@ func newAdministrator(t *testing.T) *testUser {
 	p := newTestUser(t)
 	cm := &corev1.ConfigMap{Data: map[string]string{"config.yaml": byConfig}}
 	cm.Namespace, cm.Name = p.namespace, "config"
-	if err := p.client.Create(t.Context(), cm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.client.Create(t.Context(), cm))
 	return p
 }
 
@@ -43,9 +42,7 @@ func (p *testUser) at(args ...string) []string {
 func (p *testUser) stops() []configv1.Stop {
 	p.t.Helper()
 	cm := &corev1.ConfigMap{}
-	if err := p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "config"}, cm); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "config"}, cm))
 	if _, err := policy.Next(nil, cm.Data); err != nil {
 		p.t.Errorf("the operator does not take it: %v", err)
 	}
@@ -53,9 +50,7 @@ func (p *testUser) stops() []configv1.Stop {
 		p.t.Errorf("the configuration was changed to %q", cm.Data["config.yaml"])
 	}
 	var s configv1.Switch
-	if err := yaml.UnmarshalStrict([]byte(cm.Data["stop.yaml"]), &s); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(cm.Data["stop.yaml"]), &s))
 	return s.Stops
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // testHead is the beginning of a LoadTest, whose spec follows line by line.
@@ -87,9 +88,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := os.WriteFile("a.yaml", []byte(tt.content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile("a.yaml", []byte(tt.content), 0o600))
 			got := alone(t.Context(), t, "validate", "-f", "a.yaml")
 			if got.code != 1 || strings.Contains(got.out, "LoadTest hello is valid") && len(tt.want) > 1 {
 				t.Errorf("exit code %d, want 1; standard output:\n%s", got.code, got.out)
@@ -106,9 +105,7 @@ func TestValidateTakesWhatKustomizeBuilds(t *testing.T) {
 		"../../../config/samples":           "LoadTest hello is valid: 3 steps, 1 worker, requests due: 33300, duration: 1m30s",
 	} {
 		built, err := apiserver.Kustomize(t.Context(), folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		got := withInput(t, string(built), "validate", "-f", "-")
 		if got.code != 0 || got.err != "" || !strings.Contains(got.out, want) {
 			t.Errorf("%s: exit code %d, want 0 and …%s…:\n%s%s", folder, got.code, want, got.out, got.err)

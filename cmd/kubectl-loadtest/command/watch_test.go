@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestWatch(t *testing.T) {
@@ -90,9 +91,7 @@ func TestWatchRefused(t *testing.T) {
 
 func TestReportWithoutAKubeconfig(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(empty, nil, 0o600))
 	t.Setenv("KUBECONFIG", empty)
 	var out, log bytes.Buffer
 	code := command.Execute(t.Context(), []string{"report", "hello"}, command.Streams{Out: &out, Err: &log})

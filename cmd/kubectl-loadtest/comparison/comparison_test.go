@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // step is one whose median response time is that many milliseconds.
@@ -62,9 +63,7 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := comparison.New(tests)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			golden.Check(t, filepath.Join("testdata", name+".txt"), c.Text())
 			golden.Check(t, filepath.Join("testdata", name+".md"), c.Markdown())
 		})

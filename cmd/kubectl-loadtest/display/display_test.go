@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var start = time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
@@ -61,9 +60,7 @@ func TestLog(t *testing.T) {
 			}
 			log.Clear()
 			want := strings.Join(append(test.want, ""), "\n")
-			if diff := cmp.Diff(want, out.String()); diff != "" {
-				t.Errorf("the log (-want +got):\n%s", diff)
-			}
+			same.As(t, "the log", want, out.String())
 		})
 	}
 }
@@ -77,9 +74,7 @@ func TestLogPrintsMessagesImmediately(t *testing.T) {
 	log.Say(at(3), "b")
 	log.Say(at(4), "b")
 	want := "10:15:00  a\n10:15:01  trouble\n10:15:03  a\n10:15:03  b\n"
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("the log (-want +got):\n%s", diff)
-	}
+	same.As(t, "the log", want, out.String())
 	if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\r") {
 		t.Errorf("the log holds control characters: %q", out.String())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // window is a terminal window of that size: what is written to it, and its other end.
@@ -59,9 +60,7 @@ func newWindow(t *testing.T, columns, rows uint16) *window {
 func (w *window) resize(t *testing.T, columns, rows uint16) {
 	t.Helper()
 	w.size = &pty.Winsize{Cols: columns, Rows: rows}
-	if err := pty.Setsize(w.File, w.size); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, pty.Setsize(w.File, w.size))
 }
 
 func (w *window) text() string {

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var rules = func() *admission.Admission {
@@ -29,13 +30,9 @@ var rules = func() *admission.Admission {
 // accepted writes a draft, and reads it as the API server would.
 func accepted(t *testing.T, d *draft.Draft, err error) (*v1alpha1.LoadTest, string) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	data, err := d.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	object := &unstructured.Unstructured{}
 	content, err := yaml.YAMLToJSONStrict(data)
 	if err == nil {
@@ -58,9 +55,7 @@ func accepted(t *testing.T, d *draft.Draft, err error) (*v1alpha1.LoadTest, stri
 func read(t *testing.T, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return data
 }
 
@@ -94,9 +89,7 @@ func TestFromCurl(t *testing.T) {
 	for _, h := range r.Headers {
 		names = append(names, h.Name)
 	}
-	if diff := cmp.Diff([]string{"accept", "authorization", "content-type", "origin", "referer", "x-csrf-token", "Cookie"}, names); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
+	same.As(t, "headers", []string{"accept", "authorization", "content-type", "origin", "referer", "x-csrf-token", "Cookie"}, names)
 	if from := r.Headers[1].ValueFrom; from == nil || from.Prefix != "Bearer " {
 		t.Errorf("authorization is %+v", r.Headers[1])
 	}
@@ -168,9 +161,7 @@ func TestFromOpenAPI(t *testing.T) {
 		"deleteItem":    "DELETE /v1/items/3fa85f64-5717-4562-b3fc-2c963f66afa6  0",
 		"POST /v1/tree": `POST /v1/tree {"left":{"left":{"left":{"left":{"left":{"left":{},"name":"text"},"name":"text"},"name":"text"},"name":"text"},"name":"text"},"name":"text"} 1`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, got)
 }
 
 // A schema that contains itself many times over ends.
@@ -200,9 +191,7 @@ func TestOpenAPIRefuses(t *testing.T) {
 		})
 	}
 	d, err := draft.FromOpenAPI([]byte("openapi: 3.0.0\nservers: [{url: /v1}]\npaths: {/a: {get: {responses: {}}}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if _, err := d.Manifest(); err == nil || !strings.Contains(err.Error(), "names no host: say which Service is the target with --service") {
 		t.Errorf("error %v of a document without a host", err)
 	}
@@ -249,9 +238,7 @@ func TestFromVegeta(t *testing.T) {
 	t.Chdir("testdata")
 	for _, file := range []string{"targets.txt", "targets.jsonl"} {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		d, err := draft.FromVegeta(data)
 		lt, manifest := accepted(t, d, err)
 		hides(t, manifest, "authorization")

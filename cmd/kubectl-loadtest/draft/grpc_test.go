@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -23,6 +22,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // set is a file with protobuf's own that it may import.
@@ -43,13 +44,9 @@ func set(file *descriptorpb.FileDescriptorProto) *descriptorpb.FileDescriptorSet
 func servicesOf(t *testing.T, file *descriptorpb.FileDescriptorProto) (list []protoreflect.ServiceDescriptor) {
 	t.Helper()
 	files, err := protodesc.NewFiles(set(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f, err := files.FindFileByPath(file.GetName())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i := range f.Services().Len() {
 		list = append(list, f.Services().Get(i))
 	}
@@ -61,25 +58,17 @@ func servicesOf(t *testing.T, file *descriptorpb.FileDescriptorProto) (list []pr
 func fromGRPC(t *testing.T, file *descriptorpb.FileDescriptorProto) (*v1alpha1.LoadTest, string) {
 	t.Helper()
 	d, err := draft.FromGRPC(servicesOf(t, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	d.Origin, d.Health = "http://shop:9090", true
 	d.SetHeader("Authorization", "Bearer "+secret)
 	lt, manifest := accepted(t, d, nil)
 	encoded, err := proto.Marshal(set(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	descriptors, err := message.Read(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, r := range lt.Spec.Requests {
 		m, err := descriptors.Method(r.GRPC.Method)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		for _, sent := range messagesOf(r.GRPC) {
 			if _, err := m.Encode(nil, []byte(sent)); err != nil {
 				t.Errorf("%s: %s %v", r.Name, sent, err)
@@ -101,9 +90,7 @@ func messagesOf(c *v1alpha1.Call) (list []string) {
 
 func TestFromGRPC(t *testing.T) {
 	file := &descriptorpb.FileDescriptorProto{}
-	if err := prototext.Unmarshal(read(t, "shop.txtpb"), file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, prototext.Unmarshal(read(t, "shop.txtpb"), file))
 	lt, manifest := fromGRPC(t, file)
 	hides(t, manifest, "authorization")
 	got := map[string]string{}
@@ -125,9 +112,7 @@ func TestFromGRPC(t *testing.T) {
 			`"more":{"key":"more-${seq}"},"nick":"nick-${seq}","size":1,"values":["values-${seq}"]}`,
 		"Anything": `shop.v1.Cart/Anything 1 {"key":"text-${seq}"}`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, got)
 	spec := lt.Spec
 	if spec.Target.Protocol != v1alpha1.ProtocolHTTP2 || spec.Target.GRPC != nil || spec.Target.URL != "http://shop:9090" || len(spec.Target.Headers) != 1 {
 		t.Errorf("target %+v", spec.Target)
@@ -280,9 +265,7 @@ func TestNamesOfYAMLAreFieldsAndValues(t *testing.T) {
 	if err := json.Unmarshal(lt.Spec.Requests[0].GRPC.Message.Raw, &got); err != nil {
 		t.Fatalf("%v:\n%s", err, manifest)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("message (-want +got):\n%s", diff)
-	}
+	same.As(t, "message", want, got)
 	d, err := draft.FromCurl([]string{"http://shop/", "-d", "no"})
 	if lt, _ := accepted(t, d, err); lt.Spec.Requests[0].Body != "no" {
 		t.Errorf("body %q, want no", lt.Spec.Requests[0].Body)

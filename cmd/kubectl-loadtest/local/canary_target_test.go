@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The canaries are words that no program of ours has, each in another place.
@@ -62,9 +63,7 @@ func canaryObjects(t *testing.T) *local.Objects {
 		`{apiVersion: v1, kind: Secret, metadata: {name: api}, stringData: {header: kanari0header, control: "kanari0header\u0001", body: "${kanari1body", targets: "GET /ok\nkanari3target kanari3target", tls.crt: kanari2key, tls.key: kanari2key}}`,
 		`{apiVersion: v1, kind: ConfigMap, metadata: {name: rows}, data: {names: "kanari6row kanari6row\nb\n", lines: "{\"a\": kanari6row}", path: "a\nkanari6row kanari6row\n"}}`,
 	} {
-		if err := files.Add(object(t, text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, files.Add(object(t, text)))
 	}
 	return files
 }

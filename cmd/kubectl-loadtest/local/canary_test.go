@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A run that goes wrong shows nothing of Secrets, requests or responses. The same run with
@@ -90,9 +91,7 @@ func textsOfRun(t *testing.T, target, fields string, deadline int64) map[string]
 	c.Keep = func(step *archive.Step) { _ = json.NewEncoder(&kept).Encode(step) }
 	c.Command = append([]string{"/bin/sh", "-c", `"$@" 2>&1 | tee "$0" >&2`, logs}, c.Command...)
 	got, err := local.Run(t.Context(), lt, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if got.Status.Verdict == v1alpha1.VerdictPassed {
 		t.Error("the run passed, and was to go wrong")
 	}
@@ -108,17 +107,11 @@ func textsOfRun(t *testing.T, target, fields string, deadline int64) map[string]
 func reports(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
 	t.Helper()
 	status, err := yaml.Marshal(lt.Status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	page, err := html.Report(lt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cases, err := junit.Report(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return map[string]string{
 		"status": string(status), "text": report.Text(lt), "Markdown": markdown.Report(lt), "HTML": string(page), "JUnit": string(cases),
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A field that names a file under another name would be looked for where only a kubelet
@@ -42,9 +42,7 @@ func TestEveryFileOfAnAssignmentIsRelocated(t *testing.T) {
 	walk((&workerv1.Assignment{}).ProtoReflect().Descriptor())
 	slices.Sort(found)
 	want := []string{"Data.file", "Header.value_file", "Request.body_file", "Request.targets_file", "TLS.ca_file", "TLS.cert_file", "TLS.key_file", "Target.descriptors_file"}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("fields that name files (-want +got):\n%s", diff)
-	}
+	same.As(t, "fields that name files", want, found)
 }
 
 // Assignments share their parts: a path must not be relocated twice, and no text of the
@@ -57,9 +55,7 @@ func TestRelocateChangesPathsAlone(t *testing.T) {
 	}
 	got := []string{request.GetPath(), request.GetBodyFile(), request.GetHeaders()[0].GetValueFile()}
 	want := []string{plan.FileDir + "/x", "/tmp/x" + plan.FileDir + "/configmaps/a/b", "/tmp/x" + plan.FileDir + "/secrets/a/b"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
-	}
+	same.As(t, "paths", want, got)
 }
 
 func TestStrangersAreRefused(t *testing.T) {
@@ -81,9 +77,7 @@ func TestStrangersAreRefused(t *testing.T) {
 // Workers on one machine have its ports and its memory together.
 func TestWorkersShareTheMachine(t *testing.T) {
 	got := share(health.Limits{Descriptors: 1000, Ports: 28_000, Memory: 800}, 4)
-	if diff := cmp.Diff(health.Limits{Descriptors: 1000, Ports: 7000, Memory: 200}, got); diff != "" {
-		t.Errorf("a fourth (-want +got):\n%s", diff)
-	}
+	same.As(t, "a fourth", health.Limits{Descriptors: 1000, Ports: 7000, Memory: 200}, got)
 	if got := share(health.Limits{Ports: health.Unlimited}, 4); got.Ports != health.Unlimited {
 		t.Errorf("%d ports of no limit", got.Ports)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // places is a target that serves so many requests at once, each for the same time, in the
@@ -156,9 +157,7 @@ func (k knee) run(t *testing.T, url, load string) *v1alpha1.LoadTest {
 	c := config(t)
 	c.Say = func(string) {} // five speak at once
 	lt, err := local.Run(t.Context(), loadTest(t, url, spec), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return lt
 }
 
@@ -181,8 +180,6 @@ func (k knee) holds(t *testing.T, name string, target *places, found *v1alpha1.L
 func bound(t *testing.T, text string) float64 {
 	t.Helper()
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }

@@ -26,7 +26,9 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const asWorker = "local-worker"
@@ -78,9 +80,7 @@ func newTarget(t *testing.T, key func(*http.Request) string) *target {
 func loadTest(t *testing.T, target, spec string) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict([]byte("spec: "+strings.ReplaceAll(spec, "TARGET", target)), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict([]byte("spec: "+strings.ReplaceAll(spec, "TARGET", target)), lt))
 	lt.Namespace, lt.Name, lt.UID, lt.Generation = "local", "test", "a-uid", 1
 	seconds := int64(300)
 	lt.Spec.StartDeadlineSeconds = &seconds
@@ -90,9 +90,7 @@ func loadTest(t *testing.T, target, spec string) *v1alpha1.LoadTest {
 func config(t *testing.T) local.Config {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	meter := pressure.Start()
 	machine.Store(&meter)
 	return local.Config{
@@ -125,9 +123,7 @@ func passes(t *testing.T, lt *v1alpha1.LoadTest) {
 func TestRunCountsWhatTheTargetServed(t *testing.T) {
 	s := newTarget(t, nil)
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, burst), config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	passes(t, got)
 	if n := got.Status.Workers.Desired; n != 2 {
 		t.Errorf("%d workers, want 2", n)
@@ -151,9 +147,7 @@ func TestTerminateKeepsWhatWasMeasured(t *testing.T) {
 	}
 	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], steps: [{name: long, users: 2, duration: 10m}]}")
 	got, err := local.Run(t.Context(), lt, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	step := got.Status.Steps[0]
 	if got.Status.Verdict != v1alpha1.VerdictCanceled || step.State != v1alpha1.StepCut || step.Result == nil || step.Result.Sent != s.asked.Load() {
 		t.Errorf("verdict %s, step %+v, want Canceled and the step cut with the %d requests that the target served", got.Status.Verdict, step, s.asked.Load())
@@ -185,9 +179,7 @@ func TestGivingUpEndsTheWorkers(t *testing.T) {
 	}
 	for _, w := range workers {
 		pid, err := strconv.Atoi(w.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("process %d of a worker is still there: %v", pid, err)
 		}
@@ -200,9 +192,7 @@ func TestWorkerThatEndsIsLost(t *testing.T) {
 	// A program that is no worker: it ends before it says anything.
 	c.Command = []string{c.Command[0], "-test.run=^$", "-test.v=false"}
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, burst), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	failed := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionFailed)
 	if got.Status.Verdict != v1alpha1.VerdictError || failed == nil || failed.Reason != v1alpha1.ReasonWorkerLost {
 		t.Errorf("verdict %s, condition %+v, want Error because of WorkerLost", got.Status.Verdict, failed)
@@ -227,9 +217,7 @@ func TestWorkerEndsWithTheProcessThatStartedIt(t *testing.T) {
 	if _, err := io.WriteString(invitation, words); err != nil {
 		t.Fatal(err)
 	}
-	if err := invitation.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, invitation.Close())
 	select {
 	case err := <-ended:
 		if err == nil || !strings.Contains(err.Error(), "has ended") {
@@ -255,21 +243,15 @@ func TestFilesOfObjectsAreSent(t *testing.T) {
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: files}, data: {body: hello, rows.csv: \"name\\nann\\n\"}}",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: files, namespace: other}, data: {body: of another namespace}}",
 	} {
-		if err := c.Files.Add(object(t, text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Files.Add(object(t, text)))
 	}
 	lt := loadTest(t, s.URL, `{target: {url: TARGET, headers: [{name: Authorization, valueFrom: {prefix: "Bearer ", secretKeyRef: {name: api, key: token}}}]},
   data: [{name: people, format: CSV, configMapKeyRef: {name: files, key: rows.csv}}],
   requests: [{method: POST, path: "/${name}", bodyFrom: {configMapKeyRef: {name: files, key: body}}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
 	got, err := local.Run(t.Context(), lt, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	passes(t, got)
-	if diff := cmp.Diff(map[string]int{"Bearer s3cret hello /ann": 3}, s.seen); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", map[string]int{"Bearer s3cret hello /ann": 3}, s.seen)
 }
 
 func TestWhatCannotRunHereIsRefused(t *testing.T) {
@@ -301,9 +283,7 @@ func TestServicesAreDirected(t *testing.T) {
 	if err := (local.Services{}).Direct(lt.DeepCopy()); err == nil || !strings.Contains(err.Error(), "--service shortener=127.0.0.1:8080") {
 		t.Errorf("error %v, want one that shows the flag", err)
 	}
-	if err := (local.Services{"shortener": "127.0.0.1:8443"}).Direct(lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, (local.Services{"shortener": "127.0.0.1:8443"}).Direct(lt))
 	if lt.Spec.Target.Service != nil || lt.Spec.Target.URL != "https://127.0.0.1:8443" {
 		t.Errorf("target %+v, want the address by https", lt.Spec.Target)
 	}
@@ -317,18 +297,14 @@ func TestServicesAreDirected(t *testing.T) {
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(text), &o.Object))
 	return o
 }
 
 func testCA(t *testing.T) string {
 	t.Helper()
 	pair, err := certs.Generate(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return string(pair.CA)
 }
 
@@ -336,9 +312,7 @@ func testCA(t *testing.T) string {
 func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
 	s := newTarget(t, nil)
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], search: {rate: {min: 5, max: 10}, duration: 1s, rest: 0s, hold: 1s}}"), config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if n := len(got.Status.Steps); n < 3 || !got.Status.Steps[n-1].Hold || got.Status.Steps[1].State == v1alpha1.StepPending || s.asked.Load() < 15 {
 		t.Errorf("%d steps, search %+v; the target was asked %d times", n, got.Status.Search, s.asked.Load())
 	}

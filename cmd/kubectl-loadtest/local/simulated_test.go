@@ -27,6 +27,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/session"
 	"github.com/loadtest-dev/loadtest-operator/test/memory"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/virtual"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -47,18 +48,14 @@ func simulate(t *testing.T, spec string, handle http.HandlerFunc, test func(t *t
 		t.Cleanup(func() { <-time.After(time.Minute) }) // gRPC closes within seconds, in the background
 		s := &simulation{t: t, target: workertest.InMemory(t, handle), lis: memory.Listen()}
 		lt := &v1alpha1.LoadTest{}
-		if err := yaml.UnmarshalStrict(fmt.Appendf(nil, spec, s.target.URL), &lt.Spec); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.UnmarshalStrict(fmt.Appendf(nil, spec, s.target.URL), &lt.Spec))
 		lt.Namespace, lt.Name, lt.UID, lt.Generation = "local", "test", "a-uid", 1
 		seconds := int64(300)
 		lt.Spec.StartDeadlineSeconds = &seconds
 		e := &environment{folder: t.TempDir(), changed: make(chan struct{}, 1), served: make(chan error, 1), begin: s.begin}
 		e.processes = newProcesses(nil, e.notify)
 		e.coordinator = coordinator.New(e.processes, clock.RealClock{}, func(coordinator.RunID) { e.notify() }, prometheus.NewRegistry())
-		if err := e.serve(t.Context(), s.lis, string(lt.UID)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, e.serve(t.Context(), s.lis, string(lt.UID)))
 		s.run = &run{Config: Config{Show: func(*v1alpha1.LoadTest) {}}, test: lt, clock: clock.RealClock{}, environment: e}
 		test(t, s)
 	})

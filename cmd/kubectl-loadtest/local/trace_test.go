@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const traced = "{target: {url: TARGET, trace: {sampled: 100%}}, requests: [{name: get, path: '/${seq}'}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}]}"
@@ -38,9 +39,7 @@ func TestTheSlowestTraceInTheResultsIsThatOfTheRequestThatWasHeld(t *testing.T) 
 	}))
 	t.Cleanup(target.Close)
 	lt, err := local.Run(t.Context(), loadTest(t, target.URL, traced), config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	passes(t, lt)
 	got := lt.Status.Steps[0].Result.Traces
 	if got == nil || got.Sampled != 50 || len(paths) != 50 || len(got.Slowest) != 5 || len(got.Failed) != 0 {

@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // What runs and has a problem comes before what has ended badly, and a wait that every
@@ -47,9 +47,7 @@ func TestSortByAttention(t *testing.T) {
 		got = append(got, r.Name)
 	}
 	want := []string{"breaches", "error", "newer failure", "older failure", "inconclusive", "held", "waits", "canceled", "passed"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the order (-want +got):\n%s", diff)
-	}
+	same.As(t, "the order", want, got)
 	if rows[0].Attention != "p95 is 2s in step two; at most 1s is allowed." || rows[5].Attention != "held by spec.suspend" {
 		t.Errorf("attention %q and %q", rows[0].Attention, rows[5].Attention)
 	}

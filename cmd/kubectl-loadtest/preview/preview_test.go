@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var now = time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
@@ -22,9 +23,7 @@ func parse(t *testing.T, spec string) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{}
 	lt.Namespace, lt.Name = "shop", "checkout"
-	if err := yaml.UnmarshalStrict([]byte(spec), &lt.Spec); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict([]byte(spec), &lt.Spec))
 	return lt
 }
 
@@ -37,13 +36,9 @@ func TestText(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			spec, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			p, err := preview.New(parse(t, string(spec)), noRules(t), "", now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			golden.Check(t, strings.TrimSuffix(file, ".yaml")+".txt", p.Text())
 		})
 	}
@@ -60,9 +55,7 @@ func TestPolicyAndRefusal(t *testing.T) {
 		t.Errorf("%v, policy %q", err, p.Policy)
 	}
 	allowed, err := preview.LoadPolicy([]byte(`targets: {rules: [{hosts: ["*.example.com"]}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if p, err := preview.New(lt, allowed, "", now); err != nil || p.Policy != "" {
 		t.Errorf("%v, policy %q of a host that is allowed", err, p.Policy)
 	}
@@ -122,8 +115,6 @@ func TestThresholdNamesWhatItComparesWith(t *testing.T) {
 func noRules(t *testing.T) *preview.Policy {
 	t.Helper()
 	p, err := preview.LoadPolicy(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }

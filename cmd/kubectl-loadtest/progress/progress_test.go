@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const spec = `
@@ -191,12 +192,8 @@ func TestLineAndBlock(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			lt := loadTest(t, test.status)
-			if diff := cmp.Diff(test.line, progress.Line(lt)); diff != "" {
-				t.Errorf("Line() (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.block, progress.Block(lt, now, 200)); diff != "" {
-				t.Errorf("Block() (-want +got):\n%s", diff)
-			}
+			same.As(t, "Line()", test.line, progress.Line(lt))
+			same.As(t, "Block()", test.block, progress.Block(lt, now, 200))
 		})
 	}
 }

@@ -9,24 +9,21 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func example(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
 	data, err := os.ReadFile("testdata/ladder.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict(data, lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict(data, lt))
 	return lt
 }
 
@@ -75,7 +72,5 @@ func TestViewBeforeTheFirstStep(t *testing.T) {
 	lt := &v1alpha1.LoadTest{}
 	lt.Namespace, lt.Name = "shop", "hello"
 	want := []string{"shop/hello  Pending", "  waiting for the operator"}
-	if diff := cmp.Diff(want, progress.View(lt, later, 80, 24)); diff != "" {
-		t.Errorf("the view (-want +got):\n%s", diff)
-	}
+	same.As(t, "the view", want, progress.View(lt, later, 80, 24))
 }

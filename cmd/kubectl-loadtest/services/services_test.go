@@ -31,6 +31,7 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/services"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
@@ -68,9 +69,7 @@ func TestServicesAreThoseOfTheServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := services.Ask(t.Context(), services.Config{Address: at, Only: tt.only})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if got := names(found); !slices.Equal(got, tt.want) || !found.Health || found.Origin != "http://"+at {
 				t.Errorf("%v of %s, health %v; want %v", got, found.Origin, found.Health, tt.want)
 			}
@@ -98,19 +97,13 @@ func TestServerWithTLSIsAsked(t *testing.T) {
 // A certificate may name hosts by characters that a terminal obeys.
 func TestNamesOfACertificateAreNotObeyed(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"a\x1b[2Jb"}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	at := serve(t, twoServices, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12})))
 	_, port, err := net.SplitHostPort(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = services.Ask(t.Context(), services.Config{Address: "https://localhost:" + port})
 	if err == nil || !strings.Contains(err.Error(), "[2Jb") || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("error %q, want the name without its escape", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -18,9 +19,7 @@ func generate(t *testing.T) Pair { return generateAt(t, now) }
 func generateAt(t *testing.T, at time.Time) Pair {
 	t.Helper()
 	p, err := Generate(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return p
 }
 
@@ -29,15 +28,11 @@ func generateAt(t *testing.T, at time.Time) Pair {
 func handshake(t *testing.T, p Pair, ca []byte, name string, at time.Time) error {
 	t.Helper()
 	cert, err := tls.X509KeyPair(p.Cert, p.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer lis.Close()
 	done := make(chan struct{})
 	go func() {
@@ -51,9 +46,7 @@ func handshake(t *testing.T, p Pair, ca []byte, name string, at time.Time) error
 		_ = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}).Handshake()
 	}()
 	conn, err := net.Dial("tcp", lis.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	err = tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: name, Time: func() time.Time { return at }, MinVersion: tls.VersionTLS13}).Handshake()
 	conn.Close()
 	<-done

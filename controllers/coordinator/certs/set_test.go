@@ -8,6 +8,7 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const day = 24 * time.Hour
@@ -16,9 +17,7 @@ const day = 24 * time.Hour
 func trusts(t *testing.T, ca []byte, s Set, at time.Time) error {
 	t.Helper()
 	pair, err := tls.X509KeyPair(s.Current.Cert, s.Current.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
 	_, err = pair.Leaf.Verify(x509.VerifyOptions{DNSName: workerv1.ServerName, Roots: roots, CurrentTime: at})
@@ -28,9 +27,7 @@ func trusts(t *testing.T, ca []byte, s Set, at time.Time) error {
 func renew(t *testing.T, s Set, at time.Time) (Set, bool) {
 	t.Helper()
 	renewed, changed, err := s.Renew(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return renewed, changed
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // archived is a run of one request and one step of 20 minutes.
@@ -38,13 +39,9 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			report.Series = oneTimeout(t, length.Duration)
 			report.Merged.Timeline = &measure.Timeline{Outstanding: [measure.TimelineSlots]int64{0, 3}}
 			raw, err := Archive(archived(load), 0, report)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			step, err := archive.Decode(raw)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			if step.Due != 1 || step.Sent != 1 || step.WorkersReporting != 2 || step.Name != "users-10" || step.Requests[0].Response == nil || step.Requests[0].Service != nil {
 				t.Errorf("archived %+v", step)
 			}
@@ -60,9 +57,8 @@ func TestArchiveIsOfTheReport(t *testing.T) {
 			r.Service.Record(time.Millisecond)
 			report.Merged.Timeline = nil
 			report.Series = wire.Series{}
-			if raw, err = Archive(archived(load), 0, report); err != nil {
-				t.Fatal(err)
-			}
+			raw, err = Archive(archived(load), 0, report)
+			must.Succeed(t, err)
 			if step, err = archive.Decode(raw); err != nil || step.Series != nil || step.Outstanding != nil || step.Requests[0].Service == nil {
 				t.Errorf("without a series, with a service time: %+v, %v", step, err)
 			}
@@ -87,13 +83,9 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 			change(r)
 		}
 		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return step
 	}
 	expected, err := archivedOf(nil).Expected.Decode()
@@ -119,13 +111,9 @@ func TestArchiveHasTheTimesWithoutTheGenerator(t *testing.T) {
 		r.Response.Record(time.Second)
 		r.Ideal.Record(ideal)
 		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got := step.Requests[0].WithoutGenerator; (got != nil) != want {
 			t.Errorf("%s of 1 s without the generator: archived %v, want %v", ideal, got, want)
 		}
@@ -143,9 +131,7 @@ func oneTimeout(t *testing.T, window time.Duration) (sum wire.Series) {
 		Requests: []*workerv1.RequestMeasurement{{Sent: 1, Outcomes: p.Outcomes[:]}},
 	}
 	read, err := wire.ReadSeries(m, window)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	sum.Add(read)
 	return sum
 }
@@ -156,9 +142,7 @@ func TestArchiveNames(t *testing.T) {
 		lt := archived(v1alpha1.StepLoad{})
 		edit(lt)
 		s, err := ArchiveName(lt, i, &v1alpha1.StepResult{Due: due}, &exchange.Report{Reporting: reporting})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if invalid := validation.IsDNS1123Subdomain(s); len(invalid) > 0 {
 			t.Errorf("%s is no name: %v", s, invalid)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // of is a step with a result, in which so many workers' measurements are.
@@ -46,9 +47,7 @@ func TestCompleteSteps(t *testing.T) {
 			for _, s := range results.CompleteSteps(status) {
 				got = append(got, s.Result != nil)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("which have a result (-want +got):\n%s", diff)
-			}
+			same.As(t, "which have a result", tc.want, got)
 			if diff := cmp.Diff(before, status); diff != "" {
 				t.Errorf("CompleteSteps changed its argument (-before +after):\n%s", diff)
 			}

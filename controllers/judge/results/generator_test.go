@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestGeneratorHealth(t *testing.T) {
@@ -74,9 +74,7 @@ func TestGeneratorHealth(t *testing.T) {
 					merged.Requests[0].Response.Record(tc.response)
 				}
 			}
-			if diff := cmp.Diff(tc.want, stepResult(t, lt, tc.step, merged).Generator); diff != "" {
-				t.Errorf("generator (-want +got):\n%s", diff)
-			}
+			same.As(t, "generator", tc.want, stepResult(t, lt, tc.step, merged).Generator)
 		})
 	}
 }
@@ -174,9 +172,7 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)
 			merged.Window, merged.Health = tc.window, tc.health
-			if diff := cmp.Diff(tc.want, stepResult(t, fleetOf(3), tc.step, merged).Generator); diff != "" {
-				t.Errorf("generator (-want +got):\n%s", diff)
-			}
+			same.As(t, "generator", tc.want, stepResult(t, fleetOf(3), tc.step, merged).Generator)
 		})
 	}
 }
@@ -191,9 +187,7 @@ func TestOneOfManyIsHeldBack(t *testing.T) {
 		if i == 500 {
 			worker.Health = measure.Health{CPUThrottled: time.Second, CPUThrottledMax: time.Second}
 		}
-		if err := merged.Merge(worker); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, merged.Merge(worker))
 	}
 	got := stepResult(t, fleetOf(1000), closed, merged).Generator
 	want := "In step 1000 a worker was held back by its CPU limit for 10% of the time. " +

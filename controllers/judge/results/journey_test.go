@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestResultsOfJourneys(t *testing.T) {
@@ -30,9 +29,7 @@ func TestResultsOfJourneys(t *testing.T) {
 		{Name: "buy", Started: 7, Completed: 2, Failed: 1, Unfinished: 4, Time: &v1alpha1.Latency{Samples: 2, Mean: result.Journeys[0].Time.Mean, Min: result.Journeys[0].Time.Min, P50: second, Longest: second}},
 		{Name: "look"},
 	}
-	if diff := cmp.Diff(want, result.Journeys); diff != "" {
-		t.Errorf("journeys (-want +got):\n%s", diff)
-	}
+	same.As(t, "journeys", want, result.Journeys)
 	merged.Journeys = merged.Journeys[:1]
 	if _, err := results.StepResult(lt, step, merged, time.Second); err == nil || !strings.Contains(err.Error(), "measured 1 journeys, the spec has 2") {
 		t.Errorf("a measurement of another spec: %v", err)

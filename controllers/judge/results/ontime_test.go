@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // tenOfTwelve are ten requests with an expected response in 1 ms, eight of them on time,
@@ -29,9 +28,7 @@ func TestRequestsOnTimeAreInTheResult(t *testing.T) {
 	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", Within: d(500 * time.Microsecond)}}
 	m := tenOfTwelve()
 	want := []v1alpha1.OnTimeCount{{Within: *d(500 * time.Microsecond), Requests: 8}}
-	if diff := cmp.Diff(want, stepResult(t, lt, paced, m).OnTime); diff != "" {
-		t.Errorf("on time (-want +got):\n%s", diff)
-	}
+	same.As(t, "on time", want, stepResult(t, lt, paced, m).OnTime)
 	m.Requests[1].OnTime, m.Requests[1].Overdue = nil, nil
 	if got := stepResult(t, lt, paced, m).OnTime; got != nil {
 		t.Errorf("what workers did not count is in the result: %v", got)

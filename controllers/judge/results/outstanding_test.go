@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // piling is a measurement in which each slot leaves so many requests more than the last.
@@ -115,9 +114,7 @@ func TestOutstanding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := stepResult(t, mix(), tt.step, tt.merged)
-			if diff := cmp.Diff(tt.want, got.Outstanding); diff != "" {
-				t.Errorf("outstanding (-want +got):\n%s", diff)
-			}
+			same.As(t, "outstanding", tt.want, got.Outstanding)
 		})
 	}
 }

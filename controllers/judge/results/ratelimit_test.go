@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const ms = time.Millisecond
@@ -196,9 +197,7 @@ func TestAuditCounts(t *testing.T) {
 	merged.Clients.Untracked, merged.Clients.Unseen = 4, 3
 	want := &v1alpha1.RateLimitStatus{Clients: 2, Granted: 6, Denied: 5, Untracked: 7}
 	got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, -1)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("audit (-want +got):\n%s", diff)
-	}
+	same.As(t, "audit", want, got)
 }
 
 // The largest numbers that the API takes must not overflow. After overflow, stretched by

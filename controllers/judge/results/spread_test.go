@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // rungs is a ladder with rests, repeated so many times.
@@ -158,9 +159,7 @@ func TestSpread(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			steps := ran(tc.planned, tc.loads...)
 			before := ran(tc.planned, tc.loads...)
-			if diff := cmp.Diff(tc.want, results.Spread(steps)); diff != "" {
-				t.Errorf("spread (-want +got):\n%s", diff)
-			}
+			same.As(t, "spread", tc.want, results.Spread(steps))
 			if diff := cmp.Diff(before, steps); diff != "" {
 				t.Errorf("Spread changed its argument (-before +after):\n%s", diff)
 			}

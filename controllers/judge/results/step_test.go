@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var (
@@ -150,17 +151,13 @@ func TestStepResult(t *testing.T) {
 			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
+	same.As(t, "result", want, got)
 
 	results.Settle(got)
 	for _, c := range []*v1alpha1.Counts{&want.Counts, &want.Types[1].Counts} {
 		c.Failed, c.InFlight, c.Outcomes.Unfinished = c.Failed+2, 0, 2
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("result of the step once it has ended (-want +got):\n%s", diff)
-	}
+	same.As(t, "result of the step once it has ended", want, got)
 }
 
 // What the generator or the end of the step decides is known of types that a threshold names.
@@ -184,9 +181,7 @@ func TestTypeWithoutTheGenerator(t *testing.T) {
 			t.Errorf("%s: %d excused, %d undecided", of.Name, of.Excused, of.Undecided)
 		}
 	}
-	if diff := cmp.Diff(map[string]time.Duration{"Read": 10 * ms}, ideal); diff != "" {
-		t.Errorf("least times without the generator (-want +got):\n%s", diff)
-	}
+	same.As(t, "least times without the generator", map[string]time.Duration{"Read": 10 * ms}, ideal)
 }
 
 func TestEveryOutcomeIsCountedOnce(t *testing.T) {
@@ -202,9 +197,7 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
 		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096,
 	}
-	if diff := cmp.Diff(want, got.Outcomes); diff != "" {
-		t.Errorf("outcomes (-want +got):\n%s", diff)
-	}
+	same.As(t, "outcomes", want, got.Outcomes)
 	if got.Sent != 1<<measure.NumOutcomes-1 || got.Completed != 31 {
 		t.Errorf("sent %d and completed %d, want %d and 31", got.Sent, got.Completed, 1<<measure.NumOutcomes-1)
 	}
@@ -237,9 +230,7 @@ func TestStatusCodesAreBounded(t *testing.T) {
 			merged.Requests[0].StatusCodes = tc.codes
 			lt := mix()
 			lt.Spec.Requests = lt.Spec.Requests[:1]
-			if diff := cmp.Diff(tc.want, stepResult(t, lt, closed, merged).StatusCodes); diff != "" {
-				t.Errorf("status codes (-want +got):\n%s", diff)
-			}
+			same.As(t, "status codes", tc.want, stepResult(t, lt, closed, merged).StatusCodes)
 		})
 	}
 }
@@ -251,9 +242,7 @@ func TestAStepWithoutRequests(t *testing.T) {
 		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
 	}
-	if diff := cmp.Diff(want, stepResult(t, lt, closed, measure.NewMeasurement(1))); diff != "" {
-		t.Errorf("result (-want +got):\n%s", diff)
-	}
+	same.As(t, "result", want, stepResult(t, lt, closed, measure.NewMeasurement(1)))
 }
 
 func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
@@ -273,9 +262,7 @@ func TestErrorSamplesFitTheAPI(t *testing.T) {
 		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
 		{Outcome: "other", Message: strings.Repeat("ü", 126) + "…"},
 	}
-	if diff := cmp.Diff(want, stepResult(t, mix(), closed, merged).ErrorSamples); diff != "" {
-		t.Errorf("samples (-want +got):\n%s", diff)
-	}
+	same.As(t, "samples", want, stepResult(t, mix(), closed, merged).ErrorSamples)
 }
 
 func TestRatesAreExact(t *testing.T) {
@@ -366,9 +353,7 @@ func TestResultSaysWhatIsNotTheTargets(t *testing.T) {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Path: "/"}}}}
 	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /"}}
 	r, err := results.StepResult(lt, loading("100/s", v1alpha1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if r.UnsentWithoutRoom != 5 || r.UnsentByGenerator != 4 || r.Displaced != 3 || r.Undecided != 2 || r.Excused != 1 {
 		t.Errorf("%+v", r)
 	}

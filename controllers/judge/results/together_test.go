@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Of each time, as many requests may have waited as four times those that were late.
@@ -25,8 +24,6 @@ func TestHowLateRequestsCameTogether(t *testing.T) {
 		merged.Lateness.RecordN(0, 1000-tc.late)
 		merged.Lateness.RecordN(90*ms, tc.late)
 		tc.want.Samples, tc.want.P999, tc.want.P9999, tc.want.Longest = 1000, d(late), d(late), d(late)
-		if diff := cmp.Diff(tc.want, stepResult(t, mix(), closed, merged).LateTogether); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name, tc.want, stepResult(t, mix(), closed, merged).LateTogether)
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // tracedMeasurement has six traces of the first request, the slowest of which was given
@@ -59,9 +59,7 @@ func TestTracesOfAStep(t *testing.T) {
 		},
 	}
 	result := stepResult(t, lt, closed, tracedMeasurement())
-	if diff := cmp.Diff(want, result.Traces); diff != "" {
-		t.Errorf("traces (-want +got):\n%s", diff)
-	}
+	same.As(t, "traces", want, result.Traces)
 	if got, least := results.SamplesSize(result), 8*len(`{"traceID":"","request":"","outcome":"","responseTime":"","serviceTime":""}`)+8*32; got < least {
 		t.Errorf("the traces take %d bytes of room, at least %d", got, least)
 	}

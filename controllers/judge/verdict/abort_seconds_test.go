@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // abortedAfter looks at a step of users without a rate as often as every says. Of the
@@ -24,9 +25,7 @@ func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(lo
 	merged := measure.NewMeasurement(2)
 	for look := 1; look <= 60; look++ {
 		next := measure.NewMeasurement(2)
-		if err := next.Merge(merged); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, next.Merge(merged))
 		r := &next.Requests[0]
 		for n := range requests {
 			r.Sent++

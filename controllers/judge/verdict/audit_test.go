@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAudit(t *testing.T) {
@@ -35,9 +34,7 @@ func TestAudit(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := verdict.Audit(".links", v1alpha1.AuditStatus{Name: "links", Before: ptr(int64(100)), After: &tt.after, Acknowledged: tt.acknowledged, Unknown: tt.unknown})
-			if diff := cmp.Diff(tt.want, string(a.State)+": "+a.Message); diff != "" {
-				t.Errorf("audit (-want +got):\n%s", diff)
-			}
+			same.As(t, "audit", tt.want, string(a.State)+": "+a.Message)
 			if *a.Change != tt.after-100 {
 				t.Errorf("change %d, want %d", *a.Change, tt.after-100)
 			}
@@ -99,9 +96,7 @@ func TestAuditsDecideTheVerdict(t *testing.T) {
 			s := ladder(10, 100, 1000)
 			s.Audits = []v1alpha1.Audit{{Name: "a", Stored: &v1alpha1.Stored{}}}
 			j := verdict.Final(s, tt.status)
-			if diff := cmp.Diff(tt.want, string(j.Verdict)+" "+j.Reason+": "+j.Message); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
+			same.As(t, "verdict", tt.want, string(j.Verdict)+" "+j.Reason+": "+j.Message)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // ideally has all requests take that long without the generator's own delay.
@@ -102,9 +104,7 @@ func TestBracketDecides(t *testing.T) {
 	unread := func(o *outcome) {
 		for i := range o.merged.Requests {
 			r := &o.merged.Requests[i]
-			if err := r.Service.Merge(r.Response); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, r.Service.Merge(r.Response))
 		}
 		o.merged.ReadLateness.Record(8 * ms)
 	}
@@ -162,9 +162,7 @@ func TestBracketDecides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := judgedIn(tc.threshold, tc.step, tc.measured)
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(judgement{})); diff != "" {
-				t.Errorf("judgement (-want +got):\n%s", diff)
-			}
+			same.As(t, "judgement", tc.want, got, cmp.AllowUnexported(judgement{}))
 		})
 	}
 }
@@ -197,9 +195,7 @@ func TestDisplacedLoadDecidesNothing(t *testing.T) {
 			o.result.RateLimit = audit
 			got := judgedIn(tc.threshold, paced(10), o)
 			got.observed = ""
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(judgement{})); diff != "" {
-				t.Errorf("judgement (-want +got):\n%s", diff)
-			}
+			same.As(t, "judgement", tc.want, got, cmp.AllowUnexported(judgement{}))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // ladder is a ladder with rests and two thresholds, the second up to 100 users.
@@ -314,12 +315,8 @@ func TestFinal(t *testing.T) {
 				tc.edit(s)
 			}
 			before := tc.status.DeepCopy()
-			if diff := cmp.Diff(tc.want, verdict.Final(s, tc.status)); diff != "" {
-				t.Errorf("judgement (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(before, tc.status); diff != "" {
-				t.Errorf("Final changed its argument (-want +got):\n%s", diff)
-			}
+			same.As(t, "judgement", tc.want, verdict.Final(s, tc.status))
+			same.As(t, "Final changed its argument", before, tc.status)
 		})
 	}
 }
@@ -330,9 +327,7 @@ func TestFinalOfARunWithoutResults(t *testing.T) {
 		Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
 		Message: "No threshold was judged: no step ran.",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("judgement (-want +got):\n%s", diff)
-	}
+	same.As(t, "judgement", want, got)
 }
 
 // A step that keeps its thresholds for its own time and would not for longer is Passed, and

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -14,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const ms = time.Millisecond
@@ -206,9 +206,7 @@ func TestTheWorstStepCounts(t *testing.T) {
 				step.Name = string(rune('0' + i))
 				before := append([]v1alpha1.ThresholdStatus(nil), got...)
 				next := judge(spec(tc.threshold), got, step, o).Thresholds
-				if diff := cmp.Diff(before, got); diff != "" {
-					t.Errorf("Judge changed its argument (-want +got):\n%s", diff)
-				}
+				same.As(t, "Judge changed its argument", before, got)
 				got = next
 			}
 			if got[0].State != tc.state || got[0].Step != tc.step {

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // paced is a step whose users have a rate.
@@ -85,9 +85,7 @@ func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
 					got = append(got, string(th.Metric)+" at most "+th.Limit)
 				}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("defaults (-want +got):\n%s", diff)
-			}
+			same.As(t, "defaults", tc.want, got)
 		})
 	}
 }
@@ -180,9 +178,7 @@ func TestUsersWhoseRequestsWereNotSentAreNotSustained(t *testing.T) {
 		Generator: &verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."},
 		Sustained: verdict.Sustained{Users: ptr(int32(1000))},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("judgement (-want +got):\n%s", diff)
-	}
+	same.As(t, "judgement", want, got)
 }
 
 // What stands in the status is judged by, whatever the defaults are by now.

@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // planned is a step of 1000 requests in 100 s.
@@ -243,9 +244,7 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 				more.Window = time.Duration(second) * time.Second
 				next := measure.NewMeasurement(2)
 				for _, m := range []*measure.Measurement{merged, more} {
-					if err := next.Merge(m); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, next.Merge(m))
 				}
 				merged = next
 				silent := tc.silent != nil && tc.silent(second)

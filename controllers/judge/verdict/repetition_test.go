@@ -4,11 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The letters of a run: the state of the thresholds in one step after another.
@@ -165,14 +164,10 @@ func TestEachStepHasItsWorstThresholdState(t *testing.T) {
 	good, bad, few := sent(100, 0), sent(100, 0, failed(50)), sent(1, 0)
 	steps, _, _ := judgeAll(s, bad, bad, few, good)
 	want := []v1alpha1.ThresholdState{v1alpha1.ThresholdFailed, "", v1alpha1.ThresholdInconclusive, ""}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("states (-want +got):\n%s", diff)
-	}
+	same.As(t, "states", want, steps)
 	steps, _, _ = judgeAll(s, good, good, sent(1, 0, failed(1)), good)
 	want = []v1alpha1.ThresholdState{v1alpha1.ThresholdPassed, "", v1alpha1.ThresholdFailed, ""}
-	if diff := cmp.Diff(want, steps); diff != "" {
-		t.Errorf("states, the worse of two thresholds (-want +got):\n%s", diff)
-	}
+	same.As(t, "states, the worse of two thresholds", want, steps)
 }
 
 func TestABreachInALaterRepetitionStops(t *testing.T) {
@@ -227,9 +222,7 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 				Name: "p95", Metric: "p95", Limit: "15ms", State: inconclusive, Step: "10", Observed: "20.015ms",
 				Reason: tc.reason, WithoutGenerator: tc.ideally, Message: tc.message,
 			}
-			if diff := cmp.Diff(want, status.Thresholds[0]); diff != "" {
-				t.Errorf("threshold (-want +got):\n%s", diff)
-			}
+			same.As(t, "threshold", want, status.Thresholds[0])
 			if got := verdict.Final(s, status); got.Reason != tc.reason {
 				t.Errorf("%s: %s, want reason %s", got.Reason, got.Message, tc.reason)
 			}

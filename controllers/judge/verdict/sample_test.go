@@ -3,12 +3,11 @@ package verdict_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
@@ -38,9 +37,7 @@ func judgeOne(t *testing.T, tests map[string]oneStep) {
 			} else if tc.threshold.Min != nil {
 				want.Limit = tc.threshold.Min.String()
 			}
-			if diff := cmp.Diff([]v1alpha1.ThresholdStatus{want}, got); diff != "" {
-				t.Errorf("thresholds (-want +got):\n%s", diff)
-			}
+			same.As(t, "thresholds", []v1alpha1.ThresholdStatus{want}, got)
 			if stop {
 				t.Error("a threshold that continues stops the run")
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // prober is a search of a target whose limit is known.
@@ -156,9 +157,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 				t.Errorf("after %v: %s, want %s", loads, got, tc.search)
 			}
 			j := verdict.Final(p.spec, p.status)
-			if diff := cmp.Diff(tc.verdict, string(j.Verdict)+": "+j.Message); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
+			same.As(t, "verdict", tc.verdict, string(j.Verdict)+": "+j.Message)
 			want := s.Low
 			if s.State == v1alpha1.SearchGivenUp {
 				want = "" // the probes kept it, and the search found nothing

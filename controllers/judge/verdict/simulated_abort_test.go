@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // simulated is a step of which the life of each request is known beforehand.
@@ -151,9 +152,7 @@ func (s *simulated) play(t *testing.T) (aborted time.Duration, final v1alpha1.Th
 		m, shortest = measure.NewMeasurement(2), math.MaxInt64
 		windows := time.Duration(0)
 		for _, x := range all {
-			if err := m.Merge(x); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, m.Merge(x))
 			windows, shortest = windows+x.Window, min(shortest, x.Window)
 		}
 		m.Window = windows / simulatedWorkers
@@ -235,9 +234,7 @@ func (s *simulated) countDue(m *measure.Measurement, worker int, now time.Durati
 
 func clone(t *testing.T, m *measure.Measurement) *measure.Measurement {
 	c := measure.NewMeasurement(len(m.Requests))
-	if err := c.Merge(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Merge(m))
 	return c
 }
 

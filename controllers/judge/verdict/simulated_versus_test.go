@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The noise that both sides of a comparison share, beside what TestSimulatedRegressions
@@ -56,9 +57,7 @@ func simulatedComparisons(t *testing.T, factor float64, most string, runs int) (
 	t.Helper()
 	states = map[v1alpha1.ThresholdState]int{}
 	percent, err := strconv.Atoi(most[:len(most)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for seed := range runs {
 		random := rand.New(rand.NewPCG(uint64(seed), uint64(1000*factor)+1))
 		lt, candidate, control := simulatedVersus(t, random, seed, factor, most)

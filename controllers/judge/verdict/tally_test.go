@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // repeat carries out the steps of a spec, one for each letter: p kept the threshold on p95
@@ -83,9 +82,7 @@ func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := repeat(inFour(10), tc.letters).Thresholds[0]
 			got.Observed = ""
-			if diff := cmp.Diff(v1alpha1.ThresholdStatus{Name: "p95", Metric: "p95", Limit: "1s", State: tc.state, Step: tc.step, Message: tc.message}, got); diff != "" {
-				t.Errorf("threshold (-want +got):\n%s", diff)
-			}
+			same.As(t, "threshold", v1alpha1.ThresholdStatus{Name: "p95", Metric: "p95", Limit: "1s", State: tc.state, Step: tc.step, Message: tc.message}, got)
 		})
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -86,9 +86,7 @@ func TestWhatIsCopied(t *testing.T) {
 				t.Fatal(refusal)
 			}
 			want := &v1alpha1.BaselineStatus{Name: "before", UID: "u", Verdict: finished.Status.Verdict, CompletionTime: finished.Status.CompletionTime, Steps: tc.want}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("copied (-want +got):\n%s", diff)
-			}
+			same.As(t, "copied", want, got)
 		})
 	}
 }
@@ -107,9 +105,7 @@ func TestFiguresByTypeThatAreCopied(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	want := []v1alpha1.Figure{{Metric: "p95", Value: "1ms"}, {Metric: "p99", Value: "1ms"}, {Metric: "p95", Type: "Read", Value: "1ms"}}
-	if diff := cmp.Diff(want, got.Steps[0].Figures); diff != "" {
-		t.Errorf("figures (-want +got):\n%s", diff)
-	}
+	same.As(t, "figures", want, got.Steps[0].Figures)
 }
 
 // What a run sends, and how it waits, is what the baseline did: else the figures are not of
@@ -280,9 +276,7 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 			for _, step := range got.Steps {
 				names = append(names, step.Name)
 			}
-			if diff := cmp.Diff(tc.want, names); diff != "" {
-				t.Errorf("steps (-want +got):\n%s", diff)
-			}
+			same.As(t, "steps", tc.want, names)
 		})
 	}
 }

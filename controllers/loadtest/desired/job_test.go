@@ -15,6 +15,8 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func loadTest(worker *v1alpha1.Worker) *v1alpha1.LoadTest {
@@ -55,9 +57,7 @@ func TestJob(t *testing.T) {
 func check(t *testing.T, name string, object any) {
 	t.Helper()
 	got, err := yaml.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	golden.Check(t, filepath.Join("testdata", name+".yaml"), string(got))
 }
 
@@ -94,9 +94,7 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 		{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "a", Path: "configmaps/shared/a"}}}},
 		{Secret: &corev1.SecretProjection{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "a", Path: "secrets/shared/a"}}}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sources (-want +got):\n%s", diff)
-	}
+	same.As(t, "sources", want, got)
 }
 
 // A single file is mounted, and a run waits twice for the numbers of its audits.
@@ -116,14 +114,10 @@ func TestWhatOneFileAndOneAuditNeed(t *testing.T) {
 func TestJobIsDeterministic(t *testing.T) {
 	lt := loadTest(&v1alpha1.Worker{NodeSelector: map[string]string{"a": "1", "b": "2", "c": "3"}})
 	first, err := yaml.Marshal(Job(lt, config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for range 20 {
 		again, err := yaml.Marshal(Job(lt.DeepCopy(), config))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if diff := cmp.Diff(string(first), string(again)); diff != "" {
 			t.Fatalf("Job differs between two calls (-first +again):\n%s", diff)
 		}

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -106,9 +106,7 @@ func TestPlaces(t *testing.T) {
 					got[r.UID] = line.Place(r.UID)
 				}
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("places (-want +got):\n%s", diff)
-			}
+			same.As(t, "places", tt.want, got)
 		})
 	}
 }

@@ -3,9 +3,8 @@ package search_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // held searches with holds until the end: probes are answered by one target, holds by
@@ -78,12 +77,8 @@ func TestTheLoadThatWasFoundIsHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, holds, result := held(t, rates, tt.probes, tt.holds)
-			if diff := cmp.Diff(tt.want, story(holds)); diff != "" {
-				t.Errorf("holds (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.result, result); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
-			}
+			same.As(t, "holds", tt.want, story(holds))
+			same.As(t, "result", tt.result, result)
 		})
 	}
 }
@@ -92,9 +87,7 @@ func TestTheLoadThatWasFoundIsHeld(t *testing.T) {
 func TestAHoldIsTakenBackByOneUserAtLeast(t *testing.T) {
 	users := search.Range{Min: 1, Max: 20, Precision: 0.05, MaxProbes: search.MaxProbes}
 	_, holds, result := held(t, users, limit(7), limit(5))
-	if diff := cmp.Diff([]search.Probe{{7, search.Breached, true}, {6, search.Breached, true}, {5, search.Kept, true}}, holds); diff != "" {
-		t.Errorf("holds (-want +got):\n%s", diff)
-	}
+	same.As(t, "holds", []search.Probe{{7, search.Breached, true}, {6, search.Breached, true}, {5, search.Kept, true}}, holds)
 	if want := (search.Result{State: search.Found, Low: 5, High: 6}); result != want {
 		t.Errorf("%+v, want %+v", result, want)
 	}

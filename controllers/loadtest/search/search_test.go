@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // rates is the range of 100 to 100,000 requests per second.
@@ -111,12 +110,8 @@ func TestSearches(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			probes, result := run(t, rates, tc.target)
-			if diff := cmp.Diff(tc.want, story(probes)); diff != "" {
-				t.Errorf("probes (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.result, result); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
-			}
+			same.As(t, "probes", tc.want, story(probes))
+			same.As(t, "result", tc.result, result)
 		})
 	}
 }

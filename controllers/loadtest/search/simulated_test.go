@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // places is a target that works on a limited number of requests at a time, a queue with
@@ -147,8 +148,6 @@ func searchPlaces(t *testing.T, p places, random *rand.Rand, unit float64) ([]se
 // simulations is how many runs are simulated.
 func simulations(t *testing.T) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("SIMULATIONS"), "100"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }

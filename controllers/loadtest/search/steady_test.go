@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // outcomeAt is what the operator makes of a rate that three workers send, for a while, to a
@@ -47,9 +48,7 @@ func (p places) outcomeAt(t *testing.T, random *rand.Rand, rate float64, window 
 	}
 	merged := measure.NewMeasurement(1)
 	for _, m := range workers {
-		if err := merged.Merge(m); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, merged.Merge(m))
 	}
 	return judged(t, rate, window, merged)
 }
@@ -89,9 +88,7 @@ func judged(t *testing.T, rate float64, window time.Duration, merged *measure.Me
 	lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
 	step := &lt.Status.Steps[0]
 	result, err := results.StepResult(lt, step, merged, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	step.Result = result
 	after := verdict.Judge(&lt.Spec, &lt.Status, 0, merged)
 	step.ThresholdState, lt.Status.Thresholds = after.Step, after.Thresholds

@@ -12,6 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var fixed = clocktesting.NewFakePassiveClock(time.Date(2026, 11, 23, 2, 0, 0, 0, time.UTC))
@@ -52,9 +53,7 @@ func keys(t *testing.T, more map[string]string) string {
 		if text == "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // bucket stands in for a store: it has what was put, and answers as it is set.
@@ -66,9 +67,7 @@ func TestObjectIsWrittenOnceAndReadBack(t *testing.T) {
 	b, store := newBucket(t)
 	c, text := content(t)
 	for range 2 {
-		if err := store.Put(t.Context(), key, c); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, store.Put(t.Context(), key, c))
 	}
 	if b.objects["/load-tests/"+key] != text || b.puts != 1 || b.gets != 3 {
 		t.Errorf("%d objects, written %d times and read %d times; want one, 1 and 3", len(b.objects), b.puts, b.gets)
@@ -148,9 +147,7 @@ func TestContentThatChangesIsNotKept(t *testing.T) {
 		n++
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if err := store.Put(t.Context(), key, c); err == nil {
 		t.Error("it was kept")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // files are the names of those below a folder.
@@ -21,35 +22,25 @@ func files(t *testing.T, folder string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return names
 }
 
 func TestFileIsWhole(t *testing.T) {
 	v := sink.Volume{Folder: t.TempDir()}
 	c, text := content(t)
-	if err := v.Put(t.Context(), key, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, v.Put(t.Context(), key, c))
 	name := filepath.Join(v.Folder, key)
 	first, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Put(t.Context(), key, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, v.Put(t.Context(), key, c))
 	if again, err := os.Stat(name); err != nil || !os.SameFile(first, again) {
 		t.Errorf("it was written twice, %v", err)
 	}
 	if err := os.WriteFile(name, []byte(text[:10]), 0o600); err != nil { // as by a disk that was full
 		t.Fatal(err)
 	}
-	if err := v.Put(t.Context(), key, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, v.Put(t.Context(), key, c))
 	if got, err := os.ReadFile(name); err != nil || string(got) != text {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -87,9 +78,7 @@ func TestFileThatFailsLeavesNothing(t *testing.T) {
 // A symbolic link in the volume, which another of its users may make, leads nowhere else.
 func TestLinkLeadsOutOfNoVolume(t *testing.T) {
 	v, outside := sink.Volume{Folder: t.TempDir()}, t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(v.Folder, "cluster-a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Symlink(outside, filepath.Join(v.Folder, "cluster-a")))
 	err := v.Put(t.Context(), key, measured(t, "results"))
 	made, unread := os.ReadDir(outside)
 	if err == nil || unread != nil || len(made) > 0 {

@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -151,9 +152,7 @@ func TestChangesOfATarget(t *testing.T) {
 					got = append(got, fmt.Sprintf("%s %s: %s", c.Reason, c.Spoils, c.Message))
 				}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("changes (-want +got):\n%s", diff)
-			}
+			same.As(t, "changes", tc.want, got)
 		})
 	}
 }
@@ -219,9 +218,7 @@ func TestNodesAndConfigurationsAreWrittenOnce(t *testing.T) {
 		Nodes: []string{"node-1", "node-3", "node-2"}, SharedNodes: []v1alpha1.SharedNode{{Node: "node-1", Workers: 2}, {Node: "node-2", Workers: 1}},
 		Configurations: []v1alpha1.TargetConfiguration{{ID: env.Configurations[0].ID, Service: "shortener", Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m"}}}},
 	}
-	if diff := cmp.Diff(&want, env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
+	same.As(t, "environment", &want, env)
 	r := status.Steps[1].Environment.After
 	if r.Configuration != want.Configurations[0].ID || r.Pods != 3 || r.Ready != 2 || r.Identity == "" {
 		t.Errorf("the reading is %+v", r)
@@ -265,9 +262,7 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 		t.Errorf("%d containers and %d templates of one configuration", len(c.Containers), len(c.Templates))
 	}
 	want := &v1alpha1.EnvironmentReading{Time: metav1.NewMicroTime(began), Problem: "No."}
-	if diff := cmp.Diff(want, run(targetstate.Seen{Problem: "No."}).Steps[0].Environment.Before); diff != "" {
-		t.Errorf("a reading that failed (-want +got):\n%s", diff)
-	}
+	same.As(t, "a reading that failed", want, run(targetstate.Seen{Problem: "No."}).Steps[0].Environment.Before)
 }
 
 // However a target changes, its environment stays within the room that is planned for it.
@@ -304,8 +299,6 @@ func TestEnvironmentStaysWithinItsRoom(t *testing.T) {
 func size(t *testing.T, v any) int {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return len(raw)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // day is the Friday of these tests.
@@ -212,9 +213,7 @@ func TestTimesOfASchedule(t *testing.T) {
 	for label, tt := range tests {
 		t.Run(label, func(t *testing.T) {
 			d := decision.Decide(nightly(tt.change), tt.seen, at(tt.now))
-			if diff := cmp.Diff(tt.want, done(d)); diff != "" {
-				t.Errorf("decision (-want +got):\n%s", diff)
-			}
+			same.As(t, "decision", tt.want, done(d))
 			if tt.wakes != 0 && d.RequeueAfter != tt.wakes {
 				t.Errorf("the next decision is in %s, want %s", d.RequeueAfter, tt.wakes)
 			}
@@ -520,9 +519,7 @@ func TestStatusOfASchedule(t *testing.T) {
 		Change:       got.Change, Conditions: got.Conditions,
 		Summary: v1alpha1.ScheduleSummary{Schedule: "0 * * * *, rollout, change", Verdict: "Failed", Trend: "p99 9ms, +3%", Next: "2026-11-20 02:00 CET"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
+	same.As(t, "status", want, got)
 	again := s.DeepCopy()
 	if diff := cmp.Diff(got, decision.Decide(again, seen, at("00:31:00")).Status); diff != "" {
 		t.Errorf("a minute later the status is written again (-before +after):\n%s", diff)
@@ -546,9 +543,7 @@ func TestStatusOfASchedule(t *testing.T) {
 	// What was known of LoadTests that are gone stays, but for the baseline.
 	gone := settled(s, decision.Observed{}, at("00:31:00")).Status
 	want.Active, want.LastPassed, want.Change, want.Conditions = nil, nil, gone.Change, gone.Conditions
-	if diff := cmp.Diff(want, gone); diff != "" {
-		t.Errorf("status without LoadTests (-want +got):\n%s", diff)
-	}
+	same.As(t, "status without LoadTests", want, gone)
 }
 
 func TestConditions(t *testing.T) {
@@ -610,19 +605,13 @@ func TestConditions(t *testing.T) {
 	for label, tt := range tests {
 		t.Run(label, func(t *testing.T) {
 			s := settled(nightly(tt.change), tt.seen, at("00:30:00"))
-			if diff := cmp.Diff(tt.ready, line(meta.FindStatusCondition(s.Status.Conditions, "Ready"))); diff != "" {
-				t.Errorf("Ready (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.suspended, line(meta.FindStatusCondition(s.Status.Conditions, "Suspended"))); diff != "" {
-				t.Errorf("Suspended (-want +got):\n%s", diff)
-			}
+			same.As(t, "Ready", tt.ready, line(meta.FindStatusCondition(s.Status.Conditions, "Ready")))
+			same.As(t, "Suspended", tt.suspended, line(meta.FindStatusCondition(s.Status.Conditions, "Suspended")))
 			want := ""
 			if tt.stalled {
 				want = strings.Replace(tt.ready, "False", "True", 1)
 			}
-			if diff := cmp.Diff(want, line(meta.FindStatusCondition(s.Status.Conditions, "Stalled"))); diff != "" {
-				t.Errorf("Stalled (-want +got):\n%s", diff)
-			}
+			same.As(t, "Stalled", want, line(meta.FindStatusCondition(s.Status.Conditions, "Stalled")))
 			s.Spec.Schedule, s.Spec.TimeZone, s.Generation = "0 * * * *", "", 2
 			if s = settled(s, decision.Observed{}, at("00:31:00")); meta.FindStatusCondition(s.Status.Conditions, "Stalled") != nil {
 				t.Errorf("it is stalled once nothing is wrong: %v", s.Status.Conditions)

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A LoadTest is compared with the last that passed, if it can be; else it has no threshold on a
@@ -56,9 +56,7 @@ func TestLoadTestOfASchedule(t *testing.T) {
 		}}
 		want.Spec.Baseline, want.Spec.Thresholds = tc.baseline, tc.thresholds
 		got := decision.Run(s, "nightly-1", "it is time", tc.passed)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same.As(t, name, want, got)
 		got.Status.Verdict = v1alpha1.VerdictPassed
 		failed, deleted, foreign := got.DeepCopy(), got.DeepCopy(), got.DeepCopy()
 		failed.Status.Verdict, deleted.DeletionTimestamp, foreign.OwnerReferences = v1alpha1.VerdictFailed, &metav1.Time{}, nil

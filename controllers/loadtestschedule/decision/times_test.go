@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // starts are the times at which a schedule starts LoadTests between two instants, by a
@@ -60,9 +60,7 @@ func TestDaylightSaving(t *testing.T) {
 	}
 	for label, tt := range tests {
 		t.Run(label, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, starts(t, tt.expression, tt.zone, tt.from, tt.from.Add(60*time.Hour))); diff != "" {
-				t.Errorf("starts (-want +got):\n%s", diff)
-			}
+			same.As(t, "starts", tt.want, starts(t, tt.expression, tt.zone, tt.from, tt.from.Add(60*time.Hour)))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // answer is a response: its status of HTTP, header, body and trailer.
@@ -183,9 +184,7 @@ func TestMessageOfAStatusIsDecodedIfItIsKept(t *testing.T) {
 			f.Add("grpc-status", "5")
 			f.Add("grpc-message", value)
 			var c Call
-			if err := c.Trailer(f); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Trailer(f))
 			if got := c.Message(); kept && got != want || !kept && got != "" {
 				t.Errorf("%q, kept: %v: %q, want %q", value, kept, got, want)
 			}

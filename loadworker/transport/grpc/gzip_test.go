@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // text is what a message is when it is decompressed, within most bytes.
@@ -27,9 +29,7 @@ func TestCompressedMessageIsDecompressed(t *testing.T) {
 			t.Errorf("%d bytes are %d, %v", len(want), len(got), err)
 		}
 		r, err := gzip.NewReader(bytes.NewReader(compressed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if got, err := io.ReadAll(r); err != nil || string(got) != want {
 			t.Errorf("compress/gzip: %d bytes are %d, %v", len(want), len(got), err)
 		}
@@ -103,8 +103,6 @@ func BenchmarkDecompress(b *testing.B) {
 	message := Compress(nil, []byte(strings.Repeat("some text of a few words ", 8)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := Decompress(message, 1000, func([]byte) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, Decompress(message, 1000, func([]byte) error { return nil }))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -36,9 +37,7 @@ func TestAConnReadsWhatHasComeBeforeItsDeadlineExpires(t *testing.T) {
 				continue
 			}
 			t.Run(kind+", "+name, func(t *testing.T) {
-				if err := s.open(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, s.open())
 				c := s.Conn
 				c.response.begin(scripted.Get)
 				sent := appendRequest(nil, scripted.Get, "a.test", "")

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Names and values are those of RFC 9110, no more and no less. A field whose name
@@ -97,9 +98,7 @@ func TestParseAcceptsTheNamesOfTheRFC(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, feed([]string{tt.text}, false)); diff != "" {
-				t.Errorf("outcome (-want +got):\n%s", diff)
-			}
+			same.As(t, "outcome", tt.want, feed([]string{tt.text}, false))
 		})
 	}
 }

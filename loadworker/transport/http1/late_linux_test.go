@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -36,9 +37,7 @@ func TestAResponseThatIsReadLateSaysWhenItCame(t *testing.T) {
 			scripted.AwaitEvent(t, conn, unix.POLLIN)
 			err = c.conn.Adopt(conn)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 	}
 	unread(time.Since(s.start) + scripted.Patience)
 	s.loop.Answered(&c.deadline)

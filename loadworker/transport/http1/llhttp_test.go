@@ -6,7 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // vector is a test vector of llhttp, the parser of Node.js, with what it makes of the
@@ -38,13 +39,9 @@ type parsed struct {
 // not.
 func TestParseTakesTheVectorsOfLLHTTP(t *testing.T) {
 	text, err := os.ReadFile("testdata/llhttp/responses.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var all []vector
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &all))
 	if len(all) != 85 {
 		t.Errorf("%d vectors, want 85", len(all))
 	}
@@ -56,12 +53,8 @@ func TestParseTakesTheVectorsOfLLHTTP(t *testing.T) {
 					t.Error("it differs without a reason, or not at all")
 				}
 			}
-			if diff := cmp.Diff(want, parseVector(v, []byte(v.Text))); diff != "" {
-				t.Errorf("in one piece (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(want, parseVector(v, nil)); diff != "" {
-				t.Errorf("byte by byte (-want +got):\n%s", diff)
-			}
+			same.As(t, "in one piece", want, parseVector(v, []byte(v.Text)))
+			same.As(t, "byte by byte", want, parseVector(v, nil))
 		})
 	}
 }

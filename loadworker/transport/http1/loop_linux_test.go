@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -36,9 +37,7 @@ func newLoopSender(t testing.TB, d *Client) *loopSender {
 	s := &loopSender{start: time.Now(), conn: d.newConn()}
 	var err error
 	s.loop, err = d.NewLoop(s.start, func(_ *LoopConn, r transport.Response, err error) { s.ended, s.r, s.err = true, r, err })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(s.loop.Close)
 	s.loop.Add(&s.inLoop, s.conn)
 	return s
@@ -53,9 +52,7 @@ func (s *loopSender) awaitClose(t *testing.T) {
 		scripted.AwaitEvent(t, conn, unix.POLLRDHUP)
 		err = s.inLoop.conn.Adopt(conn)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 }
 
 func (s *loopSender) open() error {
@@ -136,9 +133,7 @@ func TestLoopInterruptEndsRequests(t *testing.T) {
 	s := newLoopSender(t, d)
 	ctx, cancel := context.WithCancel(context.Background())
 	c := d.newConn()
-	if err := c.Open(ctx, scripted.Far()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Open(ctx, scripted.Far()))
 	var w LoopConn
 	s.loop.Add(&w, c)
 	s.loop.Send(ctx, &w, scripted.Get, time.Since(s.start)+scripted.Patience)
@@ -232,9 +227,7 @@ func TestLoopKeepsConnectionsApart(t *testing.T) {
 			send(w)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer loop.Close()
 	for i := range wires {
 		wires[i].Tag = i

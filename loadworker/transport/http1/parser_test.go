@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // outcome is the result of parsing some bytes.
@@ -226,16 +225,10 @@ var parses = map[string]struct {
 func TestParseFramesResponses(t *testing.T) {
 	for name, tt := range parses {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, feed([]string{tt.text}, tt.head)); diff != "" {
-				t.Errorf("in one piece (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.want, feed(strings.Split(tt.text, ""), tt.head)); diff != "" {
-				t.Errorf("byte by byte (-want +got):\n%s", diff)
-			}
+			same.As(t, "in one piece", tt.want, feed([]string{tt.text}, tt.head))
+			same.As(t, "byte by byte", tt.want, feed(strings.Split(tt.text, ""), tt.head))
 			for i := range tt.text {
-				if diff := cmp.Diff(tt.want, feed([]string{tt.text[:i], tt.text[i:]}, tt.head)); diff != "" {
-					t.Errorf("in two pieces, %d and %d bytes (-want +got):\n%s", i, len(tt.text)-i, diff)
-				}
+				same.As(t, fmt.Sprintf("in two pieces, %d and %d bytes", i, len(tt.text)-i), tt.want, feed([]string{tt.text[:i], tt.text[i:]}, tt.head))
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -26,9 +27,7 @@ func BenchmarkSend(b *testing.B) {
 	for _, kind := range []string{"conn", "loop"} {
 		b.Run(kind, func(b *testing.B) {
 			lis, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Succeed(b, err)
 			defer func() { _ = lis.Close() }()
 			go func() {
 				if c, err := lis.Accept(); err == nil {

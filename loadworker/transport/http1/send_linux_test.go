@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -144,9 +145,7 @@ func TestSendReadsWholeResponses(t *testing.T) {
 				timeout := scripted.Patience
 				if tt.class == measure.Timeout {
 					timeout = 100 * time.Millisecond
-					if err := s.open(); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, s.open())
 				}
 				method := "GET"
 				if tt.method != "" {
@@ -285,9 +284,7 @@ func TestALoopReadsTheAnswerBeforeAReset(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newLoopSender(t, newTestClient(t, config))
-			if err := s.open(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, s.open())
 			s.loop.Send(context.Background(), &s.inLoop, scripted.Large(), time.Since(s.start)+scripted.Patience)
 			s.awaitClose(t)
 			for !s.ended {
@@ -326,9 +323,7 @@ func afterDeadline(t *testing.T, way way, next func(first time.Duration) script)
 			says(scripted.Empty)(c, r)
 			next(first)(c, r)
 		}))))
-		if err := s.open(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, s.open())
 		_, err := s.send(scripted.Get, first)
 		if err == nil {
 			return s

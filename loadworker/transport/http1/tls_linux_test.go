@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -215,9 +216,7 @@ func TestPolicyHoldsOverTLS(t *testing.T) {
 	reached := make(chan struct{}, 9)
 	config := scripted.ServeTLS(t, func(*tls.Conn, *bufio.Reader) { reached <- struct{}{} })
 	dialer, err := dial.NewDialer(config) // without a policy, no address is permitted
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s := newLoopSender(t, NewClient(dialer, ""))
 	_, err = s.send(scripted.Get, scripted.Patience)
 	var e *failure.Error

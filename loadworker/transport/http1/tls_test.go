@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -106,9 +107,7 @@ func TestTLSReadsWholeResponses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newTestClient(t, scripted.ServeTLS(t, tt.script)).newConn()
 			defer c.Close()
-			if err := c.Open(context.Background(), scripted.Far()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Open(context.Background(), scripted.Far()))
 			deadline := scripted.Far()
 			if tt.class == measure.Timeout {
 				deadline = time.Now().Add(time.Second) // the request is written before that
@@ -141,9 +140,7 @@ func TestTLSServerThatReadsNothing(t *testing.T) {
 				tt.then(s)
 			})).newConn()
 			defer c.Close()
-			if err := c.Open(context.Background(), scripted.Far()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Open(context.Background(), scripted.Far()))
 			if tt.class == measure.Unfinished {
 				go func() { <-cut; c.Interrupt() }()
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -32,9 +33,7 @@ func TestSendToAServerThatReadsNothing(t *testing.T) {
 					_, _ = r.ReadString('\n')
 					tt.then(c)
 				})))
-				if err := s.open(); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, s.open())
 				_, err := s.send(scripted.Large(), tt.timeout)
 				wantOutcome(t, err, tt.class, failure.Writing)
 				if s.isOpen() {

@@ -7,6 +7,7 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // A call that is answered otherwise than gRPC has it ends in its class; where the server
@@ -59,9 +60,7 @@ func TestAnswersToCalls(t *testing.T) {
 			tt.answer(s)
 			c.sent()
 			for _, b := range s.take() {
-				if err := c.Feed([]byte{b}); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, c.Feed([]byte{b}))
 			}
 			if got := c.outcome(st); got != tt.want {
 				t.Errorf("the outcome is %s, want %s: %v", got, tt.want, c.ends[st])
@@ -83,9 +82,7 @@ func TestCallsAndRequestsShareAConnection(t *testing.T) {
 		s.headers(2*i+1, false, ":status", "200", "content-type", "application/grpc")
 		s.must(s.WriteData(2*i+1, false, []byte{0, 0, 0, 0, 1, 'a'}))
 		s.headers(2*i+1, true, "grpc-status", "5")
-		if err := c.Feed(s.take()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Feed(s.take()))
 		want := transport.Response{Status: 5, Size: 1, Body: []byte{0, 0, 0, 0, 1, 'a'}}
 		if !r.Call {
 			want = transport.Response{Status: 200, Size: 6, Body: []byte{0, 0, 0, 0, 1, 'a'}}

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -39,9 +40,7 @@ func TestOpenExchangesSettings(t *testing.T) {
 	}))
 	conn := NewClient(scripted.NewDialer(t, dial.Config{URL: url, HTTP2: true}), "agent", Shared{}).NewConn().(*Conn)
 	defer conn.Close()
-	if err := conn.Open(t.Context(), scripted.Far()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, conn.Open(t.Context(), scripted.Far()))
 	if !<-acknowledged {
 		t.Error("the server's settings are not acknowledged")
 	}

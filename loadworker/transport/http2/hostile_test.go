@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What concerns the connection, and not a stream, ends all that is in flight.
@@ -224,9 +225,7 @@ func TestWhatIsToBeIgnored(t *testing.T) {
 				tt.send(s)
 				s.headers(1, false, ":status", "200")
 				s.must(s.WriteData(1, true, []byte("abc")))
-				if err := c.feed(s.take(), size); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, c.feed(s.take(), size))
 				if c.outcome(st) != "200" || st.Response().Size != 3 || !c.Usable() {
 					t.Errorf("outcome %q: %v; usable: %t", c.outcome(st), c.ends[st], c.Usable())
 				}
@@ -270,9 +269,7 @@ func TestOutcomesAreNoFlood(t *testing.T) {
 				tt.answer(s, 2*n+3)
 			}
 			s.headers(1, true, ":status", "200")
-			if err := c.Feed(s.take()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Feed(s.take()))
 			if got := c.outcome(first); got != "200" || !c.Usable() {
 				t.Errorf("outcome of another %q, usable %v", got, c.Usable())
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -35,9 +36,7 @@ func newDriven(t *testing.T, c *Client) *driven {
 	t.Helper()
 	d := &driven{t: t, outcomes: map[int]string{}, bodies: map[int]string{}}
 	l, err := c.NewLoop(time.Now(), d.done)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(l.Close)
 	d.Loop = l
 	l.Add(&d.conn, c.NewConn().(*Conn))
@@ -178,9 +177,7 @@ func TestAConnectionOutlivesItsLoop(t *testing.T) {
 // another connection.
 func TestAConnectionThatIsDrainedIsReplaced(t *testing.T) {
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	began, release := make(chan struct{}), make(chan struct{})
 	server := &http.Server{Protocols: &http.Protocols{}, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
@@ -228,9 +225,7 @@ func TestTheLoopConnectsOnlyWhereThePolicyPermits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config.Policy = address.Policy{Allowed: []address.Destination{{Range: netip.MustParsePrefix("0.0.0.0/0")}}}
 			dialer, err := dial.NewDialer(config)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			d := newDriven(t, NewClient(dialer, "", Shared{}))
 			var failed error
 			d.onDone = func(_ *LoopStream, _ transport.Response, err error) { failed = err; d.outcomes[0] = "" }

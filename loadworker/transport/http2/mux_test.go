@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -148,9 +149,7 @@ func frames(t testing.TB, b []byte) (list []string) {
 func ready(t testing.TB, settings ...xhttp2.Setting) (*client, *server) {
 	c, s := newClient(t), newServer()
 	s.must(s.WriteSettings(settings...))
-	if err := c.Feed(s.take()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Feed(s.take()))
 	c.sent()
 	return c, s
 }
@@ -179,9 +178,7 @@ func TestAResponseIsReadInAnyPieces(t *testing.T) {
 		s.must(s.WriteData(1, false, []byte("fghij")))
 		s.headers(1, true, "checksum", "1")
 		s.must(s.WritePing(false, [8]byte{'1', '2', '3', '4', '5', '6', '7', '8'}))
-		if err := c.feed(s.take(), size+1); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.feed(s.take(), size+1))
 		r := st.Response()
 		if c.outcome(st) != "200" || r.Size != 10 || string(r.Body) != "abcdefg" || string(r.SetCookies) != "a=b\nc=d" {
 			t.Errorf("pieces of %d: %s, %d bytes, %q, %q", size+1, c.outcome(st), r.Size, r.Body, r.SetCookies)
@@ -210,9 +207,7 @@ func TestTheLastOfWhatWasRead(t *testing.T) {
 				s.must(s.WritePing(false, [8]byte{}))
 				want[2] = size == 1
 			}
-			if err := c.feed(s.take(), size); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.feed(s.take(), size))
 			if !slices.Equal(c.last, want) {
 				t.Errorf("%s, pieces of %d: last %v, want %v", name, size, c.last, want)
 			}
@@ -305,9 +300,7 @@ func TestResponses(t *testing.T) {
 			st := c.send(&transport.Request{Method: tt.method, Path: []byte("/")})
 			c.sent()
 			tt.answer(s)
-			if err := c.Feed(s.take()); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.Feed(s.take()))
 			if got := c.outcome(st); got != tt.want {
 				t.Errorf("%s (%v), want %s", got, c.ends[st], tt.want)
 			}

@@ -11,15 +11,14 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // fieldsOf are those of a request's header block, decoded without a table before it.
 func fieldsOf(t *testing.T, o *Origin, r *transport.Request) []hpack.HeaderField {
 	t.Helper()
 	list, err := hpack.NewDecoder(0, nil).DecodeFull(appendBlock(nil, o, nil, r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return list
 }
 
@@ -56,9 +55,7 @@ func TestHeaderBlocksOfAConnectionAreDecoded(t *testing.T) {
 			if random.IntN(5) == 0 {
 				size := sizes[random.IntN(len(sizes))]
 				s.must(s.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingHeaderTableSize, Val: size}))
-				if err := c.Feed(s.take()); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, c.Feed(s.take()))
 				decoder.SetAllowedMaxDynamicTableSize(size) // the client has acknowledged it
 			}
 			r := variants[random.IntN(len(variants))]
@@ -104,9 +101,7 @@ func TestARequestThatWaitedIsDecoded(t *testing.T) {
 	r := transport.Request{Method: "GET", Path: []byte("/")}
 	c.send(&r)
 	s.must(s.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingMaxConcurrentStreams, Val: 10}))
-	if err := c.Feed(s.take()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Feed(s.take()))
 	c.send(&r)
 	c.send(&r)
 	decoder := hpack.NewDecoder(4096, nil)
@@ -116,9 +111,7 @@ func TestARequestThatWaitedIsDecoded(t *testing.T) {
 	}
 	for _, block := range sent {
 		got, err := decoder.DecodeFull(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if diff := cmp.Diff(fieldsOf(t, c.origin, &r), got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

@@ -9,13 +9,12 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func (c *client) mustFeed(b []byte) {
 	c.t.Helper()
-	if err := c.Feed(b); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, c.Feed(b))
 }
 
 // want checks which frames the client sends.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // request waits for an answer on a connection of its own, of which it takes a number of bytes.
@@ -41,9 +43,7 @@ func (l *Loop) begin(t *testing.T, near *os.File, answer int, until time.Duratio
 	if err == nil {
 		err = q.conn.connect(fd, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	q.conn.Await(&q.deadline, q, until)
 	return q
 }
@@ -52,9 +52,7 @@ func (l *Loop) begin(t *testing.T, near *os.File, answer int, until time.Duratio
 func files(t *testing.T) (near, far *os.File) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	near, far = os.NewFile(uintptr(fds[0]), ""), os.NewFile(uintptr(fds[1]), "")
 	t.Cleanup(func() { _, _ = near.Close(), far.Close() })
 	return near, far

@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/socket"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -43,9 +44,7 @@ func (e *echoed) Failed(err *failure.Error) { e.err = err }
 func newTestLoop(t *testing.T, open Opener) *Loop {
 	t.Helper()
 	l, err := New(time.Now(), open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(l.Close)
 	return l
 }
@@ -65,9 +64,7 @@ func (l *Loop) await(t *testing.T, done func() bool) {
 func echoes(t *testing.T) Opener {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = lis.Close() })
 	go func() {
 		for c, err := lis.Accept(); err == nil; c, err = lis.Accept() {
@@ -122,16 +119,12 @@ func (r *receiver) Receive(in []byte, _ time.Duration, _ bool) bool {
 func pair(t *testing.T) (near, far *net.UnixConn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var sides [2]*net.UnixConn
 	for i, fd := range fds {
 		file := os.NewFile(uintptr(fd), "")
 		conn, err := net.FileConn(file)
-		if err = errors.Join(err, file.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(err, file.Close()))
 		sides[i] = conn.(*net.UnixConn)
 		t.Cleanup(func() { _ = conn.Close() })
 	}
@@ -141,9 +134,7 @@ func pair(t *testing.T) (near, far *net.UnixConn) {
 func (l *Loop) adopt(t *testing.T, r *receiver, conn net.Conn) {
 	t.Helper()
 	l.Add(&r.conn, r)
-	if err := r.conn.Adopt(conn); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.conn.Adopt(conn))
 }
 
 // A side that sends as fast as it is read has its turn, and then the others have theirs.
@@ -184,9 +175,7 @@ func TestAnswersOfTLSAreBounded(t *testing.T) {
 	l := newTestLoop(t, nil)
 	client, server := scripted.Identity(t)
 	near, far := pair(t)
-	if err := near.SetWriteBuffer(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, near.SetWriteBuffer(1))
 	secured, shaken := tls.Client(socket.Under(near), client), make(chan error)
 	go func() { shaken <- secured.HandshakeContext(t.Context()) }()
 	_, records := scripted.ShakeHands(t, far, server)
@@ -214,21 +203,15 @@ func TestAnswersOfTLSAreBounded(t *testing.T) {
 // The number of a closed descriptor may be reused by another file.
 func TestWakeOfAClosedLoopWritesNothing(t *testing.T) {
 	var heir [2]int
-	if err := unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unix.Pipe2(heir[:], unix.O_CLOEXEC|unix.O_NONBLOCK))
 	defer func() { _ = errors.Join(unix.Close(heir[0]), unix.Close(heir[1])) }()
 	for range 100 {
 		l, err := New(time.Now(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		waker := l.waker
 		l.Close()
 		number, err := unix.FcntlInt(uintptr(heir[1]), unix.F_DUPFD_CLOEXEC, waker) // or the next that is free
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		l.Wake()
 		n, err := unix.Read(heir[0], make([]byte, 8))
 		_ = unix.Close(number)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -21,14 +22,10 @@ func stamped(t *testing.T, l *Loop, n int) []*echoed {
 	all := make([]*echoed, n)
 	for i := range all {
 		conn, err := open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		all[i] = &echoed{}
 		l.Add(&all[i].conn, all[i])
-		if err := all[i].conn.Adopt(conn); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, all[i].conn.Adopt(conn))
 	}
 	first := all[0] // whose wait is always known
 	end := scripted.Far()

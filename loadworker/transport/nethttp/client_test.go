@@ -22,6 +22,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -224,9 +225,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 
 func TestPolicyHoldsForTheTarget(t *testing.T) {
 	d, err := dial.NewDialer(dial.Config{URL: "http://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_, err = NewClient(d, "").NewConn().Do(context.Background(), scripted.Get, scripted.Far())
 	var refused *address.RefusedError
 	if !errors.As(err, &refused) || failure.Classify(err) != measure.Other {

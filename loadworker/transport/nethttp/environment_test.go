@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/http1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -38,9 +39,7 @@ func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 func sendPastTheEnvironment(t *testing.T) {
 	// Without a proxy in the environment, the test would prove nothing.
 	request, err := http.NewRequest(http.MethodGet, "http://shop.test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if proxy, err := http.ProxyFromEnvironment(request); err != nil || proxy == nil {
 		t.Fatalf("the environment has proxy %v, %v; want one", proxy, err)
 	}

@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -40,9 +40,7 @@ type forwarder struct {
 func newForwarder(t *testing.T, target string) *forwarder {
 	t.Helper()
 	_, port, err := net.SplitHostPort(hostOf(target))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	f := &forwarder{resolves: map[string]string{"shop.test:" + port: hostOf(target)}}
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Close)
@@ -116,9 +114,7 @@ func newProxied(t *testing.T, c dial.Config, url string) *Client {
 	t.Helper()
 	c.Lookup = unknown
 	client, err := NewProxyClient(scripted.NewDialer(t, c), "agent", url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return client
 }
 
@@ -157,9 +153,7 @@ func TestRequestsPassTheProxy(t *testing.T) {
 			if config.TLS == nil {
 				seen = slices.Repeat([]string{"POST http://" + host + "/a%2Fb?q=1"}, 3)
 			}
-			if diff := cmp.Diff(seen, f.requests()); diff != "" {
-				t.Errorf("the proxy was asked for (-want +got):\n%s", diff)
-			}
+			same.As(t, "the proxy was asked for", seen, f.requests())
 			if n.Opened() < 1 || n.Opened() > 2 || n.Name() != "net/http "+protocol+" by proxy" {
 				t.Errorf("%d connections of %q for 3 requests; want one", n.Opened(), n.Name())
 			}
@@ -186,9 +180,7 @@ func TestProxyIsSentOneHost(t *testing.T) {
 	})
 	_, err := newProxied(t, dial.Config{URL: "http://shop.test"}, proxy).NewConn().
 		Do(context.Background(), &transport.Request{Method: "GET", Path: []byte("//x"), Host: []byte("169.254.169.254")}, scripted.Far())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	head := <-heads
 	if !strings.HasPrefix(head, "GET http://shop.test//x HTTP/1.1\n") || !strings.Contains(head, "\nHost: shop.test\n") || strings.Contains(head, "169.254") {
 		t.Errorf("the proxy is sent\n%swant shop.test in both places", head)
@@ -275,17 +267,13 @@ func TestPolicyHoldsForProxies(t *testing.T) {
 		d, err := dial.NewDialer(dial.Config{URL: url, Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return d
 	}
 	var refused *address.RefusedError
 	for _, target := range []string{"http://shop.test", "https://shop.test"} {
 		p, err := NewProxyClient(dialer(target), "", "http://proxy.test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if err := p.Probe(context.Background()); !errors.As(err, &refused) {
 			t.Errorf("%s by a proxy that is the metadata service: %v, want a refusal", target, err)
 		}

@@ -16,15 +16,14 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/loadworker/failure"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
 // saysHTTP2 answers the first request of a connection with that status alone.
 func saysHTTP2(t *testing.T, status string) func(*net.TCPConn, *bufio.Reader) {
 	var header bytes.Buffer
-	if err := hpack.NewEncoder(&header).WriteField(hpack.HeaderField{Name: ":status", Value: status}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, hpack.NewEncoder(&header).WriteField(hpack.HeaderField{Name: ":status", Value: status}))
 	return func(c *net.TCPConn, r *bufio.Reader) {
 		if _, err := io.CopyN(io.Discard, r, int64(len(http2.ClientPreface))); err != nil {
 			return

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -17,25 +18,19 @@ import (
 func pair(t *testing.T, secured bool) (client, socket, server net.Conn, records *scripted.Records) {
 	t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = lis.Close() }()
 	if socket, err = net.Dial("tcp", lis.Addr().String()); err == nil {
 		server, err = lis.Accept()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	client = socket
 	if secured {
 		near, far := scripted.Identity(t)
 		shaken := make(chan struct{})
 		go func() { server, records = scripted.ShakeHands(t, server, far); close(shaken) }()
 		client = tls.Client(Under(socket), near)
-		if err := client.(*tls.Conn).Handshake(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.(*tls.Conn).Handshake())
 		<-shaken
 	}
 	t.Cleanup(func() { _, _ = client.Close(), server.Close() })

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -23,9 +24,7 @@ func TestWhatHasComeIsReadAfterTheDeadline(t *testing.T) {
 				t.Fatal(err)
 			}
 			scripted.AwaitEvent(t, socket, unix.POLLIN)
-			if err := client.SetDeadline(time.Unix(1, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, client.SetDeadline(time.Unix(1, 0)))
 			var r LateReader
 			got, b := "", make([]byte, 4)
 			for range 100 {

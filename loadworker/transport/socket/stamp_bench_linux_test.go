@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // What it costs to know of each read how long the bytes had waited. Each turn writes, too, from
@@ -42,17 +44,13 @@ func loopback(t testing.TB) (near, far int) {
 	t.Helper()
 	open := func() int {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		t.Cleanup(func() { _ = unix.Close(fd) })
 		return fd
 	}
 	lis, near := open(), open()
 	err := unix.Listen(lis, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	to, err := unix.Getsockname(lis)
 	if err == nil {
 		err = unix.Connect(near, to)
@@ -60,9 +58,7 @@ func loopback(t testing.TB) (near, far int) {
 	if err == nil {
 		far, _, err = unix.Accept4(lis, unix.SOCK_CLOEXEC)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = unix.Close(far) })
 	return near, far
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/scripted"
 )
 
@@ -59,9 +60,8 @@ func TestOpenReturnsWhatWasReadBefore(t *testing.T) {
 	var pipe Pipe
 	for _, text := range []string{"ef", "gh"} {
 		var err error
-		if got, err = secured.Open(&pipe, records.Record(scripted.TextRecord, []byte(text)...), got); err != nil {
-			t.Fatal(err)
-		}
+		got, err = secured.Open(&pipe, records.Record(scripted.TextRecord, []byte(text)...), got)
+		must.Succeed(t, err)
 	}
 	if string(got) != "abcdefgh" {
 		t.Errorf("%q, want abcdefgh", got)
@@ -72,9 +72,7 @@ func TestOpenReturnsWhatWasReadBefore(t *testing.T) {
 func detached(t *testing.T, client net.Conn) *TLS {
 	t.Helper()
 	fd, secured, err := Detach(client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if _, err := Attach(fd, secured); err != nil { // so that it can be closed
 			t.Error(err)

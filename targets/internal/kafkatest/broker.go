@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -95,9 +96,7 @@ func (b *Broker) Crash(t testing.TB) {
 // does nothing if the broker is running.
 func (b *Broker) Start(t testing.TB) {
 	t.Helper()
-	if err := b.start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.start())
 }
 
 func (b *Broker) start() error {

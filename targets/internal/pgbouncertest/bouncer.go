@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Start runs a PgBouncer in front of the server until the test ends, and
@@ -24,9 +25,7 @@ import (
 func Start(t testing.TB, server *postgrestest.Server, poolSize int, settings ...string) string {
 	t.Helper()
 	binary, err := installed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	dir, err := daemon.Folder("pgbouncer")
 	if err != nil {
 		t.Fatalf("create a folder for PgBouncer: %v", err)
@@ -42,9 +41,7 @@ func Start(t testing.TB, server *postgrestest.Server, poolSize int, settings ...
 		t.Fatalf("write the configuration of PgBouncer: %v", err)
 	}
 	process, err := daemon.Start(daemon.Program{Path: binary, Args: []string{config}, Ready: "process up", Unprivileged: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { process.End(syscall.SIGKILL) })
 	return address
 }
@@ -106,8 +103,6 @@ func configuration(t testing.TB, server *postgrestest.Server, address string, po
 func split(t testing.TB, address string) (host, port string) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return host, port
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Start runs a redis-server until the test ends and returns its address.
@@ -77,9 +78,7 @@ func (s *Server) Start(t testing.TB) {
 		// now ready to accept connections at <socket>" by those before.
 		Ready: "eady to accept connections",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s.process = p
 }
 

@@ -8,15 +8,14 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Serve serves until the test ends, and returns a connection.
 func Serve(t *testing.T, s rpc.Server) *grpc.ClientConn {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
 	t.Cleanup(func() {
@@ -32,9 +31,7 @@ func Serve(t *testing.T, s rpc.Server) *grpc.ClientConn {
 func Dial(t *testing.T, address string) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Service is a command that serves until the test ends.
@@ -49,9 +51,7 @@ func IsProgram() bool { return os.Getenv(asProgram) != "" }
 func Command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	return cmd
@@ -65,9 +65,7 @@ func Start(t *testing.T, args ...string) Service {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return serving(t, logs, func() error {
 		err := cmd.Process.Kill()
 		_ = cmd.Wait() // reports the kill
@@ -97,9 +95,7 @@ func serving(t *testing.T, logs io.Reader, end func() error) Service {
 		}
 		go func() { _, _ = io.Copy(io.Discard, lines) }()
 		_, port, err := net.SplitHostPort(started.Addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		s.URL, s.GRPC = "http://127.0.0.1:"+port, started.Grpc
 		return s
 	}

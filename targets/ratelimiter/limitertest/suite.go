@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // slow is the contract of the suite: a token in 100 s, so that no token comes
@@ -67,9 +68,7 @@ func RunFront(t *testing.T, create func(t *testing.T, c ratelimiter.Contract, no
 
 func burst(t *testing.T, s Subject) {
 	want := Tally{Granted: 50, Denied: 150}
-	if diff := cmp.Diff(want, Sequential(t, s.Limiter, "client", 200)); diff != "" {
-		t.Errorf("tally of 200 requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally of 200 requests", want, Sequential(t, s.Limiter, "client", 200))
 }
 
 func countsDown(t *testing.T, s Subject) {
@@ -89,9 +88,7 @@ func refills(t *testing.T, s Subject) {
 	Sequential(t, s.Limiter, "client", 50)
 	s.Pass("client", 1000*time.Second)
 	want := Tally{Granted: 10, Denied: 90}
-	if diff := cmp.Diff(want, Sequential(t, s.Limiter, "client", 100)); diff != "" {
-		t.Errorf("tally of 100 requests after ten tokens' time (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally of 100 requests after ten tokens' time", want, Sequential(t, s.Limiter, "client", 100))
 }
 
 func fractions(t *testing.T, s Subject) {
@@ -118,17 +115,13 @@ func neverAboveCapacity(t *testing.T, s Subject) {
 	s.Pass("client", time.Hour)
 	s.Pass("client", time.Hour)
 	want := Tally{Granted: 50, Denied: 10}
-	if diff := cmp.Diff(want, Sequential(t, s.Limiter, "client", 60)); diff != "" {
-		t.Errorf("tally of 60 requests after a long rest (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally of 60 requests after a long rest", want, Sequential(t, s.Limiter, "client", 60))
 }
 
 func independentClients(t *testing.T, s Subject) {
 	Sequential(t, s.Limiter, "greedy", 60)
 	want := ratelimiter.Decision{Allowed: true, Remaining: 49}
-	if diff := cmp.Diff(want, take(t, s.Limiter, "modest")); diff != "" {
-		t.Errorf("decision for another client (-want +got):\n%s", diff)
-	}
+	same.As(t, "decision for another client", want, take(t, s.Limiter, "modest"))
 }
 
 func remembered(t *testing.T, s Subject) {
@@ -147,7 +140,5 @@ func endedContext(t *testing.T, s Subject) {
 		t.Error("no error")
 	}
 	want := ratelimiter.Decision{Allowed: true, Remaining: 49}
-	if diff := cmp.Diff(want, take(t, s.Limiter, "client")); diff != "" {
-		t.Errorf("the next decision (-want +got):\n%s", diff)
-	}
+	same.As(t, "the next decision", want, take(t, s.Limiter, "client"))
 }

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The producers of this file wait for the broker as long as they can, which a
@@ -30,9 +29,7 @@ func testBrokerAway(t *testing.T, subject Subject) {
 	closeProducer(t, producer)
 	store.check(t, clicks)
 	want := map[shortener.Event]int{shortener.ClickQueued: len(clicks)}
-	if diff := cmp.Diff(want, sent.all()); diff != "" {
-		t.Errorf("events of the producer (-want +got):\n%s", diff)
-	}
+	same.As(t, "events of the producer", want, sent.all())
 }
 
 // What does not fit is lost and said to be; what fits is not.
@@ -94,8 +91,6 @@ func testCloseGivesUp(t *testing.T, subject Subject) {
 		t.Error("clicks were lost in silence")
 	}
 	want := map[shortener.Event]int{shortener.ClickQueued: len(clicks), shortener.ClickLost: len(clicks)}
-	if diff := cmp.Diff(want, sent.all()); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	same.As(t, "events", want, sent.all())
 	subject.Restore(t)
 }

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // While there is no broker clicks wait for one, and each that may be rescued is
@@ -51,9 +50,7 @@ func testBrokerLate(t *testing.T, subject Subject) {
 		{shortener.ClickQueued: len(inVain)},
 		{shortener.ClickQueued: len(rescued), shortener.ClickStored: len(rescued)},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events of the producers (-want +got):\n%s", diff)
-	}
+	same.As(t, "events of the producers", want, got)
 	if n := stored.all()[shortener.ClickStored]; n != len(late)+len(inVain) {
 		t.Errorf("%d clicks were counted by the consumer, want %d", n, len(late)+len(inVain))
 	}
@@ -77,7 +74,5 @@ func checkOverflowing(t *testing.T, subject Subject, store shortener.ClickStore,
 		t.Errorf("%d clicks of %d were queued with a buffer of %d", n, len(clicks), buffer)
 	}
 	delete(got, shortener.ClickQueued)
-	if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickStored: len(clicks)}, got); diff != "" {
-		t.Errorf("events of a producer that is too small (-want +got):\n%s", diff)
-	}
+	same.As(t, "events of a producer that is too small", map[shortener.Event]int{shortener.ClickStored: len(clicks)}, got)
 }

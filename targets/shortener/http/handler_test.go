@@ -63,12 +63,10 @@ func newService(t *testing.T, change func(*shortener.Config, *Config)) *service 
 		change(&domain, &config)
 	}
 	var err error
-	if config.Service, err = shortener.New(domain); err != nil {
-		t.Fatal(err)
-	}
-	if s.Handler, err = NewHandler(config); err != nil {
-		t.Fatal(err)
-	}
+	config.Service, err = shortener.New(domain)
+	must.Succeed(t, err)
+	s.Handler, err = NewHandler(config)
+	must.Succeed(t, err)
 	return s
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // changeAbuses change what must stay as it is.
@@ -102,14 +103,10 @@ func takesJob(t *testing.T, p *people) attempt {
 	p.attacker.waiting(t) // the Job is beside it
 	key := client.ObjectKey{Namespace: p.attacker.namespace, Name: deviation.Foreign}
 	before, after := &batchv1.Job{}, &batchv1.Job{}
-	if err := cluster.API.Get(t.Context(), key, before); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), key, before))
 	lt := p.attacker.loadTest(t, harmless)
 	lt.SetName(key.Name)
-	if err := p.attacker.editor.Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.attacker.editor.Create(t.Context(), lt))
 	got := p.attacker.outcome(t, key)
 	if err := cluster.API.Get(t.Context(), key, after); apierrors.IsNotFound(err) || err == nil && (after.UID != before.UID || after.Generation != before.Generation) {
 		return succeeded("the Job is not what it was")

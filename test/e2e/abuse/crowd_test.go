@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // crowdAbuses want more than their turn, which takes minutes.
@@ -77,9 +78,7 @@ func (tn *tenant) createCrowd(t *testing.T) {
 		lt.SetName(fmt.Sprintf("crowd-%d", i))
 		all.Go(func() error { return tn.editor.Create(t.Context(), lt) })
 	}
-	if err := all.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, all.Wait())
 }
 
 // awaitCrowd reads all LoadTests until a condition holds for each.
@@ -114,9 +113,7 @@ func (tn *tenant) listCrowd(ctx context.Context) ([]v1alpha1.LoadTest, error) {
 func (tn *tenant) begun(t *testing.T) (began int, waits string) {
 	t.Helper()
 	all, err := tn.listCrowd(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i := range all {
 		if lt := &all[i]; lt.Status.StartTime != nil {
 			began++
@@ -125,9 +122,7 @@ func (tn *tenant) begun(t *testing.T) (began int, waits string) {
 		}
 	}
 	var jobs batchv1.JobList
-	if err := cluster.API.List(t.Context(), &jobs, client.InNamespace(tn.namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &jobs, client.InNamespace(tn.namespace)))
 	return max(began, len(jobs.Items)), waits
 }
 
@@ -135,9 +130,7 @@ func (tn *tenant) begun(t *testing.T) (began int, waits string) {
 func (tn *tenant) removeCrowd(t *testing.T) {
 	t.Helper()
 	err := tn.editor.DeleteAllOf(t.Context(), &v1alpha1.LoadTest{}, client.InNamespace(tn.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	cluster.Soon(t, func(ctx context.Context) error {
 		all, err := tn.listCrowd(ctx)
 		if err != nil {

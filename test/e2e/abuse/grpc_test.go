@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // grpcAbuses are tried with calls of gRPC: by what is sent with them, by descriptors, and by
@@ -86,9 +87,7 @@ func importsWithoutEnd(t *testing.T, people *people) attempt {
 		}
 	}
 	data, err := proto.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	protos := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, BinaryData: map[string][]byte{"k": data}}
 	people.attacker.make(t, protos)
 	return applies(describedBy("configMapKeyRef: {name: "+protos.Name+", key: k}"))(t, people)
@@ -97,9 +96,7 @@ func importsWithoutEnd(t *testing.T, people *people) attempt {
 // make makes an object as an editor, and deletes it when the test is over.
 func (tn *tenant) make(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := tn.editor.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), object))
 	t.Cleanup(func() { _ = cluster.API.Delete(context.Background(), object) })
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -37,9 +38,7 @@ func (tn *tenant) hostilePod(t *testing.T, name string, labels, environment map[
 	for name, value := range environment {
 		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 	}
-	if err := tn.editor.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), pod))
 	cluster.Soon(t, func(ctx context.Context) error {
 		_, err := tn.tallies(ctx, name)
 		return err
@@ -71,9 +70,7 @@ func newOthersRun(t *testing.T) othersRun {
 	t.Helper()
 	tn := newTenant(t)
 	target, err := cluster.StartCounter(t.Context(), tn.namespace, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return othersRun{tn, target, pressure.Start()}
 }
 
@@ -152,15 +149,11 @@ func (tn *tenant) expose(t *testing.T, name string, labels map[string]string, sp
 	t.Helper()
 	spec.Selector = labels
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name}, Spec: spec}
-	if err := tn.editor.Create(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), service))
 }
 
 // remove deletes a pod at once.
 func remove(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
-	if err := cluster.API.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // hostileResponses are what a target responds that wants its client to fail, by the path of
@@ -101,9 +102,7 @@ func (h *hostileRuns) carryOut(t *testing.T) {
 func ofHostileRun(t *testing.T, lt *v1alpha1.LoadTest) attempt {
 	t.Helper()
 	var pods corev1.PodList
-	if err := cluster.API.List(t.Context(), &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{cluster.RunLabel: string(lt.UID)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{cluster.RunLabel: string(lt.UID)}))
 	if len(pods.Items) != 1 {
 		return succeeded("%d pods were its worker, want one", len(pods.Items))
 	}

@@ -20,6 +20,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // identityAbuses speak to the coordinator as a worker of another's run.
@@ -63,15 +64,11 @@ var identityAbuses = []abuse{
 	{"a session of a pod that has taken a worker's name", coordinator, "was replaced", func(t *testing.T, p *people) attempt {
 		before := p.attacker.pod(t, p.victim.uid(t), nil)
 		token := p.attacker.token(t, workerv1.Audience, before)
-		if err := p.attacker.editor.Delete(t.Context(), before, client.GracePeriodSeconds(0)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.attacker.editor.Delete(t.Context(), before, client.GracePeriodSeconds(0)))
 		after := before.DeepCopy()
 		after.ObjectMeta = metav1.ObjectMeta{Namespace: before.Namespace, Name: before.Name, Labels: before.Labels}
 		after.Spec.NodeName = ""
-		if err := cluster.Try(t.Context(), cluster.Patience, func(ctx context.Context) error { return p.attacker.editor.Create(ctx, after.DeepCopy()) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.Try(t.Context(), cluster.Patience, func(ctx context.Context) error { return p.attacker.editor.Create(ctx, after.DeepCopy()) }))
 		return p.speakUntil(t, "was replaced", token)
 	}},
 	{"one's own worker's token, changed to another's", coordinator, "not valid for audience", func(t *testing.T, p *people) attempt {
@@ -158,9 +155,7 @@ func (tn *tenant) token(t *testing.T, audience string, pod *corev1.Pod) string {
 	t.Helper()
 	request := tokenFor(audience, pod)
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: "default"}}
-	if err := tn.editor.SubResource("token").Create(t.Context(), account, request); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.SubResource("token").Create(t.Context(), account, request))
 	return request.Status.Token
 }
 
@@ -187,9 +182,7 @@ func (tn *tenant) pod(t *testing.T, run string, owner *metav1.OwnerReference) *c
 	if owner != nil {
 		pod.OwnerReferences, pod.Finalizers = []metav1.OwnerReference{*owner}, keep
 	}
-	if err := tn.editor.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), pod))
 	t.Cleanup(func() { letGo(pod) })
 	return pod
 }
@@ -242,9 +235,7 @@ func (tn *tenant) forgedJob(t *testing.T, owner metav1.OwnerReference) *batchv1.
 	}
 	job.Spec.Template.Labels, job.Spec.Template.Spec.TopologySpreadConstraints = run, nil
 	job.Spec.Template.Spec.NodeSelector = nowhere
-	if err := tn.editor.Create(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), job))
 	t.Cleanup(func() { letGo(job) })
 	return job
 }
@@ -254,9 +245,7 @@ func forge(t *testing.T, signature, namespace, pod, uid string, expires time.Dur
 	t.Helper()
 	part := func(v map[string]any) string {
 		raw, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return base64.RawURLEncoding.EncodeToString(raw)
 	}
 	return part(map[string]any{"alg": "RS256"}) + "." + part(map[string]any{

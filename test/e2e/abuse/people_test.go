@@ -24,6 +24,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // people are those of two teams: one tries abuses, the other is to suffer from them. Each
@@ -80,9 +81,7 @@ func newTenant(t *testing.T) *tenant {
 func newTenantNamed(t *testing.T, prefix string) *tenant {
 	t.Helper()
 	ns, err := cluster.NewNamespace(t.Context(), prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if err := cluster.API.Delete(context.Background(), ns); err != nil {
 			t.Errorf("delete namespace: %v", err)
@@ -113,18 +112,14 @@ func (tn *tenant) person(t *testing.T, name string, roles ...string) client.Clie
 func impersonate(t *testing.T, namespace, account string) client.Client {
 	t.Helper()
 	config, err := ctrl.GetConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	config.QPS, config.Burst, config.WarningHandler = 100, 200, rest.NoWarnings{}
 	config.Impersonate = rest.ImpersonationConfig{
 		UserName: "system:serviceaccount:" + namespace + ":" + account,
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
 	}
 	c, err := client.New(config, client.Options{Scheme: cluster.API.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return c
 }
 
@@ -137,9 +132,7 @@ func (tn *tenant) loadTest(t *testing.T, spec string) *unstructured.Unstructured
 	t.Helper()
 	lt := &unstructured.Unstructured{Object: map[string]any{}}
 	var fields map[string]any
-	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(spec), &fields))
 	lt.Object["spec"] = fields
 	lt.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
 	lt.SetNamespace(tn.namespace)
@@ -178,9 +171,7 @@ func byAPI(t *testing.T, err error) attempt {
 func (tn *tenant) suspended(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	lt := tn.loadTest(t, specWith("suspend: true"))
-	if err := tn.editor.Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), lt))
 	t.Cleanup(func() { _ = cluster.API.Delete(context.Background(), lt) })
 	return lt
 }

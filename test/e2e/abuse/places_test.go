@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // placeAbuses aim at Services that lead to where no tenant may send load.
@@ -52,9 +53,7 @@ func through(spec corev1.ServiceSpec) func(*testing.T, *people) attempt {
 func (tn *tenant) service(t *testing.T, spec corev1.ServiceSpec) *corev1.Service {
 	t.Helper()
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: tn.name()}, Spec: spec}
-	if err := tn.editor.Create(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), service))
 	t.Cleanup(func() { _ = cluster.API.Delete(context.Background(), service) })
 	return service
 }
@@ -65,9 +64,7 @@ func throughSlice(said func(*tenant) *corev1.ObjectReference) func(*testing.T, *
 	return func(t *testing.T, people *people) attempt {
 		t.Helper()
 		var pod corev1.Pod
-		if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: people.victim.namespace, Name: "api"}, &pod); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: people.victim.namespace, Name: "api"}, &pod))
 		service := people.attacker.service(t, corev1.ServiceSpec{
 			Selector: map[string]string{"app": "none"}, Ports: []corev1.ServicePort{{Port: 80}},
 		})
@@ -84,9 +81,7 @@ func throughSlice(said func(*tenant) *corev1.ObjectReference) func(*testing.T, *
 			Endpoints:   []discoveryv1.Endpoint{endpoint},
 			Ports:       []discoveryv1.EndpointPort{{Port: ptr.To[int32](8080)}},
 		}
-		if err := cluster.API.Create(t.Context(), slice); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Create(t.Context(), slice))
 		t.Cleanup(func() { _ = cluster.API.Delete(context.Background(), slice) })
 		return aimsAt("url: 'http://"+service.Name+"'")(t, people)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // resultAbuses change what a run has measured.
@@ -59,14 +60,10 @@ func replacesResults(t *testing.T, p *people) attempt {
 func forged(t *testing.T, stored *corev1.ConfigMap) []byte {
 	t.Helper()
 	step, err := archive.Decode(stored.BinaryData[archive.Key])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	step.Due, step.Sent = 2*step.Due, 2*step.Sent
 	packed, err := archive.Encode(*step)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return packed
 }
 
@@ -74,9 +71,7 @@ func forged(t *testing.T, stored *corev1.ConfigMap) []byte {
 func finishedRun(t *testing.T, tn *tenant) *v1alpha1.LoadTest {
 	t.Helper()
 	object := tn.loadTest(t, specWith("steps: [{rate: 5, duration: 2s}]"))
-	if err := tn.editor.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), object))
 	t.Cleanup(func() {
 		_ = cluster.API.Delete(context.Background(), object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
@@ -92,8 +87,6 @@ func storedResults(t *testing.T, tn *tenant, lt *v1alpha1.LoadTest) *corev1.Conf
 		t.Fatalf("no results: %+v", lt.Status.ResultsRef)
 	}
 	stored := &corev1.ConfigMap{}
-	if err := tn.editor.Get(t.Context(), client.ObjectKey{Namespace: lt.Namespace, Name: lt.Status.ResultsRef[0].ConfigMap}, stored); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Get(t.Context(), client.ObjectKey{Namespace: lt.Namespace, Name: lt.Status.ResultsRef[0].ConfigMap}, stored))
 	return stored
 }

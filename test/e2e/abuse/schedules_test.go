@@ -20,6 +20,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // scheduleAbuses have a LoadTestSchedule, and by it the operator, do what its author may not.
@@ -38,9 +39,7 @@ var scheduleAbuses = []abuse{
 	}},
 	{"the status of a schedule", rbac, "loadtestschedules/status", func(t *testing.T, p *people) attempt {
 		s := p.attacker.scheduleObject(t, harmless, "suspend: true")
-		if err := p.attacker.editor.Create(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, p.attacker.editor.Create(t.Context(), s))
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"status": {"lastPassed": {"name": "mine"}}}`))
 		return byAPI(t, p.attacker.editor.Status().Patch(t.Context(), s, patch))
 	}},
@@ -51,9 +50,7 @@ var scheduleAbuses = []abuse{
 		tn := newTenant(t)
 		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: "none"}}
 		quota.Spec.Hard = corev1.ResourceList{"count/loadtests.loadtest.dev": resource.MustParse("0")}
-		if err := cluster.API.Create(t.Context(), quota); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Create(t.Context(), quota))
 		// The API server reads a quota, and what its controller has counted, some time later.
 		cluster.Soon(t, func(ctx context.Context) error {
 			err := tn.editor.Create(ctx, tn.loadTest(t, harmless), client.DryRunAll)
@@ -89,9 +86,7 @@ func (tn *tenant) scheduler(t *testing.T, name string) client.Client {
 		Subjects:   cluster.ServiceAccount(tn.namespace, name),
 	}
 	for _, object := range []client.Object{role, binding} {
-		if err := cluster.API.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Create(t.Context(), object))
 	}
 	cluster.AwaitRules(t, tn.namespace, name, role.Rules)
 	return tn.person(t, name)
@@ -103,12 +98,8 @@ func (tn *tenant) scheduleObject(t *testing.T, template, fields string) *unstruc
 	s := tn.loadTest(t, "onChange: true\n"+fields)
 	s.SetKind("LoadTestSchedule")
 	var spec map[string]any
-	if err := yaml.Unmarshal([]byte(template), &spec); err != nil {
-		t.Fatal(err)
-	}
-	if err := unstructured.SetNestedMap(s.Object, map[string]any{"spec": spec}, "spec", "template"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(template), &spec))
+	must.Succeed(t, unstructured.SetNestedMap(s.Object, map[string]any{"spec": spec}, "spec", "template"))
 	return s
 }
 
@@ -147,9 +138,7 @@ func (tn *tenant) schedule(t *testing.T, person client.Client, template, fields 
 func (tn *tenant) editsSchedule(t *testing.T, person client.Client) attempt {
 	t.Helper()
 	s := tn.scheduleObject(t, harmless, "schedule: '0 0 1 1 *'\nonChange: false")
-	if err := tn.editor.Create(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tn.editor.Create(t.Context(), s))
 	t.Cleanup(func() { _ = cluster.API.Delete(context.Background(), s) })
 	change := func(spec string) error {
 		return person.Patch(t.Context(), s, client.RawPatch("application/merge-patch+json", []byte(`{"spec": `+spec+`}`)))

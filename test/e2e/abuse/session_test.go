@@ -21,6 +21,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // answerWithin is how long the coordinator may take to answer a session's first message.
@@ -48,9 +49,7 @@ func (p *people) speakOver(t *testing.T, over credentials.TransportCredentials, 
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	}
 	connection, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(over))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer func() { _ = connection.Close() }()
 	session, err := workerv1.NewCoordinatorServiceClient(connection).Session(ctx)
 	if err == nil {
@@ -111,9 +110,7 @@ var sessionAbuses = []abuse{
 	}},
 	{"a connection that says nothing", coordinator, "closed", func(t *testing.T, p *people) attempt {
 		connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", coordinatorAddress(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		defer func() { _ = connection.Close() }()
 		_ = connection.SetReadDeadline(time.Now().Add(3 * time.Minute))
 		begun := time.Now()

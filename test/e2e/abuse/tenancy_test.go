@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // tenancyAbuses look for what is secret in all that a run that goes wrong shows.
@@ -46,9 +47,7 @@ target: {service: {name: api}, headers: [{name: X-Echo, valueFrom: {secretKeyRef
 steps: [{name: s, users: 1, requestsPerUser: 2}]
 `+fields, "name: canary", "name: "+name)))
 		for _, o := range []client.Object{secret, object} {
-			if err := cluster.API.Create(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, cluster.API.Create(t.Context(), o))
 		}
 		lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: object.GetName()}}
 		cluster.Finish(t, lt)
@@ -89,19 +88,13 @@ func shownOf(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
 func resultsOf(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	var maps corev1.ConfigMapList
-	if err := cluster.API.List(t.Context(), &maps, client.InNamespace(lt.Namespace), client.MatchingLabels{"loadtest.dev/run": string(lt.UID)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &maps, client.InNamespace(lt.Namespace), client.MatchingLabels{"loadtest.dev/run": string(lt.UID)}))
 	var texts strings.Builder
 	for _, m := range maps.Items {
 		step, err := archive.Decode(m.BinaryData[archive.Key])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		m.BinaryData = nil
-		if err := json.NewEncoder(&texts).Encode([]any{step, m}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.NewEncoder(&texts).Encode([]any{step, m}))
 	}
 	return texts.String()
 }
@@ -110,14 +103,10 @@ func resultsOf(t *testing.T, lt *v1alpha1.LoadTest) string {
 func metricsAsReader(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
-	if err := cluster.API.Create(t.Context(), account); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), account))
 	cluster.LetReadMetrics(t, lt.Namespace, lt.Name)
 	leading, err := cluster.Leader(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	token := strings.TrimSpace(cluster.MustCommand(t, "kubectl", "-n", lt.Namespace, "create", "token", lt.Name))
 	status, page := cluster.MetricsPage(t, "pod/"+leading.Name, token)
 	if !strings.Contains(page, "loadtest_coordinator_sessions") {

@@ -3,9 +3,8 @@ package audit
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLimits(t *testing.T) {
@@ -70,9 +69,7 @@ func TestLimited(t *testing.T) {
 	want := Limits{Strategy: "hash", RateLimitStatus: v1alpha1.RateLimitStatus{
 		Clients: 51, Granted: 99, Denied: 11, OverLimitGrants: 10, FalseDenials: 3, Untracked: 1,
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("limits (-want +got):\n%s", diff)
-	}
+	same.As(t, "limits", want, got)
 	if got, want := got.String(), "granted 99, denied 11, over the limit 10, denied falsely 3"; got != want {
 		t.Errorf("limits say %q, want %q", got, want)
 	}

@@ -5,10 +5,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const defaults = `
@@ -39,9 +40,7 @@ func TestPresets(t *testing.T) {
 		"seed-004-lua": "ratelimiter: {enabled: true, refillPerSecond: 2.5}",
 		"seed-004-odd": "ratelimiter: {enabled: true, strategy: hash}",
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	shortener := func(name string, p Preset) Preset {
 		p.Name, p.File, p.Service, p.Host, p.Port = name, "values-"+name+".yaml", Shortener, "shortener", 8080
 		return p
@@ -61,9 +60,7 @@ func TestPresets(t *testing.T) {
 			Strategy: "hash", Capacity: 50, RefillPerSecond: 10,
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("presets (-want +got):\n%s", diff)
-	}
+	same.As(t, "presets", want, got)
 }
 
 func TestPresetsRefuse(t *testing.T) {
@@ -113,9 +110,7 @@ func TestVictims(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tc.preset.Victims()); diff != "" {
-				t.Errorf("victims (-want +got):\n%s", diff)
-			}
+			same.As(t, "victims", tc.want, tc.preset.Victims())
 		})
 	}
 }
@@ -124,9 +119,7 @@ func TestVictims(t *testing.T) {
 // what is sent to each is a spec.
 func TestPresetsOfTheChart(t *testing.T) {
 	presets, err := Presets(os.DirFS("../../../charts/targets"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	services, disturbed := map[Service]bool{}, map[Service]int{}
 	for _, p := range presets {
 		services[p.Service] = true
@@ -134,9 +127,7 @@ func TestPresetsOfTheChart(t *testing.T) {
 			disturbed[p.Service]++
 		}
 		text, err := p.Spec()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var spec v1alpha1.LoadTestSpec
 		if err := yaml.UnmarshalStrict([]byte(text), &spec); err != nil {
 			t.Errorf("%s: %v:\n%s", p.Name, err, text)

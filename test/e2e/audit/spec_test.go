@@ -6,19 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func spec(t *testing.T, p Preset) v1alpha1.LoadTestSpec {
 	t.Helper()
 	text, err := p.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var s v1alpha1.LoadTestSpec
 	if err := yaml.UnmarshalStrict([]byte(text), &s); err != nil {
 		t.Fatalf("%v:\n%s", err, text)
@@ -34,9 +33,7 @@ func TestShortenerSpec(t *testing.T) {
 	} {
 		s := spec(t, Preset{Service: Shortener, Host: "links", Port: 81, API: api})
 		got := []string{s.Requests[0].Path, string(s.Setup.Fill.Capture["code"])}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: path and capture (-want +got):\n%s", api, diff)
-		}
+		same.As(t, api+": path and capture", want, got)
 		if s.Setup.Fill.Count != Filled || s.Target.Service.Name != "links" || s.Target.Service.Port.IntValue() != 81 {
 			t.Errorf("%s: filled %d at %+v", api, s.Setup.Fill.Count, s.Target.Service)
 		}
@@ -82,18 +79,14 @@ func TestSpecsSendEveryRequestType(t *testing.T) {
 		for _, r := range spec(t, Preset{Service: service, Host: "x", Port: 1, Capacity: 5, RefillPerSecond: 0.5}).Requests {
 			got = append(got, r.Type)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: types (-want +got):\n%s", service, diff)
-		}
+		same.As(t, string(service)+": types", want, got)
 	}
 }
 
 func TestEventStoreSpec(t *testing.T) {
 	batch := spec(t, Preset{Service: EventStore, Host: "x", Port: 1}).Requests[1]
 	var events []struct{ Data struct{ ID string } }
-	if err := yaml.Unmarshal([]byte(batch.Body), &events); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(batch.Body), &events))
 	if len(events) != PerBatch || int(batch.Items) != PerBatch || events[0].Data.ID != "${uuid}" {
 		t.Errorf("a batch of %d items has %d events: %s", batch.Items, len(events), batch.Body)
 	}
@@ -102,9 +95,7 @@ func TestEventStoreSpec(t *testing.T) {
 func TestRateLimiterSpec(t *testing.T) {
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 7, RefillPerSecond: 2.5})
 	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: v1alpha1.NewDecimal("2.5"), ClientHeader: "X-Forwarded-For"}
-	if diff := cmp.Diff(want, s.RateLimit()); diff != "" {
-		t.Errorf("contract (-want +got):\n%s", diff)
-	}
+	same.As(t, "contract", want, s.RateLimit())
 }
 
 // The wait of a store for what is under way is never the shorter one: what it gives

@@ -3,9 +3,8 @@ package audit
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // status is that of a run of two steps around a pause.
@@ -39,9 +38,7 @@ func TestTypes(t *testing.T) {
 		Follow: {Sent: 300, Acknowledged: 300},
 	}
 	got := Types(status())
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("types (-want +got):\n%s", diff)
-	}
+	same.As(t, "types", want, got)
 	if failed := got[Create].Failed(); failed != 45 {
 		t.Errorf("failed = %d, want 45", failed)
 	}
@@ -82,9 +79,7 @@ func TestTallyArithmetic(t *testing.T) {
 	got := Tally{Sent: 30, Acknowledged: 2, TimedOut: 3, Unfinished: 4, Broken: 5, Unavailable: 7, ServerErrors: 6}.Times(10).
 		Plus(Tally{Sent: 9, Acknowledged: 1, TimedOut: 2, Unfinished: 3, Broken: 1, Unavailable: 3, ServerErrors: 2})
 	want := Tally{Sent: 309, Acknowledged: 21, TimedOut: 32, Unfinished: 43, Broken: 51, Unavailable: 73, ServerErrors: 62}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("tally (-want +got):\n%s", diff)
-	}
+	same.As(t, "tally", want, got)
 }
 
 func TestEnough(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // servicesWait is a constant of the targets that says how long they wait, read from
@@ -14,9 +16,7 @@ import (
 func servicesWait(t *testing.T, file, name string) time.Duration {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "../../../targets/"+file, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	var wait time.Duration
 	ast.Inspect(f, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == name && len(spec.Values) == 1 {

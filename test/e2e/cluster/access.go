@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Bind binds a service account to a ClusterRole in its namespace.
@@ -20,9 +21,7 @@ func Bind(t *testing.T, namespace, account, role string) {
 		RoleRef:    ClusterRole(role),
 		Subjects:   ServiceAccount(namespace, account),
 	}
-	if err := API.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.Create(t.Context(), binding))
 	awaitClusterRole(t, namespace, account, role)
 }
 
@@ -35,9 +34,7 @@ func LetReadMetrics(t *testing.T, namespace, account string) {
 		RoleRef:    ClusterRole(role),
 		Subjects:   ServiceAccount(namespace, account),
 	}
-	if err := API.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.Create(t.Context(), binding))
 	t.Cleanup(func() {
 		if err := API.Delete(context.Background(), binding); err != nil {
 			t.Errorf("delete ClusterRoleBinding: %v", err)
@@ -59,9 +56,7 @@ func ServiceAccount(namespace, name string) []rbacv1.Subject {
 func awaitClusterRole(t *testing.T, namespace, account, name string) {
 	t.Helper()
 	var role rbacv1.ClusterRole
-	if err := API.Get(t.Context(), client.ObjectKey{Name: name}, &role); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.Get(t.Context(), client.ObjectKey{Name: name}, &role))
 	AwaitRules(t, namespace, account, role.Rules)
 }
 

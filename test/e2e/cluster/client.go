@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // OperatorNamespace is where the operator is installed.
@@ -81,9 +82,7 @@ func Command(ctx context.Context, name string, args ...string) (string, error) {
 func MustCommand(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := Command(t.Context(), name, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return out
 }
 

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Counter is a target that counts, in a pod of its own behind a Service of its name.
@@ -38,9 +40,7 @@ func StartCounter(ctx context.Context, namespace, node string) (Counter, error) 
 func CounterOf(t *testing.T, namespace string) Counter {
 	t.Helper()
 	c, err := StartCounter(t.Context(), namespace, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return c
 }
 

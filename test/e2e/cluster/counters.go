@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Served is what the replicas of the rate limiter say they decided.
@@ -33,9 +35,7 @@ func (s Served) Total() int64 { return s.Granted + s.Denied + s.Failed }
 func Ask(t *testing.T, namespace string) Served {
 	t.Helper()
 	var pods corev1.PodList
-	if err := API.List(t.Context(), &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/component": "app"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.List(t.Context(), &pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/component": "app"}))
 	if len(pods.Items) == 0 {
 		t.Fatal("the rate limiter has no pods")
 	}
@@ -45,9 +45,7 @@ func Ask(t *testing.T, namespace string) Served {
 			t.Fatalf("pod %s was restarted %d times: its count is lost", pod.Name, n)
 		}
 		s, err := AskPod(t.Context(), namespace, pod.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		t.Logf("%s on %s: granted %d, denied %d, failed %d", pod.Name, pod.Spec.NodeName, s.Granted, s.Denied, s.Failed)
 		sum = sum.Plus(s)
 	}

@@ -17,15 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // trustOperator trusts the CA of the operator's Secret alone.
 func trustOperator(t *testing.T) *tls.Config {
 	t.Helper()
 	var secret corev1.Secret
-	if err := API.Get(t.Context(), client.ObjectKey{Namespace: OperatorNamespace, Name: "loadtest-operator-coordinator"}, &secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.Get(t.Context(), client.ObjectKey{Namespace: OperatorNamespace, Name: "loadtest-operator-coordinator"}, &secret))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(secret.Data["ca.crt"])
 	return &tls.Config{RootCAs: roots, ServerName: workerv1.ServerName, MinVersion: tls.VersionTLS13}

@@ -12,19 +12,16 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Create makes a LoadTest from YAML.
 func Create(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict([]byte(spec), &lt.Spec); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict([]byte(spec), &lt.Spec))
 	lt.Namespace, lt.Name = namespace, name
-	if err := API.Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.Create(t.Context(), lt))
 	return lt
 }
 
@@ -102,9 +99,7 @@ func SentBy(lt *v1alpha1.LoadTest) (sent int64) {
 func RunsOf(t *testing.T, s *v1alpha1.LoadTestSchedule) []v1alpha1.LoadTest {
 	t.Helper()
 	var list v1alpha1.LoadTestList
-	if err := API.List(t.Context(), &list, client.InNamespace(s.Namespace), client.MatchingLabels{"loadtest.dev/schedule": s.Name}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, API.List(t.Context(), &list, client.InNamespace(s.Namespace), client.MatchingLabels{"loadtest.dev/schedule": s.Name}))
 	var runs []v1alpha1.LoadTest
 	for _, lt := range list.Items {
 		if metav1.IsControlledBy(&lt, s) {

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Namespace makes a namespace of the test's own, under the restricted Pod
@@ -23,9 +25,7 @@ func Namespace(t *testing.T) string {
 func NamespaceNamed(t *testing.T, prefix string) string {
 	t.Helper()
 	ns, err := NewNamespace(t.Context(), prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			explain(t, ns.Name)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Scraper reads metrics as a Prometheus does that has the right to.
@@ -28,9 +29,7 @@ func NewScraper(t *testing.T, namespace string) *Scraper {
 	LetReadMetrics(t, namespace, "default")
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](4 * 3600)}}
 	request, err := Clientset.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), "default", request, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return &Scraper{token: request.Status.Token, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: trustOperator(t)}}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/await"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -42,9 +43,7 @@ func Try(ctx context.Context, limit time.Duration, look func(context.Context) er
 // Soon looks until there is no error, and ends the test when Patience is over.
 func Soon(t *testing.T, look func(context.Context) error) {
 	t.Helper()
-	if err := Try(t.Context(), Patience, look); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Try(t.Context(), Patience, look))
 }
 
 // SleepUntil waits until an instant; it returns at once if that has passed.

@@ -25,6 +25,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // start serves a target on loopback addresses that stay the same when it refuses
@@ -32,9 +34,7 @@ import (
 func start(t *testing.T, folder string) (x *target, url string) {
 	t.Helper()
 	x = &target{counts: counts{folder: folder}, plain: "127.0.0.1:0", secure: "127.0.0.1:0", exit: func() { t.Error("the target ended") }}
-	if err := x.set(ok); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(ok))
 	t.Cleanup(func() {
 		if err := x.set(refuse); err != nil {
 			t.Error(err)
@@ -57,9 +57,7 @@ func get(url string) (int, error) {
 func mustCount(t *testing.T, x *target, name string, want count) {
 	t.Helper()
 	all, err := x.counts.all()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if all[name] != want {
 		t.Errorf("%s is counted as %+v, want %+v", name, all[name], want)
 	}
@@ -86,9 +84,7 @@ func TestCountOutlivesTheProcess(t *testing.T) {
 	if _, err := get(url + "/run"); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.set(refuse); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(refuse))
 	x, url = start(t, folder)
 	if _, err := get(url + "/run"); err != nil {
 		t.Fatal(err)
@@ -110,9 +106,7 @@ func TestPathThatIsNoNameIsNotCounted(t *testing.T) {
 
 func TestWrongAnswersAreCounted(t *testing.T) {
 	x, url := start(t, t.TempDir())
-	if err := x.set(wrongly); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(wrongly))
 	if code, err := get(url + "/run"); code != http.StatusInternalServerError {
 		t.Errorf("status %d, %v; want 500", code, err)
 	}
@@ -121,9 +115,7 @@ func TestWrongAnswersAreCounted(t *testing.T) {
 
 func TestHangingTargetAnswersWhenTheModeChanges(t *testing.T) {
 	x, url := start(t, t.TempDir())
-	if err := x.set(hang); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(hang))
 	answered := make(chan int)
 	go func() {
 		code, _ := get(url + "/run")
@@ -131,9 +123,7 @@ func TestHangingTargetAnswersWhenTheModeChanges(t *testing.T) {
 	}()
 	for {
 		all, err := x.counts.all()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if all["run"].Received == 1 {
 			break
 		}
@@ -143,9 +133,7 @@ func TestHangingTargetAnswersWhenTheModeChanges(t *testing.T) {
 		t.Fatalf("answered %d while it hangs", code)
 	default:
 	}
-	if err := x.set(ok); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(ok))
 	if code := <-answered; code != http.StatusOK {
 		t.Errorf("status %d, want 200", code)
 	}
@@ -153,15 +141,11 @@ func TestHangingTargetAnswersWhenTheModeChanges(t *testing.T) {
 
 func TestRefusingTargetHasNoListener(t *testing.T) {
 	x, url := start(t, t.TempDir())
-	if err := x.set(refuse); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(refuse))
 	if _, err := get(url + "/run"); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("error is %v, want connection refused", err)
 	}
-	if err := x.set(ok); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, x.set(ok))
 	if code, err := get(url + "/run"); code != http.StatusOK {
 		t.Errorf("status %d, %v; want 200", code, err)
 	}
@@ -209,9 +193,7 @@ func TestRequestsAreStoredAsOftenAsTheySay(t *testing.T) {
 	}
 	mustCount(t, x, "a", count{Received: 5, Stored: 5})
 	response, err := http.Get(url + "/a/stored")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || string(body) != "{\"stored\": 5}\n" {
@@ -223,15 +205,11 @@ func TestRequestsAreStoredAsOftenAsTheySay(t *testing.T) {
 func TestDelayMayBeAHeader(t *testing.T) {
 	_, url := start(t, t.TempDir())
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/a", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	request.Header.Set("Delay", "30ms")
 	began := time.Now()
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	_ = response.Body.Close()
 	if took := time.Since(began); took < 30*time.Millisecond {
 		t.Errorf("the response came after %v, want 30ms or more", took)
@@ -241,14 +219,10 @@ func TestDelayMayBeAHeader(t *testing.T) {
 func TestEchoSendsBackBodyAndHeader(t *testing.T) {
 	_, url := start(t, t.TempDir())
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/run/echo", strings.NewReader("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	request.Header.Set("X-Echo", "header")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || string(body) != "body" || response.Header.Get("X-Echo") != "header" {
@@ -290,15 +264,11 @@ func TestEachProtocolIsCountedAndDrained(t *testing.T) {
 			return 1
 		}
 		sent := ask()
-		if err := x.set(drain); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.set(drain))
 		for opened.Load() < 3 {
 			sent += ask()
 		}
-		if err := x.set(ok); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, x.set(ok))
 		transport.CloseIdleConnections()
 		mustCount(t, x, name, count{Received: sent})
 	}
@@ -312,14 +282,10 @@ func TestCallsAreCounted(t *testing.T) {
 		by      credentials.TransportCredentials
 	}{{x.plain, insecure.NewCredentials()}, {x.secure, credentials.NewTLS(trusting())}} {
 		conn, err := grpc.NewClient(secured.address, grpc.WithTransportCredentials(secured.by))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		for mode, want := range map[mode]codes.Code{ok: codes.OK, wrongly: codes.Internal} {
-			if err := x.set(mode); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, x.set(mode))
 			ctx := metadata.AppendToOutgoingContext(t.Context(), "name", "run")
 			if _, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}); status.Code(err) != want {
 				t.Errorf("the call ends with %v, want %v", err, want)

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Only a context that a tracer would take is counted, and only sampled ones are kept of
@@ -25,14 +27,10 @@ func TestTracesAreCounted(t *testing.T) {
 		{"", []string{"00-" + id("6") + "-1111111111111111-01", "00-" + id("7") + "-1111111111111111-01"}},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/a"+request.query, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r.Header["traceparent"] = request.trace
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		_ = response.Body.Close()
 	}
 	mustCount(t, x, "a", count{Received: 8, Traced: 5, Sampled: 3, Held: id("3") + " " + id("5") + " "})

@@ -18,33 +18,24 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // analysis runs the Job of the AnalysisTemplate, as Argo Rollouts does, against the shop as
 // it is: the plugin in it runs the gate once more.
 func (s *gitOps) analysis(t *testing.T) string {
 	content, err := os.ReadFile("../../../examples/argocd/analysistemplate.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text := strings.NewReplacer("{{args.loadtest}}", "shop-gate", "loadtest-dev/kubectl-loadtest:0.1.0", cluster.Image("kubectl-loadtest")+":"+cluster.ImageTag()).Replace(string(content))
 	template, rights, _ := strings.Cut(text, "\n---\n")
-	if err := pipe(t.Context(), []byte(rights), "apply", "-n", s.ns, "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, pipe(t.Context(), []byte(rights), "apply", "-n", s.ns, "-f", "-"))
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(template), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal([]byte(template), &o.Object))
 	metrics, _, _ := unstructured.NestedSlice(o.Object, "spec", "metrics")
 	spec, _, _ := unstructured.NestedMap(metrics[0].(map[string]any), "provider", "job", "spec")
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "analysis-", Namespace: s.ns}}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &job.Spec); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.API.Create(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &job.Spec))
+	must.Succeed(t, cluster.API.Create(t.Context(), job))
 	cluster.Soon(t, func(ctx context.Context) error {
 		if err := cluster.API.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
 			return err
@@ -56,9 +47,7 @@ func (s *gitOps) analysis(t *testing.T) string {
 	})
 	log, err := cluster.Command(t.Context(), "kubectl", "-n", s.ns, "logs", "job/"+job.Name)
 	var all v1alpha1.LoadTestList
-	if err := errors.Join(err, cluster.API.List(t.Context(), &all, client.InNamespace(s.ns))); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(err, cluster.API.List(t.Context(), &all, client.InNamespace(s.ns))))
 	for _, lt := range all.Items {
 		if lt.Annotations["loadtest.dev/rerun-of"] != "shop-gate" {
 			continue

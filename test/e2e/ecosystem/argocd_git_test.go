@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // gitRepository is a clone of the story's repository, which Argo CD reads inside the
@@ -37,9 +38,7 @@ func (g *gitRepository) git(t *testing.T, args ...string) string {
 func (g *gitRepository) put(t *testing.T, file string, replace ...string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", "argocd", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(string(content), replace[i]) {
 			t.Fatalf("%s has no %q", file, replace[i])
@@ -51,12 +50,8 @@ func (g *gitRepository) put(t *testing.T, file string, replace ...string) {
 func (g *gitRepository) write(t *testing.T, file string, content []byte) {
 	t.Helper()
 	target := filepath.Join(g.folder, file)
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(target, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(target), 0o755))
+	must.Succeed(t, os.WriteFile(target, content, 0o600))
 }
 
 // push commits everything and pushes it, and returns the revision.

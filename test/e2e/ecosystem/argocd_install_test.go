@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const argoCDNamespace = "argocd"
@@ -22,13 +23,9 @@ func installArgoCD(t *testing.T) {
 	t.Helper()
 	module := strings.TrimSpace(cluster.MustCommand(t, "go", "-C", "../../../hack/components/argocd", "list", "-m", "-f", "{{.Dir}}", "github.com/argoproj/argo-cd/v3"))
 	manifest, err := os.ReadFile(filepath.Join(module, "manifests", "core-install.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ours, err := os.ReadFile("argocd/install.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	argo, redis := cluster.Image("argocd")+":"+cluster.ImageTag(), cluster.Image("redis")+":"+cluster.ImageTag()
 	manifest = []byte(strings.NewReplacer(
 		"quay.io/argoproj/argocd:v3.2.1", argo, "public.ecr.aws/docker/library/redis:8.2.2-alpine", redis,
@@ -74,9 +71,7 @@ func uninstallArgoCD(t *testing.T, manifest []byte) {
 // apply applies manifests, those without a namespace into Argo CD's.
 func apply(t *testing.T, manifest []byte) {
 	t.Helper()
-	if err := pipe(t.Context(), manifest, "apply", "--server-side", "--force-conflicts", "-n", argoCDNamespace, "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, pipe(t.Context(), manifest, "apply", "--server-side", "--force-conflicts", "-n", argoCDNamespace, "-f", "-"))
 }
 
 // pipe runs kubectl with that input.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // argoCDChecks are the story of a team that releases by Git: what it pushes is synced by a
@@ -128,9 +129,7 @@ func (s *gitOps) stays(name string) func(*testing.T) string {
 			if sync, health := str(app, "status", "sync", "status"), str(app, "status", "health", "status"); sync != "Synced" || health != "Healthy" {
 				t.Fatalf("it is %s and %s: %v", sync, health, app.Object["status"])
 			}
-			if err := cluster.SleepUntil(t.Context(), time.Now().Add(3*time.Second)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, cluster.SleepUntil(t.Context(), time.Now().Add(3*time.Second)))
 		}
 		return fmt.Sprintf("Synced and Healthy each of %d times, all compared anew", looks)
 	}
@@ -140,23 +139,17 @@ func (s *gitOps) stays(name string) func(*testing.T) string {
 func (s *gitOps) samples(t *testing.T) string {
 	ns, n := cluster.Namespace(t), 0
 	files, err := filepath.Glob("../../../config/samples/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		var lt unstructured.Unstructured
 		if err := yaml.Unmarshal(content, &lt.Object); err != nil || lt.GetKind() != "LoadTest" {
 			continue
 		}
 		lt.Object["spec"].(map[string]any)["suspend"] = true
 		held, err := yaml.Marshal(lt.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		s.git.write(t, fmt.Sprintf("samples/%s.yaml", lt.GetName()), held)
 		n++
 	}
@@ -179,9 +172,7 @@ func (s *gitOps) samples(t *testing.T) string {
 // set applies the example of an ApplicationSet.
 func (s *gitOps) set(t *testing.T) string {
 	content, err := os.ReadFile("../../../examples/argocd/applicationset.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	apply(t, content)
 	var names []string
 	for _, preset := range []string{"seed-004-lua", "seed-004-hash", "seed-004-transaction"} {
@@ -207,9 +198,7 @@ func application() *unstructured.Unstructured {
 func (s *gitOps) application(t *testing.T, name, folder, ns string) {
 	t.Helper()
 	content, err := os.ReadFile("../../../examples/argocd/application.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	apply(t, []byte(strings.NewReplacer(
 		"name: shop", "name: "+name, "https://git.example.com/shop.git", argoCDRepository, "path: hook", "path: "+folder, "namespace: shop", "namespace: "+ns,
 	).Replace(string(content))))
@@ -218,9 +207,7 @@ func (s *gitOps) application(t *testing.T, name, folder, ns string) {
 func (s *gitOps) get(t *testing.T, name string) *unstructured.Unstructured {
 	t.Helper()
 	app := application()
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: argoCDNamespace, Name: name}, app); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: argoCDNamespace, Name: name}, app))
 	return app
 }
 
@@ -262,9 +249,7 @@ func (s *gitOps) synced(t *testing.T, name, revision string) (phase, message str
 func (s *gitOps) verdict(t *testing.T, name string, want v1alpha1.Verdict) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: name}, lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: name}, lt))
 	s.tell("LoadTest %s: %s: %s", name, lt.Status.Verdict, cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
 	if lt.Status.Verdict != want {
 		t.Errorf("LoadTest %s is %s, want %s", name, lt.Status.Verdict, want)

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -49,9 +50,7 @@ func installsForOneNamespace(t *testing.T) string {
 	targets := map[string]cluster.Counter{}
 	for _, ns := range []string{watched, other} {
 		target, err := cluster.StartCounter(t.Context(), ns, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		targets[ns] = target
 	}
 	ignored := cluster.Create(t, other, "run", shortRun)
@@ -59,21 +58,15 @@ func installsForOneNamespace(t *testing.T) string {
 	cluster.Finish(t, lt)
 	seen := exactly(t, lt, targets[watched], shortRunSends)
 
-	if err := cluster.API.Get(t.Context(), keyOf(ignored), ignored); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), keyOf(ignored), ignored))
 	counts, err := targets[other].Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	jobs := cluster.MustCommand(t, "kubectl", "-n", other, "get", "jobs,configmaps", "-l", "loadtest.dev/run", "-o", "name")
 	if ignored.Status.ObservedGeneration > 0 || len(ignored.Status.Conditions) > 0 || counts["run"].Received > 0 || jobs != "" {
 		t.Errorf("another namespace is touched: %+v, %d requests, %s", ignored.Status, counts["run"].Received, jobs)
 	}
 	// The operator that rests would run it.
-	if err := cluster.API.Delete(t.Context(), ignored); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Delete(t.Context(), ignored))
 	checkNamespacedRights(t, "system:serviceaccount:"+home+":"+account, watched, other)
 	passesHelmTest(t, release, home)
 	return seen + "; outside nothing was touched, and no right is there"
@@ -121,8 +114,6 @@ func restOperator(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := scale(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, scale(t.Context(), 0))
 	cluster.MustCommand(t, "kubectl", "-n", cluster.OperatorNamespace, "wait", "--for=delete", "pod", "-l", "app.kubernetes.io/name=loadtest-operator", "--timeout="+cluster.Patience.String())
 }

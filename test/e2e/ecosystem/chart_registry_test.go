@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const pushedVersion = "1.2.3"
@@ -31,25 +32,17 @@ type registry struct{ address string }
 func startRegistry(t *testing.T) registry {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	r := registry{listener.Addr().String()}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, listener.Close())
 	folder := t.TempDir()
 	config := filepath.Join(folder, "config.yml")
 	text := fmt.Sprintf("version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n", folder, r.address)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(config, []byte(text), 0o600))
 	program := exec.Command("docker-registry", "serve", config)
 	var said bytes.Buffer
 	program.Stdout, program.Stderr = &said, &said
-	if err := program.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, program.Start())
 	t.Cleanup(func() {
 		_ = program.Process.Kill()
 		_ = program.Wait()
@@ -57,9 +50,7 @@ func startRegistry(t *testing.T) registry {
 			t.Log(said.String())
 		}
 	})
-	if err := cluster.Try(t.Context(), cluster.Patience, func(ctx context.Context) error { return r.get(ctx, "", "", &struct{}{}) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Try(t.Context(), cluster.Patience, func(ctx context.Context) error { return r.get(ctx, "", "", &struct{}{}) }))
 	return r
 }
 
@@ -108,9 +99,7 @@ func pushesAndPulls(t *testing.T) string {
 	var said [2]string
 	for i := range said {
 		out, err := makePush(t.Context(), home, pushedVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		said[i] = out
 	}
 	if said[0] != said[1] || strings.Count(said[0], "@sha256:") != 4 {
@@ -131,9 +120,7 @@ func pushesAndPulls(t *testing.T) string {
 func (r registry) checkPlatforms(t *testing.T, repository, program string) {
 	t.Helper()
 	var index manifest
-	if err := r.get(t.Context(), repository+"/manifests/"+pushedVersion, "application/vnd.oci.image.index.v1+json", &index); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.get(t.Context(), repository+"/manifests/"+pushedVersion, "application/vnd.oci.image.index.v1+json", &index))
 	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 	if len(index.Manifests) != len(machines) || index.Annotations["org.opencontainers.image.version"] != pushedVersion {
 		t.Errorf("%s has %d images, and says %v", repository, len(index.Manifests), index.Annotations)
@@ -151,14 +138,10 @@ func (r registry) checkPlatforms(t *testing.T, repository, program string) {
 		if err == nil {
 			err = r.get(t.Context(), repository+"/blobs/"+image.Config.Digest, "", &config)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		binary := r.file(t, repository, image.Layers[0].Digest, program)
 		parsed, err := elf.NewFile(bytes.NewReader(binary))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		architecture := listed.Platform.Architecture
 		if parsed.Machine != machines[architecture] || config.Architecture != architecture || config.OS != "linux" ||
 			config.Config.User != "65532:65532" || strings.Join(config.Config.Entrypoint, " ") != "/"+program {
@@ -171,13 +154,9 @@ func (r registry) checkPlatforms(t *testing.T, repository, program string) {
 func (r registry) file(t *testing.T, repository, layer, name string) []byte {
 	t.Helper()
 	packed, err := r.read(t.Context(), repository+"/blobs/"+layer, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	archive := tar.NewReader(plain)
 	for {
 		header, err := archive.Next()
@@ -188,9 +167,7 @@ func (r registry) file(t *testing.T, repository, layer, name string) []byte {
 			continue
 		}
 		content, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return content
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const operatorChart = "../../../charts/loadtest-operator"
@@ -69,24 +70,18 @@ func passesHelmTest(t *testing.T, release, namespace string) string {
 func earlier(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "loadtest-operator")
-	if err := os.CopyFS(folder, os.DirFS(operatorChart)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.CopyFS(folder, os.DirFS(operatorChart)))
 	for file, change := range map[string]*strings.Replacer{
 		"Chart.yaml":  strings.NewReplacer("\nversion: 0.1.0", "\nversion: 0.0.9"),
 		"values.yaml": strings.NewReplacer("maxLoadTests: 300", "maxLoadTests: 200"),
 	} {
 		before, err := os.ReadFile(filepath.Join(folder, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		after := change.Replace(string(before))
 		if after == string(before) {
 			t.Fatalf("%s is not changed", file)
 		}
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(after), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(folder, file), []byte(after), 0o600))
 	}
 	return folder
 }
@@ -101,9 +96,7 @@ func inOperator(t *testing.T, command string, args ...string) {
 func keepRelease(t *testing.T) {
 	t.Helper()
 	var revisions []struct{ Revision int }
-	if err := json.Unmarshal([]byte(cluster.MustCommand(t, "helm", "history", "loadtest-operator", "--namespace", cluster.OperatorNamespace, "--max", "1", "--output", "json")), &revisions); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(cluster.MustCommand(t, "helm", "history", "loadtest-operator", "--namespace", cluster.OperatorNamespace, "--max", "1", "--output", "json")), &revisions))
 	t.Cleanup(func() {
 		if _, err := cluster.Command(context.Background(), "helm", "rollback", "loadtest-operator", fmt.Sprint(revisions[0].Revision),
 			"--namespace", cluster.OperatorNamespace, "--wait", "--timeout", cluster.Patience.String()); err != nil {
@@ -117,9 +110,7 @@ func runsThroughUpgrade(t *testing.T) string {
 	keepRelease(t)
 	inOperator(t, "upgrade", earlier(t), "--reset-then-reuse-values", "--wait")
 	target, err := cluster.StartCounter(t.Context(), cluster.Namespace(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	lt := cluster.Create(t, target.Namespace, "run", longRun)
 	cluster.Until(t, lt, "sending", cluster.Sending)
 	first := cluster.AwaitLeader(t, "").Name
@@ -130,9 +121,7 @@ func runsThroughUpgrade(t *testing.T) string {
 	if first == second || second == third {
 		t.Errorf("leaders are %s, %s and %s", first, second, third)
 	}
-	if err := cluster.API.Get(t.Context(), keyOf(lt), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), keyOf(lt), lt))
 	if lt.Status.Verdict != "" {
 		t.Errorf("it ended before the rollback did")
 	}
@@ -144,9 +133,7 @@ func runsThroughUpgrade(t *testing.T) string {
 func exactly(t *testing.T, lt *v1alpha1.LoadTest, target cluster.Counter, sends int64) string {
 	t.Helper()
 	counts, err := target.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	s, received := lt.Status.Steps[0].Result, counts["run"].Received
 	if lt.Status.Verdict != v1alpha1.VerdictPassed || s == nil || s.Sent != sends || s.Expected != sends || received != sends {
 		status, _ := yaml.Marshal(lt.Status)
@@ -190,9 +177,7 @@ func stopsAtOlderCRDs(t *testing.T) string {
 	if after := cluster.AwaitLeader(t, "").Name; after != before {
 		t.Errorf("%s leads, want %s still", after, before)
 	}
-	if err := restore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, restore(t.Context()))
 	cluster.MustCommand(t, "kubectl", "-n", cluster.OperatorNamespace, "rollout", "status", "deploy/loadtest-operator", "--timeout="+cluster.Patience.String())
 	if after := cluster.AwaitLeader(t, "").Name; after == before {
 		t.Errorf("%s leads still", after)

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // fluxSource stands for source-controller, which cannot be built: it serves what is in the
@@ -43,9 +44,7 @@ func (s *fluxSource) put(t *testing.T, path, example string, replace ...string) 
 func fluxExample(t *testing.T, example string, replace ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", example))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(string(content), replace[i]) {
 			t.Fatalf("%s has no %q", example, replace[i])
@@ -62,13 +61,9 @@ func (s *fluxSource) push(t *testing.T) (revision string) {
 	digest := hex.EncodeToString(sum[:])
 	name := digest[:12] + ".tar.gz"
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+s.address+"/"+name, bytes.NewReader(artifact))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusCreated {
 		t.Fatalf("put %s: %s", name, answer.Status)
@@ -87,13 +82,9 @@ func (s *fluxSource) push(t *testing.T) (revision string) {
 			"message": "stored artifact for revision '" + revision + "'", "observedGeneration": int64(1),
 		}},
 	}
-	if err := cluster.API.Get(t.Context(), client.ObjectKeyFromObject(repository), repository); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKeyFromObject(repository), repository))
 	repository.Object["status"] = status
-	if err := cluster.API.Status().Update(t.Context(), repository); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Status().Update(t.Context(), repository))
 	return revision
 }
 
@@ -105,19 +96,13 @@ func (s *fluxSource) archive(t *testing.T) []byte {
 	archive := tar.NewWriter(compressed)
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		content := []byte(s.files[path])
-		if err := archive.WriteHeader(&tar.Header{Name: path, Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, archive.WriteHeader(&tar.Header{Name: path, Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg}))
 		if _, err := archive.Write(content); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := compressed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, archive.Close())
+	must.Succeed(t, compressed.Close())
 	return out.Bytes()
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const fluxNamespace = "flux-system"
@@ -150,9 +151,7 @@ func (s *fluxStory) substitutes(t *testing.T) string {
 		t.Errorf("it is %s: %s", status, said)
 	}
 	lt := &v1alpha1.LoadTest{}
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-1-5-1"}, lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-1-5-1"}, lt))
 	if path := lt.Spec.Requests[0].Path; path != "/orders?n=${seq}" || lt.Status.Verdict != v1alpha1.VerdictPassed {
 		t.Errorf("it asks for %s, and is %s", path, lt.Status.Verdict)
 	}
@@ -218,9 +217,7 @@ func (s *fluxStory) condition(ctx context.Context, name string) (status, said st
 func (s *fluxStory) loadTest(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{}
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-gate"}, lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-gate"}, lt))
 	return lt
 }
 
@@ -229,15 +226,11 @@ func (s *fluxStory) loadTest(t *testing.T) *v1alpha1.LoadTest {
 func installFlux(t *testing.T) *fluxSource {
 	t.Helper()
 	ours, err := os.ReadFile("flux.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	component := filepath.Join("..", "..", "..", "hack", "components", "flux")
 	controller := strings.TrimSpace(cluster.MustCommand(t, "go", "-C", component, "list", "-m", "-f", "{{.Dir}}", "github.com/fluxcd/kustomize-controller"))
 	deployment, err := os.ReadFile(filepath.Join(controller, "config", "manager", "deployment.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	crds := []string{"-f", filepath.Join(controller, "config", "crd", "bases"), "-f", filepath.Join(fluxSources(t, component), "config", "crd", "bases")}
 	t.Cleanup(func() { uninstallFlux(t, crds) })
 	cluster.MustCommand(t, "kubectl", "create", "namespace", fluxNamespace)
@@ -291,7 +284,5 @@ func uninstallFlux(t *testing.T, crds []string) {
 // applyFlux applies manifests, those without a namespace into Flux's.
 func applyFlux(t *testing.T, manifest string) {
 	t.Helper()
-	if err := pipe(t.Context(), []byte(manifest), "apply", "--server-side", "-n", fluxNamespace, "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, pipe(t.Context(), []byte(manifest), "apply", "--server-side", "-n", fluxNamespace, "-f", "-"))
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // checkMinIO has the results of a LoadTest outlive it in a real object store: it waits for
@@ -88,25 +89,18 @@ func installMinIO(t *testing.T) *minio {
 	t.Helper()
 	m := &minio{namespace: cluster.Namespace(t)}
 	manifest, err := os.ReadFile("minio.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	manifest = bytes.ReplaceAll(manifest, []byte("IMAGE"), []byte(cluster.Image("minio")+":"+cluster.ImageTag()))
-	if err := pipe(t.Context(), manifest, "apply", "--server-side", "-n", m.namespace, "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
-	if m.webhook, err = cluster.StartCounter(t.Context(), m.namespace, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, pipe(t.Context(), manifest, "apply", "--server-side", "-n", m.namespace, "-f", "-"))
+	m.webhook, err = cluster.StartCounter(t.Context(), m.namespace, "")
+	must.Succeed(t, err)
 	cluster.MustCommand(t, "kubectl", "-n", m.namespace, "wait", "--for=condition=Ready", "pod/minio", "--timeout="+cluster.Patience.String())
 	m.address = cluster.ForwardIn(t, m.namespace, "pod/minio", "9000")
 	m.ask(t, http.MethodPut, "load-tests")
 	m.giveKey(t, "wrong-"+minioSecret)
 	before := filepath.Join(t.TempDir(), "values.yaml")
 	values := cluster.MustCommand(t, "helm", "get", "values", "loadtest-operator", "--namespace", cluster.OperatorNamespace, "--output", "yaml")
-	if err := os.WriteFile(before, []byte(values), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(before, []byte(values), 0o600))
 	upgrade := []string{"upgrade", "loadtest-operator", "../../../charts/loadtest-operator", "--namespace", cluster.OperatorNamespace, "--values", before, "--wait", "--timeout", cluster.Patience.String()}
 	t.Cleanup(func() {
 		_, err := cluster.Command(context.Background(), "helm", upgrade...)
@@ -131,31 +125,21 @@ func (m *minio) giveKey(t *testing.T, key string) {
 		StringData: map[string]string{"accessKeyID": "loadtest", "secretAccessKey": key, "webhookKey": "0123456789abcdef"},
 	}
 	manifest, err := json.Marshal(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pipe(t.Context(), manifest, "apply", "--server-side", "-f", "-"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
+	must.Succeed(t, pipe(t.Context(), manifest, "apply", "--server-side", "-f", "-"))
 }
 
 // ask sends a signed request without a body, and returns the answer's.
 func (m *minio) ask(t *testing.T, method, path string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+m.address+"/"+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	sum := sha256.Sum256(nil)
 	request.Header.Set("X-Amz-Content-Sha256", hex.EncodeToString(sum[:]))
 	credentials := aws.Credentials{AccessKeyID: "loadtest", SecretAccessKey: minioSecret}
-	if err := v4.NewSigner().SignHTTP(t.Context(), credentials, request, hex.EncodeToString(sum[:]), "s3", "us-east-1", time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, v4.NewSigner().SignHTTP(t.Context(), credentials, request, hex.EncodeToString(sum[:]), "s3", "us-east-1", time.Now()))
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
@@ -169,16 +153,12 @@ func (m *minio) report(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	object := m.ask(t, http.MethodGet, fmt.Sprintf("load-tests/e2e/%s/%s/%s.json.gz", lt.Namespace, lt.Name, lt.UID))
 	file := filepath.Join(t.TempDir(), "kept.json.gz")
-	if err := os.WriteFile(file, object, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, object, 0o600))
 	from := func(form string) string {
 		return cluster.MustCommand(t, "kubectl-loadtest", "report", "--kubeconfig", os.DevNull, "--from", file, "-o", form)
 	}
 	kept := &v1alpha1.LoadTest{}
-	if err := json.Unmarshal([]byte(from("json")), kept); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(from("json")), kept))
 	got, want := &kept.Status, &lt.Status
 	if got.Verdict == "" || got.Verdict != want.Verdict || got.Steps[0].Result.Sent != want.Steps[0].Result.Sent || kept.UID != lt.UID {
 		t.Errorf("%s of %d requests was kept, and it was %s of %d", got.Verdict, got.Steps[0].Result.Sent, want.Verdict, want.Steps[0].Result.Sent)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/gotest"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // module makes the checks that need a component's Go module: the tests of
@@ -20,9 +21,7 @@ func (e *ecosystem) module(t *testing.T, component, name string) {
 	command.Stderr = &problems
 	out, failure := command.Output()
 	checks, err := gotest.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, check := range checks {
 		e.tell(component, check.What, check.Seen, check.Failed)
 		if check.Failed {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // prometheus is one that the Prometheus Operator runs.
@@ -32,9 +33,7 @@ func installPrometheus(t *testing.T) *prometheus {
 	cluster.MustCommand(t, "kubectl", "apply", "--server-side", "-f", crds)
 	cluster.MustCommand(t, "kubectl", "wait", "--for=condition=Established", "-f", crds)
 	manifest, err := os.ReadFile("prometheus.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text := strings.NewReplacer("NAMESPACE", p.namespace, "IMAGE", cluster.Image("prometheus"), "TAG", cluster.ImageTag()).Replace(string(manifest))
 	t.Cleanup(func() {
 		p.clean(t, "-n", p.namespace, "delete", "prometheus", "--all")
@@ -105,15 +104,11 @@ func (p *prometheus) query(t *testing.T, expr string) []sample {
 			Value  [2]any
 		}
 	}
-	if err := p.get(t.Context(), "query", map[string]string{"query": expr}, &vector); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.get(t.Context(), "query", map[string]string{"query": expr}, &vector))
 	var samples []sample
 	for _, r := range vector.Result {
 		value, err := strconv.ParseFloat(r.Value[1].(string), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		samples = append(samples, sample{r.Metric, value})
 	}
 	return samples
@@ -143,9 +138,7 @@ func (p *prometheus) points(t *testing.T, expr string, since time.Time) int {
 	err := p.get(t.Context(), "query_range", map[string]string{
 		"query": expr, "start": at(end.Add(-end.Sub(since).Truncate(step))), "end": at(end), "step": fmt.Sprint(step.Seconds()),
 	}, &matrix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	n := 0
 	for _, r := range matrix.Result {
 		for _, v := range r.Values {

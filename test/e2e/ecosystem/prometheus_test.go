@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // clicks is a ladder of the shortener, whose clicks go through a queue.
@@ -102,9 +103,7 @@ func (p *prometheus) targets(t *testing.T, up string, want int) string {
 func (p *prometheus) rules(t *testing.T) string {
 	t.Helper()
 	file, err := os.ReadFile("../../../charts/loadtest-operator/files/rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := strings.Count(string(file), "- alert: ")
 	var found struct {
 		Groups []struct {
@@ -176,9 +175,7 @@ func (p *prometheus) dashboard(t *testing.T, lt *v1alpha1.LoadTest, since time.T
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &board); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(out), &board))
 	fill := strings.NewReplacer("$__rate_interval", "10s", "$namespace", lt.Namespace, "$name", lt.Name, "$target", lt.Namespace)
 	asked := 0
 	ask := func(title, expr string) {
@@ -227,9 +224,7 @@ thresholds: [{metric: p50, max: 1us}]
 		if shown == 0 || len(p.query(t, firing)) == 0 {
 			t.Fatalf("there was nothing to end: %d series, alerts %v", shown, p.query(t, firing))
 		}
-		if err := cluster.API.Delete(t.Context(), lt); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Delete(t.Context(), lt))
 		p.eventually(t, "nothing is left of "+lt.Name, func() (bool, string) {
 			found := append(p.query(t, series), p.query(t, firing)...)
 			return len(found) == 0, fmt.Sprint(found)

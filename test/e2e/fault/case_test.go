@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // often are the cases that run on every change.
@@ -59,9 +58,7 @@ func TestCasesCoverAllLoadsAndProtocols(t *testing.T) {
 		}
 	}
 	want := map[Disturbance]int{WorkerStopped: 8, TargetPaused: 8, WorkerFrozen: 1, WorkerThrottled: 1, TargetHangs: 1}
-	if diff := cmp.Diff(want, n); diff != "" {
-		t.Errorf("runs on every change (-want +got):\n%s", diff)
-	}
+	same.As(t, "runs on every change", want, n)
 }
 
 // A target that stands still for 14 of 20 s is Failed, and says itself that it did. One worker

@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func n(i int64) *int64 { return &i }
@@ -146,9 +145,7 @@ func TestJudge(t *testing.T) {
 			for _, p := range Judge(tt.want, tt.got) {
 				kinds = append(kinds, p.Kind)
 			}
-			if diff := cmp.Diff(tt.kinds, kinds); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			same.As(t, "problems", tt.kinds, kinds)
 		})
 	}
 }

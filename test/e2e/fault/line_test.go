@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLine(t *testing.T) {
@@ -37,9 +37,7 @@ func TestLine(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, strings.Join(strings.Fields(tt.line.String()), " ")); diff != "" {
-				t.Errorf("line (-want +got):\n%s", diff)
-			}
+			same.As(t, "line", tt.want, strings.Join(strings.Fields(tt.line.String()), " "))
 		})
 	}
 }

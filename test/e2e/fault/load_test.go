@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestPlannedIsWhatTheOperatorPlans(t *testing.T) {
@@ -80,9 +79,7 @@ func TestInstantsAreHit(t *testing.T) {
 		"cut":                  "step 2, 4.0s of 8s",
 		"finishing":            "step 2, 4.5s of 4s",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the instants (-want +got):\n%s", diff)
-	}
+	same.As(t, "the instants", want, got)
 }
 
 func TestPrologueIsTheLongestLead(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -120,9 +121,7 @@ func TestRunBesideBusyLoops(t *testing.T) {
 	for range 2 {
 		loop := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
 		loop.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it ends with the test's process
-		if err := loop.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, loop.Start())
 		defer func() {
 			stop()
 			_ = loop.Wait() // it was killed
@@ -130,9 +129,7 @@ func TestRunBesideBusyLoops(t *testing.T) {
 	}
 	machine := pressure.Start()
 	s := newSubject(target, "beside", "busy loops", easy(time.Minute), fault.Expectation{})
-	if err := s.create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.create(t.Context()))
 	cluster.Finish(t, &s.lt)
 	fmt.Printf("beside busy loops: %s (%s)\n", s.lt.Status.Verdict, machine.Read())
 	if s.lt.Status.Verdict != v1alpha1.VerdictPassed {

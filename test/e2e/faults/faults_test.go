@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // TestFaults injects faults into runs, and judges each run by what its target counted.
@@ -30,13 +31,10 @@ func TestFaults(t *testing.T) {
 	c := newCampaign(t)
 	c.full, c.only = os.Getenv("FULL") != "", os.Getenv("FAULT")
 	var err error
-	if c.seed, err = strconv.ParseUint(cluster.Env("SEED", strconv.Itoa(rand.IntN(1000))), 10, 64); err != nil {
-		t.Fatal(err)
-	}
+	c.seed, err = strconv.ParseUint(cluster.Env("SEED", strconv.Itoa(rand.IntN(1000))), 10, 64)
+	must.Succeed(t, err)
 	if c.local {
-		if err := healAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, healAll(t.Context()))
 	}
 	fmt.Println(fault.Header())
 	t.Run("one run", func(t *testing.T) { c.in(t).single() })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // undo takes a fault back.
@@ -44,9 +45,7 @@ const singlesAtOnce = 6
 // single injects all faults that hit one run only, some at once.
 func (c *campaign) single() {
 	shared, err := c.counter(c.t.Context(), "")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Succeed(c.t, err)
 	for _, g := range []struct {
 		name string
 		all  []single

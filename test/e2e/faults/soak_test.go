@@ -16,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 var soakSeed = flag.Uint64("seed", 0, "seed of the soak; 0: another one each time")
@@ -39,9 +40,7 @@ const (
 // cluster, and looks for what is stuck, leaked or judged wrongly. `make soak` runs it.
 func TestSoak(t *testing.T) {
 	length, err := time.ParseDuration(cluster.Env("DURATION", "0s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	if length == 0 || cluster.Env("CLUSTER", "local") != "local" {
 		t.Skip("make soak runs it, on the local cluster, whose nodes are processes of this host")
 	}
@@ -84,9 +83,7 @@ func newSoaker(t *testing.T, length time.Duration) *soaker {
 		s.seed = uint64(time.Now().UnixNano())
 	}
 	fmt.Printf("soak: seed=%d length=%s; ARGS=-seed=%d repeats the order\n", s.seed, length, s.seed)
-	if err := healAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, healAll(t.Context()))
 	target := cluster.CounterOf(t, cluster.Namespace(t))
 	s.target, s.operator, s.begun = target, cluster.NewScraper(t, target.Namespace), time.Now()
 	t.Cleanup(s.injecting.Wait)
@@ -101,9 +98,7 @@ func (s *soaker) lap(ctx context.Context, name string, actions []soak.Action) {
 	fault := make(chan error, 1)
 	fault <- nil // none is under way
 	for _, a := range actions {
-		if err := cluster.SleepUntil(ctx, begun.Add(a.At)); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Succeed(s.t, cluster.SleepUntil(ctx, begun.Add(a.At)))
 		if a.IsFault() {
 			s.check(<-fault)
 			s.faults++
@@ -124,9 +119,7 @@ func (s *soaker) lap(ctx context.Context, name string, actions []soak.Action) {
 // check ends the test if the soak itself cannot go on.
 func (s *soaker) check(err error) {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Succeed(s.t, err)
 }
 
 // say prints a line with the time since the beginning.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -138,12 +139,8 @@ func surviveTakeover(t *testing.T, allowed string, disturb func(t *testing.T, en
 // start it again, with the lease that it held.
 func kill(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
-	if err := signal(pod, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.API.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, signal(pod, syscall.SIGKILL))
+	must.Succeed(t, cluster.API.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 }
 
 // rollOutWithoutWait replaces both operators, of which none may leave the next one to wait for
@@ -190,9 +187,7 @@ func watchHolders(t *testing.T) func() []string {
 	leases, err := cluster.Clientset.CoordinationV1().Leases(cluster.OperatorNamespace).Watch(t.Context(), metav1.ListOptions{
 		FieldSelector: "metadata.name=loadtest-operator.loadtest.dev",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	seen := make(chan []string, 1)
 	go func() {
 		var holders []string
@@ -221,20 +216,14 @@ func leftBy(holders []string) (left []string) {
 func pauseAPIServer(t *testing.T, d time.Duration) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/comm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for _, file := range files {
 		if name, err := os.ReadFile(file); err != nil || strings.TrimSpace(string(name)) != "kube-apiserver" {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		must.Succeed(t, syscall.Kill(pid, syscall.SIGSTOP))
 		defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 		<-time.After(d)
 		return

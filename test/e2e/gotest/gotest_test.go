@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestChecksAreTestsThatHaveSeenSomethingOrFailed(t *testing.T) {
@@ -27,17 +28,13 @@ func TestChecksAreTestsThatHaveSeenSomethingOrFailed(t *testing.T) {
 {"Action":"fail","Package":"example.com/m"}
 `
 	got, err := Read([]byte(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	want := []Check{
 		{What: "Health: a run that passed", Seen: "Healthy"},
 		{What: "Health: failed", Failed: true, Output: "    it is Degraded\n"},
 		{What: "Health", Failed: true},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	same.As(t, "checks", want, got)
 }
 
 func TestALineThatIsTooLongIsAnError(t *testing.T) {

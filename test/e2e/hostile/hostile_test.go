@@ -9,31 +9,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Each response is one that a client cannot take as a whole, and goes on for as long as the
 // client reads.
 func TestResponsesAreHostile(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() { _ = serve(listener) }()
 	for path, r := range responses {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			conn, err := net.Dial("tcp", listener.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer conn.Close()
 			if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
-			if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 			want := int64(len(r.start) + 3*len(r.more))
 			if n, err := io.CopyN(io.Discard, conn, want); err != nil {
 				t.Errorf("%d bytes of %d: %v", n, want, err)
@@ -41,9 +37,7 @@ func TestResponsesAreHostile(t *testing.T) {
 		})
 	}
 	answer, err := http.Get("http://" + listener.Addr().String() + "/none")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusNotFound {
 		t.Errorf("another path has status %d", answer.StatusCode)
@@ -53,9 +47,7 @@ func TestResponsesAreHostile(t *testing.T) {
 // A call has an answer of gRPC, but for one that has none.
 func TestCallsAreAnsweredByTheirMessage(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() { _ = serveCalls(listener) }()
 	transport := &http.Transport{Protocols: new(http.Protocols)}
@@ -63,25 +55,19 @@ func TestCallsAreAnsweredByTheirMessage(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	post := func(ctx context.Context, message string) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+listener.Addr().String()+"/a.B/C", strings.NewReader(message))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		return transport.RoundTrip(r)
 	}
 	for message, want := range map[string][2]string{"other": {"12", ""}, "a markup": {"7", markup}} {
 		answer, err := post(t.Context(), message)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		answer.Body.Close()
 		if got := [2]string{answer.Header.Get("Grpc-Status"), answer.Header.Get("Grpc-Message")}; got != want {
 			t.Errorf("%s is answered by %q, want %q", message, got, want)
 		}
 	}
 	answer, err := post(t.Context(), "endless")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	defer answer.Body.Close()
 	if n, err := io.CopyN(io.Discard, answer.Body, 100_000); err != nil {
 		t.Errorf("%d bytes of a reply without end: %v", n, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // environmentSpec sends for so long that a pod of the target can start meanwhile, on a
@@ -32,9 +33,7 @@ func checkEnvironment(t *testing.T) judgement {
 	for _, ns := range []string{restarted, scaled} {
 		target := cluster.CounterOf(t, ns)
 		var pod corev1.Pod
-		if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: target.Name}, &pod); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: target.Name}, &pod))
 		targets, tests = append(targets, target), append(tests, cluster.Create(t, ns, "environment", fmt.Sprintf(environmentSpec, pod.Spec.NodeName)))
 	}
 	hits := []func() error{
@@ -50,9 +49,7 @@ func checkEnvironment(t *testing.T) judgement {
 		cluster.Until(t, lt, "in its second step", func(lt *v1alpha1.LoadTest) bool {
 			return len(lt.Status.Steps) == 2 && lt.Status.Steps[1].Result != nil && lt.Status.Steps[1].Result.Sent > 0
 		})
-		if err := hits[i](); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, hits[i]())
 	}
 	for _, lt := range tests {
 		cluster.Finish(t, lt)
@@ -68,9 +65,7 @@ func checkEnvironment(t *testing.T) judgement {
 func environmentTruth(t *testing.T, lt *v1alpha1.LoadTest) string {
 	t.Helper()
 	var pods corev1.PodList
-	if err := cluster.API.List(t.Context(), &pods, client.InNamespace(lt.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(lt.Namespace)))
 	count, restarts, shared := 0, int32(0), 0
 	nodes := map[string]bool{}
 	for _, pod := range pods.Items {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // journeySpec has each user log in with the key of its own row, and buy at the position
@@ -55,9 +56,7 @@ func checkJourney(t *testing.T) judgement {
 		rows += tenant + "," + keys[tenant] + "\n"
 	}
 	accounts := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "accounts"}, Data: map[string]string{"accounts.csv": rows}}
-	if err := cluster.API.Create(t.Context(), accounts); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), accounts))
 	lt := cluster.Create(t, ns, "shopping", journeySpec)
 	cluster.Finish(t, lt)
 	result := lt.Status.Steps[0].Result
@@ -78,9 +77,7 @@ func checkJourney(t *testing.T) judgement {
 func tenantKeys(t *testing.T, ns string, tenants []string) map[string]string {
 	t.Helper()
 	var secret corev1.Secret
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "eventstore"}, &secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "eventstore"}, &secret))
 	keys := map[string]string{}
 	for _, tenant := range tenants {
 		keys[tenant] = string(secret.Data["api-key-"+tenant])
@@ -114,9 +111,7 @@ func purchases(t *testing.T, ns, tenant, key string) int {
 func checkKeysAreNotShown(t *testing.T, lt *v1alpha1.LoadTest, keys map[string]string) {
 	t.Helper()
 	raw, err := json.Marshal(lt.Status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	for tenant, key := range keys {
 		if key == "" || strings.Contains(string(raw), key) {
 			t.Errorf("the status shows the key of %s, or there is none", tenant)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // abortSpec would send 3000 requests in a minute. The 31st failure decides that more than
@@ -26,9 +27,7 @@ thresholds: [{metric: failureRate, max: 1%, onBreach: Abort, grace: 0s}]
 func checkAbort(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
 	target := cluster.CounterOf(t, ns)
-	if err := target.Behave(t.Context(), "wrong"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, target.Behave(t.Context(), "wrong"))
 	lt := cluster.Create(t, ns, "abort", abortSpec)
 	cluster.Finish(t, lt)
 	counts := target.MustRead(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // goesOnSpec sends to a target that counts, from two workers of which one is lost.
@@ -36,9 +37,7 @@ func checkLoss(t *testing.T) judgement {
 	if err := cluster.API.List(t.Context(), &pods, client.InNamespace(ns), client.HasLabels{"loadtest.dev/run"}); err != nil || len(pods.Items) != 2 {
 		t.Fatalf("%d workers, %v; want 2", len(pods.Items), err)
 	}
-	if err := cluster.API.Delete(t.Context(), &pods.Items[0], client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Delete(t.Context(), &pods.Items[0], client.GracePeriodSeconds(0)))
 	cluster.Finish(t, lt)
 	counts := target.MustRead(t)
 	t.Log(cluster.Condition(lt, v1alpha1.ConditionFinished).Message)

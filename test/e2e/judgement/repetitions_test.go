@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // repeatedSpec sends 320 requests three times over, of which one time may fail. In the pauses
@@ -36,9 +37,7 @@ func checkInRepetitions(t *testing.T) judgement {
 		cluster.Until(t, tests[i], "in a pause", func(lt *v1alpha1.LoadTest) bool {
 			return len(lt.Status.Steps) > pause && lt.Status.Steps[pause].State == v1alpha1.StepRunning
 		})
-		if err := targets[i].Behave(t.Context(), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, targets[i].Behave(t.Context(), mode))
 	}
 	change(0, 1, "wrong")
 	change(1, 1, "wrong")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // searchSpec looks for the highest rate of which the limiter denies at most 1%, from one
@@ -49,8 +50,6 @@ func number(t *testing.T, s string) float64 {
 		return 0
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }

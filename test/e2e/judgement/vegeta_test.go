@@ -12,6 +12,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // driverSpec sends a targets file of vegeta at a rate, by one of the drivers.
@@ -29,16 +30,12 @@ worker: {driver: %s}
 func checkDrivers(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
 	target, err := cluster.StartCounterNamed(t.Context(), ns, "", "counter")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	files := map[string]string{}
 	for _, name := range []string{"auto", "vegeta"} {
 		files[name] = fmt.Sprintf("GET http://counter/%s\n\nPOST /%s\nContent-Type: text/plain\n", name, name)
 	}
-	if err := cluster.API.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "replay"}, Data: files}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "replay"}, Data: files}))
 	auto := cluster.Create(t, ns, "auto", fmt.Sprintf(driverSpec, "auto", v1alpha1.DriverAuto))
 	cluster.Finish(t, auto)
 	vegeta := cluster.Create(t, ns, "vegeta", fmt.Sprintf(driverSpec, "vegeta", v1alpha1.DriverVegeta))

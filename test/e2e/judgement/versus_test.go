@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // versusSpec has six users wait for two targets in turn, each of which takes a known time
@@ -29,9 +30,7 @@ func checkVersus(t *testing.T) judgement {
 	targets := map[v1alpha1.Side]cluster.Counter{}
 	for side, name := range map[v1alpha1.Side]string{v1alpha1.SideCandidate: "candidate", v1alpha1.SideControl: "control"} {
 		c, err := cluster.StartCounterNamed(t.Context(), ns, "", name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		targets[side] = c
 	}
 	equal := cluster.Create(t, ns, "equal", fmt.Sprintf(versusSpec, "100ms", "equal"))

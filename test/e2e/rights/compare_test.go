@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const username = "system:serviceaccount:loadtest-system:loadtest-operator"
@@ -28,16 +30,12 @@ func TestReadTakesTheAccountsOwnRequests(t *testing.T) {
 		line(username, "create", pod, `,"userAgent":"theft"`) +
 		line(username, "get", "null", "")
 	got := map[Request]bool{}
-	if err := Read(got, strings.NewReader(log), account, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Read(got, strings.NewReader(log), account, time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)))
 	want := map[Request]bool{
 		{Verb: "list", Resource: "pods", Namespace: "a"}:                                                true,
 		{Verb: "patch", Group: "loadtest.dev", Resource: "loadtests/status", Namespace: "a", Name: "x"}: true,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
+	same.As(t, "requests", want, got)
 	if err := Read(got, strings.NewReader(log), account, time.Date(2026, 11, 20, 10, 0, 1, 0, time.UTC)); err != nil || len(got) != 2 {
 		t.Errorf("what is older is taken: %v, %v", got, err)
 	}
@@ -69,9 +67,7 @@ func TestCompareInBothDirections(t *testing.T) {
 		Refused:   []string{"get pods/log in a, allowed by no role of its own", "update secrets key in other"},
 		Wildcards: []string{"* jobs.batch in own"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("comparison (-want +got):\n%s", diff)
-	}
+	same.As(t, "comparison", want, got)
 	if got.String() != "rbac: granted 6, used 4, unused 2, refused 2, wildcards 1" || len(got.Details()) != 5 {
 		t.Errorf("it reads %q, %q", got, got.Details())
 	}

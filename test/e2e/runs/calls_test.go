@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -76,9 +77,7 @@ func streamsAreCounted(t *testing.T) {
 		t.Fatalf("there is no result: %v", lt.Status.Conditions)
 	}
 	families, err := cluster.MetricsOf(t.Context(), ns, "eventstore-app-0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	was := fmt.Sprintf("%d streams of %d events", countOf(families, "eventstore_requests_total", "stream", "done"), countOf(families, "eventstore_events_read_total"))
 	got := fmt.Sprintf("%d streams of %d events", r.Sent, 2500*r.Outcomes.Success+1000*r.Outcomes.BadResponse)
 	if got != was || r.Outcomes.Success != 40 || r.Outcomes.BadResponse != 40 || r.StatusCodes[0].Code != measure.GRPCOK || r.StatusCodes[0].Count != 40 {
@@ -109,9 +108,7 @@ func describe(t *testing.T, ns, target, workload string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), target+".binpb")
 	set := cluster.MustCommand(t, "kubectl", "-n", ns, "exec", workload, "--", "/"+target, "descriptors")
-	if err := os.WriteFile(file, []byte(set), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(set), 0o600))
 	cluster.MustCommand(t, "kubectl", "-n", ns, "create", "configmap", "descriptors", "--from-file="+file)
 }
 
@@ -145,20 +142,14 @@ func callsAreCounted(t *testing.T, ns string) {
 func sampleCalls(t *testing.T, ns string) *v1alpha1.LoadTest {
 	t.Helper()
 	text, err := os.ReadFile("../../../config/samples/calls.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	lt := &v1alpha1.LoadTest{}
-	if err := yaml.UnmarshalStrict(text, lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict(text, lt))
 	lt.Namespace, lt.Spec.Steps[0].Duration = ns, &metav1.Duration{Duration: callsLength}
 	// The limits of the sample are those of a target with a node of its own.
 	second, tenth := intstr.FromString("1s"), intstr.FromString("10%")
 	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p99", Max: &second}, {Metric: v1alpha1.MetricDowntime, Max: &tenth}}
-	if err := cluster.API.Create(t.Context(), lt); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), lt))
 	return lt
 }
 

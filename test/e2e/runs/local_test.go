@@ -19,6 +19,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -86,9 +87,7 @@ func locally(t *testing.T, name, spec string) (*v1alpha1.LoadTest, int64) {
 	defer s.Close()
 	file := filepath.Join(t.TempDir(), name+".yaml")
 	manifest := fmt.Sprintf("apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: %s}\nspec:\n  %s", name, strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  "))
-	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(manifest), 0o600))
 	run := exec.CommandContext(t.Context(), "kubectl-loadtest", "run", "--local", "-f", file, "-o", "yaml",
 		"--service", "ratelimiter="+strings.TrimPrefix(s.URL, "http://"))
 	run.Stderr = os.Stderr

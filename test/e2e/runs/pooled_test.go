@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // ended is the line that a worker logs when a step has ended: a copy of what it
@@ -57,9 +58,7 @@ func workerCopies(t *testing.T, namespace string) (sent map[int]int64, pooled ma
 	t.Helper()
 	sent, pooled = map[int]int64{}, map[int]*measure.Histogram{}
 	var pods corev1.PodList
-	if err := cluster.API.List(t.Context(), &pods, client.InNamespace(namespace), client.HasLabels{"loadtest.dev/run"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(namespace), client.HasLabels{"loadtest.dev/run"}))
 	for _, pod := range pods.Items {
 		text, err := cluster.Clientset.CoreV1().Pods(namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(t.Context())
 		if err != nil {
@@ -80,9 +79,7 @@ func workerCopies(t *testing.T, namespace string) (sent map[int]int64, pooled ma
 			if pooled[e.Step] == nil {
 				pooled[e.Step] = measure.NewHistogram()
 			}
-			if err := pooled[e.Step].Merge(h); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, pooled[e.Step].Merge(h))
 		}
 	}
 	return sent, pooled

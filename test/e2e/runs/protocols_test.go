@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -42,9 +43,7 @@ func drained(t *testing.T, spec string) {
 	r.start("new", pods)
 	r.retire("old", pods)
 	for i := range pods {
-		if err := r.pods[fmt.Sprintf("old-%d", i)].Behave(t.Context(), "drain"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, r.pods[fmt.Sprintf("old-%d", i)].Behave(t.Context(), "drain"))
 	}
 	r.await("new", 1) // four connections may all lead to one of them
 	cluster.Finish(t, r.lt)

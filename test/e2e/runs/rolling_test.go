@@ -18,6 +18,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -54,9 +55,7 @@ func newRolled(t *testing.T, pods int, spec string) *rolled {
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "rolled"}, Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}, {Name: "https", Port: 8443}},
 	}}
-	if err := errors.Join(cluster.API.Create(t.Context(), service), cluster.DescribeHealth(t.Context(), r.namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, errors.Join(cluster.API.Create(t.Context(), service), cluster.DescribeHealth(t.Context(), r.namespace)))
 	r.start("old", pods)
 	r.lt = cluster.Create(t, r.namespace, "run", spec)
 	r.await("old", pods)
@@ -190,9 +189,7 @@ func TestRollingRestart(t *testing.T) {
 			r.retire("old", tc.pods)
 			r.await("new", tc.pods)
 			fmt.Printf("rolling restart, %s: new pods were asked after %.1f s\n", tc.name, time.Since(ready).Seconds())
-			if err := cluster.SleepUntil(t.Context(), time.Now().Add(drainsFor)); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, cluster.SleepUntil(t.Context(), time.Now().Add(drainsFor)))
 			old := r.asked("old-0")
 			r.mustAgree()
 			if after := r.asked("old-0"); after != old {
@@ -209,9 +206,7 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 	t.Parallel()
 	other := cluster.CounterOf(t, cluster.Namespace(t))
 	var pod corev1.Pod
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: other.Namespace, Name: other.Name}, &pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: other.Namespace, Name: other.Name}, &pod))
 	r := newRolled(t, 1, rolledSpec)
 	cluster.Until(t, r.lt, "measured", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
 	slice := &discoveryv1.EndpointSlice{
@@ -222,9 +217,7 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 		Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{pod.Status.PodIP}}},
 		Ports:       []discoveryv1.EndpointPort{{Name: ptr.To("http"), Port: ptr.To[int32](8080)}},
 	}
-	if err := cluster.API.Create(t.Context(), slice); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), slice))
 	cluster.Finish(t, r.lt)
 	if n := cluster.Received(t, other, "run"); n > 0 {
 		t.Errorf("a pod that the operator did not name was asked %d times", n)

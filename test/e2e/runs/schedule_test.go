@@ -15,6 +15,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -89,9 +90,7 @@ func checkChange(t *testing.T, ns string, target cluster.Counter) {
 // checkRollout starts a LoadTest for each of two rollouts.
 func checkRollout(t *testing.T, ns string, target cluster.Counter) {
 	d := deploymentOf(target, "shop")
-	if err := cluster.API.Create(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), d))
 	s := createSchedule(t, ns, "rolled", fmt.Sprintf(scheduledSpec, "onRollout: {kind: Deployment, name: shop}", "rolled"))
 	for n := 1; n <= 2; n++ {
 		for _, lt := range awaitRuns(t, s, n) {
@@ -118,13 +117,9 @@ func deploymentOf(c cluster.Counter, name string) *appsv1.Deployment {
 func createSchedule(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTestSchedule {
 	t.Helper()
 	s := &v1alpha1.LoadTestSchedule{}
-	if err := yaml.UnmarshalStrict([]byte(spec), &s.Spec); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict([]byte(spec), &s.Spec))
 	s.Namespace, s.Name = namespace, name
-	if err := cluster.API.Create(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), s))
 	return s
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // rolling is a workload whose rollouts are tested.
@@ -28,9 +29,7 @@ func checkWorkloads(t *testing.T, ns string, target cluster.Counter) {
 	var all []*rolling
 	for _, w := range []*rolling{statefulSetOf(target, "store"), daemonSetOf(target, "agent")} {
 		kind, name := w.object.GetObjectKind().GroupVersionKind().Kind, w.object.GetName()
-		if err := cluster.API.Create(t.Context(), w.object); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.API.Create(t.Context(), w.object))
 		fields := fmt.Sprintf("onRollout: {kind: %s, name: %s}\nsuccessfulRunsHistoryLimit: 10\nfailedRunsHistoryLimit: 10", kind, name)
 		w.schedule = createSchedule(t, ns, name, fmt.Sprintf(scheduledSpec, fields, name))
 		all = append(all, w)

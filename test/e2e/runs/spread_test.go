@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // checkSpread: three workers ran on three nodes, without credentials of the
@@ -16,13 +17,9 @@ import (
 func checkSpread(t *testing.T, namespace string) {
 	t.Helper()
 	var nodes corev1.NodeList
-	if err := cluster.API.List(t.Context(), &nodes); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &nodes))
 	var pods corev1.PodList
-	if err := cluster.API.List(t.Context(), &pods, client.InNamespace(namespace), client.HasLabels{"loadtest.dev/run"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(namespace), client.HasLabels{"loadtest.dev/run"}))
 	used := map[string]bool{}
 	for _, p := range pods.Items {
 		used[p.Spec.NodeName] = true

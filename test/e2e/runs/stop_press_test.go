@@ -13,6 +13,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // pressed is a command that has set the switch, and waits for the end of the runs.
@@ -37,13 +38,9 @@ func press(t *testing.T, namespace string) *pressed {
 	p := &pressed{command: exec.CommandContext(t.Context(), "kubectl-loadtest",
 		"stop", "-n", namespace, "--all", "--reason", incident, "--yes", "--timeout", cluster.Patience.String())}
 	out, err := p.command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	p.command.Stderr, p.lines = &p.problems, bufio.NewScanner(out)
-	if err := p.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, p.command.Start())
 	p.lines.Scan()
 	p.at = time.Now()
 	by, ok := strings.CutPrefix(p.lines.Text(), "Runs of namespace "+namespace+" are stopped by ")

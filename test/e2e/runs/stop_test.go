@@ -16,6 +16,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -85,9 +86,7 @@ func runsAreStopped(t *testing.T, name string, before func(*testing.T), atRest, 
 // deleteLeader deletes the operator's leader, as a drain of its node does.
 func deleteLeader(t *testing.T) {
 	pod := cluster.AwaitLeader(t, "")
-	if err := cluster.API.Delete(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Delete(t.Context(), pod))
 	t.Cleanup(func() {
 		if err := cluster.AwaitOperator(context.Background()); err != nil {
 			t.Error(err)
@@ -108,9 +107,8 @@ func newStop(t *testing.T) *stop {
 	t.Helper()
 	s := &stop{T: t}
 	var err error
-	if s.Counter, err = cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "stop-"), ""); err != nil {
-		t.Fatal(err)
-	}
+	s.Counter, err = cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "stop-"), "")
+	must.Succeed(t, err)
 	for i := range stoppedRuns {
 		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "rate: 5, duration: 10m"))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -58,12 +59,8 @@ func TestTraffic(t *testing.T) {
 	for _, last := range []string{"1", "2", "3", "4", "5", "6", "7"} {
 		rows += "10.6.0." + last + "\n"
 	}
-	if err := cluster.API.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta("clients"), Data: map[string]string{"clients.csv": rows}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.API.Create(t.Context(), &corev1.Secret{ObjectMeta: meta("token"), StringData: map[string]string{"token": "s3cret"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta("clients"), Data: map[string]string{"clients.csv": rows}}))
+	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.Secret{ObjectMeta: meta("token"), StringData: map[string]string{"token": "s3cret"}}))
 	before, machine := cluster.Ask(t, ns), pressure.Start()
 	lt := cluster.Create(t, ns, "traffic", whole)
 	cluster.Finish(t, lt)

@@ -18,6 +18,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/console"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -31,9 +32,7 @@ func TestTutorial(t *testing.T) {
 	cluster.OnlyFull(t)
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/tutorial.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	blocks := page.Parse(text).Blocks
 	for try := 1; ; try++ {
 		typed, busy := tutorial(t, blocks)
@@ -60,9 +59,7 @@ func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 	if err == nil {
 		err = os.Symlink(filepath.Join(root, "charts"), filepath.Join(dir, "charts"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	t.Cleanup(func() {
 		_ = exec.Command("kubectl", "delete", "namespace", ns, "--ignore-not-found", "--wait=false").Run()
 	})
@@ -70,9 +67,7 @@ func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 		_, file, named := strings.Cut(b.Info, " ")
 		switch {
 		case b.Language == "yaml" && named:
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(b.Text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(filepath.Join(dir, file), []byte(b.Text), 0o600))
 		case b.Language == "console":
 			for _, c := range console.Parse(strings.ReplaceAll(b.Text, "tutorial", ns)) {
 				out, err := typeIn(t, dir, c.Line)
@@ -100,9 +95,7 @@ func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 func anyUndecided(t *testing.T, ns string) bool {
 	t.Helper()
 	var runs v1alpha1.LoadTestList
-	if err := cluster.API.List(t.Context(), &runs, client.InNamespace(ns)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &runs, client.InNamespace(ns)))
 	return slices.ContainsFunc(runs.Items, func(lt v1alpha1.LoadTest) bool { return cluster.IsUndecided(&lt) })
 }
 

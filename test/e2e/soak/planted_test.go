@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // process is this one, with the metrics of an operator.
@@ -102,12 +103,8 @@ func TestPlantedLeaksOfAProcessAreFound(t *testing.T) {
 
 func TestAMetricThatIsMissingIsAnError(t *testing.T) {
 	values, err := Metrics(strings.NewReader("go_goroutines 7\nx{reason=\"a\"} 1\nx{reason=\"b\"} 2\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]float64{"go_goroutines": 7, "x{a}": 1, "x{b}": 2}, values); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	must.Succeed(t, err)
+	same.As(t, "values", map[string]float64{"go_goroutines": 7, "x{a}": 1, "x{b}": 2}, values)
 	if _, _, err := SampleOf(values); err == nil || !strings.Contains(err.Error(), "loadtest_coordinator_sessions") {
 		t.Errorf("%v, want the name of a metric that is missing", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // stored is what a rate limiter has granted and denied.
@@ -158,9 +159,7 @@ func (x *trial) counted(t *testing.T, before cluster.Served) audit.Decisions {
 	} else {
 		for _, pod := range x.pods(t, "app") {
 			s, err := cluster.AskPod(t.Context(), x.ns, pod.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			now = now.Plus(s)
 		}
 	}

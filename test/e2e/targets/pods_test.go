@@ -14,6 +14,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // apiKey is the key of the event store's Secret that holds its API key.
@@ -65,9 +66,7 @@ func (x *trial) taken(t *testing.T) int64 {
 	t.Helper()
 	pod := x.pods(t, "redis")[0].Name
 	n, err := audit.Taken(cluster.MustCommand(t, "kubectl", "-n", x.ns, "exec", pod, "--", "sh", "-c", statistics))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	return n
 }
 
@@ -75,9 +74,7 @@ func (x *trial) taken(t *testing.T) int64 {
 func (x *trial) key(t *testing.T) string {
 	t.Helper()
 	var secret corev1.Secret
-	if err := cluster.API.Get(t.Context(), client.ObjectKey{Namespace: x.ns, Name: x.Preset.Host}, &secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: x.ns, Name: x.Preset.Host}, &secret))
 	return string(secret.Data[apiKey])
 }
 

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // The states of a port in the output of probeScript.
@@ -47,9 +48,7 @@ func (x *trial) checkPolicies(t *testing.T) {
 	x.phase = "the network policies"
 	want := x.serviceStates(t)
 	pod := x.probePod(want)
-	if err := cluster.API.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.Create(t.Context(), pod))
 	cluster.Soon(t, func(ctx context.Context) error {
 		err := cluster.API.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		if err == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
@@ -58,9 +57,7 @@ func (x *trial) checkPolicies(t *testing.T) {
 		return err
 	})
 	log, err := cluster.Clientset.CoreV1().Pods(x.ns).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	got := map[string]string{}
 	for line := range strings.Lines(string(log)) {
 		address, state, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -83,9 +80,7 @@ func (x *trial) checkPolicies(t *testing.T) {
 func (x *trial) serviceStates(t *testing.T) map[string]string {
 	t.Helper()
 	var services corev1.ServiceList
-	if err := cluster.API.List(t.Context(), &services, client.InNamespace(x.ns)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.API.List(t.Context(), &services, client.InNamespace(x.ns)))
 	component := func(s corev1.Service) string { return s.Spec.Selector["app.kubernetes.io/component"] }
 	front := ""
 	for _, s := range services.Items {

@@ -10,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // samplesPreset is the variant of the shortener against which the samples run: with a
@@ -22,9 +23,7 @@ func TestSamples(t *testing.T) {
 	cluster.OnlyFull(t)
 	t.Parallel()
 	presets, err := audit.Presets(os.DirFS(cluster.TargetsChart))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	i := slices.IndexFunc(presets, func(p audit.Preset) bool { return p.Name == samplesPreset })
 	if i < 0 {
 		t.Fatalf("the chart has no preset %s", samplesPreset)

@@ -19,6 +19,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -37,9 +38,7 @@ var often = []string{"seed-000-v4", "seed-001-clicks", "seed-003-1gb", "seed-004
 // for each preset, and the last line in any case.
 func TestTargets(t *testing.T) {
 	presets, err := audit.Presets(os.DirFS(cluster.TargetsChart))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), presetsLimit)
 	s := &suite{slots: make(chan struct{}, presetsAtOnce)}
 	t.Cleanup(func() {
@@ -180,9 +179,7 @@ func (x *trial) load(t *testing.T) {
 	t.Helper()
 	x.phase = "the load test"
 	spec, err := x.Preset.Spec()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	x.lt = cluster.Create(t, x.ns, x.Preset.Name, spec)
 	if victims := x.Preset.Victims(); len(victims) > 0 {
 		cluster.Until(t, x.lt, "in its steady step", steadily)

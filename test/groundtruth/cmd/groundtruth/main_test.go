@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 func TestRun(t *testing.T) {
@@ -28,20 +30,14 @@ func TestRun(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- run(args, stdin, stdout) }()
 			line, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			var got Started
-			if err := json.Unmarshal([]byte(line), &got); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal([]byte(line), &got))
 			if (got.Certificate != "") != strings.HasPrefix(got.URL, "https://") {
 				t.Errorf("it started at %s with the certificate %q", got.URL, got.Certificate)
 			}
 			resp, err := http.Get(got.Control + "/counters")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, err)
 			defer resp.Body.Close()
 			if resp.StatusCode != http.StatusOK {
 				t.Errorf("the counters are answered %s", resp.Status)
@@ -61,16 +57,12 @@ func identity(t *testing.T) string {
 	defer s.Close()
 	own := s.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(own.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	text := slices.Concat(
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Certificate[0]}),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 	file := filepath.Join(t.TempDir(), "identity.pem")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, text, 0o600))
 	return file
 }
 
