@@ -172,6 +172,8 @@ func TestCauseThatExplainsMost(t *testing.T) {
 		"waited, and was held back nearly as long":  {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 10 * time.Second, RunQueueWaitMax: 51 * time.Second}, []string{busy + ")"}},
 		"waited, and so it stood still":             {measure.Health{CPU: 9 * time.Second, RunQueueWaitMax: 8 * time.Second, StalledMax: 8 * time.Second}, []string{busy + ": 200m)"}},
 		"stopped for less than a tenth of the time": {measure.Health{StalledMax: 4 * time.Second}, []string{stopped + "4s,"}},
+		"held back, and waited for half as long":    {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 30 * time.Second, RunQueueWaitMax: 135 * time.Second}, []string{limit, "limits.cpu to 100m,"}},
+		"held back, and waited for more than half":  {measure.Health{CPU: 9 * time.Second, CPUThrottledMax: 30 * time.Second, RunQueueWaitMax: 136 * time.Second}, []string{limit, "limits.cpu, or leave it out."}},
 		"stopped for longer than it waited":         {measure.Health{RunQueueWaitMax: 7 * time.Second, StalledMax: 20 * time.Second}, []string{stopped + "20s,"}},
 		"stopped for half of what is to explain":    {measure.Health{StalledMax: 1500 * ms}, []string{stopped + "1.5s,"}},
 		"stopped for less":                          {measure.Health{StalledMax: 1499 * ms}, []string{more}},

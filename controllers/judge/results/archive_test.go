@@ -93,7 +93,7 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 		t.Errorf("archived %d expected times, the longest of %s (%v), want 2 of at most 2 ms", expected.Count(), expected.Max(), err)
 	}
 	for name, change := range map[string]func(*measure.Request){
-		"all are expected": func(r *measure.Request) { r.Expected = 3 },
+		"all are expected": func(r *measure.Request) { r.Expected, r.Failed = 3, measure.FailedTimes{} },
 		"not known which":  func(r *measure.Request) { r.Failed.Response = measure.NewHistogram() },
 	} {
 		if step := archivedOf(change); step.Expected != nil {
@@ -109,13 +109,14 @@ func TestArchiveHasTheTimesWithoutTheGenerator(t *testing.T) {
 		r := &report.Merged.Requests[0]
 		r.Ideal = measure.NewHistogram()
 		r.Response.Record(time.Second)
+		r.Service.Record(time.Second)
 		r.Ideal.Record(ideal)
 		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
 		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
 		must.Succeed(t, err)
-		if got := step.Requests[0].WithoutGenerator; (got != nil) != want {
-			t.Errorf("%s of 1 s without the generator: archived %v, want %v", ideal, got, want)
+		if got := step.Requests[0]; (got.WithoutGenerator != nil) != want || got.Service == nil {
+			t.Errorf("%s of 1 s without the generator: archived %+v, want %v", ideal, got, want)
 		}
 	}
 }

@@ -27,17 +27,19 @@ func TestCompleteSteps(t *testing.T) {
 		steps []v1alpha1.StepStatus
 		want  []bool
 	}{
-		"nothing":                          {steps: nil, want: nil},
-		"nothing has begun":                {lost: 1, steps: []v1alpha1.StepStatus{pending}, want: []bool{false}},
-		"all":                              {steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, true}},
-		"one that runs":                    {steps: []v1alpha1.StepStatus{full, running, pending}, want: []bool{true, false, false}},
-		"one that was cut":                 {steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
-		"the target was changed in one":    {steps: []v1alpha1.StepStatus{changed, full}, want: []bool{false, true}},
-		"a report is missing":              {steps: []v1alpha1.StepStatus{part, full}, want: []bool{false, true}},
-		"a worker lost in the last":        {lost: 1, steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, false}},
-		"a worker lost in one before":      {lost: 1, steps: []v1alpha1.StepStatus{full, full, skipped, skipped}, want: []bool{true, false, false, false}},
-		"a worker lost in a pause":         {lost: 1, steps: []v1alpha1.StepStatus{full, pause, skipped}, want: []bool{true, false, false}},
-		"a worker lost in one that is cut": {lost: 2, steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
+		"nothing":                                 {steps: nil, want: nil},
+		"nothing has begun":                       {lost: 1, steps: []v1alpha1.StepStatus{pending}, want: []bool{false}},
+		"all":                                     {steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, true}},
+		"one that runs":                           {steps: []v1alpha1.StepStatus{full, running, pending}, want: []bool{true, false, false}},
+		"one that was cut":                        {steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
+		"the target was changed in one":           {steps: []v1alpha1.StepStatus{changed, full}, want: []bool{false, true}},
+		"a report is missing":                     {steps: []v1alpha1.StepStatus{part, full}, want: []bool{false, true}},
+		"a worker lost in the last":               {lost: 1, steps: []v1alpha1.StepStatus{full, pause, full}, want: []bool{true, false, false}},
+		"a worker lost in one before":             {lost: 1, steps: []v1alpha1.StepStatus{full, full, skipped, skipped}, want: []bool{true, false, false, false}},
+		"a worker lost in a pause":                {lost: 1, steps: []v1alpha1.StepStatus{full, pause, skipped}, want: []bool{true, false, false}},
+		"a worker lost before what has not begun": {lost: 1, steps: []v1alpha1.StepStatus{full, full, pending}, want: []bool{true, false, false}},
+		"no worker lost, and one has not begun":   {steps: []v1alpha1.StepStatus{full, full, pending}, want: []bool{true, true, false}},
+		"a worker lost in one that is cut":        {lost: 2, steps: []v1alpha1.StepStatus{full, cut, skipped}, want: []bool{true, false, false}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

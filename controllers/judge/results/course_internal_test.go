@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,6 +74,7 @@ func TestBoundsOfASilence(t *testing.T) {
 		"two slots of a quarter of a second":    {courseOf(20, slotsOf(125*ms)), 2, many, true},
 		"ten answers are missing":               {courseOf(20, answered(0, make([]int64, 20)...), answered(0, 30)), 5, many, true},
 		"nine are":                              {courseOf(20, answered(0, make([]int64, 20)...), answered(0, 29)), 5, many, false},
+		"all of the window":                     {courseOf(20, answered(0, make([]int64, 20)...)), 10, many, false},
 		"few wait for 20 times the p95":         {courseOf(20), 5, float64(20 * ms), true},
 		"few wait for less":                     {courseOf(20), 5, float64(20*ms) - 1, false},
 		"few, as long as rare ones take twice":  {courseOf(20, rareOnes, slotsOf(twice)), 4, float64(50 * ms), false},
@@ -159,6 +161,7 @@ func TestATimeOfTheRequestsExplainsAPartOfAGap(t *testing.T) {
 		"in fewer":                                {courseOf(18, slow, empty(14, 15, 16, 17)), g, 2 * ms},
 		"those of the gap itself do not count":    {courseOf(18, slow, empty(10, 11, 12, 13, 15, 16, 17)), g, 0},
 		"nor those before the first answer comes": {courseOf(18, slow, empty(0, 1, 2, 3, 15, 16, 17)), g, 0},
+		"one other":                               {courseOf(10, slow), gap{first: first + 1, last: 9}, 0},
 		"there are no others":                     {courseOf(8, slow), gap{first: first, last: 7}, 2 * ms},
 	} {
 		if got := tc.course.explained(tc.gap); got != tc.want {
@@ -182,6 +185,7 @@ func TestGapsAddUp(t *testing.T) {
 		"one that is none":        {courseOf(40, outstanding, answered(10, 0, 0, 0), answered(20, 0, 0)), 300 * ms},
 		"longer than the window":  {courseOf(40, outstanding, answered(10, 0, 0, 0), func(c *course) { c.merged.Window = 200 * ms }), 200 * ms},
 		"explained by the times":  {courseOf(40, outstanding, took(map[time.Duration]int64{2 * time.Second: 1}), answered(5, 0, 0, 0)), 0},
+		"all explained":           {courseOf(40, outstanding, took(map[time.Duration]int64{400 * ms: 100}), func(c *course) { c.load.Users = 100 }, answered(0, 0, 0, 0)), 0},
 		"at the first, explained": {courseOf(40, outstanding, func(c *course) { c.load.Users = 100 }, answered(0, 0, 0, 0)), 299 * ms},
 	} {
 		if got := tc.course.gaps(); got != tc.want {
@@ -329,6 +333,7 @@ func TestWaitingIsTheUsersTime(t *testing.T) {
 		"in undecided ones":       {users(time.Second, 0, 10), 100 * ms},
 		"fast failures":           {users(10*ms, 10, 0), 0},
 		"more than there was":     {users(time.Minute, 0, 0), time.Second},
+		"of the least time":       {courseOf(10, func(c *course) { c.merged.UserTime, c.merged.Waited = 1, 1 }), time.Second},
 		"no users whose time was": {courseOf(10, func(c *course) { c.merged.Waited = time.Second }), 0},
 	} {
 		if got := tc.course.waiting(); got != tc.want {
@@ -352,6 +357,10 @@ func TestSlotsOfACourse(t *testing.T) {
 		"longer":                       {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 30 * time.Second, 100 * ms, 200},
 		"a burst":                      {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1, MaxDuration: length(40 * time.Second)}, 10 * time.Second, 200 * ms, 50},
 		"neither":                      {v1alpha1.StepLoad{}, 2 * time.Second, 10 * ms, 200},
+		"a burst without a limit":      {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1}, 2 * time.Second, 10 * ms, 200},
+		"a limit of what is no burst":  {v1alpha1.StepLoad{Duration: length(20 * time.Second), MaxDuration: length(time.Hour)}, 20 * time.Second, 100 * ms, 200},
+		"the shortest slots, cut":      {v1alpha1.StepLoad{Duration: length(200)}, 100, 1, 100},
+		"too few slots":                {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 1999 * ms, 100 * ms, 19},
 		"shorter than a slot can show": {v1alpha1.StepLoad{}, 100, 0, 200},
 	} {
 		m := measure.NewMeasurement(1)
@@ -359,6 +368,109 @@ func TestSlotsOfACourse(t *testing.T) {
 		c := newCourse(&tc.load, m, &m.Requests[0])
 		if c.slot != tc.slot || c.slots != tc.slots || (len(c.high) > 0) != (tc.slots >= 20) {
 			t.Errorf("%s: %d slots of %v, %d of them high; want %d of %v", name, c.slots, c.slot, len(c.high), tc.slots, tc.slot)
+		}
+	}
+}
+
+// What a step must have for its downtime to be known.
+func TestDowntimeThatIsKnown(t *testing.T) {
+	users := v1alpha1.StepLoad{Users: 1}
+	for name, tc := range map[string]struct {
+		load  v1alpha1.StepLoad
+		edit  func(*measure.Measurement)
+		known bool
+	}{
+		"of arrivals":                        {v1alpha1.StepLoad{}, func(m *measure.Measurement) { m.Window = 1 }, true},
+		"without a window":                   {v1alpha1.StepLoad{}, func(*measure.Measurement) {}, false},
+		"without a course":                   {v1alpha1.StepLoad{}, func(m *measure.Measurement) { m.Window, m.Timeline = 1, nil }, false},
+		"of users":                           {users, func(m *measure.Measurement) { m.Window, m.UserTime = 1, 1 }, true},
+		"of users, of whom no time is known": {users, func(m *measure.Measurement) { m.Window = 1 }, false},
+	} {
+		m := measure.NewMeasurement(1)
+		m.Timeline = &measure.Timeline{}
+		tc.edit(m)
+		if _, ok := DowntimeOf(&tc.load, m); ok != tc.known {
+			t.Errorf("%s: known: %t", name, ok)
+		}
+	}
+}
+
+// The time in which a worker did not run is left out, and no more than there is.
+func TestDowntimeIsNotThatOfAWorker(t *testing.T) {
+	for slots, length := range map[string]time.Duration{"few": time.Minute, "many": time.Second} {
+		m := measure.NewMeasurement(1)
+		m.Window, m.Timeline, m.UserTime, m.Waited = time.Second, &measure.Timeline{}, time.Second, 100*ms
+		load := &v1alpha1.StepLoad{Users: 1, Duration: &metav1.Duration{Duration: length}}
+		for stalled, want := range map[time.Duration]time.Duration{0: 100 * ms, 40 * ms: 60 * ms, time.Second: 0} {
+			m.Health.StalledMax = stalled
+			if got, ok := DowntimeOf(load, m); !ok || got.Least != want || got.Most != 100*ms {
+				t.Errorf("%s slots, stalled for %v: %+v, want %v at least", slots, stalled, got, want)
+			}
+		}
+	}
+}
+
+func TestPercentOfDowntimeIsRounded(t *testing.T) {
+	for least, want := range map[time.Duration]string{0: "0%", 1: "33.33%", 2: "66.67%", 3: "100%"} {
+		if got := (Downtime{Least: least, Window: 3}).percent(); got != want {
+			t.Errorf("%d of 3 is %s, want %s", least, got, want)
+		}
+	}
+}
+
+// The arithmetic of an advice has a result, however little there is to go by.
+func TestAdviceOfTheLeast(t *testing.T) {
+	if got := (fleet{desired: 1, active: 1}).enough(2, 1); got != 2 {
+		t.Errorf("one of two done: %d workers, want 2", got)
+	}
+	if got := (fleet{}).usedEach(time.Second); got != time.Second {
+		t.Errorf("without workers each used %v", got)
+	}
+	plain := raiseLimit(1, 1, false)
+	for name, got := range map[string]string{"nothing used": raiseLimit(0, 1, true), "it never ran": raiseLimit(1, 0, true)} {
+		if got != plain {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := raiseLimit(1, 1, true); got != "Raise spec.worker.resources.limits.cpu to 1000m, or leave it out." {
+		t.Errorf("used all the time: %s", got)
+	}
+	m := measure.NewMeasurement(1)
+	m.Window, m.Health.CPUThrottledMax = 1, 5
+	if reason, _, _ := hindered(m, fleet{active: 1}, 0); reason != v1alpha1.ReasonCPUThrottled {
+		t.Errorf("of the shortest window: %q", reason)
+	}
+	if got := (contract{refill: 999_999_999_999_999}).refilled(-1); got != 0 {
+		t.Errorf("%d refilled before", got)
+	}
+	if got := cpus(0, time.Second); got != "50m" {
+		t.Errorf("no CPU is %s", got)
+	}
+	m.Window = 2
+	if got := (fleet{desired: 1, active: 1}).punctual(m, 1); got != 2 {
+		t.Errorf("behind by half of the window: %d workers, want 2", got)
+	}
+}
+
+func TestCauseOfADelayByTheSmallest(t *testing.T) {
+	step := &v1alpha1.StepStatus{Name: "s"}
+	for name, tc := range map[string]struct {
+		sent, read, pause time.Duration
+		want              string
+	}{
+		"a pause alone":           {0, 0, 1, "the garbage collector"},
+		"a pause of half as long": {2 * ms, 0, ms, "the garbage collector"},
+		"a pause of less":         {2 * ms, 0, ms - 1, "requests were sent up to 2ms"},
+		"sent as late as read":    {ms, ms, 0, "requests were sent up to 1ms"},
+		"read later":              {ms, 2 * ms, 0, "responses were read up to 2ms"},
+		"nothing":                 {0, 0, 0, ""},
+	} {
+		m := measure.NewMeasurement(1)
+		m.Window, m.Health.GCPauseMax = time.Second, tc.pause
+		m.Lateness.Record(tc.sent)
+		m.ReadLateness.Record(tc.read)
+		if reason, got := Delay(1, step, m); !strings.Contains(got, tc.want) || (reason == "") != (tc.want == "") {
+			t.Errorf("%s: %s: %q, want %q", name, reason, got, tc.want)
 		}
 	}
 }

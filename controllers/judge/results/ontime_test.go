@@ -29,7 +29,11 @@ func TestRequestsOnTimeAreInTheResult(t *testing.T) {
 	m := tenOfTwelve()
 	want := []v1alpha1.OnTimeCount{{Within: *d(500 * time.Microsecond), Requests: 8}}
 	same.As(t, "on time", want, stepResult(t, lt, paced, m).OnTime)
-	m.Requests[1].OnTime, m.Requests[1].Overdue = nil, nil
+	m.Requests[1].IdealOnTime = []int64{9}
+	if got := stepResult(t, lt, paced, m).OnTime; len(got) != 1 || got[0].WithoutGenerator == nil || *got[0].WithoutGenerator != 9 {
+		t.Errorf("on time %+v, want 9 without the generator's delay", got)
+	}
+	m.Requests[1].OnTime, m.Requests[1].IdealOnTime, m.Requests[1].Overdue = nil, nil, nil
 	if got := stepResult(t, lt, paced, m).OnTime; got != nil {
 		t.Errorf("what workers did not count is in the result: %v", got)
 	}

@@ -139,6 +139,27 @@ func TestTimeUntilResponseTimesPassALimit(t *testing.T) {
 	if got, ok := results.TimeUntil(soak, 5*time.Second); !ok || got.Round(time.Minute) != 30*time.Hour+8*time.Minute {
 		t.Errorf("%v, %v, want 30h8m of a soak", got, ok)
 	}
+	for name, change := range map[string]func(*v1alpha1.StepStatus){
+		"no result":         func(s *v1alpha1.StepStatus) { s.Result = nil },
+		"no duration":       func(s *v1alpha1.StepStatus) { s.Load.Duration = nil },
+		"no mean":           func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Mean = "" },
+		"no growth":         func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Growth = "" },
+		"a growth of 0":     func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Growth = "0" },
+		"no throughput":     func(s *v1alpha1.StepStatus) { s.Result.Throughput = "" },
+		"a throughput of 0": func(s *v1alpha1.StepStatus) { s.Result.Throughput, s.Result.Outstanding.Growth = "0", "-4" },
+		"in twelve days":    func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Growth = "0.0001" },
+	} {
+		other := step.DeepCopy()
+		change(other)
+		if got, ok := results.TimeUntil(other, 1600*time.Millisecond); ok {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	slow := step.DeepCopy()
+	slow.Result.Throughput, slow.Result.Outstanding.Mean = "1.0", "44.5" // 0.5 at the beginning
+	if got, ok := results.TimeUntil(slow, 100*time.Second); !ok || got != 24875*time.Millisecond {
+		t.Errorf("%v, %v, want 24.875s of one answer a second", got, ok)
+	}
 	step.Result.Outstanding.Trend = v1alpha1.OutstandingSteady
 	if got, ok := results.TimeUntil(step, 1600*time.Millisecond); ok {
 		t.Errorf("what does not grow: %v", got)

@@ -172,6 +172,27 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 			clients: map[string]told{"a": {{Granted: 47, Denied: 2, Unknown: 2, FirstSent: 0, LastReceived: 50 * ms}}}, silence: time.Hour,
 			falsely: 1,
 		},
+		"slices come in any order": {
+			clients: map[string]told{"a": {granted(30, time.Second, 1010*ms), granted(30, 0, 10*ms)}}, silence: time.Hour,
+		},
+		"a denial that took long lengthens no burst": {
+			clients: map[string]told{"a": {granted(30, 0, 10*ms), denied(1, 15*ms, 10*time.Second), granted(31, 20*ms, 30*ms)}}, silence: 0,
+			over: 11,
+		},
+		"a single grant is one too many": {
+			clients: map[string]told{"a": {granted(1, 0, ms), granted(50, 2*ms, 3*ms)}}, silence: 0, over: 1,
+		},
+		"so is a single one after others": {
+			clients: map[string]told{"a": {granted(50, 0, ms), granted(1, 2*ms, 3*ms)}}, silence: 0, over: 1,
+		},
+		"later grants took no token before": {
+			clients: map[string]told{"a": {denied(5, 0, 50*ms), granted(50, time.Second, 1010*ms)}}, silence: time.Hour,
+			falsely: 5,
+		},
+		"nor did later unknown ones": {
+			clients: map[string]told{"a": {denied(5, 0, 50*ms), {Unknown: 50, FirstSent: time.Second, LastReceived: 1010 * ms}}}, silence: time.Hour,
+			falsely: 5,
+		},
 		"so may one that was not seen": {
 			clients: map[string]told{"a": {both(47, 2, 0, 50*ms)}}, silence: time.Hour, unseen: 2,
 			falsely: 1,

@@ -74,7 +74,7 @@ func mix() *v1alpha1.LoadTest {
 func TestStepResult(t *testing.T) {
 	merged := measure.NewMeasurement(4)
 	merged.Due, merged.Unsent, merged.ConnectionsOpened, merged.Reused = 20, 3, 5, 12
-	merged.OpenedInWindow, merged.Handshakes = 2, measure.NewHistogram()
+	merged.OpenedInWindow, merged.ResumedHandshakes, merged.Handshakes = 2, 1, measure.NewHistogram()
 	merged.Handshakes.RecordN(2*ms, 3)
 	merged.Window, merged.Transport, merged.Engine = 3*time.Second, "http1", "event loops"
 	record(&merged.Requests[0], 4, measure.Success, 10*ms)
@@ -146,7 +146,7 @@ func TestStepResult(t *testing.T) {
 			},
 		},
 		Transport: "http1",
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
+		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, ResumedHandshakes: 1, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
 		ErrorSamples: []v1alpha1.ErrorSample{
 			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
 		},
@@ -246,9 +246,16 @@ func TestAStepWithoutRequests(t *testing.T) {
 }
 
 func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
-	_, err := results.StepResult(accepted(&mix().Spec), closed, measure.NewMeasurement(1), 0)
-	if want := "step 1000: measured 1 requests, the spec has 4 and the status 4"; err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+	for want, of := range map[string][3]int{
+		"measured 1 requests, the spec has 4 and the status 4": {1, 4, 4},
+		"measured 4 requests, the spec has 3 and the status 4": {4, 3, 4},
+		"measured 4 requests, the spec has 4 and the status 3": {4, 4, 3},
+	} {
+		lt := accepted(&mix().Spec)
+		lt.Spec.Requests, lt.Status.Requests = lt.Spec.Requests[:of[1]], lt.Status.Requests[:of[2]]
+		if _, err := results.StepResult(lt, closed, measure.NewMeasurement(of[0]), 0); err == nil || err.Error() != "step 1000: "+want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 
@@ -272,6 +279,7 @@ func TestRatesAreExact(t *testing.T) {
 		want   string
 	}{
 		"no window":               {5, 0, ""},
+		"the shortest window":     {1, 1, "1000000000.0"},
 		"whole":                   {30_000, 30 * time.Second, "1000.0"},
 		"a few digits":            {29_991, 30 * time.Second, "999.7"},
 		"rounded":                 {10_000, 30 * time.Second, "333.3333"},

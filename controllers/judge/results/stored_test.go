@@ -45,7 +45,7 @@ func TestCountStored(t *testing.T) {
 	m.Requests[0].Outcomes[measure.Success], m.Requests[0].Outcomes[measure.Timeout] = 5, 1
 	m.Requests[1].Outcomes[measure.Success], m.Requests[1].Outcomes[measure.Timeout] = 7, 2 // not audited
 	m.Requests[2].Outcomes[measure.Success], m.Requests[2].Outcomes[measure.Reset] = 2, 1
-	items := []int64{1, 0, 10}
+	items := []int64{1, 0, 10, 7} // the last of which no worker measured
 	for name, tt := range map[string]struct {
 		merged                *measure.Measurement
 		missing               int64

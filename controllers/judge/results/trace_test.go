@@ -71,18 +71,19 @@ func TestTracesFollowTheTargetOfTheStep(t *testing.T) {
 	for name, test := range map[string]struct {
 		target, control *v1alpha1.Trace
 		side            v1alpha1.Side
-		want            bool
+		alone, want     bool
 	}{
 		"none is asked for":              {},
 		"of the one target":              {target: &v1alpha1.Trace{}, want: true},
 		"of the candidate, which has":    {target: &v1alpha1.Trace{}, side: v1alpha1.SideCandidate, want: true},
 		"of the candidate, which is not": {control: &v1alpha1.Trace{}, side: v1alpha1.SideCandidate},
 		"of the control, which has":      {control: &v1alpha1.Trace{}, side: v1alpha1.SideControl, want: true},
+		"of a control without one":       {target: &v1alpha1.Trace{}, side: v1alpha1.SideControl, alone: true, want: true},
 		"of the control, which is not":   {target: &v1alpha1.Trace{}, side: v1alpha1.SideControl},
 	} {
 		lt := mix()
 		lt.Spec.Target.Trace = test.target
-		if test.side != "" {
+		if test.side != "" && !test.alone {
 			lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Trace: test.control}}
 		}
 		step := closed.DeepCopy()

@@ -172,7 +172,11 @@ func TestEveryStatusOfTheAPIIsAssigned(t *testing.T) {
 
 func TestMessageThatIsTooLongIsRefused(t *testing.T) {
 	long := &v1alpha1.Call{Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 64<<10) + `"}`)}}
+	just := &v1alpha1.Call{Method: long.Method, Message: &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 64<<10-2) + `"`)}}
 	for field, set := range map[string]func(*v1alpha1.LoadTestSpec){
+		"audits[2].stored": func(s *v1alpha1.LoadTestSpec) {
+			s.Audits = []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: &v1alpha1.Query{}}}, {Stored: &v1alpha1.Stored{GRPC: just}}, {Stored: &v1alpha1.Stored{GRPC: long}}}
+		},
 		"requests[0]":  func(s *v1alpha1.LoadTestSpec) { s.Requests[0].GRPC = long },
 		"preflight[1]": func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {GRPC: long}} },
 		"audits[1].stored": func(s *v1alpha1.LoadTestSpec) {

@@ -146,6 +146,16 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			refused: ratesLadder(rate("6000")), accepted: ratesLadder(rate("5000")),
 			want: "spec.ladder.rates[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 requests per second, or set spec.parallelism.",
 		},
+		"requests that users with a rate send": {
+			rules:   func(l *policy.Limits) { l.Rate = 0 },
+			refused: usersLadder(decimal("60"), 100), accepted: usersLadder(decimal("50"), 100),
+			want: "spec.ladder.users[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 requests per second, or set spec.parallelism.",
+		},
+		"a time that no number holds": {
+			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)}, v1alpha1.Step{Pause: duration(2e6 * time.Hour)}, v1alpha1.Step{Pause: duration(2e6 * time.Hour)}),
+			accepted: func(s *v1alpha1.LoadTestSpec) { long(30*time.Minute, 1)(s); s.StartDeadlineSeconds = ptr(int64(7200)) },
+			want:     "spec: a run of up to 2562047h47m16.854775807s by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+		},
 		"the time of all repetitions and pauses": {
 			refused: long(10*time.Minute, 5), accepted: long(10*time.Minute, 4),
 			want: "spec: the plan takes up to 1h15m, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
@@ -192,6 +202,21 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 	s.Requests = append(s.Requests, v1alpha1.Request{Weight: ptr(int32(3))})
 	if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
 		t.Errorf("20 requests a second, of which a quarter has 1 KiB: %v", refusal)
+	}
+	for name, body := range map[string]string{"one journey": "journeys: [{name: a, steps: [{request: a}]}]", "a call": "requests: [{name: a, grpc: {method: a.B/C, message: LONG}}]"} {
+		other := yamlSpec(t, strings.ReplaceAll(body, "LONG", `"`+strings.Repeat("x", 1<<10)+`"`))
+		other.Ladder, other.Steps = nil, []v1alpha1.Step{{Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
+		if len(other.Journeys) > 0 {
+			other.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b", Weight: ptr(int32(0)), Body: strings.Repeat("x", 1<<10)}}
+		}
+		if _, refusal := plan.New(loadTest(other), limited()); refusal == nil || refusal.Reason != v1alpha1.ReasonLimitExceeded {
+			t.Errorf("%s: 20 requests a second of 1 KiB: %v", name, refusal)
+		}
+	}
+	rare := yamlSpec(t, "requests: [{name: a}, {name: b, weight: 0}]")
+	rare.Requests[1].Body, rare.Steps[0].RatePerUser = strings.Repeat("x", 1<<20), decimal("20")
+	if _, refusal := plan.New(loadTest(rare), limited()); refusal != nil {
+		t.Errorf("a body that is not sent: %v", refusal)
 	}
 	s.Requests[1].Weight = ptr(int32(0))
 	if _, refusal := plan.New(loadTest(s), limited()); refusal == nil {

@@ -19,6 +19,7 @@ func TestMostRequestsOfAStep(t *testing.T) {
 		step v1alpha1.Step
 		want int64
 	}{
+		"one arrival":     {v1alpha1.Step{Rate: decimal("1"), Duration: duration(time.Second)}, 1},
 		"even arrivals":   {v1alpha1.Step{Rate: decimal("5"), Duration: minute}, 300},
 		"a burst":         {v1alpha1.Step{Users: ptr(int32(3)), RequestsPerUser: ptr(int32(4))}, 12},
 		"users":           {v1alpha1.Step{Users: ptr(int32(3)), Duration: minute}, 0},

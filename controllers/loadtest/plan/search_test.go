@@ -138,6 +138,11 @@ func TestForeseenStepsOfASearch(t *testing.T) {
 	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 24+5 {
 		t.Errorf("%d steps are foreseen, want 24 probes and 5 holds", n)
 	}
+	rested := accepted(t, spec(search(usersSearch(10, 100))))
+	rested.Status.Steps = append(rested.Status.Steps, plan.Probe(&rested.Spec, &rested.Status, 10)...)
+	if n := len(plan.Foreseen(&rested.Spec, &rested.Status)); n != 2*(24+5)-1 {
+		t.Errorf("%d steps are foreseen, want 24 probes and 5 holds with rests between them", n)
+	}
 	lt.Status.Steps = append(lt.Status.Steps, plan.Hold(&lt.Spec, &lt.Status, 10)...)
 	if n := len(plan.Foreseen(&lt.Spec, &lt.Status)); n != 1+5 {
 		t.Errorf("%d steps are foreseen in the first hold, want the probe and 5 holds", n)

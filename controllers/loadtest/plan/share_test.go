@@ -95,6 +95,7 @@ func TestRequestsOfALoadThatCannotBeAreNotKnown(t *testing.T) {
 		"no users, and a rate":  {Requests: 5, RatePerUser: &most, Duration: duration(time.Second)},
 		"a ramp without a rate": {Requests: 5, Users: 2, RampTo: decimal("4"), Duration: duration(time.Second)},
 		"an absurd ramp":        {Requests: 5, Users: 2, RampTo: decimal("999999999"), RatePerUser: decimal("0.000001"), Duration: duration(time.Second)},
+		"a ramp from no user":   {Requests: 5, RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(time.Second)},
 		"an absurd rate":        {Requests: 5, Users: 1_000_000, RatePerUser: &most, Duration: duration(time.Hour), WarmUp: duration(time.Hour)},
 	} {
 		if n, known := plan.Requests(&load, 0, 2); known {

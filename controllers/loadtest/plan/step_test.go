@@ -249,7 +249,7 @@ func TestKindsOfLoad(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	for said, want := range map[time.Duration]time.Duration{time.Millisecond: time.Millisecond, 0: plan.DefaultTimeout, -time.Second: plan.DefaultTimeout} {
+	for said, want := range map[time.Duration]time.Duration{time.Millisecond: time.Millisecond, 1: 1, 0: plan.DefaultTimeout, -time.Second: plan.DefaultTimeout} {
 		s := withSteps()
 		s.Target.Timeout = duration(said)
 		if got := plan.Timeout(s); got != want {

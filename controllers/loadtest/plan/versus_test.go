@@ -84,6 +84,10 @@ func TestOrderWithinPairsIsDrawn(t *testing.T) {
 			}
 		}
 	}
+	// SplitMix64 begins with e220a8397b1dcdaf, 6e789e6aa1b965f4, 06c45d188009454f, f88bb8a8724c81ec, 1b39896a51a8749b.
+	if text := order(t, versus(repeated(5, rungs(false, 10)), seeded(0))); text != "oaaooaaooa" {
+		t.Errorf("seed 0 draws %s", text)
+	}
 	if len(orders) != 32 {
 		t.Errorf("%d orders of 5 pairs were drawn, want all 32", len(orders))
 	}
@@ -152,6 +156,12 @@ func TestVersusRefusals(t *testing.T) {
 		},
 		"no target": {
 			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{} },
+			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
+		},
+		"no URL": {
+			func(s *v1alpha1.LoadTestSpec) {
+				s.Versus.Name, s.Versus.Target = "", v1alpha1.Target{URL: "http://a b"}
+			},
 			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
 		"another timeout": {

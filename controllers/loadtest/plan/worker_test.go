@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,13 +36,25 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		return func(s *v1alpha1.LoadTestSpec) { s.Worker = &w }
 	}
 	quantity := resource.MustParse
+	labels := func(keys string) string {
+		var all []string
+		for _, key := range strings.Fields(keys) {
+			all = append(all, "spec.worker.nodeSelector: label "+key+" is not allowed in namespace demo; leave it out, use kubernetes.io/os, kubernetes.io/arch, topology.kubernetes.io/zone, topology.kubernetes.io/region, or"+ask+"nodeSelectorKeys"+rule)
+		}
+		return strings.Join(all, " ")
+	}
 	for name, tc := range map[string]struct {
 		change func(*v1alpha1.LoadTestSpec)
 		want   string // "": accepted
 	}{
-		"nothing":                      {func(*v1alpha1.LoadTestSpec) {}, ""},
-		"the image of the release":     {worker(v1alpha1.Worker{Image: "release"}), ""},
-		"an image that is allowed":     {worker(v1alpha1.Worker{Image: "registry.example.com/perf/worker:v2"}), ""},
+		"nothing":                  {func(*v1alpha1.LoadTestSpec) {}, ""},
+		"the image of the release": {worker(v1alpha1.Worker{Image: "release"}), ""},
+		"an image that is allowed": {worker(v1alpha1.Worker{Image: "registry.example.com/perf/worker:v2"}), ""},
+		"a pull policy that is":    {worker(v1alpha1.Worker{ImagePullPolicy: corev1.PullIfNotPresent}), ""},
+		"a ConfigMap":              {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].BodyFrom = configMap("bodies", "a") }, ""},
+		"labels, in their order": {
+			worker(v1alpha1.Worker{NodeSelector: map[string]string{"a": "", "b": "", "c": "", "d": "", "e": "", "f": "", "g": "", "h": ""}}), labels("a b c d e f g h"),
+		},
 		"a toleration that is":         {worker(v1alpha1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists}}}), ""},
 		"as much as a worker may have": {worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": quantity("4000m"), "memory": quantity("64Gi")}}}), ""},
 		"an image": {
