@@ -136,7 +136,7 @@ func TestDriftOfNothingIsUnknown(t *testing.T) {
 		m := measure.NewMeasurement(4)
 		m.Timeline, m.Window = tc.line, tc.window
 		measured, ideal, unknown := results.Drift(&paced.Load, m)
-		if measured != 0 || ideal != 0 || unknown != "A worker did not report the course of the step." {
+		if measured != 0 || ideal != 0 || unknown != "A worker did not report the timeline of the step." {
 			t.Errorf("%s: drift %v, %v, %q", name, measured, ideal, unknown)
 		}
 		if got := stepResult(t, mix(), paced, m).Outstanding; got != nil {

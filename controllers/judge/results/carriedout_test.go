@@ -40,21 +40,21 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		want    string
 	}{
 		"all was due":                    {planned, all, 8000, 40 * time.Second, ""},
-		"a part was due":                 {planned, all, 2608, 40 * time.Second, "2608 of 8000 requests that were planned were due."},
-		"all but one were due":           {planned, all, 7999, 40 * time.Second, "7999 of 8000 requests that were planned were due."},
-		"more was due":                   {planned, all, 8001, 40 * time.Second, "8001 requests were due, and only 8000 were planned."},
-		"a worker cut it in the drain":   {planned, but(func(w *exchange.Worker) { w.Cut = true }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
-		"a pod that is being deleted":    {planned, but(func(w *exchange.Worker) { w.PodEnding = true }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
-		"a last report is missing":       {planned, but(func(w *exchange.Worker) { w.Final = false }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
-		"one worker's share, and more":   {planned, finals(2721, 2639, 2640), 8000, 40 * time.Second, "2721 requests were due on worker 0, and 2720 were planned for it."},
+		"a part was due":                 {planned, all, 2608, 40 * time.Second, "only 2608 of the 8000 planned requests came due."},
+		"all but one were due":           {planned, all, 7999, 40 * time.Second, "only 7999 of the 8000 planned requests came due."},
+		"more was due":                   {planned, all, 8001, 40 * time.Second, "8001 requests came due, but only 8000 were planned."},
+		"a worker cut it in the drain":   {planned, but(func(w *exchange.Worker) { w.Cut = true }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
+		"a pod that is being deleted":    {planned, but(func(w *exchange.Worker) { w.PodEnding = true }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
+		"a last report is missing":       {planned, but(func(w *exchange.Worker) { w.Final = false }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
+		"one worker's share, and more":   {planned, finals(2721, 2639, 2640), 8000, 40 * time.Second, "2721 requests came due on worker 0, but 2720 were planned for it."},
 		"a burst":                        {burst, finals(68, 66, 66), 200, 3 * time.Second, ""},
-		"a part of a burst":              {burst, all, 199, 3 * time.Second, "199 of 200 requests that were planned were due."},
+		"a part of a burst":              {burst, all, 199, 3 * time.Second, "only 199 of the 200 planned requests came due."},
 		"a plan, whose window is not":    {planned, all, 8000, time.Second, ""},
-		"no share without a last report": {planned, but(func(w *exchange.Worker) { w.Final, w.Due = false, 7 }), 8000, 40 * time.Second, "2 of 3 workers went to the end of it."},
+		"no share without a last report": {planned, but(func(w *exchange.Worker) { w.Final, w.Due = false, 7 }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
 		"twice as many as one":           {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1, Requests: 1}, finals(1), 2, time.Second, "2 requests were due, and only 1 were planned."},
 		"no plan, the whole time":        {unplanned, all, 77, 40 * time.Second, ""},
-		"no plan, less than the time":    {unplanned, all, 77, 40*time.Second - 1, "a worker sent load for 39.999s of 40s."},
-		"no plan, and cut":               {unplanned, but(func(w *exchange.Worker) { w.Cut = true }), 77, 40 * time.Second, "2 of 3 workers went to the end of it."},
+		"no plan, less than the time":    {unplanned, all, 77, 40*time.Second - 1, "a worker sent load for only 39.999s of 40s."},
+		"no plan, and cut":               {unplanned, but(func(w *exchange.Worker) { w.Cut = true }), 77, 40 * time.Second, "only 2 of 3 workers completed it."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := &exchange.Report{Merged: measure.NewMeasurement(1), ShortestWindow: tc.window}
@@ -81,9 +81,9 @@ func TestLateBeginningIsNoLoad(t *testing.T) {
 		"in time":                           {start, 0, ""},
 		"in the warm-up":                    {start.Add(5 * time.Second), 0, ""},
 		"a moment after it":                 {start.Add(5500 * time.Millisecond), 0, ""},
-		"late":                              {start.Add(5501 * time.Millisecond), 0, "a worker sent load for 39.499s of 40s."},
+		"late":                              {start.Add(5501 * time.Millisecond), 0, "a worker sent load for only 39.499s of 40s."},
 		"late, as far as the clock's error": {start.Add(5501 * time.Millisecond), time.Millisecond, ""},
-		"after a long reconnect":            {start.Add(32 * time.Second), 0, "a worker sent load for 13s of 40s."},
+		"after a long reconnect":            {start.Add(32 * time.Second), 0, "a worker sent load for only 13s of 40s."},
 	} {
 		report := &exchange.Report{Merged: measure.NewMeasurement(1), ShortestWindow: 40 * time.Second}
 		report.Merged.LastStart, report.Merged.ClockError = tc.began, tc.error
@@ -96,7 +96,7 @@ func TestLateBeginningIsNoLoad(t *testing.T) {
 // However much was due, a step is not carried out that a worker began late.
 func TestPlanThatWasBegunLateIsNotCarriedOut(t *testing.T) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	const late, earlier = "a worker began it 501ms late.", "its workers began it by an instant that was chosen before, and sent requests late."
+	const late, earlier = "a worker began it 501ms late.", "its workers began at a start time that another replica had chosen, and sent requests late."
 	for name, tc := range map[string]struct {
 		first, last time.Duration // when workers began, after the start
 		late        int64         // of 40 requests
