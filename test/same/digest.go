@@ -1,16 +1,18 @@
 package same
 
 import (
-	"encoding/binary"
-	"hash/fnv"
+	"hash/maphash"
 	"math"
 	"reflect"
 	"time"
+	"unsafe"
 )
+
+var seed = maphash.MakeSeed()
 
 // Digest identifies all that values hold and point to: unexported fields, entries of maps and
 // the spare capacity of slices as well. A function that leaves the digest of its arguments as
-// it was has written to none of them.
+// it was has written to none of them. Digests of two processes differ.
 func Digest(values ...any) uint64 {
 	d := digest{above: map[uintptr]bool{}}
 	sum := uint64(0)
@@ -39,9 +41,7 @@ func (d *digest) of(v reflect.Value) uint64 {
 	case reflect.Float32, reflect.Float64:
 		return math.Float64bits(v.Float())
 	case reflect.String:
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(v.String())) // a hash takes all
-		return h.Sum64()
+		return maphash.String(seed, v.String())
 	case reflect.Array, reflect.Slice, reflect.Struct, reflect.Map:
 		return d.ofParts(v)
 	case reflect.Interface:
@@ -80,15 +80,22 @@ func (d *digest) ofParts(v reflect.Value) uint64 {
 		sum = uint64(v.Len())
 		v = v.Slice(0, v.Cap())
 	}
+	// A histogram has thousands of counts: its memory is read as it is.
+	if v.Len() > 0 && v.Index(0).CanAddr() && isNumber(v.Type().Elem().Kind()) {
+		first := v.Index(0).Addr().UnsafePointer()
+		return mix(sum, maphash.Bytes(seed, unsafe.Slice((*byte)(first), v.Len()*int(v.Type().Elem().Size()))))
+	}
 	for i := range v.Len() {
 		sum = mix(sum, d.of(v.Index(i)))
 	}
 	return sum
 }
 
+func isNumber(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Float64 }
+
 // mix is a digest of two in this order.
 func mix(a, b uint64) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, a), b)) // a hash takes all
-	return h.Sum64()
+	const odd = 0x9e3779b97f4a7c15 // the golden ratio, as in Fibonacci hashing
+	sum := (a*odd ^ b) * odd
+	return sum ^ sum>>32
 }
