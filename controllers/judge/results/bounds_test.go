@@ -51,10 +51,10 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 		"a descriptor": {paced, func(m *measure.Measurement) { m.Health.DescriptorsExhausted = 1 }, v1alpha1.ReasonDescriptorsExhausted, "(1 times in all)"},
 		"a port":       {paced, func(m *measure.Measurement) { m.Health.PortsExhausted = 1 }, v1alpha1.ReasonPortsExhausted, "(1 times in all)"},
 		"the only request": {
-			paced, func(m *measure.Measurement) { m.Due, m.Unsent, m.UnsentByGenerator = 1, 1, 1 }, v1alpha1.ReasonScheduleLag, "100% of the requests that were due were not sent",
+			paced, func(m *measure.Measurement) { m.Due, m.Unsent, m.UnsentByGenerator = 1, 1, 1 }, v1alpha1.ReasonScheduleLag, "100% of the due requests were not sent",
 		},
 		"no room for one": {
-			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1alpha1.ReasonScheduleLag, "while connections had room",
+			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1alpha1.ReasonScheduleLag, "although connections had room",
 		},
 		"half of one user's":           {oneUserPaced, func(m *measure.Measurement) { m.Unsent = 500 }, "", ""},
 		"a spread of what is no burst": {paced, func(m *measure.Measurement) { m.BurstSpread = time.Second }, "", ""},

@@ -51,7 +51,7 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		"a part of a burst":              {burst, all, 199, 3 * time.Second, "only 199 of the 200 planned requests came due."},
 		"a plan, whose window is not":    {planned, all, 8000, time.Second, ""},
 		"no share without a last report": {planned, but(func(w *exchange.Worker) { w.Final, w.Due = false, 7 }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
-		"twice as many as one":           {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1, Requests: 1}, finals(1), 2, time.Second, "2 requests were due, and only 1 were planned."},
+		"twice as many as one":           {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1, Requests: 1}, finals(1), 2, time.Second, "2 requests came due, but only 1 were planned."},
 		"no plan, the whole time":        {unplanned, all, 77, 40 * time.Second, ""},
 		"no plan, less than the time":    {unplanned, all, 77, 40*time.Second - 1, "a worker sent load for only 39.999s of 40s."},
 		"no plan, and cut":               {unplanned, but(func(w *exchange.Worker) { w.Cut = true }), 77, 40 * time.Second, "only 2 of 3 workers completed it."},
@@ -96,7 +96,7 @@ func TestLateBeginningIsNoLoad(t *testing.T) {
 // However much was due, a step is not carried out that a worker began late.
 func TestPlanThatWasBegunLateIsNotCarriedOut(t *testing.T) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	const late, earlier = "a worker began it 501ms late.", "its workers began at a start time that another replica had chosen, and sent requests late."
+	const late, earlier = "a worker began the step 501ms late.", "its workers began at a start time that another replica had chosen, and sent requests late."
 	for name, tc := range map[string]struct {
 		first, last time.Duration // when workers began, after the start
 		late        int64         // of 40 requests

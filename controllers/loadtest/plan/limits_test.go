@@ -149,12 +149,12 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 		"requests that users with a rate send": {
 			rules:   func(l *policy.Limits) { l.Rate = 0 },
 			refused: usersLadder(decimal("60"), 100), accepted: usersLadder(decimal("50"), 100),
-			want: "spec.ladder.users[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 is accepted: have at most 5000 requests per second, or set spec.parallelism.",
+			want: "spec.ladder.users[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 requests per second, or set spec.parallelism.",
 		},
 		"a time that no number holds": {
 			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)}, v1alpha1.Step{Pause: duration(2e6 * time.Hour)}, v1alpha1.Step{Pause: duration(2e6 * time.Hour)}),
 			accepted: func(s *v1alpha1.LoadTestSpec) { long(30*time.Minute, 1)(s); s.StartDeadlineSeconds = ptr(int64(7200)) },
-			want:     "spec: a run of up to 2562047h47m16.854775807s by its plan is longer than a LoadTest of namespace demo may have; at most 1h is accepted: have shorter or fewer steps, repetitions or pauses.",
+			want:     "spec: the plan takes up to 2562047h47m16.854775807s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
 		"the time of all repetitions and pauses": {
 			refused: long(10*time.Minute, 5), accepted: long(10*time.Minute, 4),

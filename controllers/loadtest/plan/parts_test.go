@@ -107,7 +107,7 @@ func TestLeastOfALoad(t *testing.T) {
 func TestWhatIsAllowedIsSaidWhereThereIsAny(t *testing.T) {
 	lt := loadTest(yamlSpec(t, "worker: {image: evil.example/miner}"))
 	_, refusal := plan.New(lt, policy.Default().For("demo"))
-	if refusal == nil || !strings.Contains(refusal.Message, "leave it out for that of the release, or have the administrator") {
+	if refusal == nil || !strings.Contains(refusal.Message, "leave it out to use the image of the release, or ask the administrator") {
 		t.Errorf("refused: %v", refusal)
 	}
 }

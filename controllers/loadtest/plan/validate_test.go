@@ -132,18 +132,18 @@ func TestRefusals(t *testing.T) {
 	const (
 		invalid    = "InvalidSpec: "
 		share      = ".sampled: must be a percentage above 0% and up to 100%, such as 1%."
-		notAllowed = "TargetNotAllowed: spec.target.url: host example.com is not allowed; use a Service of this cluster, or have the administrator add example.com to targets.rules of the operator's configuration."
+		notAllowed = "TargetNotAllowed: spec.target.url: host example.com is not allowed; use a Service of this cluster, or ask the administrator to add example.com to targets.rules of the operator's configuration."
 		noProxy    = invalid + "spec.target.proxy.url: must be http:// with a host, without credentials and without a path, for example http://proxy:3128."
 		noURL      = invalid + "spec.target.url: must be http:// or https:// with a host, for example http://shortener:8080."
 	)
 	saying := func(format string) func(...any) string {
 		return func(args ...any) string { return fmt.Sprintf(format, args...) }
 	}
-	proxyRefused := saying("TargetNotAllowed: spec.target.proxy.url: host %s is not allowed as a proxy; have the administrator add it, with proxies: true, to targets.rules of the operator's configuration.")
+	proxyRefused := saying("TargetNotAllowed: spec.target.proxy.url: host %s is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.")
 	sendsNothing := saying(invalid + "spec: step %s sends nothing; set its users or rate, and its duration or requestsPerUser.")
 	tooFast := saying(invalid + "spec: the users of step %s users send more than 1000000000 requests per second together; lower users or ratePerUser.")
-	noThink := saying(invalid + "%s: %q must be a time from 1ms to 1h such as 2s, or a range of which the first is the shorter, such as 1s-3s.")
-	thinksTooLong := saying(invalid + "spec.steps[0].think: a user who sends %s requests may think for an hour or more, which is all that a step with requestsPerUser may take; lower think or requestsPerUser.")
+	noThink := saying(invalid + "%s: %q must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.")
+	thinksTooLong := saying(invalid + "spec.steps[0].think: a user who sends %s requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser.")
 	noScalar := saying(invalid + "%s.expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.")
 	for name, tc := range map[string]struct {
 		spec string
@@ -188,9 +188,9 @@ func TestRefusals(t *testing.T) {
 		"random arrivals have no total, but send": {`steps: [{rate: 1, arrivals: Poisson, duration: 1s}]`, ""},
 		"random arrivals without an end":          {`steps: [{rate: 1, arrivals: Poisson}]`, sendsNothing("1/s")},
 		"a fill of a request that is there":       {`{requests: [{name: create}], setup: {fill: {request: create, count: 1}}}`, ""},
-		"a fill of a request that is not there":   {`setup: {fill: {count: 1}}`, invalid + `spec.setup.fill.request: no request of spec.requests has the name "".`},
-		"a warm-up of a request that is not there, after a fill of one that is": {`{requests: [{name: create}], setup: {fill: {request: create, count: 1}, warmUp: {request: follow}}}`, invalid + `spec.setup.warmUp.request: no request of spec.requests has the name "follow".`},
-		"a warm-up of a request that has its name by default":                   {`setup: {warmUp: {request: GET /}}`, invalid + `spec.setup.warmUp.request: no request of spec.requests has the name "GET /".`},
+		"a fill of a request that is not there":   {`setup: {fill: {count: 1}}`, invalid + `spec.setup.fill.request: spec.requests has no request named "".`},
+		"a warm-up of a request that is not there, after a fill of one that is": {`{requests: [{name: create}], setup: {fill: {request: create, count: 1}, warmUp: {request: follow}}}`, invalid + `spec.setup.warmUp.request: spec.requests has no request named "follow".`},
+		"a warm-up of a request that has its name by default":                   {`setup: {warmUp: {request: GET /}}`, invalid + `spec.setup.warmUp.request: spec.requests has no request named "GET /".`},
 		"a rate of nothing":                                 {`steps: [{users: 1, ratePerUser: "0.0", duration: 1s}]`, invalid + `spec.steps[0].ratePerUser: must be greater than 0.`},
 		"a ramp of users":                                   {`steps: [{users: 1, rampTo: 1000000, duration: 1s}]`, ""},
 		"a ramp to half a user":                             {`steps: [{users: 1, rampTo: "2.5", duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000.`},
@@ -226,7 +226,7 @@ func TestRefusals(t *testing.T) {
 		"a search's rate of nothing":                        {`{steps: [], search: {users: {min: 1, max: 2}, ratePerUser: 0, duration: 1s}}`, invalid + "spec.search.ratePerUser: must be greater than 0."},
 		"a hold of one probe":                               {`{steps: [], search: {users: {min: 1, max: 2}, duration: 1s, hold: 1s}}`, ""},
 		"a journey without data of a user":                  {`{requests: [{name: look}], journeys: [{name: a, steps: [{request: look}]}]}`, ""},
-		"the second journey":                                {`{requests: [{name: look}], journeys: [{name: a, steps: [{request: look}]}, {name: b, steps: [{request: buy}]}]}`, invalid + `spec.journeys[1].steps[0].request: no request of spec.requests has the name "buy".`},
+		"the second journey":                                {`{requests: [{name: look}], journeys: [{name: a, steps: [{request: look}]}, {name: b, steps: [{request: buy}]}]}`, invalid + `spec.journeys[1].steps[0].request: spec.requests has no request named "buy".`},
 		"a product just in bounds":                          {`steps: [{users: 1000000, ratePerUser: 1000, duration: 1s}]`, ""},
 		"a product out of bounds":                           {`steps: [{users: 1000000, ratePerUser: 999999999, duration: 1s}]`, tooFast("1000000")},
 		"a product just out of bounds":                      {`steps: [{users: 1000000, ratePerUser: "1000.000001", duration: 1s}]`, tooFast("1000000")},
