@@ -7,8 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/eventstore"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // AppendTime is the time at which the suite's events are appended.
@@ -100,7 +98,9 @@ func add(t *testing.T, s eventstore.Store, names ...string) {
 	t.Helper()
 	first := s.Position() + 1
 	got, err := try(t, s, events(names...), eventstore.Terms{})
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := eventstore.Receipt{First: first, Last: first + int64(len(names)) - 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("receipt (-want +got):\n%s", diff)
@@ -113,7 +113,9 @@ func read(t *testing.T, s eventstore.Store, from, to int64) []string {
 	var types []string
 	next := max(1, from)
 	for e, err := range s.Events(t.Context(), from, to) {
-		must.Succeed(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if e.Position != next {
 			t.Fatalf("position %d after %d", e.Position, next-1)
 		}
@@ -126,7 +128,9 @@ func read(t *testing.T, s eventstore.Store, from, to int64) []string {
 // holds checks the whole content of a log and its last position.
 func holds(t *testing.T, s eventstore.Store, want ...string) {
 	t.Helper()
-	same.As(t, "log", want, read(t, s, 1, 1<<40))
+	if diff := cmp.Diff(want, read(t, s, 1, 1<<40)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
 	if got := s.Position(); got != int64(len(want)) {
 		t.Errorf("position = %d, want %d", got, len(want))
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -96,7 +95,9 @@ func (b *Broker) Crash(t testing.TB) {
 // does nothing if the broker is running.
 func (b *Broker) Start(t testing.TB) {
 	t.Helper()
-	must.Succeed(t, b.start())
+	if err := b.start(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (b *Broker) start() error {

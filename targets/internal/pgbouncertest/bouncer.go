@@ -15,7 +15,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/postgrestest"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Start runs a PgBouncer in front of the server until the test ends, and
@@ -25,7 +24,9 @@ import (
 func Start(t testing.TB, server *postgrestest.Server, poolSize int, settings ...string) string {
 	t.Helper()
 	binary, err := installed()
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir, err := daemon.Folder("pgbouncer")
 	if err != nil {
 		t.Fatalf("create a folder for PgBouncer: %v", err)
@@ -41,7 +42,9 @@ func Start(t testing.TB, server *postgrestest.Server, poolSize int, settings ...
 		t.Fatalf("write the configuration of PgBouncer: %v", err)
 	}
 	process, err := daemon.Start(daemon.Program{Path: binary, Args: []string{config}, Ready: "process up", Unprivileged: true})
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { process.End(syscall.SIGKILL) })
 	return address
 }
@@ -103,6 +106,8 @@ func configuration(t testing.TB, server *postgrestest.Server, address string, po
 func split(t testing.TB, address string) (host, port string) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return host, port
 }

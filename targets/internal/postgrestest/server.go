@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // User is the superuser of every server, without a password.
@@ -81,7 +80,9 @@ func installed() (string, error) {
 func New(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	s, err := newServer(settings)
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		s.stop(syscall.SIGQUIT)
 		if err := s.remove(); err != nil {
@@ -99,7 +100,9 @@ func (s *Server) Addr() string { return s.addr }
 // returns when it serves. It does nothing if the server is running.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	must.Succeed(t, s.start())
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *Server) start() error {

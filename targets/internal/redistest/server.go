@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/daemon"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Start runs a redis-server until the test ends and returns its address.
@@ -78,7 +77,9 @@ func (s *Server) Start(t testing.TB) {
 		// now ready to accept connections at <socket>" by those before.
 		Ready: "eady to accept connections",
 	})
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.process = p
 }
 

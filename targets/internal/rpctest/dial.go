@@ -8,14 +8,15 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/internal/rpc"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Serve serves until the test ends, and returns a connection.
 func Serve(t *testing.T, s rpc.Server) *grpc.ClientConn {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
 	t.Cleanup(func() {
@@ -31,7 +32,9 @@ func Serve(t *testing.T, s rpc.Server) *grpc.ClientConn {
 func Dial(t *testing.T, address string) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }

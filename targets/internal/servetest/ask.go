@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Environment returns the values of environment variables.
@@ -20,15 +18,21 @@ func Environment(values map[string]string) func(string) string {
 func Ask(t *testing.T, method, url, body string, headers ...string) (status int, reply string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultClient.Do(r)
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return resp.StatusCode, strings.TrimSpace(string(text))
 }
 

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Service is a command that serves until the test ends.
@@ -51,7 +49,9 @@ func IsProgram() bool { return os.Getenv(asProgram) != "" }
 func Command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	return cmd
@@ -65,7 +65,9 @@ func Start(t *testing.T, args ...string) Service {
 	if err == nil {
 		err = cmd.Start()
 	}
-	must.Succeed(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return serving(t, logs, func() error {
 		err := cmd.Process.Kill()
 		_ = cmd.Wait() // reports the kill
@@ -95,7 +97,9 @@ func serving(t *testing.T, logs io.Reader, end func() error) Service {
 		}
 		go func() { _, _ = io.Copy(io.Discard, lines) }()
 		_, port, err := net.SplitHostPort(started.Addr)
-		must.Succeed(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		s.URL, s.GRPC = "http://127.0.0.1:"+port, started.Grpc
 		return s
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/loadtest-dev/loadtest-operator/targets/ratelimiter"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // slow is the contract of the suite: a token in 100 s, so that no token comes
@@ -68,7 +67,9 @@ func RunFront(t *testing.T, create func(t *testing.T, c ratelimiter.Contract, no
 
 func burst(t *testing.T, s Subject) {
 	want := Tally{Granted: 50, Denied: 150}
-	same.As(t, "tally of 200 requests", want, Sequential(t, s.Limiter, "client", 200))
+	if diff := cmp.Diff(want, Sequential(t, s.Limiter, "client", 200)); diff != "" {
+		t.Errorf("tally of 200 requests (-want +got):\n%s", diff)
+	}
 }
 
 func countsDown(t *testing.T, s Subject) {
@@ -88,7 +89,9 @@ func refills(t *testing.T, s Subject) {
 	Sequential(t, s.Limiter, "client", 50)
 	s.Pass("client", 1000*time.Second)
 	want := Tally{Granted: 10, Denied: 90}
-	same.As(t, "tally of 100 requests after ten tokens' time", want, Sequential(t, s.Limiter, "client", 100))
+	if diff := cmp.Diff(want, Sequential(t, s.Limiter, "client", 100)); diff != "" {
+		t.Errorf("tally of 100 requests after ten tokens' time (-want +got):\n%s", diff)
+	}
 }
 
 func fractions(t *testing.T, s Subject) {
@@ -115,13 +118,17 @@ func neverAboveCapacity(t *testing.T, s Subject) {
 	s.Pass("client", time.Hour)
 	s.Pass("client", time.Hour)
 	want := Tally{Granted: 50, Denied: 10}
-	same.As(t, "tally of 60 requests after a long rest", want, Sequential(t, s.Limiter, "client", 60))
+	if diff := cmp.Diff(want, Sequential(t, s.Limiter, "client", 60)); diff != "" {
+		t.Errorf("tally of 60 requests after a long rest (-want +got):\n%s", diff)
+	}
 }
 
 func independentClients(t *testing.T, s Subject) {
 	Sequential(t, s.Limiter, "greedy", 60)
 	want := ratelimiter.Decision{Allowed: true, Remaining: 49}
-	same.As(t, "decision for another client", want, take(t, s.Limiter, "modest"))
+	if diff := cmp.Diff(want, take(t, s.Limiter, "modest")); diff != "" {
+		t.Errorf("decision for another client (-want +got):\n%s", diff)
+	}
 }
 
 func remembered(t *testing.T, s Subject) {
@@ -140,5 +147,7 @@ func endedContext(t *testing.T, s Subject) {
 		t.Error("no error")
 	}
 	want := ratelimiter.Decision{Allowed: true, Remaining: 49}
-	same.As(t, "the next decision", want, take(t, s.Limiter, "client"))
+	if diff := cmp.Diff(want, take(t, s.Limiter, "client")); diff != "" {
+		t.Errorf("the next decision (-want +got):\n%s", diff)
+	}
 }

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The producers of this file wait for the broker as long as they can, which a
@@ -29,7 +30,9 @@ func testBrokerAway(t *testing.T, subject Subject) {
 	closeProducer(t, producer)
 	store.check(t, clicks)
 	want := map[shortener.Event]int{shortener.ClickQueued: len(clicks)}
-	same.As(t, "events of the producer", want, sent.all())
+	if diff := cmp.Diff(want, sent.all()); diff != "" {
+		t.Errorf("events of the producer (-want +got):\n%s", diff)
+	}
 }
 
 // What does not fit is lost and said to be; what fits is not.
@@ -91,6 +94,8 @@ func testCloseGivesUp(t *testing.T, subject Subject) {
 		t.Error("clicks were lost in silence")
 	}
 	want := map[shortener.Event]int{shortener.ClickQueued: len(clicks), shortener.ClickLost: len(clicks)}
-	same.As(t, "events", want, sent.all())
+	if diff := cmp.Diff(want, sent.all()); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
 	subject.Restore(t)
 }

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // While there is no broker clicks wait for one, and each that may be rescued is
@@ -50,7 +51,9 @@ func testBrokerLate(t *testing.T, subject Subject) {
 		{shortener.ClickQueued: len(inVain)},
 		{shortener.ClickQueued: len(rescued), shortener.ClickStored: len(rescued)},
 	}
-	same.As(t, "events of the producers", want, got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events of the producers (-want +got):\n%s", diff)
+	}
 	if n := stored.all()[shortener.ClickStored]; n != len(late)+len(inVain) {
 		t.Errorf("%d clicks were counted by the consumer, want %d", n, len(late)+len(inVain))
 	}
@@ -74,5 +77,7 @@ func checkOverflowing(t *testing.T, subject Subject, store shortener.ClickStore,
 		t.Errorf("%d clicks of %d were queued with a buffer of %d", n, len(clicks), buffer)
 	}
 	delete(got, shortener.ClickQueued)
-	same.As(t, "events of a producer that is too small", map[shortener.Event]int{shortener.ClickStored: len(clicks)}, got)
+	if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickStored: len(clicks)}, got); diff != "" {
+		t.Errorf("events of a producer that is too small (-want +got):\n%s", diff)
+	}
 }

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // store keeps clicks in memory.
@@ -112,5 +113,7 @@ func (s *store) check(t *testing.T, clicks []shortener.Click) {
 	s.mu.Lock()
 	got := maps.Clone(s.clicks)
 	s.mu.Unlock()
-	same.As(t, "stored clicks", want, got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stored clicks (-want +got):\n%s", diff)
+	}
 }

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // plenty is a buffer that no test fills by accident.
@@ -61,7 +62,9 @@ func testDelivery(t *testing.T, subject Subject) {
 		t.Errorf("%d of %d clicks were stored by their redirects, while the broker answers", n, len(clicks))
 	}
 	delete(got, shortener.ClickStored)
-	same.As(t, "events of the producer", map[shortener.Event]int{shortener.ClickQueued: len(clicks)}, got)
+	if diff := cmp.Diff(map[shortener.Event]int{shortener.ClickQueued: len(clicks)}, got); diff != "" {
+		t.Errorf("events of the producer (-want +got):\n%s", diff)
+	}
 	if got := stored.all()[shortener.ClickStored]; got != len(clicks) {
 		t.Errorf("%d clicks were counted as stored, want %d", got, len(clicks))
 	}

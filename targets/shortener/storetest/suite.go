@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/loadtest-dev/loadtest-operator/targets/shortener"
-	"github.com/loadtest-dev/loadtest-operator/test/must"
-	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // Start is the initial time of a factory's clock, in the resolution that a store
@@ -127,12 +127,16 @@ func foundAsCreated(t *testing.T, s subject) {
 		if err != nil {
 			t.Fatalf("Find(%s): %v", code, err)
 		}
-		same.As(t, "found", want, got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("found (-want +got):\n%s", diff)
+		}
 		detailed, clicks, err := s.Details(t.Context(), code)
 		if err != nil || clicks != 0 {
 			t.Errorf("Details(%s) = %d clicks, %v; want 0", code, clicks, err)
 		}
-		same.As(t, "details", want, detailed)
+		if diff := cmp.Diff(want, detailed); diff != "" {
+			t.Errorf("details (-want +got):\n%s", diff)
+		}
 	}
 	s.wantTotals(t, 20, 0)
 }
@@ -163,8 +167,12 @@ func taken(t *testing.T, s subject) {
 		t.Errorf("Create() = %v, want ErrTaken", err)
 	}
 	got, err := s.Find(t.Context(), "code")
-	must.Succeed(t, err)
-	same.As(t, "the first link", want, got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the first link (-want +got):\n%s", diff)
+	}
 	s.wantTotals(t, 1, 0)
 }
 
@@ -218,8 +226,12 @@ func givenAgain(t *testing.T, s subject) {
 		t.Fatalf("Create() of an expired code = %v", err)
 	}
 	got, err := s.Find(t.Context(), "code")
-	must.Succeed(t, err)
-	same.As(t, "found", want, got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
 	s.wantClicks(t, "code", 0)
 	s.add(t, 1, shortener.NewClick("code", s.Now()))
 	s.wantClicks(t, "code", 1)
