@@ -2,11 +2,11 @@ package health
 
 import (
 	"os"
-	"runtime"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 func TestRunQueueWaitAddsUpTheThreads(t *testing.T) {
@@ -28,28 +28,24 @@ func TestRunQueueWaitAddsUpTheThreads(t *testing.T) {
 	}
 }
 
-// More threads that compute than there are processors wait for each other.
-func TestThreadsBeyondTheProcessorsWait(t *testing.T) {
+// A thread that always computes either runs or waits: the two add up to the time of all such
+// threads, in one unit, however busy the machine is. A control group that is out of time may
+// keep them from either.
+func TestThreadsThatComputeRunOrWait(t *testing.T) {
 	if _, err := os.Stat(threadsFolder); err != nil {
 		t.Skip("only Linux says how long threads wait")
 	}
-	threads := 4 * runtime.NumCPU()
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-	var stop atomic.Bool
-	defer stop.Store(true)
-	for range threads {
-		go func() {
-			for !stop.Load() {
-				continue
-			}
-		}()
-	}
+	const window = 2 * time.Second
+	threads := pressure.Threads(t)
 	probe := NewProbe()
-	before := probe.Sample()
-	for began := time.Now(); time.Since(began) < 30*time.Second; {
-		if h := probe.Sample().Since(before); h.RunQueueWait > 20*time.Millisecond && h.RunQueueWaitMax == h.RunQueueWait {
-			return
-		}
+	began, before := time.Now(), probe.Sample()
+	<-time.After(window)
+	h := probe.Sample().Since(before)
+	all := time.Duration(threads) * time.Since(began)
+	if got, out := h.CPU+h.RunQueueWait, time.Duration(threads)*h.CPUThrottled; got > all*6/5 || got < all*4/5-out {
+		t.Errorf("ran for %v and waited for %v, want %v together (%v held back)", h.CPU, h.RunQueueWait, all, h.CPUThrottled)
 	}
-	t.Error("no thread waited, with four times as many as there are processors")
+	if h.RunQueueWait < all/4 || h.RunQueueWaitMax != h.RunQueueWait {
+		t.Errorf("waited for %v, at most %v, with four times as many threads as there are processors", h.RunQueueWait, h.RunQueueWaitMax)
+	}
 }

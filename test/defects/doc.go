@@ -29,7 +29,8 @@
 //	11 the generator's own limits not recorded    TestTheGeneratorsOwnLimitIsRecorded,
 //	                                              TestTheGeneratorsLatenessIsRecorded,
 //	                                              TestTheGeneratorsUnsentLoadIsItsOwn,
-//	                                              TestTheGeneratorsResourcesAreRecorded
+//	                                              TestTheGeneratorsResourcesAreRecorded,
+//	                                              TestABusyMachineIsNamed
 //	12 one run, without error bars                TestRepetitionsShowHowFarTheyDiffer,
 //	                                              TestOneRunSaysThatItIsOne,
 //	                                              TestTooFewSamplesAreNoAnswer,

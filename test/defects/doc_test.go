@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // elsewhere is a test that the table of the package's comment refers to, of another
@@ -21,15 +23,11 @@ const elsewhere = "TestTargets"
 // The table of the package's comment names each test of the package, and no other.
 func TestTheTableNamesEachTest(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	there, named := map[string]bool{}, map[string]bool{}
 	for _, file := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		if !strings.HasSuffix(file, "_test.go") {
 			for _, name := range regexp.MustCompile(`\bTest\w+`).FindAllString(f.Doc.Text(), -1) {
 				named[name] = true

@@ -20,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/wire"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -51,6 +52,8 @@ type experiment struct {
 	drain bool
 	// uid is that of the LoadTest, from which the seed follows.
 	uid string
+	// busy keeps what the machine did to the workers in the measurement.
+	busy bool
 	// alter changes a worker's measurement, by its number: it adds a condition that a
 	// test cannot cause.
 	alter func(worker int, s *measure.Measurement)
@@ -109,9 +112,8 @@ func (e experiment) run(t *testing.T) outcome {
 	t.Helper()
 	o, machine := outcome{}, pressure.Start()
 	var err error
-	if o.server, err = groundtruth.Start(e.server); err != nil {
-		t.Fatal(err)
-	}
+	o.server, err = groundtruth.Start(e.server)
+	must.Succeed(t, err)
 	t.Cleanup(o.server.Close)
 	lt := e.loadTest(o.server.URL())
 	workers := e.prepare(t, lt)
@@ -152,25 +154,20 @@ func (e experiment) loadTest(url string) *v1alpha1.LoadTest {
 func (e experiment) prepare(t *testing.T, lt *v1alpha1.LoadTest) []*assemble.Assembly {
 	t.Helper()
 	assignments, err := harness.Plan(lt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	config := assemble.Config{Version: "defects", Limits: health.SystemLimits(), Lookup: e.lookup}
 	if e.connections > 0 {
 		config.Limits.Ports = e.connections
 	}
 	workers := make([]*assemble.Assembly, len(assignments))
 	for i, a := range assignments {
-		if workers[i], err = assemble.New(t.Context(), a, config, func(error) {}); err != nil {
-			t.Fatal(err)
-		}
+		workers[i], err = assemble.New(t.Context(), a, config, func(error) {})
+		must.Succeed(t, err)
 		t.Cleanup(workers[i].Close)
 		if e.url != "" {
 			continue // there may be nothing to connect to
 		}
-		if err := workers[i].Prepare(t.Context(), func(error) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, workers[i].Prepare(t.Context(), func(error) {}))
 	}
 	return workers
 }
@@ -183,9 +180,7 @@ func (e experiment) runStep(t *testing.T, workers []*assemble.Assembly, index in
 	runs := make([]*attack.Execution, len(workers))
 	for i, w := range workers {
 		step, err := w.Step(index)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		runs[i] = w.Runner(step).Start(step, groundtruth.Instant(start))
 	}
 	return start, e.collect(t, runs)
@@ -204,38 +199,28 @@ func (e experiment) collect(t *testing.T, runs []*attack.Execution) *measure.Mea
 			t.Fatal("the step does not end")
 		}
 		s, err := x.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		s.Clients = x.Clients()
-		// The control group of these tests may be throttled, and other tests have the
-		// processors: what that does to the load would make any verdict inconclusive.
-		s.Health.CPUThrottled, s.Health.RunQueueWait, s.Health.Stalled = 0, 0, 0
+		if !e.busy {
+			// The control group of these tests may be throttled, and other tests have the
+			// processors: what that does to the load would make any verdict inconclusive.
+			s.Health.CPUThrottled, s.Health.RunQueueWait, s.Health.Stalled = 0, 0, 0
+		}
 		asPlanned(s)
 		if e.alter != nil {
 			e.alter(i, s)
 		}
 		m, err := wire.Encode(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		r, err := wire.Read(m, requests)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
 		readings = append(readings, r)
 		clients, err := wire.ReadClients(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ledgers.Merge(&measure.Measurement{Clients: clients}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, err)
+		must.Succeed(t, ledgers.Merge(&measure.Measurement{Clients: clients}))
 	}
 	merged, err := wire.Merge(requests, readings...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, err)
 	merged.Clients = ledgers.Clients
 	return merged
 }
@@ -253,15 +238,13 @@ func asPlanned(s *measure.Measurement) {
 func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 	t.Helper()
 	var err error
-	if o.total, err = o.merged.Total(); err != nil {
-		t.Fatal(err)
-	}
+	o.total, err = o.merged.Total()
+	must.Succeed(t, err)
 	o.status = lt.Status
 	step := &o.status.Steps[0]
 	// Nothing was sent before: the buckets of a limiter are full.
-	if o.result, err = results.StepResult(lt, step, o.merged, forever); err != nil {
-		t.Fatal(err)
-	}
+	o.result, err = results.StepResult(lt, step, o.merged, forever)
+	must.Succeed(t, err)
 	results.Settle(o.result)
 	step.State, step.WorkersReporting, step.Result = v1alpha1.StepComplete, o.status.Workers.Desired, o.result
 	judged := verdict.Judge(&lt.Spec, &o.status, 0, o.merged)
