@@ -127,9 +127,9 @@ type Rollout struct {
 	// +required
 	Kind WorkloadKind `json:"kind"`
 	// name is the name of the workload, in the namespace of the schedule. A rollout counts when
-	// every pod has the latest revision and is available. The operator looks every 15 s: of two
-	// in that time, the later counts. A StatefulSet with a partition never counts: some of
-	// its pods keep the old revision.
+	// every pod has the latest revision and is available. The operator looks every 15 s: of
+	// two in that time, the later counts. A StatefulSet with a partition never counts, since some
+	// pods keep the old one.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
