@@ -34,7 +34,7 @@ func TestInterruptEndsRequestsUntilResume(t *testing.T) {
 	i.Resume()
 	conn, now := &watched{}, time.Unix(1_000, 0)
 	i.Share(conn)
-	if !i.SetDeadline(now.Add(time.Second)) || i.Interruption(io.EOF) != io.EOF {
+	if !i.SetDeadline(now.Add(time.Second)) || !errors.Is(i.Interruption(io.EOF), io.EOF) {
 		t.Error("it is interrupted before Interrupt")
 	}
 	i.Interrupt()
