@@ -138,13 +138,4 @@ func notes(lt *v1alpha1.LoadTest, p *Preview) (list []string) {
 }
 
 // Time is a duration without zero units at its end: 1m, not 1m0s.
-func Time(d time.Duration) string {
-	s := d.Round(time.Millisecond).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func Time(d time.Duration) string { return text.Whole(d.Round(time.Millisecond)) }

@@ -3,11 +3,11 @@ package results
 import (
 	"math/big"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -44,71 +44,40 @@ func spreadOf(name string, results []*v1alpha1.StepResult) v1alpha1.SpreadStatus
 	return v1alpha1.SpreadStatus{
 		Name:        name,
 		Repetitions: int32(len(results)),
-		Throughput:  numbers(results, func(r *v1alpha1.StepResult) number { return rateOf(r.Throughput) }),
-		Goodput:     numbers(results, func(r *v1alpha1.StepResult) number { return rateOf(r.Goodput) }),
-		FailureRate: numbers(results, failureRate),
-		P50:         durations(results, func(l *v1alpha1.Latency) *metav1.Duration { return l.P50 }),
-		P95:         durations(results, func(l *v1alpha1.Latency) *metav1.Duration { return l.P95 }),
-		P99:         durations(results, func(l *v1alpha1.Latency) *metav1.Duration { return l.P99 }),
+		Throughput:  numbers(results, v1alpha1.MetricThroughput, func(r *v1alpha1.StepResult) string { return r.Throughput }),
+		Goodput:     numbers(results, v1alpha1.MetricGoodput, func(r *v1alpha1.StepResult) string { return r.Goodput }),
+		FailureRate: numbers(results, v1alpha1.MetricFailureRate, func(r *v1alpha1.StepResult) string { return text.Percent(r.Failed, r.Sent) }),
+		P50:         durations(results, "p50"),
+		P95:         durations(results, "p95"),
+		P99:         durations(results, "p99"),
 	}
 }
 
-// number is a figure as it is compared, and as it is written. It has no value when
-// a step has no such figure.
-type number struct {
-	value *big.Rat
-	text  string
-}
-
-// rateOf is a rate as StepResult holds it.
-func rateOf(perSecond string) number {
-	value, ok := new(big.Rat).SetString(perSecond)
-	if !ok {
-		return number{}
+// ordered are the results with the least, the middle and the greatest value of a metric; of
+// an even number the lower of the two in the middle. It is nil when a repetition has no such
+// value: least and greatest of the others would hide it.
+func ordered(results []*v1alpha1.StepResult, name v1alpha1.Metric) []*v1alpha1.StepResult {
+	value := func(r *v1alpha1.StepResult) *big.Rat { return metric.Value(metric.Quantity{Metric: name}, r) }
+	if slices.ContainsFunc(results, func(r *v1alpha1.StepResult) bool { return value(r) == nil }) {
+		return nil
 	}
-	return number{value: value, text: perSecond}
+	list := slices.SortedFunc(slices.Values(results), func(a, b *v1alpha1.StepResult) int { return value(a).Cmp(value(b)) })
+	return []*v1alpha1.StepResult{list[0], list[(len(list)-1)/2], list[len(list)-1]}
 }
 
-func failureRate(r *v1alpha1.StepResult) number {
-	if r.Sent <= 0 {
-		return number{}
+func numbers(results []*v1alpha1.StepResult, name v1alpha1.Metric, write func(*v1alpha1.StepResult) string) *v1alpha1.NumberSpread {
+	list := ordered(results, name)
+	if list == nil {
+		return nil
 	}
-	return number{value: big.NewRat(r.Failed, r.Sent), text: text.Percent(r.Failed, r.Sent)}
+	return &v1alpha1.NumberSpread{Min: write(list[0]), Median: write(list[1]), Max: write(list[2])}
 }
 
-// numbers is nil when a repetition has no such figure: least and greatest of the
-// others would hide it.
-func numbers(results []*v1alpha1.StepResult, figure func(*v1alpha1.StepResult) number) *v1alpha1.NumberSpread {
-	var list []number
-	for _, r := range results {
-		n := figure(r)
-		if n.value == nil {
-			return nil
-		}
-		list = append(list, n)
+func durations(results []*v1alpha1.StepResult, name v1alpha1.Metric) *v1alpha1.DurationSpread {
+	list := ordered(results, name)
+	if list == nil {
+		return nil
 	}
-	slices.SortFunc(list, func(a, b number) int { return a.value.Cmp(b.value) })
-	return &v1alpha1.NumberSpread{Min: list[0].text, Median: list[middle(len(list))].text, Max: list[len(list)-1].text}
+	at := func(i int) metav1.Duration { return **metric.Of(name).Times().Field(list[i].ResponseTime) }
+	return &v1alpha1.DurationSpread{Min: at(0), Median: at(1), Max: at(2)}
 }
-
-// durations is nil when a repetition has no such quantile.
-func durations(results []*v1alpha1.StepResult, quantile func(*v1alpha1.Latency) *metav1.Duration) *v1alpha1.DurationSpread {
-	var list []time.Duration
-	for _, r := range results {
-		if r.ResponseTime == nil {
-			return nil
-		}
-		q := quantile(r.ResponseTime)
-		if q == nil {
-			return nil
-		}
-		list = append(list, q.Duration)
-	}
-	slices.Sort(list)
-	at := func(i int) metav1.Duration { return metav1.Duration{Duration: list[i]} }
-	return &v1alpha1.DurationSpread{Min: at(0), Median: at(middle(len(list))), Max: at(len(list) - 1)}
-}
-
-// middle is the place of the median, of an even number the lower of the two: a
-// figure that a repetition had, not one between two.
-func middle(n int) int { return (n - 1) / 2 }
