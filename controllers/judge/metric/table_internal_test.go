@@ -129,8 +129,9 @@ func TestCountsOfAMeasurement(t *testing.T) {
 			t.Errorf("%s counts %d in the window, want %d", name, got, want)
 		}
 	}
-	for name, want := range map[v1alpha1.Metric]int64{"failureRate": 6, "rateLimitedRate": 3} {
-		if got := Of(name).Measured.(OfSent).Count(&r, 2); got != want {
+	for name, want := range map[v1alpha1.Metric][2]int64{"failureRate": {6, -1}, "rateLimitedRate": {3, 1}} {
+		from := Of(name).Measured.(OfSent)
+		if got := [2]int64{from.Count(&r, 2), from.PerFailure}; got != want {
 			t.Errorf("%s counts %d, want %d", name, got, want)
 		}
 	}
@@ -145,10 +146,36 @@ func TestValuesForPeople(t *testing.T) {
 		unit  Unit
 		value *big.Rat
 	}{
-		"1.2ms": {Latency, big.NewRat(1234, 1)}, "33.33%": {Share, big.NewRat(100, 3)}, "998/s": {Rate, big.NewRat(998, 1)}, "3": {Count, big.NewRat(3, 1)},
+		"1.2ms": {Latency, big.NewRat(1234, 1)}, "33.33%": {Share, big.NewRat(100, 3)}, "998/s": {Rate, big.NewRat(998, 1)}, "4.5/s": {Rate, big.NewRat(9, 2)}, "3": {Count, big.NewRat(3, 1)},
 	} {
 		if got := tc.unit.Short(tc.value); got != want {
 			t.Errorf("%v of %d is %s, want %s", tc.value, tc.unit, got, want)
 		}
+	}
+}
+
+func TestValuesOfUnits(t *testing.T) {
+	for written, tc := range map[string]struct {
+		unit Unit
+		want int64 // -1: it cannot be read
+	}{
+		"500us": {Latency, 500}, "5ms": {Latency, 5_000}, "2s": {Latency, 2_000_000}, "5": {Latency, -1}, "5%": {Latency, -1}, "fastms": {Latency, -1},
+		"7%": {Share, 7}, "7": {Share, -1}, "much%": {Share, -1}, "1000": {Rate, 1000}, "1ms": {Rate, -1}, "0": {Count, 0}, "none": {Count, -1},
+	} {
+		got, err := tc.unit.Parse(written)
+		if (err != nil) != (tc.want < 0) || err == nil && got.Cmp(big.NewRat(tc.want, 1)) != 0 {
+			t.Errorf("%s of %d is %v, %v; want %d", written, tc.unit, got, err, tc.want)
+		}
+	}
+}
+
+func TestWhatIsKnownByType(t *testing.T) {
+	for name, want := range map[v1alpha1.Metric]bool{"p95": true, "failureRate": true, "rateLimitedRate": true, "unsentRate": false, "goodput": false} {
+		if got := Of(name).IsByType(); got != want {
+			t.Errorf("%s is known by type: %t", name, got)
+		}
+	}
+	if late := LateTogether(Quantity{Metric: "p42"}, &v1alpha1.StepResult{LateTogether: &v1alpha1.Latency{}}); late.Sign() != 0 {
+		t.Errorf("a metric that is not there is late by %v", late)
 	}
 }

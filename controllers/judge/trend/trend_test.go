@@ -26,6 +26,8 @@ func TestStatisticsOfKnownSeries(t *testing.T) {
 		"two groups of 3":   {[]float64{1, 1, 1, 5, 5, 5}, 8 / math.Sqrt(378./18), 1}, // S = 9, V = (510-2*66)/18
 		"one value is wild": {[]float64{1, 2, 900, 4, 5}, 5 / math.Sqrt(50./3), 1.},   // S = 6, V = 5*4*15/18
 		"no trend, S is 0":  {[]float64{1, 2, 2, 1}, 0, 0},
+		"S is 1":            {[]float64{1, 3, 2}, 0, 0.5},
+		"an even number":    {[]float64{0, 1, 1, 5}, 4 / math.Sqrt(138./18), 4. / 3}, // S = 5, V = (156-18)/18; the slopes in the middle are 1 and 5/3
 	} {
 		t.Run(name, func(t *testing.T) {
 			if z := trend.Z(tt.values); !near(z, tt.z) {
@@ -61,6 +63,21 @@ func TestTrends(t *testing.T) {
 		"one more in each slot": {
 			timeline(func(i int) int64 { return int64(i) }), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 109.5, Growth: 10},
 		},
+		"one more in each part": {
+			timeline(func(i int) int64 { return int64(i / 10) }), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 10.5, Growth: 1},
+		},
+		"one more in each slot, of just enough requests": {
+			timeline(func(i int) int64 { return int64(i) }), 20, trend.Outstanding{Trend: trend.Growing, Mean: 109.5, Growth: 10},
+		},
+		"two more in the time that counts": {
+			timeline(func(i int) int64 {
+				tenths := []int64{0, 0, 0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 15, 17, 17, 19}
+				if i%10 > 0 {
+					return 0
+				}
+				return tenths[i/10]
+			}), 1000, trend.Outstanding{Trend: trend.Growing, Mean: 167. / 180, Growth: 1. / 9},
+		},
 		"one more in each slot, of too few requests": {
 			timeline(func(i int) int64 { return int64(i) }), 19, trend.Outstanding{Mean: 109.5, Growth: 10},
 		},
@@ -89,7 +106,15 @@ func TestTrends(t *testing.T) {
 			}
 		})
 	}
-	if got := trend.Of(timeline(func(i int) int64 { return int64(i) }), 0, 1000); got != (trend.Outstanding{}) {
+	rising := timeline(func(i int) int64 { return int64(i) })
+	if got := trend.Of(rising, 0, 1000); got != (trend.Outstanding{}) {
 		t.Errorf("without a window: %+v", got)
+	}
+	if got := trend.Of(rising, 1, 1000); got.Trend != trend.Growing {
+		t.Errorf("in the shortest window: %+v", got)
+	}
+	slowly := timeline(func(i int) int64 { return int64(i / 10) })
+	if got := trend.Of(slowly, 200*time.Second, 1000); got.Trend != trend.Growing || !near(got.Growth, 0.1) {
+		t.Errorf("one more in each 10 s: %+v", got)
 	}
 }
