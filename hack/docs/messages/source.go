@@ -24,6 +24,9 @@ var (
 	// rule is the message of a rule of the API.
 	rule   = regexp.MustCompile(`XValidation:.*message="((?:[^"\\]|\\.)*)"`)
 	reason = regexp.MustCompile(`\b([Rr]eason\w+)\s+= "(\w+)"`)
+	// forTests are the folders, and notRead the files, without sentences of the product.
+	forTests = regexp.MustCompile(`^testdata$|(^|[^d])test$`)
+	notRead  = regexp.MustCompile(`_test\.go$|\.pb\.go$`)
 	// unread are the functions, and converted the methods, whose texts or names say nothing to a reader.
 	unread    = regexp.MustCompile(`^(mustCompile|appendf|contains|hasPrefix|trimSuffix|panic)$`)
 	converted = regexp.MustCompile(`^(Round|Truncate|Format|String|UTC|Error)$`)
@@ -37,9 +40,9 @@ func read(root string) (list []message, err error) {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name() == "testdata" || strings.HasSuffix(strings.TrimSuffix(d.Name(), "loadtest"), "test")):
+			case d.IsDir() && forTests.MatchString(d.Name()):
 				return fs.SkipDir
-			case d.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".pb.go"):
+			case d.IsDir() || filepath.Ext(name) != ".go" || notRead.MatchString(name):
 				return nil
 			}
 			files[name], err = os.ReadFile(filepath.Join(root, name))
