@@ -85,36 +85,12 @@ func (r *loading) limit(w exchange.Worker) time.Time {
 	return instant.Later(end, found)
 }
 
-// boundMissing gives up the workers whose reports are not in, and writes how many requests
-// the result may lack at most, into the step and into the audits.
-func (r *loading) boundMissing() (goesOn bool) {
-	r.giveUp(func(w exchange.Worker) bool { return !r.isFinal(w) })
-	r.countMissing()
-	return true
-}
-
 // closeStopped ends a run that was stopped: by the user, the administrator or its deadline.
 func (r *loading) closeStopped() (goesOn bool) {
 	if r.read.StopTime == nil && r.out.Status.StopCause == nil {
 		return true
 	}
 	r.finishCut()
-	return false
-}
-
-// closeWithoutWorkers ends a run if no worker completed the step. What was measured, in it or
-// before it, stands.
-func (r *loading) closeWithoutWorkers() (goesOn bool) {
-	if count(r.seen.Workers, r.isFinal) > 0 {
-		return true
-	}
-	s := &r.out.Status
-	if !slices.ContainsFunc(s.Steps, func(s v1alpha1.StepStatus) bool { return s.Result != nil }) {
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonNoWorkers, fmt.Sprintf("Every worker was lost in step %s.", r.step().Name))
-		return false
-	}
-	r.endStep(r.i, v1alpha1.StepCut)
-	r.finish(r.i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
 	return false
 }
 

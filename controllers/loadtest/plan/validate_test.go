@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 		"a service needs no permission":           {`target: {service: {name: shortener}}`, ""},
 		"all requests are traced":                 {`target: {url: "http://a", trace: {sampled: 100%}}`, ""},
 		"more than all":                           {`target: {url: "http://a", trace: {sampled: 100.000001%}}`, invalid + "spec.target.trace" + share},
-		"a share that is invalid":                    {`target: {url: "http://a", trace: {sampled: 0%}}`, invalid + "spec.target.trace" + share},
+		"a share that is invalid":                 {`target: {url: "http://a", trace: {sampled: 0%}}`, invalid + "spec.target.trace" + share},
 		"a share that is no text":                 {`target: {url: "http://a", trace: {sampled: some}}`, invalid + "spec.target.trace" + share},
 		"a share of the control":                  {`versus: {target: {url: "http://a", trace: {sampled: 0%}}}`, invalid + "spec.versus.target.trace" + share},
 		"host not allowed":                        {`target: {url: "https://example.com"}`, notAllowed},

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -100,19 +98,6 @@ func (r *starting) failIfHopeless() (goesOn bool) {
 		r.fail(v1alpha1.VerdictError, r.wait.reason, r.wait.message)
 	}
 	return !r.wait.permanent
-}
-
-// beginFirstStep begins the first step once all workers are ready and the numbers of the
-// audits were read.
-func (r *starting) beginFirstStep() (goesOn bool) {
-	if r.wait.status != metav1.ConditionTrue {
-		return true
-	}
-	if r.makeAudits(v1alpha1.AuditBefore, "") {
-		r.recordDescriptors()
-		r.startStep(0, r.now.Add(r.lead()))
-	}
-	return false
 }
 
 // failAtStartDeadline ends a run whose workers were not ready in time, and else asks for a
