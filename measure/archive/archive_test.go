@@ -137,6 +137,52 @@ func TestWhatDoesNotFitIsOmitted(t *testing.T) {
 	}
 }
 
+// The times without the generator go before the response times do.
+func TestTimesWithoutTheGeneratorAreOmittedFirst(t *testing.T) {
+	step := stepOf(t, 1, 600, 20)
+	text := make([]byte, 2<<20)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range text {
+		text[i] = byte('0' + rng.IntN(64))
+	}
+	step.Requests[0].WithoutGenerator = &Histogram{HDR: string(text)}
+	got, err := Decode(encode(t, step))
+	must.Succeed(t, err)
+	same.As(t, "omitted", []string{"requests.service", OmittedWithoutGenerator}, got.Omitted)
+	if got.Requests[0].WithoutGenerator != nil || got.Requests[0].Response == nil {
+		t.Error("other times are there than those that are not omitted")
+	}
+}
+
+func TestLengthsOfLists(t *testing.T) {
+	traces := func(requests, each int) string {
+		one := `{"traces": [` + strings.TrimSuffix(strings.Repeat("{}, ", each), ", ") + "]}"
+		return "[" + strings.TrimSuffix(strings.Repeat(one+", ", requests), ", ") + "]"
+	}
+	for raw, want := range map[string]length{`[1, {"a": []}]`: 2, "[]": 0, `{"a": 1}`: 0, "5": 0, `"[1]"`: 0} {
+		var got length
+		if err := got.UnmarshalJSON([]byte(raw)); err != nil || got != want {
+			t.Errorf("%s has %d elements, %v; want %d", raw, got, err, want)
+		}
+	}
+	for raw, want := range map[string]requestList{traces(32, 2): {32, 2}, traces(33, 2): {33, 0}} {
+		var got requestList
+		if err := got.UnmarshalJSON([]byte(raw)); err != nil || got != want {
+			t.Errorf("%.30s: %+v, %v; want %+v", raw, got, err, want)
+		}
+	}
+	var n length
+	var list requestList
+	for what, err := range map[string]error{
+		"no JSON in a list": n.UnmarshalJSON([]byte("[1, x]")), "requests that are none": list.UnmarshalJSON([]byte(`["a"]`)), "no JSON": checkBounds([]byte("x")),
+	} {
+		if err == nil {
+			t.Errorf("%s: it is taken", what)
+		}
+	}
+	must.Report(t, "as many traces as there may be", checkBounds([]byte(`{"requests": `+traces(1, measure.MaxTraces)+"}")))
+}
+
 func TestPointsSayWhatHappened(t *testing.T) {
 	all := measure.NewSeries(3 * time.Second)
 	p := &all.Points[0]
@@ -152,6 +198,9 @@ func TestPointsSayWhatHappened(t *testing.T) {
 		After:  Point{Outcomes: map[string]int64{"reset": 1}, Longest: micros(0)},
 	}
 	same.As(t, "series", want, NewSeries(all, time.Second, 2))
+	if got := NewSeries(measure.NewSeries(3*time.Second), time.Second, 1); len(got.Points) != 0 {
+		t.Errorf("a series in which nothing happened has %d points", len(got.Points))
+	}
 }
 
 // What was outstanding ends with the last slot in which something was.
@@ -240,7 +289,14 @@ func TestDecodeRefuses(t *testing.T) {
 			}
 		})
 	}
-	for _, b := range []string{"", "{}", "\x1f\x8b"} {
+	whole := encode(t, stepOf(t, 1, 3, 10))
+	whole[len(whole)-5]++ // of the checksum
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(`{"format":"` + Format + `","due":"many"}`)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []string{"", "{}", "\x1f\x8b", string(whole), packed.String()} {
 		if _, err := Decode([]byte(b)); err == nil {
 			t.Errorf("%q was decoded", b)
 		}
@@ -318,15 +374,18 @@ func TestPointsThatDoNotAddUp(t *testing.T) {
 		edit func(*Point)
 		want bool
 	}{
-		"whole":                  {func(*Point) {}, true},
-		"nothing":                {func(p *Point) { *p = Point{} }, true},
-		"due before":             {func(p *Point) { p.Due = -1 }, false},
-		"sent before":            {func(p *Point) { p.Sent = -1 }, false},
-		"less than none":         {func(p *Point) { p.Expected = -1 }, false},
-		"all were expected":      {func(p *Point) { p.Expected = 2 }, true},
-		"more than came":         {func(p *Point) { p.Expected = 3 }, false},
-		"more came than ended":   {func(p *Point) { p.Completed = 3 }, false},
-		"an outcome of minus":    {func(p *Point) { p.Outcomes = map[string]int64{"a": 4, "b": -1} }, false},
+		"whole":                {func(*Point) {}, true},
+		"nothing":              {func(p *Point) { *p = Point{} }, true},
+		"due before":           {func(p *Point) { p.Due = -1 }, false},
+		"sent before":          {func(p *Point) { p.Sent = -1 }, false},
+		"less than none":       {func(p *Point) { p.Expected = -1 }, false},
+		"all were expected":    {func(p *Point) { p.Expected = 2 }, true},
+		"more than came":       {func(p *Point) { p.Expected = 3 }, false},
+		"more came than ended": {func(p *Point) { p.Completed = 3 }, false},
+		"an outcome of minus":  {func(p *Point) { p.Outcomes = map[string]int64{"a": 4, "b": -1} }, false},
+		"more, and once around": {func(p *Point) {
+			*p = Point{Outcomes: map[string]int64{"a": math.MaxInt64, "b": math.MaxInt64, "c": 3}}
+		}, false},
 		"more than a number has": {func(p *Point) { p.Outcomes = map[string]int64{"a": math.MaxInt64, "b": 1} }, false},
 	} {
 		p := whole
