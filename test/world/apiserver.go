@@ -47,6 +47,9 @@ type state struct {
 	pods []pod
 	// others are the other runs that have not ended. It is replaced, never changed.
 	others []queue.Run
+	// baseline is the LoadTest of spec.baseline; nil: there is none. It is replaced, never
+	// changed.
+	baseline *v1alpha1.LoadTest
 }
 
 // pod is a worker's pod.

@@ -194,8 +194,8 @@ func (c *coordinator) observe(number int, targets int32, audits int) exchange.Wo
 }
 
 // report is the merge of what the workers measured in the active step of a run with so many
-// requests.
-func (c *coordinator) report(requests int) *exchange.Report {
+// requests and journeys.
+func (c *coordinator) report(requests, journeys int) *exchange.Report {
 	if c.fresh {
 		return c.merged
 	}
@@ -221,8 +221,9 @@ func (c *coordinator) report(requests int) *exchange.Report {
 		r.Until = instant.Later(r.Until, m.at)
 		if r.Merged == nil {
 			r.Merged = measure.NewMeasurement(requests)
+			r.Merged.Journeys = measure.NewJourneys(journeys)
 		}
-		if err := r.Merged.Merge(m.measurement(requests)); err != nil {
+		if err := r.Merged.Merge(m.measurement(requests, journeys)); err != nil {
 			panic(err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
 // faulty is what a world has in which things fail.
@@ -20,6 +22,12 @@ type faulty struct {
 	// looks says that the pods of the target are read, and digest is the digest of its image.
 	looks  bool
 	digest string
+	// keeps says that the results are archived and the verdict is announced, destination is
+	// where to.
+	keeps       bool
+	destination destination
+	// planned are the steps that the run is to have.
+	planned []v1alpha1.StepStatus
 
 	// faults are inserted before the event with that number.
 	faults map[int][]fault

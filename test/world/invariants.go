@@ -36,6 +36,10 @@ const (
 	queuedOnce     = "a run that has begun is not queued again"
 	terminates     = "a run that is to end does not begin"
 	archiveIsNamed = "a step that is complete names its archive, or says why there is none"
+	// What is there before a run and after it.
+	hasBaseline = "a run that is compared begins with a copy of its baseline, and keeps it"
+	resultsKept = "a LoadTest is deleted once its results are kept and its verdict is announced, or both were waited for"
+	goesInTime  = "a run that has ended is deleted when its time to live is over"
 	// Of a world without faults.
 	comesToRest = "what is decided again of the same does not change"
 	countsAddUp = "the counts of a result add up"
@@ -81,6 +85,8 @@ func (w *World) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	w.checkStop(o, b, a)
 	w.checkTurn(o, b, a)
 	w.checkArchives(a)
+	w.checkKept(a)
+	w.checkBaseline(b, a)
 	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
 	}
@@ -216,8 +222,14 @@ func (w *World) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
 		return
 	}
 	r := step.Result
-	if r == nil || r.Due != step.Load.Requests || r.Sent != w.served[i] || step.WorkersReporting != s.Workers.Desired {
+	if r == nil || step.Load.Requests > 0 && r.Due != step.Load.Requests || r.Due != r.Sent || r.Sent != w.served[i] || step.WorkersReporting != s.Workers.Desired {
 		w.violated(wholePlan, "step %s of %d requests, of which the target had %d: %d workers report %+v", step.Name, step.Load.Requests, w.served[i], step.WorkersReporting, r)
+		return
+	}
+	for _, j := range r.Journeys {
+		if j.Completed != r.Sent {
+			w.violated(wholePlan, "step %s: %d of %d journeys are completed", step.Name, j.Completed, r.Sent)
+		}
 	}
 }
 
@@ -233,7 +245,7 @@ func (w *World) checkPassed(s *v1alpha1.LoadTestStatus) {
 		w.violated(trulyPassed, "the target was changed: %+v", s.Environment.Configurations)
 	}
 	for i, step := range s.Steps {
-		if step.State != v1alpha1.StepComplete || !step.Load.IsPause() && w.served[int32(i)] != step.Load.Requests {
+		if step.State != v1alpha1.StepComplete || step.Load.Requests > 0 && w.served[int32(i)] != step.Load.Requests {
 			w.violated(trulyPassed, "step %s is %s; the target had %d requests of %d", step.Name, step.State, w.served[int32(i)], step.Load.Requests)
 		}
 	}
@@ -305,6 +317,7 @@ func (w *World) checkEnd() {
 		return
 	}
 	w.checkMissing(s)
+	w.checkGone()
 	want := w.ending
 	if want == nil {
 		return // this is the run that says how the story ends

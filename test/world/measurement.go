@@ -29,9 +29,13 @@ func (x *Worker) elapsed(e *execution) time.Duration {
 	return min(max(0, x.world.now.Sub(e.start)), e.length)
 }
 
-// due is how many requests are due on this worker in the first part of a step.
+// due is how many requests are due on this worker in the first part of a step. Users who wait
+// for responses send none before the worker begins, unless it begins tolerably late.
 func (x *Worker) due(e *execution, elapsed time.Duration) int64 {
-	if elapsed == 0 {
+	if e.isClosed() && e.late > tolerablyLate {
+		elapsed -= e.late
+	}
+	if elapsed <= 0 {
 		return 0
 	}
 	return Due(&e.load, x.number, len(x.world.Workers), elapsed)
@@ -83,7 +87,10 @@ func (x *Worker) measured(e *execution, elapsed time.Duration, final bool) *snap
 	x.counts(e, n)
 	s := &snapshot{
 		Measured: w.Measured, due: n + w.Excess, sent: n, window: elapsed, latency: w.latencyOf(e.step), final: final,
-		late: x.due(e, min(e.late, elapsed)), lateBy: e.late, began: e.began,
+		lateBy: e.late, began: e.began,
+	}
+	if !e.isClosed() {
+		s.late = x.due(e, min(e.late, elapsed))
 	}
 	if s.InFlight = min(s.InFlight, n); final {
 		s.InFlight = 0
@@ -91,12 +98,14 @@ func (x *Worker) measured(e *execution, elapsed time.Duration, final bool) *snap
 	return s
 }
 
-// measurement is the whole of it, of a run with so many requests.
-func (s *snapshot) measurement(requests int) *measure.Measurement {
+// measurement is the whole of it, of a run with so many requests and journeys. Each journey is
+// of one request.
+func (s *snapshot) measurement(requests, journeys int) *measure.Measurement {
 	if s.whole != nil {
 		return s.whole
 	}
 	m := measure.NewMeasurement(requests)
+	m.Journeys = measure.NewJourneys(journeys)
 	s.whole = m
 	m.Due, m.Unsent, m.Window = s.due, s.due-s.sent, s.window
 	m.FirstStart, m.LastStart = s.began, s.began
@@ -111,6 +120,11 @@ func (s *snapshot) measurement(requests int) *measure.Measurement {
 	r.Response.RecordN(s.lateBy+s.latency, lateAnswered)
 	r.Response.RecordN(s.latency, answered-lateAnswered)
 	r.Service.RecordN(s.latency, answered)
+	for i := range m.Journeys {
+		j := &m.Journeys[i]
+		j.Started, j.Completed = s.sent, answered
+		j.Time.RecordN(s.latency, answered)
+	}
 	m.Lateness.RecordN(s.lateBy, s.late)
 	m.Lateness.RecordN(s.Lateness, s.sent-s.late)
 	if s.Lateness > measure.Displacement(s.window) {

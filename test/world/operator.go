@@ -60,6 +60,8 @@ type operator struct {
 	// seconds are what the decision before returned.
 	seconds verdict.Seconds
 	ledger  queue.Ledger
+	// archive and announce are its attempts.
+	archive, announce lifecycle.Effort
 	coordinator
 }
 
@@ -231,6 +233,7 @@ func (o *operator) pass() {
 	switch err := errors.Join(applied, reported); {
 	case err == nil:
 		o.failures = 0
+		o.keep(d.Keep)
 		if d.Look != nil {
 			d.RequeueAfter = time.Millisecond // the next pass reads what was found
 		}
@@ -313,6 +316,7 @@ func (o *operator) apply(d lifecycle.Decision) error {
 		if err := o.world.api.reachable(); err != nil {
 			return err
 		}
+		o.world.checkDeleted(o, d)
 		o.world.say("the LoadTest is deleted")
 		o.world.api.deleted = true
 		return nil
@@ -340,7 +344,11 @@ func (o *operator) apply(d lifecycle.Decision) error {
 
 // observe is what a pass reads: the cache, and the sessions.
 func (o *operator) observe() lifecycle.Observed {
-	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Step: o.report(len(o.world.api.lt.Spec.Requests)), Unstored: o.unstored, LooksAtTargets: o.world.looks, Looked: o.looked, Written: o.written, Seconds: o.seconds, TargetPort: o.world.Port, TargetProblem: o.world.NoPort}
+	seen := lifecycle.Observed{Job: o.cache.job, Since: o.since, From: o.from, Unstored: o.unstored, LooksAtTargets: o.world.looks, Looked: o.looked, Written: o.written, Seconds: o.seconds, TargetPort: o.world.Port, TargetProblem: o.world.NoPort, Keeping: o.keeping()}
+	seen.Step = o.report(len(o.world.api.lt.Spec.Requests), len(o.world.api.lt.Spec.Journeys))
+	if lifecycle.NeedsBaseline(o.cache.lt) {
+		seen.Baseline = o.cache.baseline
+	}
 	start := o.directive.Start
 	seen.Undirected = start == nil || start.Step != o.cache.lt.Status.CurrentStep
 	for n := range o.cache.lt.Status.Workers.Desired {

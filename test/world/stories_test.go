@@ -44,6 +44,8 @@ type story struct {
 	unschedulable map[int]bool
 	// looks says that the pods of the target are read.
 	looks bool
+	// keeps says that the results are archived and the verdict is announced.
+	keeps bool
 	// timely says that how it ends depends on when things happen.
 	timely bool
 	// ending is how it ends without a fault.
@@ -122,6 +124,56 @@ func goesOn(s *v1alpha1.LoadTestSpec) {
 
 func terminate(s *v1alpha1.LoadTestSpec) { s.Terminate = true }
 
+// livesFor makes the LoadTest be deleted so many seconds after its end.
+func livesFor(seconds int32) func(*v1alpha1.LoadTestSpec) {
+	return func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = &seconds }
+}
+
+// takesNone keeps the destination from taking an archive, and a verdict, until so long after
+// the beginning.
+func takesNone(archive, verdict time.Duration) func(*World) {
+	return func(w *World) {
+		w.destination.noArchive, w.destination.noVerdict = Began.Add(archive), Began.Add(verdict)
+	}
+}
+
+// compared makes the run compare itself with an earlier one.
+func compared(s *v1alpha1.LoadTestSpec) {
+	s.Baseline = &v1alpha1.Baseline{Name: "before"}
+	s.Thresholds = append(s.Thresholds, v1alpha1.Threshold{Metric: "goodput", MaxDecrease: "50%"})
+}
+
+// baselineOf is the earlier run of the same plan with which a run is compared.
+func baselineOf(lt *v1alpha1.LoadTest, planned []v1alpha1.StepStatus) *v1alpha1.LoadTest {
+	before := lt.DeepCopy()
+	before.Name, before.UID, before.Spec.Baseline = lt.Spec.Baseline.Name, "uid-0", nil
+	for _, step := range planned {
+		if !step.Load.IsPause() {
+			step.State, step.WorkersReporting = v1alpha1.StepComplete, *lt.Spec.Parallelism
+			step.Result = &v1alpha1.StepResult{Goodput: "9.0"}
+		}
+		before.Status.Steps = append(before.Status.Steps, step)
+	}
+	before.Status.Verdict, before.Status.Workers.Desired = v1alpha1.VerdictPassed, *lt.Spec.Parallelism
+	before.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	return before
+}
+
+// beforeEnds makes the baseline finish after so long.
+func beforeEnds(at time.Duration) func(*World) {
+	return func(w *World) {
+		finished := baselineOf(w.api.lt, w.planned)
+		running := finished.DeepCopy()
+		running.Status = v1alpha1.LoadTestStatus{}
+		w.api.baseline, w.leader.cache.baseline = running, running
+		w.After(at, func() {
+			w.say("the baseline has finished")
+			w.api.baseline = finished
+			w.api.changed()
+		})
+	}
+}
+
 // harm has something happen to workers in the first step, from which results are lost.
 func harm(f func(*World)) func(*World) {
 	return func(w *World) {
@@ -149,7 +201,7 @@ func (s *story) newWorld() *World {
 	if err != nil {
 		panic(err)
 	}
-	w.name, w.timely, w.looks, w.ending = s.name, s.timely, s.looks, s.ending
+	w.name, w.timely, w.looks, w.keeps, w.ending = s.name, s.timely, s.looks, s.keeps, s.ending
 	w.Latency, w.Users = s.latency, s.users
 	for n, refuses := range s.refuses {
 		w.Workers[n].Refuses = refuses
@@ -181,6 +233,17 @@ func stories() []*story {
 			s.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version"}}}
 			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 5}}
 		}},
+		{name: "users without a rate", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.RatePerUser = nil }},
+		{name: "journeys", spec: func(s *v1alpha1.LoadTestSpec) {
+			s.Requests[0].Name = "look"
+			s.Journeys = []v1alpha1.Journey{{Name: "visit", Steps: []v1alpha1.JourneyStep{{Request: "look"}}}}
+		}},
+		{name: "is compared with a baseline", spec: compared, script: beforeEnds(0)},
+		{name: "waits for its baseline", spec: compared, script: beforeEnds(20 * time.Second)},
+		{name: "keeps its results", keeps: true, spec: livesFor(0)},
+		{name: "keeps its results late", keeps: true, spec: livesFor(5), script: takesNone(time.Minute, 0)},
+		{name: "announces late", keeps: true, spec: livesFor(5), script: takesNone(0, time.Minute)},
+		{name: "cannot keep its results", keeps: true, spec: livesFor(5), script: takesNone(time.Hour, time.Hour)},
 		{name: "breaches", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.StopOnBreach = true }},
 		{name: "aborts", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) {
 			s.Ladder.Duration, s.Thresholds[0].OnBreach = metav1.Duration{Duration: 10 * time.Second}, v1alpha1.BreachAbort

@@ -82,6 +82,10 @@ type execution struct {
 	reported *snapshot
 }
 
+// isClosed says whether its users wait for responses: no number of requests is planned, and a
+// worker that begins late misses none.
+func (e *execution) isClosed() bool { return e.load.Requests == 0 }
+
 // Boot brings the pod up: its process runs after a second, and connects after two.
 func (x *Worker) Boot() {
 	w, job := x.world, x.world.api.jobs

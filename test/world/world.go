@@ -128,6 +128,7 @@ func newWorld(spec v1alpha1.LoadTestSpec, takes timing) (*World, error) {
 	if refusal != nil {
 		return nil, refusal
 	}
+	w.planned = planned.Steps
 	w.api = newAPIServer(w, lt)
 	w.SetWorkers(int(planned.Workers))
 	return w, nil
