@@ -41,15 +41,12 @@ func OrZero(d *metav1.Duration) time.Duration {
 	return d.Duration
 }
 
-// immeasurable is more bytes than any object may have.
-const immeasurable = 1 << 30
-
 // JSONSize is how many bytes a value takes as JSON. What cannot be written, and came as no
 // JSON, counts as more than any object may have: it must not count as nothing.
 func JSONSize(v any) int {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return immeasurable
+		return 1 << 30 // bytes
 	}
 	return len(raw)
 }

@@ -225,9 +225,9 @@ func (s sides) sentence(t *v1alpha1.Threshold, b bound, c statistics.Change, ans
 	}
 	found := fmt.Sprintf("%s is %s in step %s, %s the %s of %s; %s.",
 		of, values.format(statistics.Middle(s.after)), s.step, b.words(c.Factor), values.format(statistics.Middle(s.before)), s.other, b.demand())
-	scope, needed := fmt.Sprintf("%s and %d of the baseline", repetitions(len(s.after)), len(s.before)), "3 repetitions of both"
+	scope, needed := fmt.Sprintf("%s and %d of the baseline", text.Plural(int64(len(s.after)), "repetition"), len(s.before)), "3 repetitions of both"
 	if s.paired {
-		scope, needed = repetitions(len(s.after)), "5 repetitions"
+		scope, needed = text.Plural(int64(len(s.after)), "repetition"), "5 repetitions"
 	}
 	between := fmt.Sprintf("between %s and %s", b.signed(c.Low), b.signed(c.High))
 	switch {
@@ -239,13 +239,6 @@ func (s sides) sentence(t *v1alpha1.Threshold, b bound, c statistics.Change, ans
 		return fmt.Sprintf("%s Over the pairs of %s, the change is %s: use at least %s.", found, scope, between, needed)
 	}
 	return fmt.Sprintf("%s How much of that is noise cannot be told from %s: use at least %s.", found, scope, needed)
-}
-
-func repetitions(n int) string {
-	if n == 1 {
-		return "1 repetition"
-	}
-	return fmt.Sprintf("%d repetitions", n)
 }
 
 // allows says whether a change keeps the bound, whose limit is in percent.

@@ -201,12 +201,7 @@ func (r *inputs) until() string {
 	return fmt.Sprintf(" The run gives up at %s (startDeadlineSeconds).", text.Clock(at))
 }
 
-func workers(n int32) string {
-	if n == 1 {
-		return "1 worker"
-	}
-	return fmt.Sprintf("%d workers", n)
-}
+func workers(n int32) string { return text.Plural(int64(n), "worker") }
 
 // sentence ends a text with a full stop.
 func sentence(s string) string {

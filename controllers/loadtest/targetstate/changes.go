@@ -119,12 +119,7 @@ func (c comparison) between(a, b *v1alpha1.EnvironmentReading, when string, spoi
 // differ says whether two hashes do, of which an empty one is not known.
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
-func pods(n int32) string {
-	if n == 1 {
-		return "1 pod"
-	}
-	return fmt.Sprintf("%d pods", n)
-}
+func pods(n int32) string { return text.Plural(int64(n), "pod") }
 
 // configuration is that of an id; nil: there was no room for it.
 func (c comparison) configuration(id string) *v1alpha1.TargetConfiguration {
