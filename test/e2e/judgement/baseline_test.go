@@ -52,7 +52,7 @@ func differences(t *testing.T, lt *v1alpha1.LoadTest) string {
 		t.Log(threshold.Message)
 		for _, direction := range []string{"above", "below"} {
 			if threshold.State == v1alpha1.ThresholdFailed && strings.Contains(threshold.Message, "% "+direction+" the ") &&
-				strings.Contains(threshold.Message, " of the baseline the change is between ") {
+				strings.Contains(threshold.Message, " of the baseline, the change is between ") {
 				found = append(found, fmt.Sprintf("%s %s", threshold.Name, direction))
 			}
 		}
