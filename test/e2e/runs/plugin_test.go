@@ -136,7 +136,9 @@ func pluginRuns(u typist) {
 func pluginFails(u typist) {
 	u.says(u.types(1, "validate", "-f", u.file("wrong", "/api", "  threshold: []\n")), "spec.threshold: unknown field; did you mean thresholds?")
 	u.says(u.types(4, "run", "-f", u.file("wrong", "/api", "  threshold: []\n")), `unknown field "spec.threshold"`)
-	u.types(1, "run", "-f", u.file("bad", "/nothing-is-here", ""), "--timeout", "3m")
+	bad := u.file("bad", "/nothing-is-here", "")
+	u.replace(bad, "rate: 20, duration: 3s", "users: 1, requestsPerUser: 60") // which a busy machine does not displace
+	u.types(1, "run", "-f", bad, "--timeout", "3m")
 	u.says(u.types(0, "list"), "Failed", "failureRate is 100%")
 }
 
@@ -146,19 +148,19 @@ func pluginHolds(u typist) {
 	u.says(u.types(4, "run", "-f", held, "--timeout", "3s"), "is held by spec.suspend; start it with: kubectl loadtest watch held -n "+u.namespace+" --resume", "--timeout has passed")
 	u.types(0, "run", "-f", held, "--resume", "--timeout", "3m")
 	long := u.file("long", "/api", "")
-	u.lengthen(long)
+	u.replace(long, "duration: 3s", "duration: 10m")
 	u.types(4, "run", "-f", long, "--timeout", "5s")
 	u.says(u.types(0, "cancel", "long", "--wait", "--timeout", "2m"), "has finished: Canceled")
 	u.types(3, "watch", "long")
 	u.says(u.types(0, "cancel", "long"), "has finished already: Canceled")
 }
 
-// lengthen has a test run for ten minutes, if nothing ends it.
-func (u typist) lengthen(file string) {
+// replace replaces a part of a file.
+func (u typist) replace(file, part, by string) {
 	u.Helper()
 	data, err := os.ReadFile(file)
 	if err == nil {
-		err = os.WriteFile(file, []byte(strings.Replace(string(data), "duration: 3s", "duration: 10m", 1)), 0o600)
+		err = os.WriteFile(file, []byte(strings.Replace(string(data), part, by, 1)), 0o600)
 	}
 	if err != nil {
 		u.Fatal(err)
