@@ -26,6 +26,9 @@ func benchChange(ctx context.Context, b *bench) (string, error) {
 		"| generator | over | CPU us/req before | after | x before (min..max) |\n| --- | --- | --- | --- | --- |\n", connections, d, b.rounds)
 	var all []float64
 	for _, over := range protocols {
+		if b.over != "" && over != b.over {
+			continue
+		}
 		earlier := old.ourLoads(over, d)
 		for i, now := range b.ourLoads(over, d) {
 			costs, err := b.inTurn(ctx, earlier[i], now)

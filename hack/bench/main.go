@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -41,6 +42,7 @@ type options struct {
 	users    int64
 	record   bool
 	before   string
+	over     protocol
 }
 
 // benchmarks by name; each returns its last line.
@@ -107,6 +109,7 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
+	flags.StringVar((*string)(&o.over), "over", "", "the only `protocol` that change measures: TCP, TLS, HTTP/2 or gRPC (default all)")
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
@@ -121,6 +124,8 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.rounds < 1 || o.users < 1:
 		return "", o, errors.New("--rounds and --users must be positive")
+	case o.over != "" && !slices.Contains(protocols, o.over):
+		return "", o, fmt.Errorf("--over %s must be one of %v", o.over, protocols)
 	case o.duration < 0 || o.duration%time.Second != 0:
 		return "", o, errors.New("--duration must be whole seconds")
 	}

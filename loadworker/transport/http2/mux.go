@@ -1,6 +1,7 @@
 package http2
 
 import (
+	"cmp"
 	"slices"
 
 	"golang.org/x/net/http2/hpack"
@@ -21,6 +22,7 @@ type Mux struct {
 	failed  bool
 
 	streams []*Stream // in flight, by ascending id
+	near    int       // where the last one that was looked for is, or was
 	queue   []*Stream // that wait until there may be more streams
 	next    uint32    // the id of the next stream
 	blocked int       // streams whose body is not sent whole
@@ -202,21 +204,31 @@ func (m *Mux) reset(id uint32, c code) {
 
 // find returns the stream of a number, if it is in flight.
 func (m *Mux) find(id uint32) (*Stream, bool) {
-	if n := len(m.streams); n == 1 && m.streams[0].id == id {
-		return m.streams[0], true
-	}
-	i, ok := slices.BinarySearchFunc(m.streams, id, byID)
+	i, ok := m.place(id)
 	if !ok {
 		return nil, false
 	}
 	return m.streams[i], true
 }
 
-func byID(st *Stream, id uint32) int { return int(st.id) - int(id) }
+// place is where the stream of a number is among those in flight. Frames of a response come
+// together as a rule, and responses in the order of their requests: both need no search.
+func (m *Mux) place(id uint32) (i int, ok bool) {
+	if m.near < len(m.streams) && m.streams[m.near].id == id {
+		return m.near, true
+	}
+	if len(m.streams) > 0 && m.streams[0].id == id {
+		m.near = 0
+		return 0, true
+	}
+	i, ok = slices.BinarySearchFunc(m.streams, id, func(st *Stream, id uint32) int { return cmp.Compare(st.id, id) })
+	m.near = i
+	return i, ok
+}
 
 // remove takes a stream out of those in flight; false: it is none of them.
 func (m *Mux) remove(st *Stream) bool {
-	i, ok := slices.BinarySearchFunc(m.streams, st.id, byID)
+	i, ok := m.place(st.id)
 	if !ok || m.streams[i] != st {
 		return false
 	}
