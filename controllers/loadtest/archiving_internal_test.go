@@ -33,7 +33,7 @@ func TestArchiveIsStoredUntilAStatusNamesIt(t *testing.T) {
 	}
 }
 
-// The tries are those of one step, and what will never be stored is tried once.
+// Tries are counted for each step, and what will never be stored is tried once.
 func TestArchiveIsGivenUpAfterItsTries(t *testing.T) {
 	var a archiving
 	for i, tc := range []struct {

@@ -34,7 +34,7 @@ type pass struct {
 	// unapplied is why the decision could not be applied; the status is reported all the
 	// same, as it is of what was observed.
 	unapplied error
-	// jobRefused says that this pass tried to create the Job in vain.
+	// jobRefused says that the API server refused the Job in this pass.
 	jobRefused bool
 	// again is when the next pass is wanted if a phase ends this one; 0: when something
 	// changes.

@@ -73,3 +73,12 @@ func Failing(c client.WithWatch, check func() error) client.Client {
 		},
 	})
 }
+
+// Silent is an API server that does not answer: a read ends with its context.
+type Silent struct{ client.Reader }
+
+// Get waits for the end of the context.
+func (Silent) Get(ctx context.Context, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	<-ctx.Done()
+	return ctx.Err()
+}

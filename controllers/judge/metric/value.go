@@ -6,7 +6,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Quantity is a metric, of all requests or of those of one type.
+// Quantity is a metric of all requests, or of the requests of one type.
 type Quantity struct {
 	Metric v1alpha1.Metric
 	// Type is the type of request; "": all.

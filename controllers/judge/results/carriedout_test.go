@@ -124,7 +124,7 @@ func TestPlanThatWasBegunLateIsNotCarriedOut(t *testing.T) {
 		}
 		m.LastStart, step.StartTime = time.Time{}, &metav1.MicroTime{Time: start}
 		if results.BeganLate(step, report) {
-			t.Errorf("%s: a step that nobody began began late", name)
+			t.Errorf("%s: a step that no worker began is said to have begun late", name)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func answered(from int, n ...int64) func(*course) {
 	return func(c *course) { copy(c.merged.Timeline.Answered[from:], n) }
 }
 
-// took has the times of the requests be these.
+// took sets how many requests took each time.
 func took(times map[time.Duration]int64) func(*course) {
 	return func(c *course) {
 		for _, h := range []*measure.Histogram{c.total.Service, c.total.Response} {
@@ -159,7 +159,7 @@ func TestATimeOfTheRequestsExplainsAPartOfAGap(t *testing.T) {
 		"answers come evenly":                     {courseOf(20, slow), g, 0},
 		"in seven of ten slots":                   {courseOf(18, slow, empty(15, 16, 17)), g, 0},
 		"in fewer":                                {courseOf(18, slow, empty(14, 15, 16, 17)), g, 2 * ms},
-		"those of the gap itself do not count":    {courseOf(18, slow, empty(10, 11, 12, 13, 15, 16, 17)), g, 0},
+		"requests within the gap do not count":    {courseOf(18, slow, empty(10, 11, 12, 13, 15, 16, 17)), g, 0},
 		"nor those before the first answer comes": {courseOf(18, slow, empty(0, 1, 2, 3, 15, 16, 17)), g, 0},
 		"one other":                               {courseOf(10, slow), gap{first: first + 1, last: 9}, 0},
 		"there are no others":                     {courseOf(8, slow), gap{first: first, last: 7}, 2 * ms},

@@ -179,9 +179,9 @@ func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1
 	return list, nil
 }
 
-// perSecond is a metric that is counted per second, of up to seven digits, at least one of them behind the point; ""
-// without a window. It is exact until it is rounded, which must not be by so much that a
-// comparison of two rates says something else: they are judged as they stand here.
+// perSecond is a metric that is counted per second, of up to seven digits, at least one of them
+// behind the point; "" without a window. It is exact until it is rounded, which must not be by
+// so much that a comparison of two rates says something else: they are judged as they stand here.
 func perSecond(name v1alpha1.Metric, total *measure.Request, items int64, window time.Duration) string {
 	if window <= 0 {
 		return ""

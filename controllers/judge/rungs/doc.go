@@ -1,7 +1,7 @@
 // Package rungs finds in the steps of two runs what can be compared.
 //
 //	[]StepStatus ─ Of ────▶ []Rung      the steps that send load, with their repetitions
-//	[]StepStatus ─ Pairs ─▶ []Pair      those of a rung that were sent to two targets
+//	[]StepStatus ─ Pairs ─▶ []Pair      the steps of a rung that were sent to two targets
 //	Rung, Rung   ─ Find ──▶ *Rung       by name and load
 //	StepStatus   ─ Broken ▶ error       too much of it failed, was not sent, or was downtime
 //

@@ -104,7 +104,7 @@ func TestThresholdsOfJourneys(t *testing.T) {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), other},
 			inconclusive, "failureRate of a is between 0% and 2% in step burst; at most 1% is allowed. Without the generator's own delay it is 0%.",
 		},
-		"failures beside those of a late generator": {
+		"failures of the target beside failures of a late generator": {
 			ofJourneys(atMost("failureRate", "1%"), "a"), []func(*outcome){byLateGenerator(2, time.Second, journeys(96, time.Second, 4, 0, 0)), other},
 			broken, "failureRate of a is 4% in step burst (2% without the generator's own delay); at most 1% is allowed.",
 		},

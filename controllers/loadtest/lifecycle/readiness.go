@@ -189,7 +189,7 @@ func (r *starting) missingFiles() string {
 	return " Their pods may be waiting for a missing file; check that these exist: " + strings.Join(keys, ", ") + "."
 }
 
-// maxKeys bounds how many missing files a message names: nobody would read more.
+// maxKeys bounds how many missing files a message names, so that it stays short enough to read.
 const maxKeys = 5
 
 // until says when the wait ends.

@@ -92,6 +92,6 @@ func TestAttemptsAreTold(t *testing.T) {
 		t.Errorf("told %v, want %v", told, want)
 	}
 	if err := New(t.Context(), Config{}).tried(Archive, logr.Discard(), nil); err != nil {
-		t.Errorf("nobody is told: %v", err)
+		t.Errorf("the run is not enqueued: %v", err)
 	}
 }

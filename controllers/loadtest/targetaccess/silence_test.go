@@ -1,24 +1,14 @@
 package targetaccess
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
-
-// silent is an API server that does not answer.
-type silent struct{ client.Reader }
-
-func (silent) Get(ctx context.Context, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
 
 // The begin of a run waits for where its target leads to.
 func TestSilentAPIServerHoldsUpTheBeginOfARunForFiveSeconds(t *testing.T) {
@@ -27,7 +17,7 @@ func TestSilentAPIServerHoldsUpTheBeginOfARunForFiveSeconds(t *testing.T) {
 	lt.Status.Steps = make([]v1alpha1.StepStatus, 1)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		_, err := (&Checker{Reader: silent{}}).Observe(t.Context(), lt, policy.Default().For("").Targets, nil, began)
+		_, err := (&Checker{Reader: apiserver.Silent{}}).Observe(t.Context(), lt, policy.Default().For("").Targets, nil, began)
 		if took := time.Since(began); took != 5*time.Second || err == nil {
 			t.Errorf("after %s: %v", took, err)
 		}

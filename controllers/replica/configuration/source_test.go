@@ -115,11 +115,11 @@ func allowing(host string) string { return "targets: {rules: [{hosts: [" + host 
 func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	t.Parallel()
 	c := newConfigured(t)
-	if hold := c.Policy().For("a").Hold(time.Now()); hold == nil || hold.Cause != policy.Invalid {
+	if hold := c.Policy().For("a").Hold(time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)); hold == nil || hold.Cause != policy.Invalid {
 		t.Error("runs begin before the configuration was read")
 	}
 	c.watch()
-	if c.Policy().For("a").Hold(time.Now()) != nil || c.metric("loadtest_config_valid") != 1 {
+	if c.Policy().For("a").Hold(time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)) != nil || c.metric("loadtest_config_valid") != 1 {
 		t.Error("runs do not begin without a ConfigMap")
 	}
 	c.write(allowing("one.example"))
@@ -158,13 +158,13 @@ func TestConfigurationThatIsInvalidAtTheStartHoldsRuns(t *testing.T) {
 	c := newConfigured(t)
 	c.write("target: {}")
 	c.watch()
-	held := c.Policy().For("a").Hold(time.Now())
+	held := c.Policy().For("a").Hold(time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC))
 	if held == nil || held.Cause != policy.Invalid || !strings.Contains(held.Why, `config.yaml: unknown field "target"`) {
 		t.Errorf("runs are held by %+v, want by what is invalid", held)
 	}
 	c.write("limits: {runs: 10000}")
 	c.becomes("the corrected one is in force", "")
-	c.eventually("runs may begin", func() bool { return c.Policy().For("a").Hold(time.Now()) == nil })
+	c.eventually("runs may begin", func() bool { return c.Policy().For("a").Hold(time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)) == nil })
 }
 
 // Another ConfigMap of the namespace, and one of its name in another, are not read.

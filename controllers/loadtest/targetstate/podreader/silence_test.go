@@ -1,25 +1,15 @@
 package podreader
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
-
-// silent is an API server that does not answer.
-type silent struct{ client.Reader }
-
-func (silent) Get(ctx context.Context, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
 
 // The end of a step waits for what is read of the target.
 func TestSilentAPIServerHoldsUpTheEndOfAStepForTwoSeconds(t *testing.T) {
@@ -28,7 +18,7 @@ func TestSilentAPIServerHoldsUpTheEndOfAStepForTwoSeconds(t *testing.T) {
 	lt.Status.Steps = make([]v1alpha1.StepStatus, 1)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		seen := (&Reader{API: silent{}}).Read(t.Context(), lt, targetstate.Look{}, began)
+		seen := (&Reader{API: apiserver.Silent{}}).Read(t.Context(), lt, targetstate.Look{}, began)
 		if took := time.Since(began); took != 2*time.Second || !strings.HasSuffix(seen.Problem, "get Service: context deadline exceeded") {
 			t.Errorf("after %s: %+v", took, seen)
 		}
