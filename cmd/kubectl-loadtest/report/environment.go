@@ -118,9 +118,13 @@ func (p *page) environment() {
 	if len(list) == 0 {
 		return
 	}
+	width := labelWidth - 4
+	for _, f := range list {
+		width = max(width, len(f.Name)) // a Service may have any name
+	}
 	p.line("")
 	p.line("Environment")
 	for _, f := range list {
-		p.line("  %-*s%s", labelWidth-2, f.Name, f.Text)
+		p.line("  %-*s  %s", width, f.Name, f.Text)
 	}
 }

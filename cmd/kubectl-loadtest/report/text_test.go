@@ -202,3 +202,16 @@ func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
 		}
 	}
 }
+
+// The name of a Service, however long, stands apart from what it runs.
+func TestLongNamesOfServicesStandApart(t *testing.T) {
+	lt := &v1alpha1.LoadTest{}
+	for _, name := range []string{"api", "ratelimiter", strings.Repeat("s", 63)} {
+		lt.Status.Environment = &v1alpha1.EnvironmentStatus{Configurations: []v1alpha1.TargetConfiguration{
+			{Service: name, Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shop:v1"}}},
+		}}
+		if text := report.Text(lt); !strings.Contains(text, "  Service "+name+"  ") {
+			t.Errorf("%s does not stand apart:\n%s", name, text)
+		}
+	}
+}
