@@ -59,11 +59,21 @@ func (p *punctuality) mayBeLate(now time.Duration) bool {
 // Sampled reports whether it is always known how long responses waited to be read.
 func (c *Conn) Sampled() bool { return c.stamped && c.number%sampledEvery == 0 }
 
+// now is the time: of the first read after a wait, for each of which the clock would cost as
+// much again, the instant at which the wait ended.
+func (l *Loop) now() time.Duration {
+	if l.justTold {
+		l.justTold = false
+		return l.told.at
+	}
+	return time.Since(l.start)
+}
+
 // readInto reads once into the loop's buffer. waited is how long ago the last of it
 // came; 0: not known.
 func (c *Conn) readInto() (n int, waited time.Duration, errno unix.Errno) {
 	l := c.loop
-	if !c.stamped || !c.Sampled() && !l.punctuality.mayBeLate(time.Since(l.start)) {
+	if !c.stamped || !c.Sampled() && !l.punctuality.mayBeLate(l.now()) {
 		n, errno = socket.Read(c.fd, l.in)
 		return n, 0, errno
 	}

@@ -38,6 +38,7 @@ type Loop struct {
 	control      socket.Control
 	punctuality  punctuality
 	told         told
+	justTold     bool // told.at is now: nothing was done since, and a read comes next
 	waiting      deadlines
 	interrupted  bool
 
@@ -99,7 +100,9 @@ func (l *Loop) Wait(until time.Duration) {
 	n, all, _ := l.epollWait(timeout) // New found that it works
 	l.punctuality = l.told.again(time.Since(l.start), all)
 	for i := range l.events[:n] {
+		l.justTold = i == 0 && l.events[i].Fd != wakerNumber
 		l.handle(&l.events[i])
+		l.justTold = false
 		if l.Handled != nil {
 			l.Handled()
 		}
