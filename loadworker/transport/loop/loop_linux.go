@@ -107,9 +107,8 @@ func (l *Loop) Wait(until time.Duration) {
 			l.Handled()
 		}
 	}
-	if l.waiting.first != nil {
-		l.expire(time.Since(l.start))
-	}
+	// What has passed since the wait ended is expired by the next one, which does not wait then.
+	l.expire(l.told.at)
 }
 
 // epollWait waits for events by epoll_pwait2, whose timeout has the microseconds that
