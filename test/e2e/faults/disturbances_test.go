@@ -57,9 +57,13 @@ func disturb(d fault.Disturbance) func(context.Context, *subject) (undo, error) 
 		return func(ctx context.Context, s *subject) (undo, error) {
 			return func(ctx context.Context) error { return s.target.Behave(ctx, "ok") }, s.target.Behave(ctx, "hang")
 		}
+	case fault.WorkerThrottled:
+		return func(ctx context.Context, s *subject) (undo, error) {
+			return intoFirst(func(_ context.Context, pod *corev1.Pod) (undo, error) { return throttle(pod, &s.held) })(ctx, s)
+		}
 	}
 	hold := map[fault.Disturbance]func(*corev1.Pod) (undo, error){
-		fault.WorkerStopped: freeze, fault.WorkerFrozen: freezeGroup, fault.WorkerThrottled: throttle,
+		fault.WorkerStopped: freeze, fault.WorkerFrozen: freezeGroup,
 	}[d]
 	return intoFirst(func(_ context.Context, pod *corev1.Pod) (undo, error) { return hold(pod) })
 }

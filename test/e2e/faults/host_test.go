@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -153,16 +154,50 @@ func freezeGroup(pod *corev1.Pod) (thaw undo, err error) {
 	return set(folders, setting{"freezer.state", "FROZEN", "THAWED"})
 }
 
-// throttle lets a pod's processes run for 5 ms of each 500 ms.
-func throttle(pod *corev1.Pod) (release undo, err error) {
+// throttle lets a pod's processes run for 5 ms of each 500 ms. Its release notes in held for
+// how long the kernel says that it held them back so far.
+func throttle(pod *corev1.Pod, held *time.Duration) (release undo, err error) {
 	folders, unified, err := groupsOf(pod, "cpu")
 	if err != nil {
 		return nil, err
 	}
+	limit := []setting{{"cpu.cfs_period_us", "500000", "100000"}, {"cpu.cfs_quota_us", "5000", "-1"}}
 	if unified {
-		return set(folders, setting{"cpu.max", "5000 500000", "max 100000"})
+		limit = []setting{{"cpu.max", "5000 500000", "max 100000"}}
 	}
-	return set(folders, setting{"cpu.cfs_period_us", "500000", "100000"}, setting{"cpu.cfs_quota_us", "5000", "-1"})
+	before, err := heldBack(folders)
+	if err != nil {
+		return nil, err
+	}
+	lift, err := set(folders, limit...)
+	return func(ctx context.Context) error {
+		after, err := heldBack(folders)
+		*held = after - before
+		return errors.Join(err, lift(ctx))
+	}, err
+}
+
+// heldBack is for how long the kernel says that their limit held control groups back: it
+// counts the time in which a group had something to run, when it lets it run again.
+func heldBack(folders []string) (sum time.Duration, err error) {
+	units := map[string]time.Duration{"throttled_usec": time.Microsecond, "throttled_time": time.Nanosecond}
+	for _, folder := range folders {
+		stat, err := os.ReadFile(folder + "/cpu.stat")
+		if err != nil {
+			return 0, err
+		}
+		for line := range strings.Lines(string(stat)) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if unit := units[name]; unit != 0 {
+				n, err := strconv.ParseInt(value, 10, 64)
+				if err != nil {
+					return 0, fmt.Errorf("%s/cpu.stat: %w", folder, err)
+				}
+				sum += time.Duration(n) * unit
+			}
+		}
+	}
+	return sum, nil
 }
 
 // stopNode ends a node as a power cut does.

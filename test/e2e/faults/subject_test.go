@@ -40,6 +40,8 @@ type subject struct {
 	begun  time.Time // of the fault
 	// machine says how busy it was since the run was made.
 	machine pressure.Meter
+	// held is for how long the kernel held a worker back by its CPU limit.
+	held time.Duration
 	// deadNode is a node that the fault has stopped: pods on it never end.
 	deadNode string
 }
@@ -167,6 +169,7 @@ func (s *subject) outcome(ctx context.Context) (fault.Outcome, error) {
 		o = fault.Read(&s.lt.Status)
 	}
 	o.Took, o.Planned = time.Since(s.begun), s.load.Planned()
+	o.Held = 100 * s.held.Seconds() / (s.load.Steps[0].Length.Seconds() * float64(s.load.Workers))
 	if at := s.lt.Status.CompletionTime; !gone && at != nil {
 		o.Took = max(0, at.Sub(s.begun)) // to a second; 0 if it had ended before
 	}
