@@ -66,8 +66,6 @@ type Measurement struct {
 	// ClockError bounds how wrong a worker's idea of the operator's clock is; the
 	// largest of the merged.
 	ClockError time.Duration
-	// Errors has one message for each failing outcome that occurred.
-	Errors map[Outcome]string
 	// Health is how much of the machine the generator used and waited for.
 	Health Health
 	// UserTime is how much time the users had together in the window, Waited how much of it
@@ -160,6 +158,9 @@ type Request struct {
 	Punctuality
 	// Failed are the times of the requests that were no success.
 	Failed FailedTimes
+	// Errors has one message for each failing outcome that occurred. A measurement of a step
+	// that still runs has none.
+	Errors map[Outcome]string
 	// Sampled is how many asked the target to record their trace, and Traces are some of
 	// those that ended.
 	Sampled int64
@@ -235,6 +236,7 @@ func (r *Request) Merge(o *Request) error {
 	r.Excused += o.Excused
 	r.Sampled += o.Sampled
 	r.Traces.Merge(o.Traces)
+	r.mergeErrors(o)
 	for i := range r.Outcomes {
 		r.Outcomes[i] += o.Outcomes[i]
 	}
@@ -278,7 +280,6 @@ func (s *Measurement) Merge(o *Measurement) error {
 	s.Transport = mergeNames(s.Transport, o.Transport)
 	s.Engine = mergeNames(s.Engine, o.Engine)
 	s.mergeTimes(o)
-	s.mergeErrors(o)
 	s.mergeClients(o)
 	return errors.Join(s.Lateness.Merge(o.Lateness), s.ReadLateness.Merge(o.ReadLateness), s.mergeHandshakes(o))
 }
@@ -335,15 +336,15 @@ func (s *Measurement) mergeTimes(o *Measurement) {
 
 // mergeErrors keeps the alphabetically first message of each class, so that
 // the order of merging does not matter.
-func (s *Measurement) mergeErrors(o *Measurement) {
+func (r *Request) mergeErrors(o *Request) {
 	for class, text := range o.Errors {
-		if s.Errors == nil {
-			s.Errors = map[Outcome]string{}
+		if r.Errors == nil {
+			r.Errors = map[Outcome]string{}
 		}
-		if old, ok := s.Errors[class]; ok {
+		if old, ok := r.Errors[class]; ok {
 			text = min(text, old)
 		}
-		s.Errors[class] = text
+		r.Errors[class] = text
 	}
 }
 

@@ -78,7 +78,7 @@ func randomMeasurement(seed uint64) *Measurement {
 	}
 	s.Transport, s.Engine = string(rune('a'+r.IntN(3))), string(rune('a'+r.IntN(3)))
 	if r.IntN(2) == 0 {
-		s.Errors = map[Outcome]string{Timeout: string(rune('a' + r.IntN(5))), Outcome(2 + r.IntN(9)): "b"}
+		s.Requests[0].Errors = map[Outcome]string{Timeout: string(rune('a' + r.IntN(5))), Outcome(2 + r.IntN(9)): "b"}
 	}
 	if r.IntN(2) == 0 {
 		s.Clients = clientsOf(map[string]*Ledger{string(rune('a' + r.IntN(3))): randomLedger(seed)})
@@ -232,13 +232,13 @@ func TestMergedNamesAreASet(t *testing.T) {
 func TestMergedErrorsKeepTheFirstMessage(t *testing.T) {
 	of := func(message string) *Measurement {
 		m := NewMeasurement(1)
-		m.Errors = map[Outcome]string{Refused: message}
+		m.Requests[0].Errors = map[Outcome]string{Refused: message}
 		return m
 	}
 	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
 		m := of(order[0])
 		must.Succeed(t, m.Merge(of(order[1])))
-		if got := m.Errors[Refused]; got != "a" {
+		if got := m.Requests[0].Errors[Refused]; got != "a" {
 			t.Errorf("of %q, %q is kept, want a", order, got)
 		}
 	}

@@ -111,6 +111,18 @@ type StepResult struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	Types []TypeResult `json:"types,omitempty"`
+	// requests are the counts and response times of each request, in the order of
+	// spec.requests. While the step runs they have counts alone.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Requests []RequestResult `json:"requests,omitempty"`
+	// requestsOmitted is how many of spec.requests have no place in requests, since the
+	// LoadTest, of at most 1200 KiB, has no room for them: those with the fewest failures.
+	// The archive of the step has all. Absent: none.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	RequestsOmitted int32 `json:"requestsOmitted,omitempty"`
 	// journeys are what became of the journeys, in the order of spec.journeys.
 	// +optional
 	// +listType=map
@@ -130,14 +142,6 @@ type StepResult struct {
 	// is none.
 	// +optional
 	RateLimit *RateLimitStatus `json:"rateLimit,omitempty"`
-	// errorSamples are one error message for each failing outcome. Absent while the step
-	// runs, when nothing failed, and when the LoadTest has no room for them, as for
-	// histogram.
-	// +optional
-	// +listType=map
-	// +listMapKey=outcome
-	// +kubebuilder:validation:MaxItems=16
-	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
 	// traces are requests by which to find a trace in a tracing backend. Absent if the
 	// target has no trace, while the step runs, and when the LoadTest has no room for them,
 	// as for histogram.
@@ -194,38 +198,52 @@ type StatusCodeCount struct {
 	Count int64 `json:"count"`
 }
 
-// Outcomes divides the sent requests by what became of them.
+// Outcomes divides the sent requests by what became of them. A class that did not occur is
+// absent.
 type Outcomes struct {
 	// success is an expected response that is not rateLimited.
-	Success int64 `json:"success"`
+	// +optional
+	Success int64 `json:"success,omitempty"`
 	// rateLimited is a response of status 429, or RESOURCE_EXHAUSTED of gRPC, expected or not.
-	RateLimited int64 `json:"rateLimited"`
+	// +optional
+	RateLimited int64 `json:"rateLimited,omitempty"`
 	// clientError is an unexpected response of status 400 to 499, except 429, or a status of
 	// gRPC that means one, such as NOT_FOUND.
-	ClientError int64 `json:"clientError"`
+	// +optional
+	ClientError int64 `json:"clientError,omitempty"`
 	// serverError is an unexpected response of status 500 to 599, or a status of gRPC that
 	// means one, such as UNAVAILABLE.
-	ServerError int64 `json:"serverError"`
+	// +optional
+	ServerError int64 `json:"serverError,omitempty"`
 	// unexpectedStatus is an unexpected response of any other status.
-	UnexpectedStatus int64 `json:"unexpectedStatus"`
+	// +optional
+	UnexpectedStatus int64 `json:"unexpectedStatus,omitempty"`
 	// timeout is a request without a whole response within spec.target.timeout, or an
 	// unexpected DEADLINE_EXCEEDED of gRPC.
-	Timeout int64 `json:"timeout"`
+	// +optional
+	Timeout int64 `json:"timeout,omitempty"`
 	// refused is a connection that was refused.
-	Refused int64 `json:"refused"`
+	// +optional
+	Refused int64 `json:"refused,omitempty"`
 	// reset is a connection that was reset or closed early.
-	Reset int64 `json:"reset"`
+	// +optional
+	Reset int64 `json:"reset,omitempty"`
 	// dns is a host name that did not resolve.
-	DNS int64 `json:"dns"`
+	// +optional
+	DNS int64 `json:"dns,omitempty"`
 	// tls is a failed TLS handshake or certificate.
-	TLS int64 `json:"tls"`
+	// +optional
+	TLS int64 `json:"tls,omitempty"`
 	// badResponse is an answer that is not a response of HTTP or gRPC, or a body that the request
 	// does not expect.
-	BadResponse int64 `json:"badResponse"`
+	// +optional
+	BadResponse int64 `json:"badResponse,omitempty"`
 	// unfinished was still in flight when the step ended.
-	Unfinished int64 `json:"unfinished"`
+	// +optional
+	Unfinished int64 `json:"unfinished,omitempty"`
 	// other is any other failure to send or receive.
-	Other int64 `json:"other"`
+	// +optional
+	Other int64 `json:"other,omitempty"`
 }
 
 // Latency is a distribution of times. A quantile with too few samples behind it
@@ -270,25 +288,46 @@ type TypeResult struct {
 	// name is the type.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
-	Name   string `json:"name"`
+	Name       string `json:"name"`
+	PartResult `json:",inline"`
+}
+
+// RequestResult is the part of a step's result that belongs to one of spec.requests.
+type RequestResult struct {
+	// name is that of the request, as in status.requests.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name       string `json:"name"`
+	PartResult `json:",inline"`
+	// errorSamples are one error message for each failing outcome. Absent while the step
+	// runs, and when nothing failed.
+	// +optional
+	// +listType=map
+	// +listMapKey=outcome
+	// +kubebuilder:validation:MaxItems=16
+	ErrorSamples []ErrorSample `json:"errorSamples,omitempty"`
+}
+
+// PartResult is what was measured of a part of the requests.
+type PartResult struct {
 	Counts `json:",inline"`
-	// due is how many requests of the type were due. Absent when the workers did not
+	// due is how many of these requests were due. Absent when the workers did not
 	// count them by request.
 	// +optional
 	Due *int64 `json:"due,omitempty"`
 	// undecided is the part of outcomes.unfinished that had waited for less than their timeout
-	// when the step ended. Absent: none, or no threshold names the type.
+	// when the step ended. Absent: none, or no threshold names the part.
 	// +optional
 	Undecided int64 `json:"undecided,omitempty"`
 	// excused is the part of outcomes.timeout that ended while their worker did not run for a
-	// notable part of the timeout. Absent: none, or no threshold names the type.
+	// notable part of the timeout. Absent: none, or no threshold names the part.
 	// +optional
 	Excused int64 `json:"excused,omitempty"`
 	// responseTime is measured from when a request was due.
 	// +optional
 	ResponseTime *Latency `json:"responseTime,omitempty"`
 	// withoutGenerator is responseTime as a steady generator would have measured it for the
-	// same requests. Absent where it equals responseTime, and of a type that no threshold
+	// same requests. Absent where it equals responseTime, and of a part that no threshold
 	// names.
 	// +optional
 	WithoutGenerator *Latency `json:"withoutGenerator,omitempty"`

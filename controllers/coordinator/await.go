@@ -72,7 +72,7 @@ func (c *Coordinator) reach(s *session, step int32) (a *workerv1.Assignment, red
 func footprint(m *workerv1.Snapshot) int {
 	const part = 1 << 10 // a request with its histograms, and less of all else
 	of := m.GetMeasurement()
-	return proto.Size(m) + part*(len(of.GetRequests())+len(of.GetErrors())+len(of.GetJourneys()))
+	return proto.Size(m) + part*(len(of.GetRequests())+len(of.GetJourneys()))
 }
 
 // reserve keeps room for a snapshot that waits for its step.

@@ -16,7 +16,7 @@ import (
 // bound could take a hundred times of it.
 const (
 	// maxNested is how many messages: a snapshot of 32 requests and as many journeys has
-	// some 400.
+	// some 800.
 	maxNested = 2000
 	// maxTexts is how many texts and entries of maps: a snapshot of 32 requests has 900
 	// status codes of each, and as many names of clients as there is room for, at most

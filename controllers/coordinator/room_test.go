@@ -105,8 +105,8 @@ func TestMessagesOfTooManyPartsAreRefused(t *testing.T) {
 		ok   bool
 	}{
 		"requests":      {&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{}}}, maxNested, false},
-		"errors":        {&workerv1.StepMeasurement{Errors: []*workerv1.ErrorSample{{}}}, maxNested, false},
-		"as many":       {&workerv1.StepMeasurement{Errors: []*workerv1.ErrorSample{{}}}, maxNested - 2, true},
+		"journeys":      {&workerv1.StepMeasurement{Journeys: []*workerv1.JourneyMeasurement{{}}}, maxNested, false},
+		"as many":       {&workerv1.StepMeasurement{Journeys: []*workerv1.JourneyMeasurement{{}}}, maxNested - 2, true},
 		"status codes":  {&workerv1.StepMeasurement{Requests: []*workerv1.RequestMeasurement{{StatusCodes: map[int32]int64{1: 1}}}}, maxNested, false},
 		"names":         {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Names: make([]string, maxTexts+1)}}, 1, false},
 		"as many names": {&workerv1.StepMeasurement{Clients: &workerv1.Clients{Names: make([]string, maxTexts)}}, 1, true},

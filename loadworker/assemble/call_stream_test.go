@@ -91,7 +91,7 @@ func TestStreamsAreCountedByTheStatusOfTheTarget(t *testing.T) {
 			for i, status := range []int{0, 0, 5, 0, 0, 8} {
 				class := measure.ClassifyStatus(status, status == measure.GRPCOK)
 				if q := &got.Requests[i]; q.Outcomes[class] != q.Sent || q.Sent != each || each == 0 {
-					t.Errorf("call %d: %v of %d sent, want %v; %v", i, q.Outcomes, q.Sent, class, got.Errors)
+					t.Errorf("call %d: %v of %d sent, want %v; %v", i, q.Outcomes, q.Sent, class, errorsOf(got))
 				}
 			}
 			if want := server.Statuses(); !maps.Equal(counted(got), want) || want[codes.OK] != 4*each {
@@ -144,8 +144,8 @@ func TestExpectationsOfAStream(t *testing.T) {
 				if want != "" {
 					class = measure.BadResponse
 				}
-				if q := &got.Requests[0]; q.Sent != 6 || q.Outcomes[class] != 6 || !strings.Contains(got.Errors[class], want) {
-					t.Errorf("gzip %v: %v of %d: %v, want 6 of %v: %s", gzip, q.Outcomes, q.Sent, got.Errors, class, want)
+				if q := &got.Requests[0]; q.Sent != 6 || q.Outcomes[class] != 6 || !strings.Contains(errorsOf(got)[class], want) {
+					t.Errorf("gzip %v: %v of %d: %v, want 6 of %v: %s", gzip, q.Outcomes, q.Sent, errorsOf(got), class, want)
 				}
 			}
 		})
@@ -183,7 +183,7 @@ func TestMessagesAreCompressedBothWays(t *testing.T) {
 			a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".payload.body", Equals: long}}
 			got := run(t, prepared(t, a, testConfig(), ignore))
 			if q := &got.Requests[0]; q.Outcomes[measure.Success] != 10 || server.Statuses()[codes.OK] != 10 {
-				t.Errorf("%v of %d: %v", q.Outcomes, q.Sent, got.Errors)
+				t.Errorf("%v of %d: %v", q.Outcomes, q.Sent, errorsOf(got))
 			}
 			if of.in.Load() < 10*9000 || of.inWire.Load() > of.in.Load()/10 || of.out.Load() < 10*18000 || of.outWire.Load() > of.out.Load()/10 {
 				t.Errorf("%d bytes were received as %d, %d were sent as %d", of.in.Load(), of.inWire.Load(), of.out.Load(), of.outWire.Load())
@@ -219,7 +219,7 @@ func TestStreamsOfAConnectionShareIt(t *testing.T) {
 	x := prepared(t, a, testConfig(), ignore)
 	got := run(t, x)
 	if q := &got.Requests[0]; q.Outcomes[measure.Success] != 16 || server.Statuses()[codes.OK] != 16 {
-		t.Errorf("%v of %d, the target %v: %v", q.Outcomes, q.Sent, server.Statuses(), got.Errors)
+		t.Errorf("%v of %d, the target %v: %v", q.Outcomes, q.Sent, server.Statuses(), errorsOf(got))
 	}
 }
 
@@ -239,7 +239,7 @@ func TestStreamWithoutAnEndIsATimeout(t *testing.T) {
 	a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".payload.type", Equals: "COMPRESSABLE"}}
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	if q := &got.Requests[0]; q.Outcomes[measure.Timeout] != 8 || q.Sent != 8 {
-		t.Errorf("%v of %d: %v; want 8 timeouts", q.Outcomes, q.Sent, got.Errors)
+		t.Errorf("%v of %d: %v; want 8 timeouts", q.Outcomes, q.Sent, errorsOf(got))
 	}
 }
 
@@ -264,7 +264,7 @@ func TestTargetThatDrainsEndsItsStreams(t *testing.T) {
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	q := got.Requests[0]
 	if answered := server.Statuses()[codes.OK]; q.Outcomes[measure.Success] != answered || q.Outcomes[measure.Success]+q.Outcomes[measure.Refused] != q.Sent || q.Outcomes[measure.Refused] == 0 {
-		t.Errorf("%v of %d sent, the target answered %d; %v", q.Outcomes, q.Sent, answered, got.Errors)
+		t.Errorf("%v of %d sent, the target answered %d; %v", q.Outcomes, q.Sent, answered, errorsOf(got))
 	}
 }
 
@@ -328,8 +328,8 @@ func TestStreamsOfAnotherKind(t *testing.T) {
 					a.Requests[0].ExpectedJson = []*workerv1.ExpectedValue{{Path: ".payload.type", Equals: "COMPRESSABLE"}}
 				}
 				got := run(t, prepared(t, a, testConfig(), ignore))
-				if q := got.Requests[0]; q.Sent != 6 || q.Outcomes[tt.want] != 6 || !strings.Contains(got.Errors[tt.want], tt.says) {
-					t.Errorf("%v of %d: %v, want 6 of %v: %s", q.Outcomes, q.Sent, got.Errors, tt.want, tt.says)
+				if q := got.Requests[0]; q.Sent != 6 || q.Outcomes[tt.want] != 6 || !strings.Contains(errorsOf(got)[tt.want], tt.says) {
+					t.Errorf("%v of %d: %v, want 6 of %v: %s", q.Outcomes, q.Sent, errorsOf(got), tt.want, tt.says)
 				}
 			}
 		})
@@ -354,10 +354,10 @@ func TestJourneyCapturesOfTheLastReply(t *testing.T) {
 		}}}
 		got := run(t, prepared(t, a, testConfig(), ignore))
 		if a, b, c := &got.Requests[0], &got.Requests[1], &got.Requests[2]; a.Outcomes[measure.Success] != a.Sent || b.Outcomes[measure.Success] != b.Sent || b.Sent == 0 || c.Outcomes[measure.BadResponse] != c.Sent || c.Sent == 0 {
-			t.Errorf("%v, %v, %v: %v", a.Outcomes, b.Outcomes, c.Outcomes, got.Errors)
+			t.Errorf("%v, %v, %v: %v", a.Outcomes, b.Outcomes, c.Outcomes, errorsOf(got))
 		}
-		if want := `request "call 2": capture: the call ended without a reply`; got.Errors[measure.BadResponse] != want {
-			t.Errorf("%v, want %s", got.Errors, want)
+		if want := `request "call 2": capture: the call ended without a reply`; errorsOf(got)[measure.BadResponse] != want {
+			t.Errorf("%v, want %s", errorsOf(got), want)
 		}
 	}
 }

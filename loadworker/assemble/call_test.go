@@ -91,8 +91,8 @@ func TestCallsAreCountedByTheStatusOfTheTarget(t *testing.T) {
 			if all := counted(got); !maps.Equal(all, want) {
 				t.Errorf("counted %v, the target %v", all, want)
 			}
-			if want := `request "call 14": status 14 UNAVAILABLE`; got.Errors[measure.ServerError] == "" || got.Errors[measure.Timeout] != `request "call 4": status 4 DEADLINE_EXCEEDED` {
-				t.Errorf("errors %v, want such as %q", got.Errors, want)
+			if want := `request "call 14": status 14 UNAVAILABLE`; errorsOf(got)[measure.ServerError] == "" || errorsOf(got)[measure.Timeout] != `request "call 4": status 4 DEADLINE_EXCEEDED` {
+				t.Errorf("errors %v, want such as %q", errorsOf(got), want)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestCallsOverTLS(t *testing.T) {
 	a.Target.Tls = &workerv1.TLS{CaFile: authority.file, ServerName: "shop.test"}
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	if q := got.Requests[0]; q.Outcomes[measure.Success] != 30 || server.Statuses()[codes.OK] != 30 {
-		t.Errorf("%v of 30, the target answered %v; %v", q.Outcomes, server.Statuses(), got.Errors)
+		t.Errorf("%v of 30, the target answered %v; %v", q.Outcomes, server.Statuses(), errorsOf(got))
 	}
 }
 
@@ -164,8 +164,8 @@ func TestExpectationsOfACall(t *testing.T) {
 			t.Errorf("call %d: %v, want %v", i, q.Outcomes, want)
 		}
 	}
-	if want := `request "call 1": .username: a string of 3 bytes instead of "ann"`; got.Errors[measure.BadResponse] != want {
-		t.Errorf("%q, want %q", got.Errors[measure.BadResponse], want)
+	if want := `request "call 1": .username: a string of 3 bytes instead of "ann"`; errorsOf(got)[measure.BadResponse] != want {
+		t.Errorf("%q, want %q", errorsOf(got)[measure.BadResponse], want)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestTargetThatDrainsLosesAndDoublesNoCall(t *testing.T) {
 	got := run(t, prepared(t, callsTo(t, server.URL, rated(400), `{}`), testConfig(), ignore))
 	q := got.Requests[0]
 	if answered := server.Statuses()[codes.OK]; q.Outcomes[measure.Success] != answered || q.Outcomes[measure.Success]+q.Outcomes[measure.Refused] != q.Sent || q.Outcomes[measure.Refused] == 0 {
-		t.Errorf("%v of %d sent, the target answered %d; %v", q.Outcomes, q.Sent, answered, got.Errors)
+		t.Errorf("%v of %d sent, the target answered %d; %v", q.Outcomes, q.Sent, answered, errorsOf(got))
 	}
 }
 
@@ -226,8 +226,8 @@ func TestAnswerOfAnotherKindIsABadResponse(t *testing.T) {
 				a.Target.DisableKeepAlive = each
 				got := run(t, prepared(t, a, testConfig(), ignore))
 				q := got.Requests[0]
-				if want := "read: malformed gRPC: " + tt.want; q.Sent != 6 || q.Outcomes[measure.BadResponse] != 6 || got.Errors[measure.BadResponse] != want {
-					t.Errorf("%v of %d: %v, want 6 of %s", q.Outcomes, q.Sent, got.Errors, want)
+				if want := "read: malformed gRPC: " + tt.want; q.Sent != 6 || q.Outcomes[measure.BadResponse] != 6 || errorsOf(got)[measure.BadResponse] != want {
+					t.Errorf("%v of %d: %v, want 6 of %s", q.Outcomes, q.Sent, errorsOf(got), want)
 				}
 			}
 		})
@@ -245,8 +245,8 @@ func TestMessageThatCannotBeEncodedIsNotSent(t *testing.T) {
 			a.Setup = &workerv1.Setup{Fill: &workerv1.Fill{Share: &workerv1.Share{Stride: 1, Count: 3}, Capture: map[string]string{"name": ".username"}}}
 			got := run(t, prepared(t, a, testConfig(), ignore))
 			want := `request "call 1": message: is not a grpc.testing.SimpleRequest: invalid value for int32 field responseSize`
-			if q := got.Requests[1]; q.Sent != step.GetTotal()*max(1, int64(step.GetBurst().GetRequestsPerUser())) || q.Outcomes[measure.Other] != q.Sent || got.Errors[measure.Other] != want {
-				t.Errorf("%v of %d: %v", q.Outcomes, q.Sent, got.Errors)
+			if q := got.Requests[1]; q.Sent != step.GetTotal()*max(1, int64(step.GetBurst().GetRequestsPerUser())) || q.Outcomes[measure.Other] != q.Sent || errorsOf(got)[measure.Other] != want {
+				t.Errorf("%v of %d: %v", q.Outcomes, q.Sent, errorsOf(got))
 			}
 			if n := server.Statuses()[codes.OK]; n != 3 {
 				t.Errorf("the target got %d calls, want the 3 of the setup", n)

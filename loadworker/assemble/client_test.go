@@ -204,7 +204,7 @@ func TestStepOverHTTP2(t *testing.T) {
 	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	if q := got.Requests[0]; q.Sent != 20 || q.Outcomes[measure.Success] != 20 || server.Served() != 20 {
-		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), got.Errors)
+		t.Errorf("sent %d, %d successes, served %d; want 20. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), errorsOf(got))
 	}
 	if got.ConnectionsOpened != 5 || got.Transport != "http2" {
 		t.Errorf("%d connections by %q, want 5 by http2", got.ConnectionsOpened, got.Transport)

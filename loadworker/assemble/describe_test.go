@@ -110,7 +110,7 @@ func TestReflectionIsAskedAsTheTargetIsCalled(t *testing.T) {
 	}
 	got := run(t, prepared(t, a, testConfig(), ignore))
 	if got.Requests[0].Outcomes[measure.Success] != 2 {
-		t.Errorf("%v; %v", got.Requests[0].Outcomes, got.Errors)
+		t.Errorf("%v; %v", got.Requests[0].Outcomes, errorsOf(got))
 	}
 	md := <-seen
 	for name, want := range map[string]string{":authority": "shop.example.com", "x-worker": "w0", "x-id-bin": "hi", "authorization": "Bearer s3cret"} {

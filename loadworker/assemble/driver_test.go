@@ -96,7 +96,7 @@ func drive(t *testing.T, protocol string, keepAlive bool, driver workerv1.Driver
 	want := counts{Due: [2]int64{20, 20}}
 	want.Outcomes[0][measure.Success], want.Outcomes[1][measure.ServerError] = 20, 20
 	if diff := cmp.Diff(want, countsOf(got)); diff != "" {
-		t.Errorf("counts (-want +got):\n%s\n%v", diff, got.Errors)
+		t.Errorf("counts (-want +got):\n%s\n%v", diff, errorsOf(got))
 	}
 }
 

@@ -44,6 +44,6 @@ func callsMeetFrame(t *testing.T, protocol groundtruth.Protocol, frame groundtru
 	}
 	q, want := got.Requests[0], scripted.OutcomeOf(frame)
 	if q.Sent != users*each || q.Outcomes[want] != q.Sent || truth.Requests != q.Sent || truth.Answered != q.Sent || len(q.StatusCodes) != 0 {
-		t.Errorf("%d calls sent, %v, want %v; %+v by the server; %v", q.Sent, q.Outcomes, want, truth, got.Errors)
+		t.Errorf("%d calls sent, %v, want %v; %+v by the server; %v", q.Sent, q.Outcomes, want, truth, errorsOf(got))
 	}
 }

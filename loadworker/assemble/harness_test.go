@@ -3,6 +3,7 @@ package assemble
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -100,4 +101,13 @@ func ended(t *testing.T, m *measure.Measurement) int64 {
 	q, err := m.Total()
 	must.Succeed(t, err)
 	return q.Sent - q.Outcomes[measure.Unfinished]
+}
+
+// errorsOf has one message for each failing outcome of all requests.
+func errorsOf(m *measure.Measurement) map[measure.Outcome]string {
+	all := map[measure.Outcome]string{}
+	for i := range m.Requests {
+		maps.Copy(all, m.Requests[i].Errors)
+	}
+	return all
 }

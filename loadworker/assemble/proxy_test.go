@@ -89,7 +89,7 @@ func TestStepThroughAProxy(t *testing.T) {
 			a.Target.ProxyUrl, a.Target.Tls = p.URL, &workerv1.TLS{InsecureSkipVerify: true}
 			got := run(t, prepared(t, a, c, ignore))
 			if q := got.Requests[0]; q.Sent != users*each || q.Outcomes[measure.Success] != users*each || server.Served() != users*each {
-				t.Errorf("sent %d, %d successes, served %d; want %d. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), users*each, got.Errors)
+				t.Errorf("sent %d, %d successes, served %d; want %d. %v", q.Sent, q.Outcomes[measure.Success], server.Served(), users*each, errorsOf(got))
 			}
 			// Prepare found the target through one tunnel more.
 			least := int64(0)

@@ -72,7 +72,7 @@ func (x scriptedCalls) agree(t *testing.T, protocol groundtruth.Protocol) {
 		ended += q.Outcomes[class]
 	}
 	if ended != q.Sent || truth.Requests > q.Sent {
-		t.Errorf("%v of %d calls sent, %+v by the server; %v", q.Outcomes, q.Sent, truth, got.Errors)
+		t.Errorf("%v of %d calls sent, %+v by the server; %v", q.Outcomes, q.Sent, truth, errorsOf(got))
 	}
 	if n := q.Outcomes[measure.Success]; n == 0 || x.exact && n != truth.Answered {
 		t.Errorf("%d calls succeeded, the server answered %d", n, truth.Answered)

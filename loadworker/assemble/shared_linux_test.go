@@ -40,7 +40,7 @@ func TestRateSharesConnectionsOfHTTP2(t *testing.T) {
 	q := got.Requests[0]
 	if q.Sent != 12 || q.Outcomes[measure.Success] != 12 || server.Served() != 12 || got.Unsent != 88 || got.UnsentWithoutRoom != 88 {
 		t.Errorf("sent %d, %d successes, served %d, unsent %d, without room %d; want 12, 12, 12, 88, 88. %v",
-			q.Sent, q.Outcomes[measure.Success], server.Served(), got.Unsent, got.UnsentWithoutRoom, got.Errors)
+			q.Sent, q.Outcomes[measure.Success], server.Served(), got.Unsent, got.UnsentWithoutRoom, errorsOf(got))
 	}
 	if got.ConnectionsOpened != 3 {
 		t.Errorf("%d connections, want 3", got.ConnectionsOpened)

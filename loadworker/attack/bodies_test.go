@@ -40,8 +40,8 @@ func TestBodiesTakeTheirMemoryOneAfterAnother(t *testing.T) {
 					if diff := cmp.Diff(map[string]int64{tt.want: 2}, outcomes(total(t, got))); diff != "" {
 						t.Fatalf("outcomes (-want +got):\n%s", diff)
 					}
-					if tt.says != "" && !strings.Contains(got.Errors[measure.BadResponse], tt.says) {
-						t.Fatalf("%+v, want %q", got.Errors, tt.says)
+					if tt.says != "" && !strings.Contains(errorsOf(got)[measure.BadResponse], tt.says) {
+						t.Fatalf("%+v, want %q", errorsOf(got), tt.says)
 					}
 				}
 				if taken := budget.Taken(); taken != 0 {

@@ -68,7 +68,7 @@ func (d testDriver) meetFrame(t *testing.T, frame groundtruth.Frame, shared bool
 			n += q.Outcomes[measure.BadResponse]
 		}
 		if n != q.Sent || q.Sent == 0 {
-			t.Errorf("%d sent, %v; %v", q.Sent, outcomes(q), got.Errors)
+			t.Errorf("%d sent, %v; %v", q.Sent, outcomes(q), errorsOf(got))
 		}
 	}
 	if ends := frame.Scope == groundtruth.OfConnection; !shared && ends != (truth.Connections > users) {

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -295,4 +296,13 @@ func contains(t *testing.T, text, want string) {
 	if !strings.Contains(text, want) {
 		t.Errorf("%q does not contain %q", text, want)
 	}
+}
+
+// errorsOf has one message for each failing outcome of all requests.
+func errorsOf(m *measure.Measurement) map[measure.Outcome]string {
+	all := map[measure.Outcome]string{}
+	for i := range m.Requests {
+		maps.Copy(all, m.Requests[i].Errors)
+	}
+	return all
 }

@@ -134,6 +134,6 @@ func (x *Execution) message(err error) string {
 
 func (x *Execution) sample(h *hit, o measure.Outcome, text func() string) {
 	if h.counts() {
-		x.rec.errors.add(o, text)
+		x.rec.errors[h.request].add(o, text)
 	}
 }

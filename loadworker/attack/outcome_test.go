@@ -129,10 +129,10 @@ func TestResponsesAreClassified(t *testing.T) {
 				if expected := q.Expected == 6; expected != tt.expected || (!expected && q.Expected != 0) {
 					t.Errorf("%d of 6 as expected, want all: %v", q.Expected, tt.expected)
 				}
-				if len(got.Errors) > 1 || (len(got.Errors) == 0) != tt.expected {
-					t.Errorf("error samples %v", got.Errors)
+				if len(errorsOf(got)) > 1 || (len(errorsOf(got)) == 0) != tt.expected {
+					t.Errorf("error samples %v", errorsOf(got))
 				}
-				for _, text := range got.Errors {
+				for _, text := range errorsOf(got) {
 					contains(t, text, tt.sample)
 				}
 			})
@@ -275,11 +275,11 @@ func TestUnexpectedBodyIsABadResponse(t *testing.T) {
 					if good != (q.Expected == q.Sent) || !good && q.Expected != 0 || tt.want == "badResponse" && q.CompletedInWindow != 0 {
 						t.Errorf("%s: %d of %d as expected, %d completed", kind, q.Expected, q.Sent, q.CompletedInWindow)
 					}
-					for _, text := range got.Errors {
+					for _, text := range errorsOf(got) {
 						contains(t, text, tt.sample)
 					}
-					if len(got.Errors) == 0 != good {
-						t.Errorf("%s: samples %v", kind, got.Errors)
+					if len(errorsOf(got)) == 0 != good {
+						t.Errorf("%s: samples %v", kind, errorsOf(got))
 					}
 				}
 			})

@@ -48,7 +48,7 @@ type recorder struct {
 
 	journeys []journeyCounts
 
-	errors  samples
+	errors  []samples      // by request
 	clients *clientLedgers // nil: no audit
 
 	mu    sync.Mutex
@@ -106,7 +106,7 @@ func (p *counters) reset() {
 
 func newRecorder(requests int, window time.Duration, times []time.Duration, clients *clientLedgers) *recorder {
 	r := &recorder{
-		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), traces: make([]keptTraces, requests), times: times,
+		total: measure.NewMeasurement(requests), failed: make([]failedTimes, requests), traces: make([]keptTraces, requests), errors: make([]samples, requests), times: times,
 		clients: clients, waits: waits{times: measure.NewHistogram()}, displaced: never,
 	}
 	r.shards = make([][]cell, shards(requests))
@@ -246,8 +246,8 @@ func (r *recorder) collect() (*measure.Measurement, error) {
 	out.Journeys = journeys
 	for i := range out.Requests {
 		countUnfinished(&out.Requests[i])
+		out.Requests[i].Errors = r.errors[i].all()
 	}
-	out.Errors = r.errors.all()
 	return out, nil
 }
 
@@ -318,7 +318,7 @@ func countUnfinished(q *measure.Request) {
 	q.Outcomes[measure.Unfinished] = left
 }
 
-// samples keeps the first message of each failing outcome.
+// samples keeps the first message of each failing outcome of a request.
 type samples struct {
 	mu    sync.Mutex
 	texts map[measure.Outcome]string

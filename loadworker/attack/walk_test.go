@@ -256,7 +256,7 @@ func TestHostileValuesAreNotSent(t *testing.T) {
 				if got := fmt.Sprint(sent(s), s.Requests[0].Outcomes[measure.BadResponse], m.hits); got != "[4 0 0 0] 4 map[/login:4]" {
 					t.Errorf("sent, bad responses and served: %s", got)
 				}
-				if text := s.Errors[measure.BadResponse]; strings.Contains(text, secret) || !strings.Contains(text, "capture.token") {
+				if text := errorsOf(s)[measure.BadResponse]; strings.Contains(text, secret) || !strings.Contains(text, "capture.token") {
 					t.Errorf("the sample is %q", text)
 				}
 			})

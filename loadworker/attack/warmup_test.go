@@ -35,8 +35,8 @@ func TestWarmUpFailuresAreNotCounted(t *testing.T) {
 		// Each user waits 70 ms for two of its turns, which come every 100 ms.
 		got := drive(t, d.runner(t, setup{url: o.URL, timeout: 70 * ms}), step)
 		wantUnsent(t, got, ms, 0, map[string]int64{"timeout": 1})
-		if len(o.arrivals()) != 101 || len(got.Errors) != 1 {
-			t.Errorf("served %d, samples %v; want 101, and one of that which counts", len(o.arrivals()), got.Errors)
+		if len(o.arrivals()) != 101 || len(errorsOf(got)) != 1 {
+			t.Errorf("served %d, samples %v; want 101, and one of that which counts", len(o.arrivals()), errorsOf(got))
 		}
 	})
 }

@@ -1,7 +1,9 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -46,6 +48,8 @@ type Step struct {
 type Request struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
+	// Counts are absent in what an older operator kept.
+	Counts *Counts `json:"counts,omitempty"`
 	// Response and Service are absent if nothing ended, or if they are omitted.
 	Response *Histogram `json:"response,omitempty"`
 	Service  *Histogram `json:"service,omitempty"`
@@ -55,6 +59,22 @@ type Request struct {
 	// Traces are requests of which the target was asked to record a trace: the slowest,
 	// and some failures of each outcome; the slowest of all first.
 	Traces []Trace `json:"traces,omitempty"`
+}
+
+// Counts are disjoint counts of a request.
+type Counts struct {
+	// Due is how many were due; absent: the workers did not count them by request.
+	Due *int64 `json:"due,omitempty"`
+	// Sent is how many were sent, and Expected how many of them got an expected response.
+	Sent     int64 `json:"sent"`
+	Expected int64 `json:"expected"`
+	// Outcomes divides those that were sent, by the names that the status has for them.
+	// Those that did not occur are left out.
+	Outcomes map[string]int64 `json:"outcomes,omitempty"`
+	// StatusCodes divides the whole responses; absent: the workers did not report them.
+	StatusCodes map[int]int64 `json:"statusCodes,omitempty"`
+	// Errors has one message for each failing outcome.
+	Errors map[string]string `json:"errors,omitempty"`
 }
 
 // Histogram is a histogram of times in microseconds.
@@ -117,6 +137,37 @@ func NewHistogram(h *measure.Histogram) (*Histogram, error) {
 	return &Histogram{HDR: encoded, Clamped: h.Clamped()}, nil
 }
 
+// NewCounts are the counts of a request of a step that has ended; knowsDue says that its due
+// are known.
+func NewCounts(r *measure.Request, knowsDue bool) *Counts {
+	c := &Counts{Sent: r.Sent, Expected: r.Expected, Outcomes: outcomes(&r.Outcomes), StatusCodes: maps.Clone(r.StatusCodes)}
+	if knowsDue {
+		c.Due = &r.Due
+	}
+	for o, message := range r.Errors {
+		if c.Errors == nil {
+			c.Errors = map[string]string{}
+		}
+		c.Errors[o.String()] = message
+	}
+	return c
+}
+
+// outcomes are the counts of those that occurred, by name.
+func outcomes(counts *[measure.NumOutcomes]int64) map[string]int64 {
+	var named map[string]int64
+	for o, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if named == nil {
+			named = map[string]int64{}
+		}
+		named[measure.Outcome(o).String()] = n
+	}
+	return named
+}
+
 // Decode is the histogram itself; it is empty for a nil.
 func (h *Histogram) Decode() (*measure.Histogram, error) {
 	if h == nil {
@@ -153,16 +204,7 @@ func NewOutstanding(t *measure.Timeline, slot time.Duration) *Outstanding {
 }
 
 func newPoint(p *measure.Point) Point {
-	to := Point{Due: p.Due, Sent: p.Sent, Completed: p.Completed(), Expected: p.Expected}
-	for o, n := range p.Outcomes {
-		if n == 0 {
-			continue
-		}
-		if to.Outcomes == nil {
-			to.Outcomes = map[string]int64{}
-		}
-		to.Outcomes[measure.Outcome(o).String()] = n
-	}
+	to := Point{Due: p.Due, Sent: p.Sent, Completed: p.Completed(), Expected: p.Expected, Outcomes: outcomes(&p.Outcomes)}
 	to.P50, to.P95, to.P99 = quantile(p, 0.50), quantile(p, 0.95), quantile(p, 0.99)
 	if p.Ended() > 0 {
 		longest := p.Longest.Microseconds()
@@ -189,7 +231,7 @@ func (s *Step) check() error {
 		return fmt.Errorf("due %d and sent %d: must not be negative", s.Due, s.Sent)
 	}
 	for i := range s.Requests {
-		if err := s.Requests[i].checkTraces(); err != nil {
+		if err := errors.Join(s.Requests[i].checkTraces(), s.Requests[i].Counts.check()); err != nil {
 			return fmt.Errorf("requests[%d].%w", i, err)
 		}
 		for name, h := range map[string]*Histogram{"response": s.Requests[i].Response, "service": s.Requests[i].Service, "withoutGenerator": s.Requests[i].WithoutGenerator} {
@@ -210,6 +252,30 @@ func (s *Step) check() error {
 		return nil
 	}
 	return s.Series.check()
+}
+
+// check says whether each that was sent has one outcome.
+func (c *Counts) check() error {
+	if c == nil {
+		return nil
+	}
+	var ended, responses int64
+	for _, n := range c.Outcomes {
+		if n < 0 || ended+n < ended {
+			return fmt.Errorf("counts.outcomes: they do not add up")
+		}
+		ended += n
+	}
+	for _, n := range c.StatusCodes {
+		if n < 0 || responses+n < responses {
+			return fmt.Errorf("counts.statusCodes: they do not add up")
+		}
+		responses += n
+	}
+	if ended != c.Sent || c.Expected < 0 || c.Expected > c.Sent || responses > c.Sent || c.Due != nil && *c.Due < c.Sent {
+		return fmt.Errorf("counts: they do not add up")
+	}
+	return nil
 }
 
 func (o *Outstanding) check() error {

@@ -116,6 +116,10 @@ func (r *Reading) readRequest(to *measure.Request, m *workerv1.RequestMeasuremen
 	); err != nil {
 		return err
 	}
+	var err error
+	if to.Errors, err = toErrors(m.GetErrors()); err != nil {
+		return err
+	}
 	failed, first := to.Sent-to.Successes(), len(r.histograms)
 	if err := errors.Join(
 		toPunctuality(to, m),

@@ -29,7 +29,6 @@ func Encode(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
 		StartUnixNanos:    fromTime(s.FirstStart),
 		WindowNanos:       int64(s.Window),
 		ClockErrorNanos:   int64(s.ClockError),
-		Errors:            fromErrors(s.Errors),
 		Health:            fromHealth(s.Health),
 		Transport:         text.Clean(s.Transport, measure.MaxErrorBytes),
 		Engine:            text.Clean(s.Engine, measure.MaxErrorBytes),
@@ -72,6 +71,7 @@ func fromRequest(r *measure.Request) *workerv1.RequestMeasurement {
 		Displaced:         r.Displaced,
 		Undecided:         r.Undecided,
 		Excused:           r.Excused,
+		Errors:            fromErrors(r.Errors),
 	}
 }
 

@@ -46,7 +46,7 @@ func honest(t testing.TB) *workerv1.StepMeasurement {
 	s.Due = 10
 	s.Clients = measure.NewClients(measure.MaxLedgerBytes)
 	s.Clients.Add("a", l)
-	s.Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
+	s.Requests[0].Errors = map[measure.Outcome]string{measure.RateLimited: "429"}
 	s.Health.CPU = time.Second
 	s.Journeys = measure.NewJourneys(1)
 	s.Journeys[0].Started, s.Journeys[0].Failed = 4, 1
@@ -255,10 +255,10 @@ func TestDecodeRefuses(t *testing.T) {
 				m.Clients.Names, m.Clients.Slices = append(m.Clients.Names, fmt.Sprint("client ", i)), append(m.Clients.Slices, 0)
 			}
 		},
-		"errors[0]: outcome 0 is not a failure":  func(m *message) { m.Errors[0].Outcome = 0 },
-		"errors[0]: outcome 13 is not a failure": func(m *message) { m.Errors[0].Outcome = 13 },
-		"errors[0]: outcome -1 is not a failure": func(m *message) { m.Errors[0].Outcome = -1 },
-		"errors[1]: rateLimited comes twice":     func(m *message) { m.Errors = append(m.Errors, m.Errors[0]) },
+		"errors[0]: outcome 0 is not a failure":  func(m *message) { m.Requests[0].Errors[0].Outcome = 0 },
+		"errors[0]: outcome 13 is not a failure": func(m *message) { m.Requests[0].Errors[0].Outcome = 13 },
+		"errors[0]: outcome -1 is not a failure": func(m *message) { m.Requests[0].Errors[0].Outcome = -1 },
+		"errors[1]: rateLimited comes twice":     func(m *message) { m.Requests[0].Errors = append(m.Requests[0].Errors, m.Requests[0].Errors[0]) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			m := honest(t)
@@ -397,10 +397,10 @@ func next(v int64) int64 {
 
 func TestDecodeCleansErrors(t *testing.T) {
 	m := honest(t)
-	m.Errors[0].Message = "bad\n" + strings.Repeat("ß", 300)
+	m.Requests[0].Errors[0].Message = "bad\n" + strings.Repeat("ß", 300)
 	s, err := Decode(m, 1)
 	must.Succeed(t, err)
-	got := s.Errors[measure.RateLimited]
+	got := s.Requests[0].Errors[measure.RateLimited]
 	if len(got) > measure.MaxErrorBytes || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || !strings.HasPrefix(got, "badß") {
 		t.Errorf("error text: %q", got)
 	}

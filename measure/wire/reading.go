@@ -70,10 +70,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		return nil, err
 	}
 	var err error
-	if r.rest.Timeline, err = toTimeline(m); err != nil {
-		return nil, err
-	}
-	r.rest.Errors, err = toErrors(m.GetErrors())
+	r.rest.Timeline, err = toTimeline(m)
 	return r, err
 }
 
@@ -95,12 +92,13 @@ func (r *Reading) Size() int {
 		request, journey   = int(unsafe.Sizeof(measure.Request{})), int(unsafe.Sizeof(measure.Journey{}))
 		times, timeline    = int(unsafe.Sizeof(histogram{})), int(unsafe.Sizeof(measure.Timeline{}))
 		statusCode, trace  = 32, 64
+		sample             = 48 + measure.MaxErrorBytes
 		countOfPunctuality = 8
 	)
 	n := request*len(r.rest.Requests) + journey*len(r.rest.Journeys) + times*len(r.histograms)
 	for i := range r.rest.Requests {
 		q := &r.rest.Requests[i]
-		n += statusCode*len(q.StatusCodes) + trace*len(q.Traces) + countOfPunctuality*(len(q.OnTime)+len(q.IdealOnTime)+len(q.Overdue))
+		n += statusCode*len(q.StatusCodes) + trace*len(q.Traces) + sample*len(q.Errors) + countOfPunctuality*(len(q.OnTime)+len(q.IdealOnTime)+len(q.Overdue))
 	}
 	for _, h := range r.histograms {
 		if !h.borrowed {

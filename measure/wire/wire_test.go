@@ -49,10 +49,10 @@ func (randomMeasurement) Generate(src *mathrand.Rand, size int) reflect.Value {
 	}
 	for o := measure.RateLimited; int(o) < measure.NumOutcomes; o++ {
 		if rng.IntN(3) == 0 {
-			if s.Errors == nil {
-				s.Errors = map[measure.Outcome]string{}
+			if s.Requests[0].Errors == nil {
+				s.Requests[0].Errors = map[measure.Outcome]string{}
 			}
-			s.Errors[o] = "message of " + o.String()
+			s.Requests[0].Errors[o] = "message of " + o.String()
 		}
 	}
 	if rng.IntN(3) > 0 {
@@ -278,11 +278,11 @@ func TestEncodeRefusesWhatAMessageCannotHold(t *testing.T) {
 
 func TestEncodeIsDeterministic(t *testing.T) {
 	s := measure.NewMeasurement(1)
-	s.Errors = map[measure.Outcome]string{measure.Timeout: "b", measure.Other: "a", measure.ClientError: "c"}
+	s.Requests[0].Errors = map[measure.Outcome]string{measure.Timeout: "b", measure.Other: "a", measure.ClientError: "c"}
 	m, err := Encode(s)
 	must.Succeed(t, err)
 	var got []int32
-	for _, e := range m.GetErrors() {
+	for _, e := range m.GetRequests()[0].GetErrors() {
 		got = append(got, e.GetOutcome())
 	}
 	same.As(t, "order of errors", []int32{int32(measure.ClientError), int32(measure.Timeout), int32(measure.Other)}, got)

@@ -115,11 +115,12 @@ func (o outcome) classIs(t *testing.T, class string, n int64) {
 	if o.result.Sent != n || o.result.Failed != failed {
 		t.Errorf("sent %d, failed %d; want %d, %d", o.result.Sent, o.result.Failed, n, failed)
 	}
-	if len(o.result.ErrorSamples) != samples {
-		t.Fatalf("samples %+v, want %d", o.result.ErrorSamples, samples)
+	got := o.result.Requests[0].ErrorSamples
+	if len(got) != samples {
+		t.Fatalf("samples %+v, want %d", got, samples)
 	}
-	if samples == 1 && (o.result.ErrorSamples[0].Outcome != class || o.result.ErrorSamples[0].Message == "") {
-		t.Errorf("sample %+v, want one of %s", o.result.ErrorSamples[0], class)
+	if samples == 1 && (got[0].Outcome != class || got[0].Message == "") {
+		t.Errorf("sample %+v, want one of %s", got[0], class)
 	}
 }
 

@@ -3548,7 +3548,6 @@ type StepMeasurement struct {
 	StartUnixNanos  int64            `protobuf:"varint,8,opt,name=start_unix_nanos,json=startUnixNanos,proto3" json:"start_unix_nanos,omitempty"`
 	WindowNanos     int64            `protobuf:"varint,9,opt,name=window_nanos,json=windowNanos,proto3" json:"window_nanos,omitempty"`
 	ClockErrorNanos int64            `protobuf:"varint,10,opt,name=clock_error_nanos,json=clockErrorNanos,proto3" json:"clock_error_nanos,omitempty"`
-	Errors          []*ErrorSample   `protobuf:"bytes,11,rep,name=errors,proto3" json:"errors,omitempty"`
 	Health          *GeneratorHealth `protobuf:"bytes,12,opt,name=health,proto3" json:"health,omitempty"`
 	// transport names the client that was used: "http1", "net/http HTTP/2", …
 	Transport string `protobuf:"bytes,13,opt,name=transport,proto3" json:"transport,omitempty"`
@@ -3681,13 +3680,6 @@ func (x *StepMeasurement) GetClockErrorNanos() int64 {
 		return x.ClockErrorNanos
 	}
 	return 0
-}
-
-func (x *StepMeasurement) GetErrors() []*ErrorSample {
-	if x != nil {
-		return x.Errors
-	}
-	return nil
 }
 
 func (x *StepMeasurement) GetHealth() *GeneratorHealth {
@@ -4179,7 +4171,9 @@ type RequestMeasurement struct {
 	Undecided int64 `protobuf:"varint,64,opt,name=undecided,proto3" json:"undecided,omitempty"`
 	// excused is how many of those with a timeout had a worker that did not run for a notable
 	// part of it.
-	Excused       int64 `protobuf:"varint,65,opt,name=excused,proto3" json:"excused,omitempty"`
+	Excused int64 `protobuf:"varint,65,opt,name=excused,proto3" json:"excused,omitempty"`
+	// errors are one message for each failing outcome: of a final measurement only.
+	Errors        []*ErrorSample `protobuf:"bytes,66,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4366,6 +4360,13 @@ func (x *RequestMeasurement) GetExcused() int64 {
 		return x.Excused
 	}
 	return 0
+}
+
+func (x *RequestMeasurement) GetErrors() []*ErrorSample {
+	if x != nil {
+		return x.Errors
+	}
+	return nil
 }
 
 // Traces are requests of which the target may have recorded a trace: the slowest, and some
@@ -4947,7 +4948,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xe8\t\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xb5\t\n" +
 	"\x0fStepMeasurement\x12B\n" +
 	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
@@ -4958,8 +4959,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x10start_unix_nanos\x18\b \x01(\x03R\x0estartUnixNanos\x12!\n" +
 	"\fwindow_nanos\x18\t \x01(\x03R\vwindowNanos\x12*\n" +
 	"\x11clock_error_nanos\x18\n" +
-	" \x01(\x03R\x0fclockErrorNanos\x127\n" +
-	"\x06errors\x18\v \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x12;\n" +
+	" \x01(\x03R\x0fclockErrorNanos\x12;\n" +
 	"\x06health\x18\f \x01(\v2#.loadtest.worker.v1.GeneratorHealthR\x06health\x12\x1c\n" +
 	"\ttransport\x18\r \x01(\tR\ttransport\x12\x16\n" +
 	"\x06reused\x18\x0e \x01(\x03R\x06reused\x12\x16\n" +
@@ -4978,7 +4978,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\fwaited_nanos\x18@ \x01(\x03R\vwaitedNanos\x12\"\n" +
 	"\rheld_up_nanos\x18A \x01(\x03R\vheldUpNanos\x12,\n" +
 	"\x12burst_spread_nanos\x18B \x01(\x03R\x10burstSpreadNanos\x128\n" +
-	"\btimeline\x18C \x01(\v2\x1c.loadtest.worker.v1.TimelineR\btimeline\"`\n" +
+	"\btimeline\x18C \x01(\v2\x1c.loadtest.worker.v1.TimelineR\btimelineJ\x04\b\v\x10\f\"`\n" +
 	"\bTimeline\x12 \n" +
 	"\voutstanding\x18\x01 \x01(\fR\voutstanding\x12\x1a\n" +
 	"\banswered\x18\x02 \x01(\fR\banswered\x12\x16\n" +
@@ -5003,7 +5003,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x15descriptors_exhausted\x18\x04 \x01(\x03R\x14descriptorsExhausted\x12'\n" +
 	"\x0fports_exhausted\x18\x05 \x01(\x03R\x0eportsExhausted\x12/\n" +
 	"\x14run_queue_wait_nanos\x18\x06 \x01(\x03R\x11runQueueWaitNanos\x12#\n" +
-	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xf4\a\n" +
+	"\rstalled_nanos\x18\a \x01(\x03R\fstalledNanos\"\xad\b\n" +
 	"\x12RequestMeasurement\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x1a\n" +
 	"\bexpected\x18\x02 \x01(\x03R\bexpected\x12\x12\n" +
@@ -5027,7 +5027,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\rideal_on_time\x18> \x03(\x03R\videalOnTime\x12\x1c\n" +
 	"\tdisplaced\x18? \x01(\x03R\tdisplaced\x12\x1c\n" +
 	"\tundecided\x18@ \x01(\x03R\tundecided\x12\x18\n" +
-	"\aexcused\x18A \x01(\x03R\aexcused\x1a>\n" +
+	"\aexcused\x18A \x01(\x03R\aexcused\x127\n" +
+	"\x06errors\x18B \x03(\v2\x1f.loadtest.worker.v1.ErrorSampleR\x06errors\x1a>\n" +
 	"\x10StatusCodesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\x05R\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xc1\x01\n" +
@@ -5221,25 +5222,25 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	46, // 61: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
 	51, // 62: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
 	53, // 63: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	55, // 64: loadtest.worker.v1.StepMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	50, // 65: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	53, // 66: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	54, // 67: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	53, // 68: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	49, // 69: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	48, // 70: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	47, // 71: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	53, // 72: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	53, // 73: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	53, // 74: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	53, // 75: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	53, // 76: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	58, // 77: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	53, // 78: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	53, // 79: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	52, // 80: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	53, // 81: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	53, // 82: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	50, // 64: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	53, // 65: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	54, // 66: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	53, // 67: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	49, // 68: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	48, // 69: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	47, // 70: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	53, // 71: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	53, // 72: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	53, // 73: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	53, // 74: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	53, // 75: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	58, // 76: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	53, // 77: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	53, // 78: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	52, // 79: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	53, // 80: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	53, // 81: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	55, // 82: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
 	5,  // 83: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
 	6,  // 84: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
 	84, // [84:85] is the sub-list for method output_type

@@ -148,7 +148,7 @@ func TestCallsBeforeTheLoadAndInJourneys(t *testing.T) {
 	}
 	r := got.Status.Steps[0].Result
 	if j := r.Journeys[0]; j.Completed != 12 || j.Failed != 0 || r.Sent != 36 || r.Failed != 0 {
-		t.Errorf("%d journeys completed, %d failed, of %d requests %d failed: %v; want 12, 0, 36, 0", j.Completed, j.Failed, r.Sent, r.Failed, r.ErrorSamples)
+		t.Errorf("%d journeys completed, %d failed, of %d requests %d failed: %v; want 12, 0, 36, 0", j.Completed, j.Failed, r.Sent, r.Failed, r.Requests)
 	}
 	if len(said) != 24 {
 		t.Errorf("%d calls of the journeys' end, want 24", len(said))

@@ -37,12 +37,17 @@ func TestTextParsesBackIntoTheSameNumbers(t *testing.T) {
 func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 	p := &v1alpha1.StepResult{
 		Due: r.Due, Unsent: r.Unsent, Late: r.Late, Displaced: r.Displaced, Downtime: report.Downtime(r), Throughput: r.Throughput, Goodput: r.Goodput, ItemsPerSecond: r.ItemsPerSecond,
-		RateLimit: r.RateLimit, ErrorSamples: r.ErrorSamples,
+		RateLimit: r.RateLimit,
+	}
+	for i := range r.Requests {
+		for _, sample := range r.Requests[i].ErrorSamples {
+			addSample(p, sample)
+		}
 	}
 	p.Sent, p.Failed, p.InFlight, p.Outcomes, p.StatusCodes = r.Sent, r.Failed, r.InFlight, r.Outcomes, r.StatusCodes
 	for _, of := range r.Types {
-		p.Types = append(p.Types, v1alpha1.TypeResult{Name: of.Name, Counts: v1alpha1.Counts{Sent: of.Sent,
-			Outcomes: v1alpha1.Outcomes{Success: of.Outcomes.Success, RateLimited: of.Outcomes.RateLimited}}})
+		p.Types = append(p.Types, v1alpha1.TypeResult{Name: of.Name, PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: of.Sent,
+			Outcomes: v1alpha1.Outcomes{Success: of.Outcomes.Success, RateLimited: of.Outcomes.RateLimited}}}})
 	}
 	if r.ResponseTime != nil {
 		p.ResponseTime, p.ServiceTime = timesOf(r.ResponseTime), timesOf(r.ServiceTime)
@@ -139,8 +144,8 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 		}
 	case "By type":
 		m := typeLine.FindStringSubmatch(value)
-		r.Types = append(r.Types, v1alpha1.TypeResult{Name: m[1], Counts: v1alpha1.Counts{Sent: whole(t, m[2]),
-			Outcomes: v1alpha1.Outcomes{Success: whole(t, m[3]), RateLimited: whole(t, m[4])}}})
+		r.Types = append(r.Types, v1alpha1.TypeResult{Name: m[1], PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: whole(t, m[2]),
+			Outcomes: v1alpha1.Outcomes{Success: whole(t, m[3]), RateLimited: whole(t, m[4])}}}})
 	case "Rate limit check":
 		r.RateLimit = &v1alpha1.RateLimitStatus{}
 	case "  Clients":
@@ -191,7 +196,7 @@ func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
 		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited": new(int64),
 	}
 	if outcome, message, ok := strings.Cut(value, ": "); ok {
-		r.ErrorSamples = append(r.ErrorSamples, v1alpha1.ErrorSample{Outcome: outcome, Message: message})
+		addSample(r, v1alpha1.ErrorSample{Outcome: outcome, Message: message})
 		return
 	}
 	for _, part := range strings.Split(value, " · ") {
@@ -247,4 +252,12 @@ func whole(t *testing.T, text string) int64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// addSample keeps a sample among those of one request: a line does not name its own.
+func addSample(r *v1alpha1.StepResult, sample v1alpha1.ErrorSample) {
+	if len(r.Requests) == 0 {
+		r.Requests = make([]v1alpha1.RequestResult, 1)
+	}
+	r.Requests[0].ErrorSamples = append(r.Requests[0].ErrorSamples, sample)
 }

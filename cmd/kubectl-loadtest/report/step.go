@@ -210,8 +210,10 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 	p.line("")
 	p.row("Failures", "%s", failures(&r.Counts))
-	for _, e := range r.ErrorSamples {
-		p.row("", "%s: %s", e.Outcome, e.Message)
+	for i := range r.Requests {
+		for _, e := range r.Requests[i].ErrorSamples {
+			p.row("", "%s: %s", e.Outcome, e.Message)
+		}
 	}
 	if codes := StatusCodes(&r.Counts); codes != "" {
 		p.row("Status codes", "%s", codes)

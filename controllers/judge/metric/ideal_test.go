@@ -37,9 +37,9 @@ func TestFiguresWithoutTheGeneratorsDelay(t *testing.T) {
 
 func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
 	of := func(d time.Duration) *v1alpha1.Latency { return &v1alpha1.Latency{P95: &metav1.Duration{Duration: d}} }
-	read := v1alpha1.TypeResult{Name: "Read", Excused: 3, Undecided: 5, ResponseTime: of(40 * time.Millisecond), WithoutGenerator: of(15 * time.Millisecond)}
+	read := v1alpha1.TypeResult{Name: "Read", PartResult: v1alpha1.PartResult{Excused: 3, Undecided: 5, ResponseTime: of(40 * time.Millisecond), WithoutGenerator: of(15 * time.Millisecond)}}
 	read.Sent, read.Failed = 100, 10
-	write := v1alpha1.TypeResult{Name: "Write", ResponseTime: of(30 * time.Millisecond)}
+	write := v1alpha1.TypeResult{Name: "Write", PartResult: v1alpha1.PartResult{ResponseTime: of(30 * time.Millisecond)}}
 	result := &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{read, write}}
 	for q, want := range map[metric.Quantity][2]string{
 		{Metric: "p95", Type: "Read"}:         {"40ms", "15ms"},
@@ -57,7 +57,7 @@ func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
 func TestFiguresOfLateRequests(t *testing.T) {
 	of := func(d time.Duration) *v1alpha1.Latency { return &v1alpha1.Latency{P95: &metav1.Duration{Duration: d}} }
 	result := &v1alpha1.StepResult{ResponseTime: of(40 * time.Millisecond), LateTogether: of(3 * time.Millisecond), Goodput: "18"}
-	result.Types = []v1alpha1.TypeResult{{Name: "Read", ResponseTime: of(20 * time.Millisecond)}}
+	result.Types = []v1alpha1.TypeResult{{Name: "Read", PartResult: v1alpha1.PartResult{ResponseTime: of(20 * time.Millisecond)}}}
 	result.Sent = 100
 	got := map[string]string{}
 	for _, f := range metric.Figures(result, []metric.Quantity{{Metric: "p95", Type: "Read"}, {Metric: "failureRate", Type: "Read"}}) {

@@ -23,7 +23,7 @@ func measured() *v1alpha1.StepResult {
 			P99: span(time.Second), P999: span(1500 * time.Millisecond), P9999: span(2 * time.Second),
 		},
 		RateLimit: &v1alpha1.RateLimitStatus{OverLimitGrants: 12, FalseDenials: 1},
-		Types:     []v1alpha1.TypeResult{{Name: "Read", ResponseTime: &v1alpha1.Latency{P95: span(3 * time.Millisecond)}}},
+		Types:     []v1alpha1.TypeResult{{Name: "Read", PartResult: v1alpha1.PartResult{ResponseTime: &v1alpha1.Latency{P95: span(3 * time.Millisecond)}}}},
 	}
 	r.Sent, r.Failed, r.Outcomes.RateLimited = 297, 1, 99
 	r.Types[0].Sent, r.Types[0].Failed = 200, 50

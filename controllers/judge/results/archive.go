@@ -37,7 +37,7 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *exchange.Report) ([]byte, err
 		WorkersReporting: report.Reporting, Due: report.Merged.Due,
 	}
 	for n := range report.Merged.Requests {
-		request, err := archiveRequest(&lt.Status.Requests[n], &report.Merged.Requests[n])
+		request, err := archiveRequest(&lt.Status.Requests[n], report.Merged, n)
 		if err != nil {
 			return nil, fmt.Errorf("step %s: %w", step.Name, err)
 		}
@@ -55,8 +55,9 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *exchange.Report) ([]byte, err
 	return archive.Encode(step)
 }
 
-func archiveRequest(of *v1alpha1.RequestStatus, measured *measure.Request) (archive.Request, error) {
-	r := archive.Request{Name: of.Name, Type: of.Type, Traces: archive.NewTraces(measured.Traces)}
+func archiveRequest(of *v1alpha1.RequestStatus, merged *measure.Measurement, n int) (archive.Request, error) {
+	measured := &merged.Requests[n]
+	r := archive.Request{Name: of.Name, Type: of.Type, Traces: archive.NewTraces(measured.Traces), Counts: archive.NewCounts(measured, merged.Due > 0 && merged.KnowsDue())}
 	var err error
 	if r.Response, err = archive.NewHistogram(measured.Response); err != nil {
 		return r, err

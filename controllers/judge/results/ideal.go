@@ -18,8 +18,8 @@ func addIdeal(result *v1alpha1.StepResult, total *measure.Request) {
 	}
 }
 
-// addIdealOfType adds the other end of the bracket of a type.
-func addIdealOfType(result *v1alpha1.TypeResult, sum *measure.Request) {
+// addIdealOfPart adds the other end of the bracket of a type or a request.
+func addIdealOfPart(result *v1alpha1.PartResult, sum *measure.Request) {
 	result.Undecided, result.Excused = sum.Undecided, sum.Excused
 	result.WithoutGenerator = unlike(result.ResponseTime, latency(sum.Ideally()))
 }

@@ -59,11 +59,11 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
 		Types:          types,
+		Requests:       requestResults(lt, merged),
 		Journeys:       journeys,
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),
 		Generator:      generator(newFleet(lt.Status.Workers.Desired, step), step, merged, &total),
-		ErrorSamples:   errorSamples(merged.Errors),
 		Traces:         traces(lt, step, merged, &total),
 	}
 	result.Outstanding = outstanding(&step.Load, merged)
@@ -95,6 +95,9 @@ func Settle(r *v1alpha1.StepResult) {
 	settle(&r.Counts)
 	for i := range r.Types {
 		settle(&r.Types[i].Counts)
+	}
+	for i := range r.Requests {
+		settle(&r.Requests[i].Counts)
 	}
 }
 
@@ -147,38 +150,6 @@ func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
 	return list
 }
 
-// typeResults adds the requests up by type, in order of first appearance.
-func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
-	requests := lt.Status.Requests
-	var order []string
-	byType := map[string]*measure.Request{}
-	for i := range requests {
-		name := requests[i].Type
-		sum, ok := byType[name]
-		if !ok {
-			fresh := measure.NewRequest()
-			sum = &fresh
-			byType[name] = sum
-			order = append(order, name)
-		}
-		if err := sum.Merge(&merged.Requests[i]); err != nil {
-			return nil, fmt.Errorf("type %s: %w", name, err)
-		}
-	}
-	list := make([]v1alpha1.TypeResult, len(order))
-	for i, name := range order {
-		sum := byType[name]
-		list[i] = v1alpha1.TypeResult{Name: name, Counts: counts(sum), ResponseTime: latency(sum.Response), OnTime: onTime(&lt.Spec, sum)}
-		if plan.NamesType(&lt.Spec, name) {
-			addIdealOfType(&list[i], sum)
-		}
-		if merged.Due > 0 && merged.KnowsDue() {
-			list[i].Due = &sum.Due
-		}
-	}
-	return list, nil
-}
-
 // perSecond is a metric that is counted per second, of up to seven digits, at least one of them
 // behind the point; "" without a window. It is exact until it is rounded, which must not be by
 // so much that a comparison of two rates says something else: they are judged as they stand here.
@@ -215,28 +186,4 @@ func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, to
 		return ""
 	}
 	return perSecond(v1alpha1.MetricItemsPerSecond, total, sum, merged.Window)
-}
-
-// errorSamples are in the order of the outcome classes.
-func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
-	var list []v1alpha1.ErrorSample
-	for o := range measure.Outcome(measure.NumOutcomes) {
-		if message, ok := errors[o]; ok {
-			list = append(list, v1alpha1.ErrorSample{Outcome: o.String(), Message: text.Truncate(message, maxErrorMessage)})
-		}
-	}
-	return list
-}
-
-// SamplesSize is how many bytes the error samples and the traces of a result take in a
-// status.
-func SamplesSize(r *v1alpha1.StepResult) int {
-	n := 0
-	if len(r.ErrorSamples) > 0 {
-		n += v1alpha1.JSONSize(r.ErrorSamples)
-	}
-	if r.Traces != nil {
-		n += v1alpha1.JSONSize(r.Traces)
-	}
-	return n
 }

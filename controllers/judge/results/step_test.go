@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -88,13 +89,13 @@ func TestStepResult(t *testing.T) {
 	record(&merged.Requests[3], 1, measure.RateLimited, 40*ms)
 	merged.Requests[3].Expected, merged.Requests[3].ExpectedInWindow = 1, 1
 	merged.Requests[0].Late, merged.Requests[1].Late = 1, 2
-	merged.Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
+	merged.Requests[0].Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
 
 	got := stepResult(t, mix(), closed, merged)
 	if _, err := measure.DecodeHistogram(got.Histogram, 0); err != nil {
 		t.Errorf("histogram: %v", err)
 	}
-	got.Histogram = ""
+	got.Histogram, got.Requests = "", nil
 	want := &v1alpha1.StepResult{
 		Counts: v1alpha1.Counts{
 			Sent: 17, Completed: 14, Expected: 13, Failed: 2, InFlight: 2,
@@ -113,43 +114,37 @@ func TestStepResult(t *testing.T) {
 		Types: []v1alpha1.TypeResult{
 			{
 				Name: "Write",
-				Counts: v1alpha1.Counts{
+				PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{
 					Sent: 7, Completed: 7, Expected: 6, Failed: 1,
 					Outcomes:    v1alpha1.Outcomes{Success: 6, ServerError: 1},
 					StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
-				},
-				ResponseTime: &v1alpha1.Latency{
+				}, ResponseTime: &v1alpha1.Latency{
 					Samples: 7, Min: d(1235 * time.Microsecond), Mean: d(10356 * time.Microsecond),
 					P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), Longest: d(30015 * time.Microsecond),
-				},
+				}},
 			},
 			{
 				Name: "Read",
-				Counts: v1alpha1.Counts{
+				PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{
 					Sent: 9, Completed: 6, Expected: 6, Failed: 1, InFlight: 2,
 					Outcomes: v1alpha1.Outcomes{Success: 6, Timeout: 1},
-				},
-				ResponseTime: &v1alpha1.Latency{
+				}, ResponseTime: &v1alpha1.Latency{
 					Samples: 7, Min: d(20000 * time.Microsecond), Mean: d(302919 * time.Microsecond),
 					P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
-				},
+				}},
 			},
 			{
 				Name: "Admin",
-				Counts: v1alpha1.Counts{
+				PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{
 					Sent: 1, Completed: 1, Expected: 1,
 					Outcomes: v1alpha1.Outcomes{RateLimited: 1},
-				},
-				ResponseTime: &v1alpha1.Latency{
+				}, ResponseTime: &v1alpha1.Latency{
 					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond),
-				},
+				}},
 			},
 		},
 		Transport: "http1",
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, ResumedHandshakes: 1, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
-		ErrorSamples: []v1alpha1.ErrorSample{
-			{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"},
-		},
 	}
 	same.As(t, "result", want, got)
 
@@ -158,6 +153,58 @@ func TestStepResult(t *testing.T) {
 		c.Failed, c.InFlight, c.Outcomes.Unfinished = c.Failed+2, 0, 2
 	}
 	same.As(t, "result of the step once it has ended", want, got)
+}
+
+// The result of a request is what that of its type is, if no other request has the type, and
+// has its errors beside it.
+func TestResultsOfEachRequest(t *testing.T) {
+	lt, merged := mix(), measure.NewMeasurement(4)
+	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p95", Requests: []string{"follow"}, Types: []string{"type 1"}}}
+	for i := range merged.Requests {
+		lt.Spec.Requests[i].Type = fmt.Sprint("type ", i)
+		r := &merged.Requests[i]
+		record(r, int64(3+i), measure.Success, time.Duration(i+1)*ms)
+		record(r, 2, measure.Timeout, 40*ms)
+		record(r, int64(i), measure.Unfinished, 0)
+		r.Due, r.Excused, r.Ideal = r.Sent+1, 1, measure.NewHistogram()
+		r.Ideal.RecordN(ms, r.Response.Count())
+		merged.Due += r.Due
+	}
+	merged.Requests[2].Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
+	got := stepResult(t, lt, closed, merged)
+	results.Settle(got)
+	want := make([]v1alpha1.RequestResult, 4)
+	for i := range want {
+		want[i] = v1alpha1.RequestResult{Name: lt.Spec.Requests[i].Name, PartResult: got.Types[i].PartResult}
+	}
+	want[2].ErrorSamples = []v1alpha1.ErrorSample{{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"}}
+	same.As(t, "results of each request", want, got.Requests)
+	if last := got.Requests[3]; last.Failed != 5 || last.InFlight != 0 || *last.Due != 12 || last.Excused != 0 || got.Requests[1].Excused != 1 {
+		t.Errorf("the requests have %+v; want 5 of the last one's 12 failed, and the excused of the named one alone", got.Requests)
+	}
+}
+
+// Without room for all, the requests with the most failures stay, in their order.
+func TestTrimRequestsKeepsTheLargestFailures(t *testing.T) {
+	all := make([]v1alpha1.RequestResult, 4)
+	for i, failed := range []int64{1, 7, 0, 7} {
+		all[i] = v1alpha1.RequestResult{Name: fmt.Sprint("request ", i), PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Failed: failed}}}
+	}
+	each := v1alpha1.JSONSize(&all[0]) + 1
+	for room, want := range map[int]string{
+		-1: "[] 4", 0: "[] 4", each: "[] 4", 1 + each: "[request 1] 3", 2 * each: "[request 1] 3", 1 + 2*each: "[request 1 request 3] 2",
+		1 + 3*each: "[request 0 request 1 request 3] 1", 1 + 4*each: "[request 0 request 1 request 2 request 3] 0",
+	} {
+		r := &v1alpha1.StepResult{Requests: all}
+		results.TrimRequests(r, room)
+		names := []string{}
+		for i := range r.Requests {
+			names = append(names, r.Requests[i].Name)
+		}
+		if got := fmt.Sprint(names, " ", r.RequestsOmitted); got != want || results.DetailSize(r) > max(0, room) {
+			t.Errorf("in %d bytes: %s of %d, want %s", room, got, results.DetailSize(r), want)
+		}
+	}
 }
 
 // What the generator or the end of the step decides is known of types that a threshold names.
@@ -240,6 +287,7 @@ func TestAStepWithoutRequests(t *testing.T) {
 	lt.Spec.Requests = lt.Spec.Requests[:1]
 	want := &v1alpha1.StepResult{
 		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
+		Requests:  []v1alpha1.RequestResult{{Name: "create"}},
 		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
 	}
 	same.As(t, "result", want, stepResult(t, lt, closed, measure.NewMeasurement(1)))
@@ -261,7 +309,7 @@ func TestAMeasurementOfAnotherSpecIsAnError(t *testing.T) {
 
 func TestErrorSamplesFitTheAPI(t *testing.T) {
 	merged := measure.NewMeasurement(4)
-	merged.Errors = map[measure.Outcome]string{
+	merged.Requests[0].Errors = map[measure.Outcome]string{
 		measure.Other:       strings.Repeat("ü", 300),
 		measure.BadResponse: "bad \xff byte",
 	}
@@ -269,7 +317,7 @@ func TestErrorSamplesFitTheAPI(t *testing.T) {
 		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
 		{Outcome: "other", Message: strings.Repeat("ü", 126) + "…"},
 	}
-	same.As(t, "samples", want, stepResult(t, mix(), closed, merged).ErrorSamples)
+	same.As(t, "samples", want, stepResult(t, mix(), closed, merged).Requests[0].ErrorSamples)
 }
 
 func TestRatesAreExact(t *testing.T) {
@@ -339,16 +387,6 @@ func TestTheTransportFitsTheAPI(t *testing.T) {
 	merged.Transport = strings.Repeat("t", 65)
 	if got, want := stepResult(t, mix(), closed, merged).Transport, strings.Repeat("t", 61)+"…"; got != want {
 		t.Errorf("transport %q, want %q", got, want)
-	}
-}
-
-func TestErrorSamplesTakeTheirJSON(t *testing.T) {
-	sample := v1alpha1.ErrorSample{Outcome: "refused", Message: "connection refused"}
-	if got, want := results.SamplesSize(&v1alpha1.StepResult{ErrorSamples: []v1alpha1.ErrorSample{sample}}), len(`[{"outcome":"refused","message":"connection refused"}]`); got != want {
-		t.Errorf("a sample takes %d bytes, want %d", got, want)
-	}
-	if got := results.SamplesSize(&v1alpha1.StepResult{}); got != 0 {
-		t.Errorf("no samples take %d bytes, want none", got)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		r := &v1alpha1.StepResult{Journeys: tc.journeys, Excused: tc.excused, Due: 1000, Unsent: tc.unsent}
 		counts := v1alpha1.Counts{Sent: 100, Failed: tc.failed}
 		if r.Counts = counts; tc.ofType != "" {
-			r.Counts, r.Types = v1alpha1.Counts{Sent: 1000}, []v1alpha1.TypeResult{{Name: tc.ofType, Counts: counts}}
+			r.Counts, r.Types = v1alpha1.Counts{Sent: 1000}, []v1alpha1.TypeResult{{Name: tc.ofType, PartResult: v1alpha1.PartResult{Counts: counts}}}
 		}
 		step := &v1alpha1.StepStatus{Name: "10", Load: v1alpha1.StepLoad{Users: 10}, Result: r}
 		err := rungs.Broken(&v1alpha1.LoadTestSpec{Thresholds: tc.thresholds}, step, tc.ofType, "a baseline")

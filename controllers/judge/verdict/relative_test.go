@@ -220,7 +220,7 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
 	of := func(measured, ideal float64) []*v1alpha1.StepResult {
 		r := slowest(1)
-		r.Types = []v1alpha1.TypeResult{{Name: "Write", Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}}
+		r.Types = []v1alpha1.TypeResult{{Name: "Write", PartResult: v1alpha1.PartResult{Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}}}
 		return []*v1alpha1.StepResult{r}
 	}
 	threshold := increase("p95", "10%")

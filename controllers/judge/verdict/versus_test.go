@@ -266,7 +266,7 @@ func TestControlIsHeldToTheTypeThatIsCompared(t *testing.T) {
 		carryOut(lt, p95s(100), p95s(100), func(s *v1alpha1.StepStatus) {
 			r := s.Result
 			for _, name := range []string{"Read", "Write"} {
-				of := v1alpha1.TypeResult{Name: name, Counts: r.Counts, ResponseTime: r.ResponseTime}
+				of := v1alpha1.TypeResult{Name: name, PartResult: v1alpha1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}
 				if s.Side == v1alpha1.SideControl && name == tc.failing {
 					of.Failed = 400
 				}

@@ -99,7 +99,7 @@ func TestFiguresByTypeThatAreCopied(t *testing.T) {
 		{Metric: "p99", Types: []string{"Read"}}, {Metric: "p95", MaxIncrease: "5%"},
 	}
 	time50 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: time.Millisecond}, P99: &metav1.Duration{Duration: time.Millisecond}}
-	finished.Status.Steps[0].Result = &v1alpha1.StepResult{ResponseTime: time50, Types: []v1alpha1.TypeResult{{Name: "Read", ResponseTime: time50}}}
+	finished.Status.Steps[0].Result = &v1alpha1.StepResult{ResponseTime: time50, Types: []v1alpha1.TypeResult{{Name: "Read", PartResult: v1alpha1.PartResult{ResponseTime: time50}}}}
 	got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
 	if refusal != nil {
 		t.Fatal(refusal)
@@ -256,7 +256,7 @@ func TestBrokenStepsAreNoBaseline(t *testing.T) {
 		"the type that is compared": {
 			threshold: v1alpha1.Threshold{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
 			before: func(lt *v1alpha1.LoadTest) {
-				lt.Status.Steps[6].Result.Types = []v1alpha1.TypeResult{{Name: "Read", Counts: v1alpha1.Counts{Sent: 100, Failed: 2}}}
+				lt.Status.Steps[6].Result.Types = []v1alpha1.TypeResult{{Name: "Read", PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: 100, Failed: 2}}}}
 			},
 			want: []string{"10", "10 (2)"},
 		},

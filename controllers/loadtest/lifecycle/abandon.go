@@ -60,7 +60,7 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
 
 // abandonedSteps are the steps of a run that is abandoned. With each refusal they leave out
-// more of what takes room: the histograms, the samples and the traces, the results, all.
+// more of what takes room: the histograms, the results of the requests and the traces, the results, all.
 func (r *pass) abandonedSteps(refused int) []v1alpha1.StepStatus {
 	if refused >= withoutSteps {
 		return nil
@@ -82,7 +82,8 @@ func (r *pass) abandonedSteps(refused int) []v1alpha1.StepStatus {
 		case refused >= withoutResults:
 			s.Result = nil
 		case refused >= withoutHistograms && s.Result != nil:
-			s.Result.Histogram, s.Result.ErrorSamples, s.Result.Traces = "", nil, nil
+			s.Result.Histogram, s.Result.Traces = "", nil
+			results.TrimRequests(s.Result, 0)
 		}
 	}
 	return steps

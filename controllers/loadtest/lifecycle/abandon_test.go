@@ -19,7 +19,7 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 	}{{2, 2, 2, 4}, {2, 2, 0, 0}, {2, 0, 0, 0}, {}, {}} {
 		lt := limited(1)
 		for i := range lt.Status.Steps {
-			lt.Status.Steps[i].Result = &v1alpha1.StepResult{Histogram: "H", ErrorSamples: []v1alpha1.ErrorSample{{}}, Traces: &v1alpha1.TraceResult{}, Counts: v1alpha1.Counts{Sent: 5, InFlight: 2}}
+			lt.Status.Steps[i].Result = &v1alpha1.StepResult{Histogram: "H", Requests: make([]v1alpha1.RequestResult, 1), Traces: &v1alpha1.TraceResult{}, Counts: v1alpha1.Counts{Sent: 5, InFlight: 2}}
 		}
 		d := lifecycle.Abandon(lt, lifecycle.StatusRefused("too large", refused), lifecycle.Observed{Job: lifecycle.JobPresent}, began.Add(time.Hour))
 		got := struct{ steps, results, histograms, samples int }{steps: len(d.Status.Steps)}
@@ -27,7 +27,7 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 			if s.Result != nil {
 				got.results++
 				got.histograms += len(s.Result.Histogram)
-				got.samples += len(s.Result.ErrorSamples)
+				got.samples += len(s.Result.Requests)
 				if s.Result.Traces != nil {
 					got.samples++
 				}

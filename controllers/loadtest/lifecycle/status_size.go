@@ -14,7 +14,7 @@ import (
 // what the store adds.
 const maxObject = 1_200 << 10
 
-// The largest sizes of the parts of a status without histograms, error samples and traces, in
+// The largest sizes of the parts of a status without histograms, results of requests and traces, in
 // bytes of JSON, with counts of ten digits and times of an hour to the microsecond. The names
 // and the plan of each step, whose length is known, are added.
 const (
@@ -34,8 +34,8 @@ const (
 // downtime, and on failureRate of journeys.
 const maxDefaults = 4
 
-// room is the number of bytes that a LoadTest has left for histograms, error samples and
-// traces, beside the spec, the metadata, and what a status must say about every planned step.
+// room is the number of bytes that a LoadTest has left for histograms, results of
+// requests and traces, beside the spec, the metadata, and what a status must say about every planned step.
 // If it is negative, the status could not say that.
 func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)

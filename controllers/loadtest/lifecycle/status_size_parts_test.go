@@ -58,9 +58,9 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 		"a type that a threshold names": {
 			4, 2, []v1alpha1.Threshold{{Metric: "p95"}},
 			func(lt *v1alpha1.LoadTest) { lt.Spec.Thresholds[0].Types = []string{"type1", "gone"} },
-			4 * (jsonSize(t, v1alpha1.TypeResult{Undecided: manyItems, Excused: manyItems, WithoutGenerator: &v1alpha1.Latency{
+			4 * (jsonSize(t, v1alpha1.PartResult{Undecided: manyItems, Excused: manyItems, WithoutGenerator: &v1alpha1.Latency{
 				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
-			}}) - jsonSize(t, v1alpha1.TypeResult{})),
+			}}) - jsonSize(t, v1alpha1.PartResult{})),
 		},
 		"a threshold in repetitions": {
 			4, 1, onTime,

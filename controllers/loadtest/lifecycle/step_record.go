@@ -85,11 +85,11 @@ func (r *loading) record() (goesOn bool) {
 		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
 		return false
 	}
-	if r.done {
-		r.trim(result)
-	} else { // it is written again and again
-		result.Histogram, result.ErrorSamples, result.Traces = "", nil, nil
+	if !r.done { // it is written again and again
+		result.Histogram, result.Traces = "", nil
+		results.CountsAlone(result)
 	}
+	r.trim(result)
 	until := metav1.NewMicroTime(report.Until)
 	step.Result = result
 	step.ReportedUntil = &until
@@ -106,20 +106,24 @@ func (r *loading) record() (goesOn bool) {
 }
 
 // trim leaves out of the step's result what there is no room for: the histogram, which is
-// most of it, before the error samples and the traces. A status that is larger than what
-// the cluster stores of an object could never be written, and the run would never end.
+// most of it, before the traces and the results of the requests. A status that is larger
+// than what the cluster stores of an object could never be written, and the run would never
+// end. What the steps to come may need for their requests and traces is left for them.
 func (r *loading) trim(result *v1alpha1.StepResult) {
-	left := room(r.test, plan.Foreseen(r.spec, &r.read))
+	foreseen := plan.Foreseen(r.spec, &r.read)
+	left := room(r.test, foreseen)
 	for j := range r.read.Steps {
 		if other := r.read.Steps[j].Result; other != nil && j != r.i {
-			left -= len(other.Histogram) + results.SamplesSize(other)
+			left -= len(other.Histogram) + results.DetailSize(other)
 		}
 	}
-	samples := results.SamplesSize(result)
-	if samples > left {
-		result.ErrorSamples, result.Traces, samples = nil, nil, 0
+	toCome := 1 + loads(foreseen[r.i+1:])
+	share := left / toCome
+	results.TrimRequests(result, share)
+	if results.DetailSize(result) > share {
+		result.Traces = nil
 	}
-	if len(result.Histogram) > left-samples {
+	if len(result.Histogram) > left-toCome*results.DetailSize(result) {
 		result.Histogram = ""
 	}
 }

@@ -14,42 +14,44 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// What there is no room for is left out, the histogram before the error samples.
+// What there is no room for is left out, the histogram before the results of the requests.
 func TestOversizedResultsAreTrimmed(t *testing.T) {
 	merged := measure.NewMeasurement(1)
 	merged.Requests[0].Response.Record(time.Millisecond)
-	merged.Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
+	merged.Requests[0].Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
 	histogram, err := merged.Requests[0].Response.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples := len(`[{"outcome":"refused","message":"connection refused"}]`)
-	all := samples + len(histogram)
+	requests := v1alpha1.JSONSize([]v1alpha1.RequestResult{oneRequest(t, merged)})
+	all := requests + len(histogram)
 	for name, tc := range map[string]struct {
-		left               int // room beside what the other step has
-		own                int // a histogram of this step, earlier
-		samples, histogram bool
+		left                int // room beside what the other step has
+		own                 int // a histogram of this step, earlier
+		requests, histogram bool
 	}{
-		"for all":                          {left: 500_000, samples: true, histogram: true},
-		"just for all":                     {left: all, samples: true, histogram: true},
-		"just for all, in place of an old": {left: all, own: 100_000, samples: true, histogram: true},
-		"not for the histogram":            {left: all - 1, samples: true},
-		"not for that in place of an old":  {left: all - 1, own: 100_000, samples: true},
-		"just for the samples":             {left: samples, samples: true},
-		"not for the samples":              {left: samples - 1},
+		"for all":                          {left: 500_000, requests: true, histogram: true},
+		"just for all":                     {left: all, requests: true, histogram: true},
+		"just for all, in place of an old": {left: all, own: 100_000, requests: true, histogram: true},
+		"not for the histogram":            {left: all - 1, requests: true},
+		"not for that in place of an old":  {left: all - 1, own: 100_000, requests: true},
+		"just for the requests":            {left: requests, requests: true},
+		"not for the requests":             {left: requests - 1, histogram: true},
 		"for nothing":                      {left: 0},
 		// Of a run that an earlier operator began.
 		"for less than there is": {left: -300_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
-			lt.Status.Steps[0].Result.ErrorSamples = []v1alpha1.ErrorSample{{Outcome: "refused", Message: "connection refused"}}
-			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", lifecycle.Room(lt, lt.Status.Steps)-samples-tc.left)
+			lt.Status.Steps[0].Result.Requests = []v1alpha1.RequestResult{oneRequest(t, merged)}
+			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", lifecycle.Room(lt, lt.Status.Steps)-requests-tc.left)
 			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
@@ -63,11 +65,45 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 			if got := result.Histogram != ""; got != tc.histogram {
 				t.Errorf("there is a histogram: %t, want %t", got, tc.histogram)
 			}
-			if got := len(result.ErrorSamples) > 0; got != tc.samples {
-				t.Errorf("there are error samples: %t, want %t", got, tc.samples)
+			if got := len(result.Requests) > 0; got != tc.requests || got == (result.RequestsOmitted > 0) {
+				t.Errorf("there are results of requests: %t, %d omitted; want %t", got, result.RequestsOmitted, tc.requests)
 			}
 		})
 	}
+}
+
+// What the steps to come may need for their requests is left for them.
+func TestRoomIsLeftForTheStepsToCome(t *testing.T) {
+	merged := measure.NewMeasurement(1)
+	merged.Requests[0].Response.Record(time.Millisecond)
+	histogram, err := merged.Requests[0].Response.Encode()
+	must.Succeed(t, err)
+	requests := v1alpha1.JSONSize([]v1alpha1.RequestResult{oneRequest(t, merged)})
+	for left, want := range map[int][2]bool{
+		2 * requests: {true, false}, 2*requests + len(histogram): {true, true}, 2*requests + len(histogram) - 1: {true, false}, 2*requests - 1: {false, true},
+	} {
+		lt := limited(0)
+		lt.Annotations = map[string]string{"a": ""}
+		lt.Annotations["a"] = strings.Repeat("x", lifecycle.Room(lt, lt.Status.Steps)-left)
+		seen := lifecycle.Observed{
+			Job:     lifecycle.JobPresent,
+			Workers: []exchange.Worker{{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}},
+			Step:    &exchange.Report{Merged: merged, Reporting: 1, Until: began.Add(time.Minute)},
+		}
+		result := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(21*time.Second)).Status.Steps[0].Result
+		if got := [2]bool{len(result.Requests) > 0, result.Histogram != ""}; got != want {
+			t.Errorf("with room for %d bytes there are requests and a histogram: %v, want %v", left, got, want)
+		}
+	}
+}
+
+// oneRequest is the result of the only request of a step that has ended.
+func oneRequest(t *testing.T, merged *measure.Measurement) v1alpha1.RequestResult {
+	t.Helper()
+	lt := limited(1)
+	result, err := results.StepResult(lt, &lt.Status.Steps[1], merged, 0)
+	must.Succeed(t, err)
+	return result.Requests[0]
 }
 
 // The largest LoadTests that are accepted come to their end in what a cluster stores
@@ -147,10 +183,10 @@ func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
 	step := measure.NewMeasurement(len(lt.Spec.Requests))
 	step.Window, step.Due, step.Unsent = 59*time.Minute+59*time.Second+999_999*time.Microsecond, 2*many, many
 	step.Transport, step.Engine = strings.Repeat("<", 64), strings.Repeat("<", 64)
-	step.Errors = map[measure.Outcome]string{}
+	messages := map[measure.Outcome]string{}
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		if o != measure.Success {
-			step.Errors[o] = strings.Repeat("<", 256)
+			messages[o] = strings.Repeat("<", 256)
 		}
 	}
 	times := measure.NewHistogram()
@@ -172,7 +208,7 @@ func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
 			r.CountStatus(code, many)
 		}
 		r.Response, r.Service, r.Ideal = times.Clone(), times.Clone(), sooner.Clone()
-		r.Undecided, r.Excused = many, many
+		r.Undecided, r.Excused, r.Errors = many, many, messages
 	}
 	for d := time.Microsecond; d < time.Hour; d += time.Microsecond + d/1000 {
 		step.Requests[0].Response.Record(d)
@@ -217,17 +253,15 @@ func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) 
 func copyFirst(t *testing.T, lt *v1alpha1.LoadTest, i int) {
 	t.Helper()
 	first := lt.Status.Steps[0]
-	left := lifecycle.Room(lt, lt.Status.Steps) - len(first.Result.Histogram)
-	if samples, err := json.Marshal(first.Result.ErrorSamples); err != nil {
-		t.Fatal(err)
-	} else if left -= len(samples); left < 0 {
+	left := lifecycle.Room(lt, lt.Status.Steps) - len(first.Result.Histogram) - results.DetailSize(first.Result)
+	if left < 0 {
 		t.Fatalf("the first step took %d bytes more than there was room for", -left)
 	}
 	for j := 1; j < i; j++ {
 		other := first.DeepCopy()
 		planned := &lt.Status.Steps[j]
 		other.Name, other.Repetition, other.Rung, other.Load = planned.Name, planned.Repetition, planned.Rung, planned.Load
-		other.Result.ErrorSamples, other.Result.Histogram = nil, ""
+		other.Result.Requests, other.Result.Histogram = nil, ""
 		lt.Status.Steps[j] = *other
 	}
 	lt.Status.Steps[1].Result.Histogram = strings.Repeat("x", left)

@@ -42,7 +42,7 @@ func TestPaceOfLiveWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(1)
 			merged.Requests[0].Response.Record(time.Millisecond)
-			merged.Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
+			merged.Requests[0].Errors = map[measure.Outcome]string{measure.Refused: "connection refused"}
 			worker := ready
 			worker.Final = tc.final
 			seen := one(worker)
@@ -59,8 +59,8 @@ func TestPaceOfLiveWrites(t *testing.T) {
 			if tc.again != 0 && d.RequeueAfter != tc.again {
 				t.Errorf("again after %v, want %v", d.RequeueAfter, tc.again)
 			}
-			if result != nil && (result.Histogram != "") != tc.final || result != nil && (len(result.ErrorSamples) > 0) != tc.final {
-				t.Errorf("histogram %q, samples %v; want them at the end of a step only", result.Histogram, result.ErrorSamples)
+			if result != nil && (result.Histogram != "") != tc.final || result != nil && (len(result.Requests[0].ErrorSamples) > 0) != tc.final {
+				t.Errorf("histogram %q, samples %v; want them at the end of a step only", result.Histogram, result.Requests[0].ErrorSamples)
 			}
 			if result != nil && (result.Traces != nil) != tc.final {
 				t.Errorf("traces %v, want them at the end of a step only", result.Traces)

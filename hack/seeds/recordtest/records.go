@@ -58,7 +58,7 @@ func loadTest(name, test string) v1alpha1.LoadTest {
 			if median == 0 {
 				median = 2 * time.Millisecond
 			}
-			step.Result.Types = []v1alpha1.TypeResult{{Name: "Redirect", ResponseTime: times(int64(u), median)}}
+			step.Result.Types = []v1alpha1.TypeResult{{Name: "Redirect", PartResult: v1alpha1.PartResult{ResponseTime: times(int64(u), median)}}}
 			lt.Status.Steps = append(lt.Status.Steps, step)
 		}
 	case "003":

@@ -116,7 +116,7 @@ func ofHostileRun(t *testing.T, lt *v1alpha1.LoadTest) attempt {
 		return succeeded("its verdict is %s, %s: %+v", lt.Status.Verdict, cluster.Condition(lt, v1alpha1.ConditionFinished).Message, r)
 	}
 	var said []string
-	for _, sample := range r.ErrorSamples {
+	for _, sample := range r.Requests[0].ErrorSamples {
 		said = append(said, sample.Outcome+": "+sample.Message)
 	}
 	return refused(worker, fmt.Sprintf("%d of %d failed, %s", r.Sent-r.Expected, r.Sent, strings.Join(said, "; ")))

@@ -22,11 +22,11 @@ func status() v1alpha1.LoadTestStatus {
 	return v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
 		{Name: "steady", Result: &v1alpha1.StepResult{
 			Counts: counts(500, 468, v1alpha1.Outcomes{}),
-			Types:  []v1alpha1.TypeResult{{Name: Create, Counts: create}, {Name: Follow, Counts: follow}},
+			Types:  []v1alpha1.TypeResult{{Name: Create, PartResult: v1alpha1.PartResult{Counts: create}}, {Name: Follow, PartResult: v1alpha1.PartResult{Counts: follow}}},
 		}},
 		{Name: "pause"},
 		{Name: "burst", Result: &v1alpha1.StepResult{
-			Counts: later, Types: []v1alpha1.TypeResult{{Name: Create, Counts: later}},
+			Counts: later, Types: []v1alpha1.TypeResult{{Name: Create, PartResult: v1alpha1.PartResult{Counts: later}}},
 		}},
 	}}
 }

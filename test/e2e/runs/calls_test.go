@@ -86,7 +86,7 @@ func streamsAreCounted(t *testing.T) {
 	if r.ItemsPerSecond == "" {
 		t.Error("the items of the calls are not counted")
 	}
-	t.Logf("%s; %v", was, r.ErrorSamples)
+	t.Logf("%s; %v", was, r.Requests)
 }
 
 // countOf adds up the counters of a name that have all of some values of labels.
@@ -123,7 +123,7 @@ func callsAreCounted(t *testing.T, ns string) {
 		t.Errorf("%d of %d that were due were sent (%s)", r.Sent, r.Due, said)
 	}
 	if due := int64(500 * callsLength / time.Second); r.Due != due {
-		t.Errorf("%d due, want %d: %v", r.Due, due, r.ErrorSamples)
+		t.Errorf("%d due, want %d: %v", r.Due, due, r.Requests)
 	}
 	got, was := callsOf(r), servedSince(t, ns, before)
 	if got != was || was.Granted == 0 || was.Denied == 0 || was.Granted != r.Outcomes.Success || was.Denied != r.Outcomes.RateLimited {

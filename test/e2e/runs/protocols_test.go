@@ -53,7 +53,7 @@ func drained(t *testing.T, spec string) {
 	}
 	t.Logf("%d sent over %d connections: %d answered, %d refused", s.Sent, s.Generator.ConnectionsOpened, s.Outcomes.Success, s.Outcomes.Refused)
 	if s.Due != drainedSends || s.Outcomes.Success != received || s.Outcomes.Refused != s.Sent-received {
-		t.Errorf("%d received, of %d sent; want that as many succeeded, and that all others were refused: %+v %v", received, s.Sent, s.Outcomes, s.ErrorSamples)
+		t.Errorf("%d received, of %d sent; want that as many succeeded, and that all others were refused: %+v %v", received, s.Sent, s.Outcomes, s.Requests)
 	}
 	if s.Outcomes.Refused == 0 || s.Generator.ConnectionsOpened <= 4 {
 		t.Errorf("%d refused over %d connections: the target did not drain", s.Outcomes.Refused, s.Generator.ConnectionsOpened)

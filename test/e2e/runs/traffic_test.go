@@ -76,7 +76,7 @@ func TestTraffic(t *testing.T) {
 		t.Logf("step %s: due %d, sent %d, expected %d, items %s/s, by %s", step.Name, r.Due, r.Sent, r.Expected, r.ItemsPerSecond, r.Transport)
 		sent += r.Sent
 		if r.Expected != r.Sent || r.ItemsPerSecond == "" || r.Transport == "" {
-			t.Errorf("step %s: %d of %d as expected, items %q, transport %q; %v", step.Name, r.Expected, r.Sent, r.ItemsPerSecond, r.Transport, r.ErrorSamples)
+			t.Errorf("step %s: %d of %d as expected, items %q, transport %q; %v", step.Name, r.Expected, r.Sent, r.ItemsPerSecond, r.Transport, r.Requests)
 		}
 	}
 	if got := after.Total() - before.Total(); got != sent {

@@ -139,8 +139,10 @@ func codes(list []v1alpha1.StepStatus) table {
 func samples(list []v1alpha1.StepStatus) table {
 	t := table{Title: "First errors", Note: "One for each class of failure.", Words: 3, Heads: []string{"step", "outcome", "message"}}
 	for _, step := range measured(list) {
-		for _, e := range step.Result.ErrorSamples {
-			t.Rows = append(t.Rows, []string{report.Title(step), e.Outcome, e.Message})
+		for i := range step.Result.Requests {
+			for _, e := range step.Result.Requests[i].ErrorSamples {
+				t.Rows = append(t.Rows, []string{report.Title(step), e.Outcome, e.Message})
+			}
 		}
 	}
 	return t

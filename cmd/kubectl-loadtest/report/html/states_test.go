@@ -112,8 +112,8 @@ func hostile(t *testing.T) *v1alpha1.LoadTest {
 		for j := range step.Result.Types {
 			step.Result.Types[j].Name = foreign
 		}
-		for j := range step.Result.ErrorSamples {
-			step.Result.ErrorSamples[j] = v1alpha1.ErrorSample{Outcome: foreign, Message: foreign}
+		for j := range step.Result.Requests {
+			step.Result.Requests[j] = v1alpha1.RequestResult{Name: foreign, ErrorSamples: []v1alpha1.ErrorSample{{Outcome: foreign, Message: foreign}}}
 		}
 		step.Result.Traces = &v1alpha1.TraceResult{Slowest: []v1alpha1.TracedRequest{{TraceID: foreign, Request: foreign, Outcome: foreign}}}
 	}

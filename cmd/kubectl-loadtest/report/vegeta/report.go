@@ -82,8 +82,10 @@ func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
 	if r.Sent > 0 {
 		m.Success = float64(r.Outcomes.Success) / float64(r.Sent)
 	}
-	for _, sample := range r.ErrorSamples {
-		m.Errors = append(m.Errors, sample.Message)
+	for i := range r.Requests {
+		for _, sample := range r.Requests[i].ErrorSamples {
+			m.Errors = append(m.Errors, sample.Message)
+		}
 	}
 	return m, nil
 }

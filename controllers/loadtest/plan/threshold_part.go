@@ -11,3 +11,8 @@ import (
 func NamesType(spec *v1alpha1.LoadTestSpec, name string) bool {
 	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return slices.Contains(t.Types, name) })
 }
+
+// NamesRequest says likewise whether a threshold names a request.
+func NamesRequest(spec *v1alpha1.LoadTestSpec, name string) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return slices.Contains(t.Requests, name) })
+}

@@ -1,0 +1,122 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// requestResults are those of each request, in the order of the spec.
+func requestResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) []v1alpha1.RequestResult {
+	list := make([]v1alpha1.RequestResult, len(merged.Requests))
+	for i := range merged.Requests {
+		name, r := lt.Status.Requests[i].Name, &merged.Requests[i]
+		list[i] = v1alpha1.RequestResult{
+			Name:         name,
+			PartResult:   part(&lt.Spec, merged, r, plan.NamesRequest(&lt.Spec, name)),
+			ErrorSamples: errorSamples(r.Errors),
+		}
+	}
+	return list
+}
+
+// typeResults adds the requests up by type, in order of first appearance.
+func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
+	requests := lt.Status.Requests
+	var order []string
+	byType := map[string]*measure.Request{}
+	for i := range requests {
+		name := requests[i].Type
+		sum, ok := byType[name]
+		if !ok {
+			fresh := measure.NewRequest()
+			sum = &fresh
+			byType[name] = sum
+			order = append(order, name)
+		}
+		if err := sum.Merge(&merged.Requests[i]); err != nil {
+			return nil, fmt.Errorf("type %s: %w", name, err)
+		}
+	}
+	list := make([]v1alpha1.TypeResult, len(order))
+	for i, name := range order {
+		list[i] = v1alpha1.TypeResult{Name: name, PartResult: part(&lt.Spec, merged, byType[name], plan.NamesType(&lt.Spec, name))}
+	}
+	return list, nil
+}
+
+// part is what was measured of a part of the requests, which a threshold may name.
+func part(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, sum *measure.Request, named bool) v1alpha1.PartResult {
+	p := v1alpha1.PartResult{Counts: counts(sum), ResponseTime: latency(sum.Response), OnTime: onTime(spec, sum)}
+	if named {
+		addIdealOfPart(&p, sum)
+	}
+	if merged.Due > 0 && merged.KnowsDue() {
+		p.Due = &sum.Due
+	}
+	return p
+}
+
+// errorSamples are in the order of the outcome classes.
+func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
+	var list []v1alpha1.ErrorSample
+	for o := range measure.Outcome(measure.NumOutcomes) {
+		if message, ok := errors[o]; ok {
+			list = append(list, v1alpha1.ErrorSample{Outcome: o.String(), Message: text.Truncate(message, maxErrorMessage)})
+		}
+	}
+	return list
+}
+
+// TrimRequests leaves out the results of the requests that do not fit into so many bytes of
+// JSON: of those with the fewest failures, and of as many failures of the later ones.
+func TrimRequests(r *v1alpha1.StepResult, room int) {
+	order := make([]int, len(r.Requests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Requests[b].Failed, r.Requests[a].Failed) })
+	kept := make([]bool, len(order))
+	room-- // of two brackets and a comma less than there are requests
+	for _, i := range order {
+		if room -= v1alpha1.JSONSize(&r.Requests[i]) + len(","); room < 0 {
+			break
+		}
+		kept[i] = true
+	}
+	all := r.Requests
+	r.Requests = nil
+	for i := range all {
+		if kept[i] {
+			r.Requests = append(r.Requests, all[i])
+		}
+	}
+	r.RequestsOmitted += int32(len(all) - len(r.Requests))
+}
+
+// CountsAlone leaves out of the results of the requests what is of no use while a step runs:
+// it is written again and again, and workers do not report the times of each request then.
+func CountsAlone(r *v1alpha1.StepResult) {
+	for i := range r.Requests {
+		of := &r.Requests[i]
+		of.ResponseTime, of.WithoutGenerator, of.OnTime, of.ErrorSamples = nil, nil, nil, nil
+	}
+}
+
+// DetailSize is how many bytes of a result in a status are the results of each request and
+// the traces: what a status may do without.
+func DetailSize(r *v1alpha1.StepResult) int {
+	n := 0
+	if len(r.Requests) > 0 {
+		n += v1alpha1.JSONSize(r.Requests)
+	}
+	if r.Traces != nil {
+		n += v1alpha1.JSONSize(r.Traces)
+	}
+	return n
+}
