@@ -21,6 +21,12 @@ const MaxErrorBytes = 256
 type Measurement struct {
 	// Requests has one entry for each request of the plan, in its order.
 	Requests []Request
+	// Grouped are the times of what workers told of groups of requests alone, and how many of
+	// these were on time, while the step ran, by Groups, which has for each request the index
+	// of its group. nil: each worker told them of each request. They are no part of Requests,
+	// of which the histograms are nil if all workers told them of groups: see Of.
+	Grouped []Request
+	Groups  []int32
 	// Journeys has one entry for each journey of the plan, in its order.
 	Journeys []Journey
 	// Due is how many requests the schedule asked for so far.
@@ -261,7 +267,7 @@ func (s *Measurement) Merge(o *Measurement) error {
 			return fmt.Errorf("request %d: %w", i, err)
 		}
 	}
-	if err := s.mergeJourneys(o); err != nil {
+	if err := errors.Join(s.mergeGrouped(o), s.mergeJourneys(o)); err != nil {
 		return err
 	}
 	s.Due += o.Due
@@ -356,15 +362,4 @@ func (s *Measurement) mergeClients(o *Measurement) {
 		s.Clients = NewClients(MaxLedgerBytes)
 	}
 	s.Clients.Merge(o.Clients)
-}
-
-// Total is all requests merged into one.
-func (s *Measurement) Total() (Request, error) {
-	total := NewRequest()
-	for i := range s.Requests {
-		if err := total.Merge(&s.Requests[i]); err != nil {
-			return total, err
-		}
-	}
-	return total, nil
 }

@@ -20,6 +20,16 @@ func (s *Measurement) EndedSince(before *Measurement) (*Measurement, error) {
 		since.Requests[i] = r
 		since.Due += r.Due
 	}
+	if len(s.Grouped) != len(before.Grouped) {
+		return nil, fmt.Errorf("compare measurements: %d groups of requests with %d", len(s.Grouped), len(before.Grouped))
+	}
+	since.Groups, since.Grouped = s.Groups, make([]Request, len(s.Grouped))
+	for g := range s.Grouped {
+		var ok bool
+		if since.Grouped[g], ok = s.Grouped[g].endedSince(&before.Grouped[g]); !ok {
+			return nil, fmt.Errorf("group %d has fewer counts than before", g)
+		}
+	}
 	return since, nil
 }
 

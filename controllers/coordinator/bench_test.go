@@ -51,7 +51,7 @@ func BenchmarkSecond(b *testing.B) {
 	for name, l := range map[string]load{
 		"1e2": {requests: 1, values: 100}, "1e3": {requests: 1, values: 1_000}, "1e4": {requests: 1, values: 10_000},
 		"1e4+ideal": {requests: 1, values: 10_000, ideal: true},
-		"32x312":    {requests: 32, values: 312}, "32x312+ledgers": {requests: 32, values: 312, ledgers: true},
+		"32x312":    {requests: 32, values: 312}, "32x312+ledgers": {requests: 32, values: 312, ledgers: true}, "32x312+ideal": {requests: 32, values: 312, ideal: true},
 	} {
 		b.Run(name, l.bench)
 	}
@@ -125,8 +125,17 @@ func (l load) directive() exchange.Directive {
 		for len(a.Requests) < l.requests {
 			a.Requests = append(a.Requests, a.Requests[0])
 		}
+		a.Groups = l.groups()
 	}
 	return d
+}
+
+// groups are those of requests that no threshold tells apart, for a step that runs.
+func (l load) groups() []int32 {
+	if l.requests == 1 || l.ledgers {
+		return nil
+	}
+	return make([]int32, l.requests)
 }
 
 func (l load) snapshot(b *testing.B, worker int) *workerv1.Snapshot {
@@ -156,7 +165,7 @@ func (l load) snapshot(b *testing.B, worker int) *workerv1.Snapshot {
 	if l.ledgers {
 		m.Clients = l.clients(worker)
 	}
-	encoded, err := wire.Encode(m)
+	encoded, err := wire.EncodeGroups(m, l.groups())
 	must.Succeed(b, err)
 	return &workerv1.Snapshot{Measurement: encoded}
 }

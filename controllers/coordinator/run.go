@@ -284,7 +284,11 @@ func readMeasurement(m *workerv1.Snapshot, a *workerv1.Assignment) (read measure
 	if !m.GetFinal() && m.GetMeasurement().GetSeries() != nil {
 		return read, errors.New("series: before the step has ended")
 	}
-	if read.Reading, err = wire.Read(m.GetMeasurement(), len(a.GetRequests())); err != nil {
+	var groups []int32 // of a step that runs
+	if !m.GetFinal() {
+		groups = a.GetGroups()
+	}
+	if read.Reading, err = wire.ReadGroups(m.GetMeasurement(), len(a.GetRequests()), groups); err != nil {
 		return read, err
 	}
 	// A worker whose version has no journeys has sent another load.

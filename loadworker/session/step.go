@@ -119,7 +119,13 @@ func (w *worker) measure(final bool) (*measure.Measurement, *workerv1.Snapshot, 
 		step.DropIdeal() // which costs the operator half as much again
 	}
 	step.ClockError = w.clock.bound(time.Now())
-	m, err := wire.Encode(step)
+	encode := wire.Encode
+	if !final {
+		encode = func(s *measure.Measurement) (*workerv1.StepMeasurement, error) {
+			return wire.EncodeGroups(s, w.assignment.GetGroups())
+		}
+	}
+	m, err := encode(step)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,6 +21,9 @@ type Reading struct {
 	// its failures, then the ideal response times of both, then the lateness, that of reading
 	// and the handshakes, then those of each journey.
 	histograms []histogram
+	// counted has the counts of each request, if the histograms, and the requests of rest, are
+	// those of groups of requests.
+	counted counted
 }
 
 // perRequest is how many histograms there are of a request.
@@ -29,10 +32,24 @@ const perRequest = 6
 // perStep is how many there are of the step itself.
 const perStep = 3
 
-// Read validates what a worker sent of a step in a plan of that many requests.
-// Of m it keeps the bytes of the histograms, which must not be modified. The ledgers of
+// Read validates what a worker sent of a step in a plan of that many requests; ReadGroups
+// does so while the step runs, by the groups of the assignment, if it has any.
+// Of m they keep the bytes of the histograms, which must not be modified. The ledgers of
 // the audit are no part of it: ReadClients reads them.
 func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
+	return read(m, requests, nil)
+}
+
+// ReadGroups is Read of a measurement by groups, which are the index of a group for each
+// request. Without groups it is of so many requests.
+func ReadGroups(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, error) {
+	if len(groups) > 0 {
+		requests = int(slices.Max(groups)) + 1
+	}
+	return read(m, requests, groups)
+}
+
+func read(m *workerv1.StepMeasurement, requests int, groups []int32) (*Reading, error) {
 	if m == nil {
 		return nil, errors.New("missing")
 	}
@@ -51,7 +68,7 @@ func Read(m *workerv1.StepMeasurement, requests int) (*Reading, error) {
 		}
 		sent += request.GetSent()
 	}
-	if err := checkDue(r.rest.Requests, r.rest.Due); err != nil {
+	if err := errors.Join(checkDue(r.rest.Requests, r.rest.Due), r.readCounted(m, groups)); err != nil {
 		return nil, err
 	}
 	if due, unsent := r.rest.Due, r.rest.Unsent; due != sent+unsent {
@@ -108,7 +125,7 @@ func (r *Reading) Size() int {
 	if r.rest.Timeline != nil {
 		n += timeline
 	}
-	return n
+	return n + len(r.counted.counts.counts)
 }
 
 // Window is the time over which the worker's rates are counted.
@@ -134,6 +151,27 @@ func (r *Reading) readHistogram(field string, m *workerv1.Histogram, sent int64)
 // Merge adds up the readings of several workers of one plan of that many
 // requests; it is what measure.Measurement.Merge would make of them.
 func Merge(requests int, readings ...*Reading) (*measure.Measurement, error) {
+	grouped := slices.DeleteFunc(slices.Clone(readings), func(r *Reading) bool { return r.counted.groups == nil })
+	if len(grouped) == 0 {
+		return merge(requests, readings)
+	}
+	sum, err := merge(len(grouped[0].rest.Requests), grouped)
+	if err != nil {
+		return nil, err
+	}
+	addCounted(sum, grouped)
+	if len(grouped) == len(readings) {
+		return sum, nil
+	}
+	each, err := merge(requests, slices.DeleteFunc(slices.Clone(readings), func(r *Reading) bool { return r.counted.groups != nil }))
+	if err != nil {
+		return nil, err
+	}
+	return each, each.Merge(sum)
+}
+
+// merge adds up readings of so many requests, or groups.
+func merge(requests int, readings []*Reading) (*measure.Measurement, error) {
 	sum := &measure.Measurement{Requests: make([]measure.Request, requests)}
 	if len(readings) > 0 {
 		sum.Journeys = make([]measure.Journey, readings[0].Journeys())

@@ -5,7 +5,7 @@ import "time"
 const (
 	// ProtocolVersion is the version of the session protocol, which Hello carries: the
 	// coordinator refuses workers of another.
-	ProtocolVersion = 4
+	ProtocolVersion = 5
 
 	// ServerName is the name in the coordinator's certificate. Workers verify it
 	// whatever address they dial.

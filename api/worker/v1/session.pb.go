@@ -905,6 +905,9 @@ type Assignment struct {
 	// live_ideal has the snapshots of a running step carry what a perfect generator would have
 	// measured: a threshold that aborts it is judged by that too. Final ones always do.
 	LiveIdeal bool `protobuf:"varint,14,opt,name=live_ideal,json=liveIdeal,proto3" json:"live_ideal,omitempty"`
+	// groups has for each request the index of its group, from 0: the snapshots of a running step
+	// have one measurement for each group. Empty: each request is a group by itself.
+	Groups []int32 `protobuf:"varint,15,rep,packed,name=groups,proto3" json:"groups,omitempty"`
 	// largest is the greatest load of the steps that may be added; absent: none will be.
 	Largest *Step `protobuf:"bytes,20,opt,name=largest,proto3" json:"largest,omitempty"`
 	// driver is what drives the load.
@@ -1045,6 +1048,13 @@ func (x *Assignment) GetLiveIdeal() bool {
 		return x.LiveIdeal
 	}
 	return false
+}
+
+func (x *Assignment) GetGroups() []int32 {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
 }
 
 func (x *Assignment) GetLargest() *Step {
@@ -3535,10 +3545,14 @@ func (x *Snapshot) GetCut() bool {
 }
 
 type StepMeasurement struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Requests []*RequestMeasurement  `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
-	Due      int64                  `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`
-	Unsent   int64                  `protobuf:"varint,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// requests are those of the assignment, or, before the measurement is final, its groups.
+	Requests []*RequestMeasurement `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
+	// counts are, of a measurement by groups, those of each request in turn, as Histogram.counts
+	// has numbers: see package wire.
+	Counts []byte `protobuf:"bytes,68,opt,name=counts,proto3" json:"counts,omitempty"`
+	Due    int64  `protobuf:"varint,2,opt,name=due,proto3" json:"due,omitempty"`
+	Unsent int64  `protobuf:"varint,3,opt,name=unsent,proto3" json:"unsent,omitempty"`
 	// unsent_without_room is how many of unsent found no room on the connections that they
 	// share, or found that requests without an answer had taken all that the worker can have.
 	UnsentWithoutRoom int64      `protobuf:"varint,60,opt,name=unsent_without_room,json=unsentWithoutRoom,proto3" json:"unsent_without_room,omitempty"`
@@ -3622,6 +3636,13 @@ func (*StepMeasurement) Descriptor() ([]byte, []int) {
 func (x *StepMeasurement) GetRequests() []*RequestMeasurement {
 	if x != nil {
 		return x.Requests
+	}
+	return nil
+}
+
+func (x *StepMeasurement) GetCounts() []byte {
+	if x != nil {
+		return x.Counts
 	}
 	return nil
 }
@@ -4745,7 +4766,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
 	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
 	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
-	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xb9\x06\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xd1\x06\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -4763,7 +4784,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x06audits\x18\f \x03(\v2\x19.loadtest.worker.v1.AuditR\x06audits\x12\"\n" +
 	"\ron_time_nanos\x18\r \x03(\x03R\vonTimeNanos\x12\x1d\n" +
 	"\n" +
-	"live_ideal\x18\x0e \x01(\bR\tliveIdeal\x122\n" +
+	"live_ideal\x18\x0e \x01(\bR\tliveIdeal\x12\x16\n" +
+	"\x06groups\x18\x0f \x03(\x05R\x06groups\x122\n" +
 	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
 	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
@@ -4948,9 +4970,10 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x14\n" +
 	"\x05final\x18\x03 \x01(\bR\x05final\x12E\n" +
 	"\vmeasurement\x18\x04 \x01(\v2#.loadtest.worker.v1.StepMeasurementR\vmeasurement\x12\x10\n" +
-	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xb5\t\n" +
+	"\x03cut\x18\x05 \x01(\bR\x03cut\"\xcd\t\n" +
 	"\x0fStepMeasurement\x12B\n" +
-	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x10\n" +
+	"\brequests\x18\x01 \x03(\v2&.loadtest.worker.v1.RequestMeasurementR\brequests\x12\x16\n" +
+	"\x06counts\x18D \x01(\fR\x06counts\x12\x10\n" +
 	"\x03due\x18\x02 \x01(\x03R\x03due\x12\x16\n" +
 	"\x06unsent\x18\x03 \x01(\x03R\x06unsent\x12.\n" +
 	"\x13unsent_without_room\x18< \x01(\x03R\x11unsentWithoutRoom\x129\n" +

@@ -56,9 +56,11 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *exchange.Report) ([]byte, err
 }
 
 func archiveRequest(of *v1alpha1.RequestStatus, merged *measure.Measurement, n int) (archive.Request, error) {
-	measured := &merged.Requests[n]
-	r := archive.Request{Name: of.Name, Type: of.Type, Traces: archive.NewTraces(measured.Traces), Counts: archive.NewCounts(measured, merged.Due > 0 && merged.KnowsDue())}
-	var err error
+	measured, err := merged.Alone(n)
+	if err != nil {
+		return archive.Request{}, err
+	}
+	r := archive.Request{Name: of.Name, Type: of.Type, Traces: archive.NewTraces(measured.Traces), Counts: archive.NewCounts(&measured, merged.Due > 0 && merged.KnowsDue())}
 	if r.Response, err = archive.NewHistogram(measured.Response); err != nil {
 		return r, err
 	}

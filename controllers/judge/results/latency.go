@@ -12,7 +12,7 @@ import (
 
 // latency is nil for a histogram without samples.
 func latency(h *measure.Histogram) *v1alpha1.Latency {
-	if h.Count() == 0 {
+	if h == nil || h.Count() == 0 {
 		return nil
 	}
 	l := &v1alpha1.Latency{Samples: h.Count(), Min: rounded(h.Min()), Mean: rounded(h.Mean()), Longest: rounded(h.Max())}

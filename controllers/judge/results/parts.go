@@ -12,40 +12,37 @@ import (
 )
 
 // requestResults are those of each request, in the order of the spec.
-func requestResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) []v1alpha1.RequestResult {
+func requestResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1.RequestResult, error) {
 	list := make([]v1alpha1.RequestResult, len(merged.Requests))
 	for i := range merged.Requests {
-		name, r := lt.Status.Requests[i].Name, &merged.Requests[i]
+		r, err := merged.Alone(i)
+		if err != nil {
+			return nil, err
+		}
+		name := lt.Status.Requests[i].Name
 		list[i] = v1alpha1.RequestResult{
 			Name:         name,
-			PartResult:   part(&lt.Spec, merged, r, plan.NamesRequest(&lt.Spec, name)),
+			PartResult:   part(&lt.Spec, merged, &r, plan.NamesRequest(&lt.Spec, name)),
 			ErrorSamples: errorSamples(r.Errors),
 		}
 	}
-	return list
+	return list, nil
 }
 
 // typeResults adds the requests up by type, in order of first appearance.
 func typeResults(lt *v1alpha1.LoadTest, merged *measure.Measurement) ([]v1alpha1.TypeResult, error) {
 	requests := lt.Status.Requests
-	var order []string
-	byType := map[string]*measure.Request{}
+	var list []v1alpha1.TypeResult
 	for i := range requests {
 		name := requests[i].Type
-		sum, ok := byType[name]
-		if !ok {
-			fresh := measure.NewRequest()
-			sum = &fresh
-			byType[name] = sum
-			order = append(order, name)
+		if slices.ContainsFunc(list, func(t v1alpha1.TypeResult) bool { return t.Name == name }) {
+			continue
 		}
-		if err := sum.Merge(&merged.Requests[i]); err != nil {
+		sum, err := merged.Of(func(request int) bool { return requests[request].Type == name })
+		if err != nil {
 			return nil, fmt.Errorf("type %s: %w", name, err)
 		}
-	}
-	list := make([]v1alpha1.TypeResult, len(order))
-	for i, name := range order {
-		list[i] = v1alpha1.TypeResult{Name: name, PartResult: part(&lt.Spec, merged, byType[name], plan.NamesType(&lt.Spec, name))}
+		list = append(list, v1alpha1.TypeResult{Name: name, PartResult: part(&lt.Spec, merged, &sum, plan.NamesType(&lt.Spec, name))})
 	}
 	return list, nil
 }

@@ -44,6 +44,10 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
+	requests, err := requestResults(lt, merged)
+	if err != nil {
+		return nil, fmt.Errorf("step %s: %w", step.Name, err)
+	}
 	journeys, err := journeyResults(spec, merged)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
@@ -59,7 +63,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
 		Types:          types,
-		Requests:       requestResults(lt, merged),
+		Requests:       requests,
 		Journeys:       journeys,
 		OnTime:         onTime(spec, &total),
 		Transport:      text.Truncate(merged.Transport, maxTransport),

@@ -184,6 +184,35 @@ func TestResultsOfEachRequest(t *testing.T) {
 	}
 }
 
+// Of what workers told of groups of requests alone, each request has its counts, and the times
+// that are certainly its own.
+func TestResultsOfGroups(t *testing.T) {
+	lt, merged := mix(), measure.NewMeasurement(4)
+	lt.Spec.Requests[0].Type = "Read"
+	for i := range merged.Requests {
+		record(&merged.Requests[i], int64(3+i), measure.Success, time.Duration(i+1)*ms)
+	}
+	merged, err := merged.Group([]int32{0, 0, 1, 2})
+	must.Succeed(t, err)
+	got := stepResult(t, lt, closed, merged)
+	samples := func(l *v1alpha1.Latency) int64 {
+		if l == nil {
+			return 0
+		}
+		return l.Samples
+	}
+	said := fmt.Sprint(got.Sent, " ", samples(got.ResponseTime))
+	for i := range got.Requests {
+		said += fmt.Sprintf("; %s %d %d", got.Requests[i].Name, got.Requests[i].Sent, samples(got.Requests[i].ResponseTime))
+	}
+	for i := range got.Types {
+		said += fmt.Sprintf("; %s %d %d", got.Types[i].Name, got.Types[i].Sent, samples(got.Types[i].ResponseTime))
+	}
+	if want := "18 18; create 3 0; follow 4 0; delete 5 5; count 6 6; Read 7 7; Write 5 5; Admin 6 6"; said != want {
+		t.Errorf("sent, and times: %s, want %s", said, want)
+	}
+}
+
 // Without room for all, the requests with the most failures stay, in their order.
 func TestTrimRequestsKeepsTheLargestFailures(t *testing.T) {
 	all := make([]v1alpha1.RequestResult, 4)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -116,7 +117,7 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 		return t, true
 	}
 	for i := range l.requests {
-		covered := slices.ContainsFunc(own, func(o *v1alpha1.Threshold) bool { return about(o, l.requests, i) })
+		covered := slices.ContainsFunc(own, func(o *v1alpha1.Threshold) bool { return plan.IsAbout(o, l.requests, i) })
 		if !covered && l.sent(i) {
 			t.Requests = append(t.Requests, l.requests[i].Name)
 		}

@@ -223,7 +223,7 @@ func (s *sample) mendOnTime(missed, gained int64) {
 func mostItems(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus) int64 {
 	most := int64(1)
 	for i, items := range plan.RequestItems(spec) {
-		if about(t, requests, i) {
+		if plan.IsAbout(t, requests, i) {
 			most = max(most, items)
 		}
 	}

@@ -47,7 +47,7 @@ func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
 
 func (s sample) missingRequest(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
 	for i := range min(len(spec.Requests), len(s.merged.Requests), len(requests)) {
-		if s.merged.Requests[i].Sent == 0 && about(s.threshold, requests, i) && plan.IsSent(spec, &spec.Requests[i]) {
+		if s.merged.Requests[i].Sent == 0 && plan.IsAbout(s.threshold, requests, i) && plan.IsSent(spec, &spec.Requests[i]) {
 			return fmt.Sprintf("Request %s was never sent in step %s: make the step longer, or raise the weight of the request.", requests[i].Name, s.step.Name)
 		}
 	}

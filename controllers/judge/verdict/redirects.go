@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -17,7 +18,7 @@ func (s sample) redirects(requests []v1alpha1.RequestStatus) string {
 	}
 	for i := range s.merged.Requests {
 		r := &s.merged.Requests[i]
-		if i >= len(requests) || !about(s.threshold, requests, i) || r.Expected > 0 || len(r.StatusCodes) == 0 {
+		if i >= len(requests) || !plan.IsAbout(s.threshold, requests, i) || r.Expected > 0 || len(r.StatusCodes) == 0 {
 			continue
 		}
 		var codes []int

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 	"time"
 
@@ -79,29 +78,14 @@ func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t
 	if err := s.addJourneys(spec); err != nil {
 		return s, err
 	}
-	items := plan.RequestItems(spec)
-	for i := range merged.Requests {
-		if !about(t, requests, i) {
-			continue
-		}
-		if err := s.request.Merge(&merged.Requests[i]); err != nil {
-			return s, err
-		}
-		if i < len(items) {
-			s.items += items[i] * merged.Requests[i].ExpectedInWindow
+	for i, items := range plan.RequestItems(spec) {
+		if i < len(merged.Requests) && plan.IsAbout(t, requests, i) {
+			s.items += items * merged.Requests[i].ExpectedInWindow
 		}
 	}
-	return s, nil
-}
-
-// about says whether a threshold is about the request of that index.
-func about(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool {
-	if len(t.Journeys)+len(t.Requests)+len(t.Types) == 0 {
-		return true
-	}
-	return len(t.Journeys) == 0 && i < len(requests) &&
-		(len(t.Requests) == 0 || slices.Contains(t.Requests, requests[i].Name)) &&
-		(len(t.Types) == 0 || slices.Contains(t.Types, requests[i].Type))
+	var err error
+	s.request, err = merged.Of(func(i int) bool { return plan.IsAbout(t, requests, i) })
+	return s, err
 }
 
 // subject is what a sentence about the threshold is about.

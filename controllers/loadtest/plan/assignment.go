@@ -72,7 +72,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
 	audits, journeys := audits(&lt.Spec), journeys(&lt.Spec)
-	foreseen := Foreseen(&lt.Spec, &lt.Status)
+	foreseen, groups := Foreseen(&lt.Spec, &lt.Status), requestGroups(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
 		list[w] = &workerv1.Assignment{
@@ -92,6 +92,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Audits:       audits,
 			OnTimeNanos:  onTimeNanos(&lt.Spec),
 			LiveIdeal:    Aborts(&lt.Spec),
+			Groups:       groups,
 			Control:      control,
 			Driver:       driver(&lt.Spec),
 

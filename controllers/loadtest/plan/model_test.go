@@ -130,6 +130,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 			},
 			WarmUp: &workerv1.WarmUp{Request: 1, DurationNanos: 5_000_000_000},
 		},
+		Groups: []int32{0, 0},
 		Steps: []*workerv1.Step{
 			{
 				Index: 0, Total: 60, RemainingNanos: 280_000_000_000, Share: &workerv1.Share{First: 3, Stride: 4, Count: 15}, WarmUpNanos: 1_000_000_000,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestMostRequestsOfAStep(t *testing.T) {
@@ -82,5 +83,27 @@ func TestMostPerSecond(t *testing.T) {
 		if got := plan.MostPerSecond(&plan.Steps(withSteps(tt.step))[0].Load); got != tt.want {
 			t.Errorf("%s: %v a second, want %v", name, got, tt.want)
 		}
+	}
+}
+
+// While a step runs, workers report the requests together that no threshold tells apart.
+func TestRequestsAreReportedByGroups(t *testing.T) {
+	requests := []v1alpha1.Request{{Name: "a"}, {Name: "b"}, {Name: "c", Method: "POST"}, {Name: "d", Method: "POST"}}
+	for name, tc := range map[string]struct {
+		thresholds []v1alpha1.Threshold
+		want       []int32
+	}{
+		"no threshold":             {want: []int32{0, 0, 0, 0}},
+		"of all":                   {[]v1alpha1.Threshold{{}, {}}, []int32{0, 0, 0, 0}},
+		"of one":                   {[]v1alpha1.Threshold{{Requests: []string{"b"}}}, []int32{0, 1, 0, 0}},
+		"of a type":                {[]v1alpha1.Threshold{{Types: []string{"Write"}}}, []int32{0, 0, 1, 1}},
+		"of one and of a type":     {[]v1alpha1.Threshold{{Requests: []string{"b"}}, {Types: []string{"Write"}}}, []int32{0, 1, 2, 2}},
+		"of one of a type":         {[]v1alpha1.Threshold{{Requests: []string{"b", "c"}, Types: []string{"Write"}}}, []int32{0, 0, 1, 0}},
+		"of journeys":              {[]v1alpha1.Threshold{{Journeys: []string{"j"}}}, []int32{0, 0, 0, 0}},
+		"each is told from others": {[]v1alpha1.Threshold{{Requests: []string{"a", "c"}}, {Types: []string{"Write"}}}, nil},
+	} {
+		lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: requests, Thresholds: tc.thresholds}}
+		lt.Status.Workers.Desired = 1
+		same.As(t, name, tc.want, plan.Assignments(lt)[0].GetGroups())
 	}
 }

@@ -16,3 +16,39 @@ func NamesType(spec *v1alpha1.LoadTestSpec, name string) bool {
 func NamesRequest(spec *v1alpha1.LoadTestSpec, name string) bool {
 	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return slices.Contains(t.Requests, name) })
 }
+
+// IsAbout says whether a threshold is about the request of that index.
+func IsAbout(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool {
+	if len(t.Journeys)+len(t.Requests)+len(t.Types) == 0 {
+		return true
+	}
+	return len(t.Journeys) == 0 && i < len(requests) &&
+		(len(t.Requests) == 0 || slices.Contains(t.Requests, requests[i].Name)) &&
+		(len(t.Types) == 0 || slices.Contains(t.Types, requests[i].Type))
+}
+
+// requestGroups are groups of requests that no threshold tells apart: of each request the index
+// of its group, from 0. nil: each is a group by itself.
+func requestGroups(spec *v1alpha1.LoadTestSpec) []int32 {
+	requests := RequestNames(spec)
+	byThresholds := map[string]int32{}
+	groups := make([]int32, len(requests))
+	for i := range requests {
+		thresholds := make([]byte, len(spec.Thresholds))
+		for n := range spec.Thresholds {
+			if IsAbout(&spec.Thresholds[n], requests, i) {
+				thresholds[n] = 1
+			}
+		}
+		group, ok := byThresholds[string(thresholds)]
+		if !ok {
+			group = int32(len(byThresholds))
+			byThresholds[string(thresholds)] = group
+		}
+		groups[i] = group
+	}
+	if len(byThresholds) == len(requests) {
+		return nil
+	}
+	return groups
+}

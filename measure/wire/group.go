@@ -1,0 +1,192 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// The numbers of a request in StepMeasurement.counts: those of fields, then how many requests
+// had each outcome, then how many had each status code.
+const (
+	fields     = 10
+	perCounted = fields + measure.NumOutcomes + measure.MaxStatus + 1
+)
+
+// maxCounted bounds the sum of all numbers of a step: each of the fields and of the outcomes is
+// at most maxCount, and the status codes together are.
+const maxCounted = 1 << 58
+
+// numbers are those of a request that are no status code, in their order.
+type numbers [fields + measure.NumOutcomes]int64
+
+func numbersOf(r *measure.Request) numbers {
+	n := numbers{r.Due, r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow, r.Displaced, r.Undecided, r.Excused, r.Sampled}
+	copy(n[fields:], r.Outcomes[:])
+	return n
+}
+
+// set makes them those of a request.
+func (n *numbers) set(r *measure.Request) {
+	r.Due, r.Sent, r.Expected, r.Late, r.CompletedInWindow, r.ExpectedInWindow = n[0], n[1], n[2], n[3], n[4], n[5]
+	r.Displaced, r.Undecided, r.Excused, r.Sampled = n[6], n[7], n[8], n[9]
+	r.Outcomes = [measure.NumOutcomes]int64(n[fields:])
+}
+
+// EncodeGroups is one worker's measurement of a running step as it travels, by the groups of
+// an assignment; without groups it is that of each request. Errors and traces are left out.
+func EncodeGroups(s *measure.Measurement, groups []int32) (*workerv1.StepMeasurement, error) {
+	if len(groups) == 0 {
+		for i := range s.Requests {
+			s.Requests[i].Errors, s.Requests[i].Traces = nil, nil
+		}
+		return Encode(s)
+	}
+	grouped, err := s.Group(groups)
+	if err != nil {
+		return nil, err
+	}
+	each := make([]int64, perCounted*len(grouped.Requests))
+	for i := range grouped.Requests {
+		r := &grouped.Requests[i]
+		row, own := each[perCounted*i:], numbersOf(r)
+		copy(row, own[:])
+		for code, n := range r.StatusCodes {
+			row[len(own)+code] = n
+		}
+		sum := &grouped.Grouped[groups[i]]
+		r.StatusCodes = nil
+		if err := sum.Merge(r); err != nil {
+			return nil, err
+		}
+	}
+	grouped.Requests = grouped.Grouped
+	m, err := Encode(grouped)
+	if err != nil {
+		return nil, err
+	}
+	m.Counts = encodeCounts(each)
+	return m, nil
+}
+
+// counted are the counts of each request of a measurement by groups, validated, as they came.
+type counted struct {
+	groups []int32
+	counts histogram
+}
+
+// readCounted validates the counts of each request against those of its group.
+func (r *Reading) readCounted(m *workerv1.StepMeasurement, groups []int32) error {
+	if len(groups) == 0 {
+		if len(m.GetCounts()) > 0 {
+			return errors.New("counts: the measurement is of each request")
+		}
+		return nil
+	}
+	if _, err := checkCountsOf(m.GetCounts(), perCounted*len(groups), maxCounted); err != nil {
+		return err
+	}
+	r.counted = counted{groups: groups, counts: histogram{counts: m.GetCounts()}}
+	sums := make([]numbers, len(r.rest.Requests))
+	err := r.counted.counts.eachRow(len(groups), func(i int, own *numbers, codes int64) error {
+		if err := own.check(codes); err != nil {
+			return fmt.Errorf("counts: requests[%d].%w", i, err)
+		}
+		sum := &sums[groups[i]]
+		for n := range own {
+			sum[n] += own[n]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for g := range sums {
+		if sums[g] != numbersOf(&r.rest.Requests[g]) {
+			return fmt.Errorf("counts: those of the requests of group %d do not add up to its own", g)
+		}
+	}
+	return nil
+}
+
+// check says whether the numbers of a request add up, of which so many have a status code. It
+// is of each request of each worker, each second.
+func (n *numbers) check(codes int64) error {
+	var r measure.Request
+	n.set(&r)
+	var ended int64
+	for _, n := range r.Outcomes {
+		ended += n // each is at most maxCounted, and so is their sum
+	}
+	switch completed := r.Completed(); {
+	case ended != r.Sent:
+		return fmt.Errorf("outcomes: their sum is %d, sent is %d", ended, r.Sent)
+	case codes != 0 && codes != completed:
+		return fmt.Errorf("status_codes: their sum is %d, %d completed", codes, completed)
+	case r.Due > 0 && r.Due < r.Sent:
+		return within("sent", r.Sent, "due", r.Due)
+	}
+	return checkParts(&r)
+}
+
+// eachRow calls f with the numbers of each request, and how many status codes it has, in
+// order; the counts are valid.
+func (h histogram) eachRow(requests int, f func(request int, own *numbers, codes int64) error) error {
+	slot, b := 0, h.counts
+	var count uint64
+	next := func() bool {
+		if len(b) == 0 {
+			return false
+		}
+		zeros, n, size := shortCount(b[0])
+		if size == 0 {
+			zeros, n, size = longCount(b)
+		}
+		slot, count, b = slot+int(zeros), n, b[size:]
+		return true
+	}
+	more := next()
+	for i := range requests {
+		var own numbers
+		codes := int64(0)
+		for ; more && slot < perCounted*(i+1); more = next() {
+			if at := slot - perCounted*i; at < len(own) {
+				own[at] = int64(count)
+			} else {
+				codes += int64(count)
+			}
+			slot++
+		}
+		if err := f(i, &own, codes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addCounted makes of the groups that were merged of those readings the requests of the plan,
+// with their counts.
+func addCounted(sum *measure.Measurement, readings []*Reading) {
+	groups := readings[0].counted.groups
+	each := make([]int64, perCounted*len(groups))
+	for _, r := range readings {
+		r.counted.counts.addTo(each)
+	}
+	sum.Groups, sum.Grouped, sum.Requests = groups, sum.Requests, make([]measure.Request, len(groups))
+	for i := range sum.Requests {
+		row := each[perCounted*i : perCounted*(i+1)]
+		r := &sum.Requests[i]
+		own := numbers(row)
+		own.set(r)
+		for code, n := range row[len(own):] {
+			if n > 0 {
+				r.CountStatus(code, n)
+			}
+		}
+	}
+	for g := range sum.Grouped {
+		(&numbers{}).set(&sum.Grouped[g])
+	}
+}

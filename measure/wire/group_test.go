@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
+	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
+)
+
+// grouped is a measurement of a running step as it arrives.
+func grouped(t testing.TB, s *measure.Measurement, groups []int32) *workerv1.StepMeasurement {
+	t.Helper()
+	m, err := EncodeGroups(s, groups)
+	must.Succeed(t, err)
+	b, err := proto.Marshal(m)
+	must.Succeed(t, err)
+	arrived := &workerv1.StepMeasurement{}
+	must.Succeed(t, proto.Unmarshal(b, arrived))
+	return arrived
+}
+
+// What workers tell of groups is the same in all as what they tell of each request, the counts
+// are those of each request, and it may be merged with what others tell of each.
+func TestMergeOfGroups(t *testing.T) {
+	property := func(in [3]randomMeasurement, apart, mixed bool) bool {
+		groups := []int32{0, 0}
+		if apart {
+			groups = nil
+		}
+		want := measure.NewMeasurement(requests)
+		want.Journeys = measure.NewJourneys(len(in[0].Journeys))
+		var readings []*Reading
+		for n, s := range in {
+			s.Clients = nil // which are read apart
+			var r *Reading
+			var err error
+			if n == 1 && mixed {
+				r, err = Read(travel(t, s.Measurement), requests)
+			} else {
+				r, err = ReadGroups(grouped(t, s.Measurement, groups), requests, groups)
+				for i := range s.Requests {
+					s.Requests[i].Errors, s.Requests[i].Traces = nil, nil
+				}
+			}
+			must.Succeed(t, err)
+			must.Succeed(t, want.Merge(s.Measurement))
+			readings = append(readings, r)
+		}
+		got, err := Merge(requests, readings...)
+		must.Succeed(t, err)
+		all, err := got.Total()
+		must.Succeed(t, err)
+		wantAll, err := want.Total()
+		must.Succeed(t, err)
+		diff := cmp.Diff(wantAll, all)
+		for i := range got.Requests {
+			diff += cmp.Diff(numbersOf(&want.Requests[i]), numbersOf(&got.Requests[i])) + cmp.Diff(want.Requests[i].StatusCodes, got.Requests[i].StatusCodes)
+		}
+		want.Requests, got.Requests, got.Grouped, got.Groups = nil, nil, nil, nil
+		diff += cmp.Diff(flat(t, want), flat(t, got))
+		if diff != "" {
+			t.Errorf("merged by groups, each apart: %t, with one of each request: %t (-want +got):\n%s", apart, mixed, diff)
+		}
+		return diff == ""
+	}
+	if err := quick.Check(property, &quick.Config{MaxCount: 10}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
+	groups := []int32{0, 1, 0}
+	honestGroups := func() *workerv1.StepMeasurement {
+		s := measure.NewMeasurement(3)
+		for i := range s.Requests {
+			r := &s.Requests[i]
+			for o, n := range map[measure.Outcome]int64{measure.Success: 3, measure.ServerError: 2, measure.Unfinished: 1} {
+				r.Outcomes[o] = n
+				r.Sent += n
+				if o.Responded() {
+					r.CountStatus(200+int(o), n)
+				}
+				if o != measure.Unfinished {
+					r.Response.RecordN(1000, n)
+					r.Service.RecordN(1000, n)
+				}
+			}
+			r.Expected, r.Due = 3, 7
+			s.Due, s.Unsent = s.Due+7, s.Unsent+1
+		}
+		return grouped(t, s, groups)
+	}
+	each := func(change func(row []int64)) func(*workerv1.StepMeasurement) {
+		return func(m *workerv1.StepMeasurement) {
+			all := make([]int64, 3*perCounted)
+			histogram{counts: m.GetCounts()}.addTo(all)
+			change(all[2*perCounted:])
+			m.Counts = encodeCounts(all)
+		}
+	}
+	const sent, expected, late, success, status = 1, 2, 3, fields, fields + measure.NumOutcomes + 200
+	for want, change := range map[string]func(*workerv1.StepMeasurement){
+		"":                      func(*workerv1.StepMeasurement) {},
+		"requests: 1, the plan": func(m *workerv1.StepMeasurement) { m.Requests = m.Requests[:1] },
+		"counts: truncated":     func(m *workerv1.StepMeasurement) { m.Counts = append(m.Counts, 0x80) },
+		"counts: those of the requests of group 0 do not add up to its own": func(m *workerv1.StepMeasurement) { m.Counts = nil },
+		"counts: those of the requests of group 1":                          func(m *workerv1.StepMeasurement) { m.Requests[1].Late = 1 },
+		"counts: requests[2].outcomes: their sum is 7, sent is 6":           each(func(row []int64) { row[success]++ }),
+		"counts: requests[2].outcomes: their sum is 6, sent is 7":           each(func(row []int64) { row[sent]++ }),
+		"counts: requests[2].status_codes: their sum is 4, 5 completed":     each(func(row []int64) { row[status]-- }),
+		"counts: requests[2].sent: 6 is more than due, 5":                   each(func(row []int64) { row[0] = 5 }),
+		"counts: requests[2].expected: 6 is more than completed, 5":         each(func(row []int64) { row[expected] = 6 }),
+		"counts: requests[2].late: 7 is more than sent, 6":                  each(func(row []int64) { row[late] = 7 }),
+		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
+			m.Counts = encodeCounts(append(make([]int64, 3*perCounted), 1))
+		},
+		"more than sent": func(m *workerv1.StepMeasurement) { m.Counts = encodeCounts([]int64{maxCounted, 1}) },
+	} {
+		m := honestGroups()
+		change(m)
+		_, err := ReadGroups(m, 3, groups)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := Read(honestGroups(), 2); err == nil || err.Error() != "counts: the measurement is of each request" {
+		t.Errorf("read as that of each request: %v", err)
+	}
+	if _, err := EncodeGroups(measure.NewMeasurement(2), groups); err == nil {
+		t.Error("groups of three requests are taken for two")
+	}
+}
+
+// FuzzReadGroups: whatever comes as counts, it is refused or adds up.
+func FuzzReadGroups(f *testing.F) {
+	groups := []int32{0, 0}
+	s := measure.NewMeasurement(2)
+	s.Requests[1].Sent, s.Requests[1].Outcomes[measure.Timeout], s.Due = 1, 1, 1
+	s.Requests[1].Response.Record(1000)
+	s.Requests[1].Service.Record(1000)
+	base := grouped(f, s, groups)
+	f.Add(base.GetCounts())
+	f.Fuzz(func(t *testing.T, counts []byte) {
+		m := proto.CloneOf(base)
+		m.Counts = counts
+		r, err := ReadGroups(m, 2, groups)
+		if err != nil {
+			return
+		}
+		got, err := Merge(2, r, r)
+		must.Succeed(t, err)
+		all, err := got.Total()
+		must.Succeed(t, err)
+		if all.Sent != 2 || all.Outcomes[measure.Timeout] != 2 || all.Response.Count() != 2 {
+			t.Errorf("%d sent, %v", all.Sent, all.Outcomes)
+		}
+	})
+}
+
+func TestNumbersOfARequest(t *testing.T) {
+	var want numbers
+	for n := range want {
+		want[n] = int64(n + 1)
+	}
+	var r measure.Request
+	want.set(&r)
+	same.As(t, "numbers", want, numbersOf(&r))
+	if r.Due != 1 || r.Sent != 2 || r.Sampled != fields || r.Outcomes[measure.Success] != fields+1 || slices.Max(r.Outcomes[:]) != int64(len(want)) {
+		t.Errorf("the request is %+v", r)
+	}
+}
