@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func judge(spec *v1alpha1.LoadTestSpec, run *v1alpha1.LoadTestStatus, t *limit, 
 	}
 	d := decide(s, b, o)
 	if status.State, status.Reason, status.Message = d.state, d.reason, d.message; d.state == v1alpha1.ThresholdFailed {
-		status.Message += s.redirects(run.Requests)
+		status.Message += cmp.Or(s.redirects(run.Requests), s.worst(run.Requests))
 	}
 	if g := blamed(run, step, merged); g != nil && d.reason == v1alpha1.ReasonGeneratorUncertain {
 		status.Message = joined(status.Message, g.Message)

@@ -39,7 +39,7 @@ func TestLatencies(t *testing.T) {
 		"maximum kept":              {atMost("longest", "1s"), sent(1, 0), passed, "10.007ms", "longest is 10.007ms in step burst; at most 1s is allowed."},
 		"mean kept":                 {atMost("mean", "1s"), sent(1, 0), passed, "10.004ms", "mean is 10.004ms in step burst; at most 1s is allowed."},
 		"maximum needs one":         {atMost("longest", "10ms"), sent(1, 0), broken, "10.007ms", "longest is 10.007ms in step burst; at most 10ms is allowed."},
-		"mean":                      {atMost("mean", "15ms"), sent(50, 50), broken, "15.006ms", "mean is 15.006ms in step burst; at most 15ms is allowed."},
+		"mean":                      {atMost("mean", "15ms"), sent(50, 50), broken, "15.006ms", "mean is 15.006ms in step burst; at most 15ms is allowed. The slowest request is follow, with 20.008ms."},
 		"seconds":                   {atMost("longest", "1s"), sent(1, 0, slow(1, 2500*ms)), broken, "2.500607s", "longest is 2.500607s in step burst; at most 1s is allowed."},
 		"a whole second":            {atMost("mean", "999ms"), sent(0, 0, slow(1, 1999*ms), slow(1, 639*time.Microsecond)), broken, "1s", "mean is 1s in step burst; at most 999ms is allowed."},
 		"microseconds":              {atMost("p50", "500us"), sent(0, 0, slow(2, 697*time.Microsecond)), broken, "697us", "p50 is 697us in step burst; at most 500us is allowed."},

@@ -131,18 +131,18 @@ func TestVerdictByDefault(t *testing.T) {
 		message    string
 	}{
 		"all is well":             {nil, paced(10), sent(50, 50), v1alpha1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
-		"every response is a 404": {[]v1alpha1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"every response is a 404": {[]v1alpha1.Threshold{atMost("p95", "500ms")}, paced(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
 		"every response is a redirect": {
 			nil, users(10), sent(100, 100, redirected(0)), v1alpha1.VerdictFailed,
 			"failureRate is 50% in step burst; at most 1% is allowed by default. Every response to request create was a redirect (308), which is not followed: add that status to expect.status, or send to the address that it names.",
 		},
-		"every response but one": {nil, users(10), sent(100, 100, redirected(1)), v1alpha1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default."},
+		"every response but one": {nil, users(10), sent(100, 100, redirected(1)), v1alpha1.VerdictFailed, "failureRate is 50% in step burst; at most 1% is allowed by default. Failed: create 100 of 100 (308)."},
 		"redirects of others": {[]v1alpha1.Threshold{filtered(atMost("failureRate", "5%"), []string{"create"}, nil, nil)}, users(10), sent(100, 100, redirected(0), func(o *outcome) {
 			o.merged.Requests[0], o.merged.Requests[1] = o.merged.Requests[1], o.merged.Requests[0]
 		}), v1alpha1.VerdictFailed, "failureRate of follow is 100% in step burst; at most 1% is allowed by default. Every response to request follow was a redirect (308), which is not followed: add that status to expect.status, or send to the address that it names."},
-		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"404s without a threshold":          {nil, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
 		"a threshold that allows them":      {[]v1alpha1.Threshold{atMost("failureRate", "100%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictPassed, "Both thresholds were kept, defaults included."},
-		"404s, and a minimum":               {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default."},
+		"404s, and a minimum":               {[]v1alpha1.Threshold{atLeast("failureRate", "0%")}, users(10), sent(50, 50, answered404), v1alpha1.VerdictFailed, "failureRate is 100% in step burst; at most 1% is allowed by default. Failed: create 50 of 50 (clientError), follow 50 of 50 (clientError)."},
 		"a hundredth fails":                 {nil, users(10), sent(100, 0, failed(1)), v1alpha1.VerdictPassed, "Both thresholds were kept, defaults included."},
 		"writes may fail, and reads do not": {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, failed(4)), v1alpha1.VerdictPassed, "All 3 thresholds were kept, defaults included."},
 		"writes may fail, and reads do":     {[]v1alpha1.Threshold{limited}, users(10), sent(100, 100, answered404), v1alpha1.VerdictFailed, "failureRate of Write is 100% in step burst; at most 5% is allowed. One more threshold was breached."},

@@ -64,7 +64,7 @@ func Abort(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, live Li
 		b := pending(t)
 		now := metav1.NewMicroTime(live.Now)
 		b.State, b.Step, b.Observed, b.AbortTime = v1alpha1.ThresholdFailed, live.Step.Name, observed, &now
-		b.Message = text.Truncate(fmt.Sprintf("%s Aborted at %s.", message, live.Now.UTC().Format("15:04:05 UTC")), maxMessage)
+		b.Message = text.Truncate(fmt.Sprintf("%s%s Aborted at %s.", message, s.worst(status.Requests), live.Now.UTC().Format("15:04:05 UTC")), maxMessage)
 		return n, &b, after
 	}
 	return 0, nil, after

@@ -74,7 +74,7 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"as many failures as are allowed": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10)), ""},
 		"one failure more": {
 			atMost("failureRate", "1%"), planned(), sent(90, 10, failed(11)),
-			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 90 (serverError). Aborted at 10:15:42 UTC.",
 		},
 		"of one request, all that is left may be of it": {onRequest(atMost("failureRate", "1%"), "create"), planned(), sent(50, 50, failed(9), dueAsSent), ""},
 		"of one request, what is left cannot all mend it": {
@@ -107,11 +107,11 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 		"a step that the threshold is not about": {upTo(5, atMost("longest", "100ms")), closed, sent(90, 10, slow(1, 200*ms)), ""},
 		"all were due, and none is left": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11), dueAsSent),
-			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 900 (serverError). Aborted at 10:15:42 UTC.",
 		},
 		"all ended, and none is left": {
 			atMost("failureRate", "1%"), planned(), sent(900, 100, failed(11)),
-			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Aborted at 10:15:42 UTC.",
+			"failureRate can no longer be less than 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 900 (serverError). Aborted at 10:15:42 UTC.",
 		},
 		"as many failures as are allowed, and some in flight": {atMost("failureRate", "1%"), planned(), sent(90, 10, failed(10), unfinished(50)), ""},
 		"too few failures, and all that is left may fail":     {atLeast("failureRate", "90%"), planned(), sent(90, 10), ""},

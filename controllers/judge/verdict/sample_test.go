@@ -58,7 +58,7 @@ func TestMetrics(t *testing.T) {
 		},
 		"failure rate breached": {
 			atMost("failureRate", "1%"), sent(100, 900, failed(11)), broken, "1.1%",
-			"failureRate is 1.1% in step burst; at most 1% is allowed.",
+			"failureRate is 1.1% in step burst; at most 1% is allowed. Failed: create 11 of 100 (serverError).",
 		},
 		"a breach by a hair does not read as kept": {
 			atMost("failureRate", "1%"), sent(99_999, 0, failed(1000)), broken, "1.01%",
@@ -70,7 +70,7 @@ func TestMetrics(t *testing.T) {
 		},
 		"failure rate of one request": {
 			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(1)), broken, "10%",
-			"failureRate of create, follow is 10% in step burst; at most 0% is allowed.",
+			"failureRate of create, follow is 10% in step burst; at most 0% is allowed. Failed: create 1 of 9 (serverError).",
 		},
 		"failure rate of a type": {
 			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Write"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), broken, "100%",
@@ -169,7 +169,7 @@ func TestMetrics(t *testing.T) {
 		},
 		"failures are the target's": {
 			atMost("failureRate", "0%"), sent(50, 50, sick, failed(1)), broken, "1%",
-			"failureRate is 1% in step burst; at most 0% is allowed.",
+			"failureRate is 1% in step burst; at most 0% is allowed. Failed: create 1 of 50 (serverError).",
 		},
 		"denials are the target's": {
 			atLeast("rateLimitedRate", "1%"), sent(50, 50, sick), broken, "0%",

@@ -1,0 +1,105 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/measure"
+)
+
+// A breach says to which requests it is due most, if it is about more than one.
+func TestBreachesNameTheWorstRequests(t *testing.T) {
+	answer := func(r *measure.Request, o measure.Outcome, code int, n int64, took time.Duration) {
+		r.Sent += n
+		r.Outcomes[o] += n
+		if o.Responded() {
+			r.CountStatus(code, n)
+		}
+		if o == measure.Success {
+			r.Expected += n
+		}
+		if o != measure.Unfinished {
+			r.Response.RecordN(took, n)
+			r.Service.RecordN(took/2, n)
+		}
+	}
+	for name, tc := range map[string]struct {
+		threshold v1alpha1.Threshold
+		answers   func(r []measure.Request)
+		want      string
+	}{
+		"two that are refused, by code": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			answer(&r[1], measure.ClientError, 401, 45, ms)
+			answer(&r[2], measure.ClientError, 404, 44, ms)
+			answer(&r[2], measure.ClientError, 400, 1, ms)
+		}, "Failed: b 45 of 145 (401), c 45 of 145 (404)."},
+		"the most failures first, and the rest in a number": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			for i := range r {
+				answer(&r[i], measure.Timeout, 0, int64(i+1), time.Second)
+			}
+		}, "Failed: e 5 of 105 (timeout), d 4 of 104 (timeout), c 3 of 103 (timeout), and 2 more."},
+		"what most of them are": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			answer(&r[0], measure.Reset, 0, 6, ms)
+			answer(&r[0], measure.ServerError, 503, 4, ms)
+			answer(&r[0], measure.ServerError, 500, 3, ms)
+			answer(&r[0], measure.Unfinished, 0, 9, 0)
+		}, "Failed: a 13 of 113 (503)."},
+		"a status of gRPC": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			answer(&r[3], measure.ServerError, 14, 9, ms)
+		}, "Failed: d 9 of 109 (UNAVAILABLE)."},
+		"denials that are expected are none": {atMost("failureRate", "1%"), func(r []measure.Request) {
+			answer(&r[0], measure.RateLimited, 429, 50, ms)
+			r[0].Expected += 50
+			answer(&r[1], measure.RateLimited, 429, 50, ms)
+		}, "Failed: b 50 of 150 (429)."},
+		"the requests that the threshold names": {filtered(atMost("failureRate", "1%"), []string{"a", "b"}, nil, nil), func(r []measure.Request) {
+			answer(&r[1], measure.Timeout, 0, 9, ms)
+			answer(&r[2], measure.Timeout, 0, 90, ms)
+		}, "Failed: b 9 of 109 (timeout)."},
+		"one request": {filtered(atMost("failureRate", "1%"), []string{"b"}, nil, nil), func(r []measure.Request) { answer(&r[1], measure.Timeout, 0, 9, ms) }, ""},
+		"the slowest": {atMost("p95", "1ms"), func(r []measure.Request) {
+			answer(&r[3], measure.Success, 200, 300, 20*ms)
+			answer(&r[4], measure.Success, 200, 20, 40*ms)
+		}, "The slowest request is e, with 40.031ms."},
+		"the slowest by its service time": {serviceTime(atMost("p95", "1ms")), func(r []measure.Request) {
+			answer(&r[3], measure.Success, 200, 300, 20*ms)
+			answer(&r[4], measure.Success, 200, 20, 40*ms)
+		}, "The slowest request is e, with 20.015ms."},
+		"all alike": {atMost("p95", "1ms"), func(r []measure.Request) {
+			for i := range r {
+				answer(&r[i], measure.Success, 200, 900, 20*ms)
+			}
+		}, ""},
+		"a rate": {atLeast("goodput", "1000000"), func(r []measure.Request) { answer(&r[1], measure.Timeout, 0, 9, ms) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := spec(tc.threshold)
+			s.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
+			o := sent(0, 0)
+			o.merged.Requests = measure.NewMeasurement(5).Requests
+			for i := range o.merged.Requests {
+				answer(&o.merged.Requests[i], measure.Success, 200, 100, ms/2)
+			}
+			tc.answers(o.merged.Requests)
+			o.merged.Due = 0
+			for i := range o.merged.Requests {
+				o.merged.Due += o.merged.Requests[i].Sent
+			}
+			got := judge(s, nil, burst, o).Thresholds[0]
+			if got.State != v1alpha1.ThresholdFailed {
+				t.Fatalf("%s: %s", got.State, got.Message)
+			}
+			switch _, worst, _ := strings.Cut(got.Message, ". "); {
+			case tc.want == "" && (strings.Contains(worst, "Failed: ") || strings.Contains(worst, "slowest")), !strings.HasSuffix(worst, tc.want):
+				t.Errorf("%q, want %q", got.Message, tc.want)
+			}
+		})
+	}
+}
+
+func serviceTime(t v1alpha1.Threshold) v1alpha1.Threshold {
+	t.Time = v1alpha1.ServiceTime
+	return t
+}
