@@ -77,7 +77,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="(has(self.ladder) ? 1 : 0) + (has(self.steps) ? 1 : 0) + (has(self.search) ? 1 : 0) == 1",message="exactly one of ladder, steps and search must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.repetitions) || self.repetitions == 1",fieldPath=".repetitions",reason="FieldValueForbidden",message="repetitions must not be set with search, which repeats the probes that decide"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.onBreach) || t.onBreach == 'Continue')",fieldPath=".thresholds",reason="FieldValueForbidden",message="onBreach must not be set with search, which goes on after a breach"
-// +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.upToUsers))",fieldPath=".thresholds",reason="FieldValueForbidden",message="upToUsers must not be set with search, whose thresholds hold for every probe"
+// +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.thresholds) || self.thresholds.all(t, !has(t.upToUsers) && !has(t.steps))",fieldPath=".thresholds",reason="FieldValueForbidden",message="upToUsers and steps must not be set with search, whose thresholds hold for every probe"
 // +kubebuilder:validation:XValidation:rule="!has(self.search) || !has(self.worker) || !has(self.worker.onLoss) || self.worker.onLoss == 'Stop'",fieldPath=".worker.onLoss",reason="FieldValueForbidden",message="worker.onLoss must not be Continue with search, which needs all of the load that it asks for"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || (has(self.audits) && self.audits.exists(a, has(a.rateLimit))) || !self.thresholds.exists(t, t.metric in ['overLimitGrants', 'falseDenials'])",fieldPath=".audits",reason="FieldValueRequired",message="audits must have a rateLimit when a threshold is on overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.baseline)",fieldPath=".versus",reason="FieldValueForbidden",message="versus must not be set with baseline: thresholds compare with one of them"
@@ -209,6 +209,7 @@ type LoadTestSpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.name) || self.exists_one(o, has(o.name) && o.name == t.name))",message="thresholds must have names that are unique"
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 
 	// baseline is another LoadTest of the same namespace, whose figures are copied into

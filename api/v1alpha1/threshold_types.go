@@ -29,7 +29,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.inRepetitions) || !has(self.maxIncrease) && !has(self.maxDecrease)",fieldPath=".inRepetitions",reason="FieldValueForbidden",message="inRepetitions must not be set with maxIncrease or maxDecrease, which are judged from all repetitions"
 // +kubebuilder:validation:XValidation:rule="!has(self.inRepetitions) || !has(self.onBreach) || self.onBreach != 'Abort'",fieldPath=".inRepetitions",reason="FieldValueForbidden",message="inRepetitions must not be set with onBreach Abort, which ends a run in the middle of a repetition; StopLadder ends it once the threshold cannot be kept any more"
 type Threshold struct {
-	// name identifies the threshold in the result. Absent: the metric.
+	// name identifies the threshold in the result. Absent: what it is about, such as
+	// "p95 of follow in peak".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -86,6 +87,16 @@ type Threshold struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	Journeys []string `json:"journeys,omitempty"`
+
+	// steps restricts the threshold to steps of these names, as they stand in the result.
+	// Absent: all steps. Example: [peak].
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Steps []string `json:"steps,omitempty"`
 
 	// upToUsers restricts the threshold to steps of at most this many users. Steps
 	// with a rate are always judged. Absent: all steps.

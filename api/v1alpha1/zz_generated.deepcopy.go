@@ -2609,6 +2609,11 @@ func (in *Threshold) DeepCopyInto(out *Threshold) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Steps != nil {
+		in, out := &in.Steps, &out.Steps
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.UpToUsers != nil {
 		in, out := &in.UpToUsers, &out.UpToUsers
 		*out = new(int32)

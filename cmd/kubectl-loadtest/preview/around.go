@@ -52,6 +52,9 @@ func threshold(t *v1alpha1.Threshold, other string) string {
 	if names := slices.Concat(t.Requests, t.Types, t.Journeys); len(names) > 0 {
 		parts = append(parts, "for "+strings.Join(names, ", "))
 	}
+	if len(t.Steps) > 0 {
+		parts = append(parts, "in "+strings.Join(t.Steps, ", "))
+	}
 	if t.UpToUsers != nil {
 		parts = append(parts, fmt.Sprintf("up to %d users", *t.UpToUsers))
 	}

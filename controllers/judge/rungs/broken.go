@@ -8,6 +8,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // Broken is why a step is nothing to compare with: a target that answers wrongly, or not at
@@ -20,7 +21,7 @@ func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType,
 			q.Type = requestType
 		}
 		measured := valueOf{string(m.Name), m.Name, metric.Value(q, step.Result), metric.Ideal(q, step.Result)}
-		if err := measured.exceeds(allowed(spec, maximum(m), &step.Load, q.Type), step, what); err != nil {
+		if err := measured.exceeds(allowed(spec, maximum(m), step, q.Type), step, what); err != nil {
 			return err
 		}
 	}
@@ -35,7 +36,7 @@ func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what
 	var named, rest []string
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		if !isMaximum(t, d.Name, &step.Load) {
+		if !isMaximum(t, d.Name, step) {
 			continue
 		}
 		named = append(named, t.Journeys...)
@@ -84,12 +85,12 @@ func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) 
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,
 // or the default.
-func allowed(spec *v1alpha1.LoadTestSpec, d maximum, load *v1alpha1.StepLoad, requestType string) *big.Rat {
+func allowed(spec *v1alpha1.LoadTestSpec, d maximum, step *v1alpha1.StepStatus, requestType string) *big.Rat {
 	most := d.most()
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
 		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{requestType})
-		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Name, load) {
+		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Name, step) {
 			continue
 		}
 		if own := d.orMore(t); own.Cmp(most) > 0 {
@@ -99,9 +100,9 @@ func allowed(spec *v1alpha1.LoadTestSpec, d maximum, load *v1alpha1.StepLoad, re
 	return most
 }
 
-// isMaximum says whether a threshold is a maximum of a metric that holds for a load.
-func isMaximum(t *v1alpha1.Threshold, name v1alpha1.Metric, load *v1alpha1.StepLoad) bool {
-	return t.Metric == name && t.Max != nil && (t.UpToUsers == nil || load.MostUsers() <= *t.UpToUsers)
+// isMaximum says whether a threshold is a maximum of a metric that holds in a step.
+func isMaximum(t *v1alpha1.Threshold, name v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
+	return t.Metric == name && t.Max != nil && plan.Covers(t, step)
 }
 
 // maximum is a metric with a maximum by default.

@@ -246,6 +246,8 @@ func notJudged(t *v1alpha1.ThresholdStatus, threshold *v1alpha1.Threshold) strin
 		return t.Message + " The other repetitions did not run to their end."
 	case threshold.IsRelative():
 		return fmt.Sprintf("Threshold %s was not judged: no matching step completed all its repetitions.", t.Name)
+	case len(threshold.Steps) > 0:
+		return fmt.Sprintf("Threshold %s was not judged: none of its steps ran.", t.Name)
 	case threshold.UpToUsers != nil:
 		return fmt.Sprintf("Threshold %s was not judged: no step that ran has at most %d users (upToUsers).", t.Name, *threshold.UpToUsers)
 	}

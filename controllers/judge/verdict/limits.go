@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -9,6 +10,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // defaults are the maxima that hold where the spec has none of their metric. Without
@@ -35,7 +37,9 @@ func defaultsOf(list []metric.Metric) []v1alpha1.ThresholdStatus {
 func Thresholds(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, steps []v1alpha1.StepStatus) []v1alpha1.ThresholdStatus {
 	var list []v1alpha1.ThresholdStatus
 	for i := range spec.Thresholds {
-		list = append(list, pending(&spec.Thresholds[i]))
+		status := pending(&spec.Thresholds[i])
+		status.Name = unlike(status.Name, list)
+		list = append(list, status)
 	}
 	for i := range defaults {
 		holds := func(step v1alpha1.StepStatus) bool {
@@ -52,7 +56,7 @@ func Thresholds(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, 
 func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 	status := v1alpha1.ThresholdStatus{Name: t.Name, Metric: t.Metric, State: v1alpha1.ThresholdPending}
 	if status.Name == "" {
-		status.Name = string(t.Metric)
+		status.Name = nameOf(t)
 	}
 	switch {
 	case t.Max != nil:
@@ -65,6 +69,38 @@ func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 		status.Limit = "-" + t.MaxDecrease
 	}
 	return status
+}
+
+// maxName is the bound that the API puts on a threshold's name.
+const maxName = 63
+
+// nameOf says what a threshold is about: "p95 of follow in peak".
+func nameOf(t *v1alpha1.Threshold) string {
+	name := subject(t)
+	switch {
+	case t.MaxIncrease != "":
+		name = "increase of " + name
+	case t.MaxDecrease != "":
+		name = "decrease of " + name
+	}
+	if len(t.Steps) > 0 {
+		name += " in " + named(t.Steps, "steps")
+	}
+	if t.UpToUsers != nil {
+		name += fmt.Sprintf(" up to %d users", *t.UpToUsers)
+	}
+	return text.Truncate(name, maxName)
+}
+
+// unlike is the name, or, if another threshold has it, the name with a number.
+func unlike(name string, others []v1alpha1.ThresholdStatus) string {
+	for n, numbered := 2, name; ; n++ {
+		if !slices.ContainsFunc(others, func(o v1alpha1.ThresholdStatus) bool { return o.Name == numbered }) {
+			return numbered
+		}
+		number := fmt.Sprintf(" (%d)", n)
+		numbered = text.Truncate(name, maxName-len(number)) + number
+	}
 }
 
 // limit is a threshold as it holds in one step.
@@ -156,12 +192,7 @@ func (l limits) sent(request int) bool {
 // applies says whether a threshold is about a step: one that sends load, to the judged
 // target, of not more users than it is meant for.
 func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
-	return step.Side != v1alpha1.SideControl && covers(t, &step.Load)
-}
-
-// covers says whether a threshold is about steps of a load.
-func covers(t *v1alpha1.Threshold, load *v1alpha1.StepLoad) bool {
-	return !load.IsPause() && (t.UpToUsers == nil || load.MostUsers() <= *t.UpToUsers)
+	return step.Side != v1alpha1.SideControl && plan.Covers(t, step)
 }
 
 // hasOwn says whether a threshold of the spec is about a step, or only defaults are.

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -239,5 +240,62 @@ func TestThresholdsThatTheSpecDoesNotHaveAreNotJudged(t *testing.T) {
 	got := judge(spec(atMost("failureRate", "1%")), before, users(10), sent(10, 0)).Thresholds
 	if got[0].State != passed || got[1].State != v1alpha1.ThresholdPending {
 		t.Errorf("the threshold of the spec is %s and the other %s, want Passed and Pending", got[0].State, got[1].State)
+	}
+}
+
+// A threshold may be about some steps alone; a default holds in the others.
+func TestThresholdsOfSteps(t *testing.T) {
+	own := atMost("failureRate", "60%")
+	own.Steps = []string{"peak", "burst"}
+	s := spec(own)
+	for step, want := range map[string]string{
+		"burst": "Passed, nil", "peak": "Passed, nil", "steady": "Pending, Failed",
+	} {
+		at := users(10)
+		at.Name = step
+		list := judge(s, verdict.Thresholds(s, plan.RequestNames(s), []v1alpha1.StepStatus{at, users(10), arrivals}), at, sent(100, 100, failed(50))).Thresholds
+		got := string(list[0].State) + ", nil"
+		if list[1].State != v1alpha1.ThresholdPending {
+			got = string(list[0].State) + ", " + string(list[1].State)
+		}
+		if got != want {
+			t.Errorf("in step %s: %s, want %s", step, got, want)
+		}
+	}
+}
+
+// A threshold without a name of its own has one that says what it is about, and that no other has.
+func TestNamesOfThresholds(t *testing.T) {
+	named := func(t v1alpha1.Threshold, edit func(*v1alpha1.Threshold)) v1alpha1.Threshold {
+		edit(&t)
+		return t
+	}
+	p95 := atMost("p95", "1s")
+	long := strings.Repeat("x", 60)
+	for _, tc := range []struct {
+		threshold v1alpha1.Threshold
+		want      string
+	}{
+		{p95, "p95"},
+		{p95, "p95 (2)"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Name = "own" }), "own"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Requests, t.Steps = []string{"follow"}, []string{"peak"} }), "p95 of follow in peak"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Types, t.UpToUsers = []string{"Read"}, ptr(int32(100)) }), "p95 of Read up to 100 users"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Steps = []string{"a", "b", "c", "d"} }), "p95 in 4 steps"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Max, t.MaxIncrease = nil, "5%" }), "increase of p95"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Metric, t.Max, t.MaxDecrease = "goodput", nil, "5%" }), "decrease of goodput"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Requests = []string{long} }), "p95 of " + strings.Repeat("x", 53) + "…"},
+		{named(p95, func(t *v1alpha1.Threshold) { t.Requests = []string{long} }), "p95 of " + strings.Repeat("x", 49) + "… (2)"},
+	} {
+		s := spec(tc.threshold)
+		all := append([]v1alpha1.Threshold{}, tc.threshold)
+		if strings.HasSuffix(tc.want, "(2)") {
+			all = append(all, tc.threshold)
+		}
+		s.Thresholds = all
+		list := verdict.Thresholds(s, plan.RequestNames(s), nil)
+		if got := list[len(all)-1].Name; got != tc.want || len(got) > 63 {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
 	}
 }

@@ -365,7 +365,7 @@ func TestDifferenceThatWasNotJudged(t *testing.T) {
 	spec, status := repeated(increase("p95", "10%"), slowest(10), slowest(10))
 	status.Steps[len(status.Steps)-1] = v1alpha1.StepStatus{Name: "100 (2)", State: v1alpha1.StepSkipped, Load: status.Steps[0].Load, Rung: 1}
 	j := verdict.Final(spec, status)
-	want := "Threshold p95 was not judged: no matching step completed all its repetitions."
+	want := "Threshold increase of p95 was not judged: no matching step completed all its repetitions."
 	if j.Verdict != v1alpha1.VerdictInconclusive || j.Message != want {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}

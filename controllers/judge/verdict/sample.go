@@ -95,15 +95,19 @@ func subject(t *v1alpha1.Threshold) string {
 		names []string
 		what  string
 	}{{t.Types, "types"}, {t.Requests, "requests"}, {t.Journeys, "journeys"}} {
-		switch n := len(filter.names); {
-		case n == 0:
-		case n > 3:
-			text += fmt.Sprintf(" of %d %s", n, filter.what)
-		default:
-			text += " of " + strings.Join(filter.names, ", ")
+		if len(filter.names) > 0 {
+			text += " of " + named(filter.names, filter.what)
 		}
 	}
 	return text
+}
+
+// named are the names of requests, say, or how many there are.
+func named(names []string, what string) string {
+	if n := len(names); n > 3 {
+		return fmt.Sprintf("%d %s", n, what)
+	}
+	return strings.Join(names, ", ")
 }
 
 // place is the subject and where it was observed.

