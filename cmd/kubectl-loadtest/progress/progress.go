@@ -125,6 +125,11 @@ func figures(lt *v1alpha1.LoadTest) []string {
 	if s.Errors != "" {
 		list = append(list, "errors "+s.Errors)
 	}
+	if step := current(lt); step != nil && step.Result != nil && step.Side != v1alpha1.SideControl {
+		if failing := report.Failing(step.Result.Requests); failing != "" {
+			list = append(list, "failing "+failing)
+		}
+	}
 	if s.Workers != "" && !Finished(lt) {
 		list = append(list, "workers "+s.Workers)
 	}

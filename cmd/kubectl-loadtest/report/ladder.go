@@ -148,6 +148,13 @@ func (p *page) ladder() {
 
 // table has its columns as wide as their widest cell, all but the first to the right.
 func (p *page) table(heads []string, rows [][]string) {
+	for _, line := range aligned(heads, rows) {
+		p.line("%s", line)
+	}
+}
+
+// aligned are the lines of a table, the heads first.
+func aligned(heads []string, rows [][]string) []string {
 	rows = append([][]string{heads}, rows...)
 	widths := make([]int, len(heads))
 	for _, cells := range rows {
@@ -155,11 +162,12 @@ func (p *page) table(heads []string, rows [][]string) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, cells := range rows {
-		line := fmt.Sprintf("  %-*s", widths[0], cells[0])
+	lines := make([]string, len(rows))
+	for n, cells := range rows {
+		lines[n] = fmt.Sprintf("  %-*s", widths[0], cells[0])
 		for i, cell := range cells[1:] {
-			line += fmt.Sprintf("   %*s", widths[i+1], cell)
+			lines[n] += fmt.Sprintf("   %*s", widths[i+1], cell)
 		}
-		p.line("%s", line)
 	}
+	return lines
 }

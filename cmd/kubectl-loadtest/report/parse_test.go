@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -39,10 +40,17 @@ func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 		Due: r.Due, Unsent: r.Unsent, Late: r.Late, Displaced: r.Displaced, Downtime: report.Downtime(r), Throughput: r.Throughput, Goodput: r.Goodput, ItemsPerSecond: r.ItemsPerSecond,
 		RateLimit: r.RateLimit,
 	}
-	for i := range r.Requests {
-		for _, sample := range r.Requests[i].ErrorSamples {
-			addSample(p, sample)
+	p.RequestsOmitted = r.RequestsOmitted
+	for _, of := range r.Requests {
+		for i := range of.ErrorSamples {
+			of.ErrorSamples[i].Message = strings.TrimPrefix(of.ErrorSamples[i].Message, fmt.Sprintf("request %q: ", of.Name))
 		}
+		if len(r.Requests) == 1 { // the lines of the step are its own
+			p.Requests = append(p.Requests, v1alpha1.RequestResult{ErrorSamples: of.ErrorSamples})
+			continue
+		}
+		p.Requests = append(p.Requests, v1alpha1.RequestResult{Name: of.Name, ErrorSamples: of.ErrorSamples,
+			PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: of.Sent, Failed: of.Failed}}})
 	}
 	p.Sent, p.Failed, p.InFlight, p.Outcomes, p.StatusCodes = r.Sent, r.Failed, r.InFlight, r.Outcomes, r.StatusCodes
 	for _, of := range r.Types {
@@ -88,6 +96,9 @@ var (
 	ratesLine    = regexp.MustCompile(`^(\S+) req/s    goodput (\S+) req/s(?:    (\S+) items/s)?$`)
 	classPart    = regexp.MustCompile(`^(.*) (\d+)$`)
 	traceLine    = regexp.MustCompile(`^\S+(?: \(service time \S+\))? \S+ trace ([0-9a-f]{32}) (.+)$`)
+	requestLine  = regexp.MustCompile(`^  (\S.*?) +(\d+) +(\d+) \(\S+\) `)
+	sampleLine   = regexp.MustCompile(`^    (\w+): (.+)$`)
+	omittedLine  = regexp.MustCompile(`^  (\d+) more requests`)
 	typeLine     = regexp.MustCompile(`^(.*) (\d+) total, (\d+) successful[^,]*(?:, (\d+) rate limited)?`)
 )
 
@@ -95,9 +106,13 @@ var (
 func parseText(t *testing.T, text string) []*v1alpha1.StepResult {
 	t.Helper()
 	var list []*v1alpha1.StepResult
-	label := ""
+	label, byRequest := "", false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
+		if byRequest = line == "By request" || byRequest && line != ""; byRequest {
+			takeRequest(t, list[len(list)-1], line)
+			continue
+		}
 		if len([]rune(line)) <= 20 {
 			continue
 		}
@@ -173,6 +188,19 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 		r.Traces.Failed = append(r.Traces.Failed, takeTrace(t, value))
 	default:
 		takeTime(t, r, strings.TrimSpace(label), value)
+	}
+}
+
+// takeRequest reads a line of the requests of a step.
+func takeRequest(t *testing.T, r *v1alpha1.StepResult, line string) {
+	t.Helper()
+	if m := omittedLine.FindStringSubmatch(line); m != nil {
+		r.RequestsOmitted = int32(whole(t, m[1]))
+	} else if m := requestLine.FindStringSubmatch(line); m != nil {
+		r.Requests = append(r.Requests, v1alpha1.RequestResult{Name: m[1], PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: whole(t, m[2]), Failed: whole(t, m[3])}}})
+	} else if m := sampleLine.FindStringSubmatch(line); m != nil {
+		last := &r.Requests[len(r.Requests)-1]
+		last.ErrorSamples = append(last.ErrorSamples, v1alpha1.ErrorSample{Outcome: m[1], Message: m[2]})
 	}
 }
 

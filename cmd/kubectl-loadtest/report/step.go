@@ -210,10 +210,8 @@ func (p *page) result(r *v1alpha1.StepResult) {
 	}
 	p.line("")
 	p.row("Failures", "%s", failures(&r.Counts))
-	for i := range r.Requests {
-		for _, e := range r.Requests[i].ErrorSamples {
-			p.row("", "%s: %s", e.Outcome, e.Message)
-		}
+	if len(r.Requests) == 1 {
+		p.requests(r)
 	}
 	if codes := StatusCodes(&r.Counts); codes != "" {
 		p.row("Status codes", "%s", codes)
@@ -232,6 +230,9 @@ func (p *page) result(r *v1alpha1.StepResult) {
 		p.row("Transport", "%s", driven(r))
 	}
 	p.generator(r.Generator)
+	if len(r.Requests) != 1 {
+		p.requests(r)
+	}
 	if r.RateLimit != nil {
 		p.line("")
 		p.rateLimit(r.RateLimit)

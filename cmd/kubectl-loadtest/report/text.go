@@ -48,7 +48,7 @@ func (p *page) row(label, format string, args ...any) {
 
 func (p *page) head() {
 	s := &p.lt.Status
-	p.line("LoadTest %s/%s", p.lt.Namespace, p.lt.Name)
+	p.line("LoadTest %s/%s%s", p.lt.Namespace, p.lt.Name, prefixed(": Failed: ", Worst(s)))
 	p.line("")
 	for _, f := range Facts(p.lt) {
 		p.row(f.Name, "%s", f.Text)
@@ -61,6 +61,14 @@ func (p *page) head() {
 	if reason := Judgement(s); reason != "" {
 		p.row("", "%s", reason)
 	}
+}
+
+// prefixed is a text behind a prefix, if there is any.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }
 
 // Target is where the load goes, in a few words.

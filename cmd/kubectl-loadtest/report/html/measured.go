@@ -115,6 +115,25 @@ func types(list []v1alpha1.StepStatus) table {
 	return t
 }
 
+// requests are the results of each request, the failing ones marked.
+func requests(list []v1alpha1.StepStatus) table {
+	t := table{Title: "By request", Words: 3, Heads: append([]string{"step"}, report.RequestHeads...)}
+	var omitted []string
+	for _, step := range measured(list) {
+		for i, row := range report.Requests(step.Result) {
+			of := &step.Result.Requests[i]
+			row[2] = count(of.Sent)
+			t.Rows = append(t.Rows, append([]string{report.Title(step)}, row...))
+			t.Marked = append(t.Marked, of.Failed > 0)
+		}
+		if text := report.Omitted(step.Result); text != "" {
+			omitted = append(omitted, "Step "+step.Name+": "+text)
+		}
+	}
+	t.Note = strings.Join(omitted, " ")
+	return t
+}
+
 func journeys(list []v1alpha1.StepStatus) table {
 	t := table{Title: "Journeys", Note: "Times of completed journeys, from when the first request was due.", Words: 2,
 		Heads: append([]string{"step"}, report.JourneyHeads...)}
@@ -137,12 +156,10 @@ func codes(list []v1alpha1.StepStatus) table {
 }
 
 func samples(list []v1alpha1.StepStatus) table {
-	t := table{Title: "First errors", Note: "One for each class of failure.", Words: 3, Heads: []string{"step", "outcome", "message"}}
+	t := table{Title: "First errors", Note: "One for each request and class of failure.", Words: 4, Heads: []string{"step", "request", "outcome", "message"}}
 	for _, step := range measured(list) {
-		for i := range step.Result.Requests {
-			for _, e := range step.Result.Requests[i].ErrorSamples {
-				t.Rows = append(t.Rows, []string{report.Title(step), e.Outcome, e.Message})
-			}
+		for _, e := range report.Samples(step.Result) {
+			t.Rows = append(t.Rows, []string{report.Title(step), e.Request, e.Outcome, e.Message})
 		}
 	}
 	return t

@@ -35,6 +35,7 @@ type view struct {
 	Head            head
 	Namespace, Name string
 	State, Sentence string
+	Worst           string
 	Facts           []report.Fact
 	Keys            []key
 	Attention       []report.Notice
@@ -66,7 +67,12 @@ type table struct {
 	Heads       []string
 	Words       int
 	Rows        [][]string
+	// Marked says of each row whether it stands out; nil: none does.
+	Marked []bool
 }
+
+// IsMarked says whether a row stands out.
+func (t table) IsMarked(row int) bool { return row < len(t.Marked) && t.Marked[row] }
 
 // Prose is the number of the column that has sentences: the last of the words, where
 // they are more than names.
@@ -88,7 +94,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 	v := view{
 		Head:      head{lt.Name + ": " + state(s), template.CSS(style)},
 		Namespace: lt.Namespace, Name: lt.Name,
-		State: state(s), Sentence: report.Judgement(s),
+		State: state(s), Worst: report.Worst(s), Sentence: report.Judgement(s),
 		Facts: facts(lt), Keys: keys(s), Attention: report.Attention(s), Environment: report.Environment(s),
 		Figures: ladder(s), Rungs: rungs(s),
 		Tails: tails(s.Steps, archived), Quantiles: quantiles("Response time by step", s.Steps, ofAll, ofAllWithout),
@@ -96,7 +102,7 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s), ThresholdNote: inParentheses(report.AnyObservedTwice(s.Thresholds)),
-		Tables:     []table{course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
+		Tables:     []table{requests(s.Steps), course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
 		Conditions: conditions(s),
 		Manifest:   text,
 	}

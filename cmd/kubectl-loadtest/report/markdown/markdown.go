@@ -24,6 +24,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 	p.latency()
 	p.course()
 	p.journeys()
+	p.requests()
 	p.failures()
 	p.traces()
 	p.audits()
@@ -64,6 +65,9 @@ func (p *page) head() {
 	verdict := marked(string(s.Verdict))
 	if s.Verdict == "" {
 		verdict = escape(report.Phase(s))
+	}
+	if worst := report.Worst(s); worst != "" {
+		verdict += ": " + escape(worst)
 	}
 	fmt.Fprintf(p, "## %s: %s\n", escape(p.lt.Namespace+"/"+p.lt.Name), verdict)
 	if reason := report.Judgement(s); reason != "" {
@@ -181,6 +185,24 @@ func (p *page) journeys() {
 		}
 	})
 	p.table("Journeys", append([]string{"step"}, report.JourneyHeads...), 2, rows)
+}
+
+// requests has a row for each request of a step that sent several.
+func (p *page) requests() {
+	var rows [][]string
+	var omitted []string
+	p.measured(func(title string, r *v1alpha1.StepResult) {
+		for _, row := range report.Requests(r) {
+			rows = append(rows, append([]string{title}, escaped(row)...))
+		}
+		if text := report.Omitted(r); text != "" {
+			omitted = append(omitted, title+": "+text)
+		}
+	})
+	p.table("By request", append([]string{"step"}, report.RequestHeads...), 3, rows)
+	for _, text := range omitted {
+		fmt.Fprintf(p, "\n%s\n", text)
+	}
 }
 
 // failures has a row for each class of a step that a request is in.
