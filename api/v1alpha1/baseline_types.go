@@ -71,10 +71,14 @@ type Figure struct {
 	// metric is the quantity.
 	// +required
 	Metric Metric `json:"metric"`
-	// type is the type of request that the figure is of. Absent: all requests.
+	// type is the type of request that the figure is of. Absent: all requests, or one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Type string `json:"type,omitempty"`
+	// request is the name of the request that the figure is of. Absent: it is of several.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Request string `json:"request,omitempty"`
 	// value is written as bounds are: 41.2ms, 0.03%, 9998.3.
 	// +required
 	// +kubebuilder:validation:MaxLength=32

@@ -15,11 +15,10 @@ func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 	ideal.Failed -= result.Excused + result.Undecided
 	ideal.Unsent -= result.UnsentByGenerator
 	ideal.ResponseTime = cmp.Or(result.WithoutGenerator, result.ResponseTime)
-	ideal.Types = slices.Clone(result.Types)
-	for i := range ideal.Types {
-		t := &ideal.Types[i]
-		t.Failed -= t.Excused + t.Undecided
-		t.ResponseTime = cmp.Or(t.WithoutGenerator, t.ResponseTime)
+	ideal.Types, ideal.Requests = slices.Clone(result.Types), slices.Clone(result.Requests)
+	if part := q.part(&ideal); part != nil {
+		part.Failed -= part.Excused + part.Undecided
+		part.ResponseTime = cmp.Or(part.WithoutGenerator, part.ResponseTime)
 	}
 	return Value(q, &ideal)
 }
@@ -27,8 +26,8 @@ func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 // LateTogether is by how much longer a time may be since requests that were sent late came to
 // the target together; 0 of other quantities, and where it is not known.
 func LateTogether(q Quantity, result *v1alpha1.StepResult) *big.Rat {
-	if m := Of(q.Metric); m.Unit == Latency && m.byType != nil {
-		if late := m.byType(nil, result.LateTogether); late != nil {
+	if m := Of(q.Metric); m.Unit == Latency && m.byPart != nil {
+		if late := m.byPart(nil, result.LateTogether); late != nil {
 			return late
 		}
 	}

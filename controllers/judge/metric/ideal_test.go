@@ -40,11 +40,13 @@ func TestFiguresOfATypeWithoutTheGeneratorsDelay(t *testing.T) {
 	read := v1alpha1.TypeResult{Name: "Read", PartResult: v1alpha1.PartResult{Excused: 3, Undecided: 5, ResponseTime: of(40 * time.Millisecond), WithoutGenerator: of(15 * time.Millisecond)}}
 	read.Sent, read.Failed = 100, 10
 	write := v1alpha1.TypeResult{Name: "Write", PartResult: v1alpha1.PartResult{ResponseTime: of(30 * time.Millisecond)}}
-	result := &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{read, write}}
+	result := &v1alpha1.StepResult{Types: []v1alpha1.TypeResult{read, write}, Requests: []v1alpha1.RequestResult{{Name: "create", PartResult: read.PartResult}}}
 	for q, want := range map[metric.Quantity][2]string{
-		{Metric: "p95", Type: "Read"}:         {"40ms", "15ms"},
-		{Metric: "failureRate", Type: "Read"}: {"10%", "2%"},
-		{Metric: "p95", Type: "Write"}:        {"30ms", "30ms"},
+		{Metric: "p95", Type: "Read"}:              {"40ms", "15ms"},
+		{Metric: "failureRate", Type: "Read"}:      {"10%", "2%"},
+		{Metric: "p95", Type: "Write"}:             {"30ms", "30ms"},
+		{Metric: "p95", Request: "create"}:         {"40ms", "15ms"},
+		{Metric: "failureRate", Request: "create"}: {"10%", "2%"},
 	} {
 		measured, ideal := metric.Value(q, result), metric.Ideal(q, result)
 		if got := ([2]string{metric.Text(q.Metric, measured), metric.Text(q.Metric, ideal)}); got != want {

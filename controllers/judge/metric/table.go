@@ -27,8 +27,9 @@ type Metric struct {
 	// inResult is its value in a result; the value is nil where the result has none, as of
 	// too few samples. nil: no result has it.
 	inResult func(*v1alpha1.StepResult) *big.Rat
-	// byType is the value of one type of request. nil: it is not known by type.
-	byType func(*v1alpha1.Counts, *v1alpha1.Latency) *big.Rat
+	// byPart is the value of one type of request, or of one request. nil: it is not known of
+	// these.
+	byPart func(*v1alpha1.Counts, *v1alpha1.Latency) *big.Rat
 }
 
 // table are all metrics, in the order in which they are read.
@@ -102,7 +103,7 @@ func latency(name v1alpha1.Metric, times Times) Metric {
 		return Micros((*times.Field(l)).Duration)
 	}
 	return Metric{
-		Name: name, Unit: Latency, LowerIsBetter: true, Measured: times, byType: value,
+		Name: name, Unit: Latency, LowerIsBetter: true, Measured: times, byPart: value,
 		inResult: func(r *v1alpha1.StepResult) *big.Rat { return value(nil, r.ResponseTime) },
 	}
 }
@@ -111,8 +112,8 @@ func latency(name v1alpha1.Metric, times Times) Metric {
 // the step has.
 func ofSent(m Metric, count func(*v1alpha1.Counts) int64) Metric {
 	m.Unit = Share
-	m.byType = func(c *v1alpha1.Counts, _ *v1alpha1.Latency) *big.Rat { return Percent(count(c), c.Sent) }
-	m.inResult = func(r *v1alpha1.StepResult) *big.Rat { return m.byType(&r.Counts, nil) }
+	m.byPart = func(c *v1alpha1.Counts, _ *v1alpha1.Latency) *big.Rat { return Percent(count(c), c.Sent) }
+	m.inResult = func(r *v1alpha1.StepResult) *big.Rat { return m.byPart(&r.Counts, nil) }
 	return m
 }
 

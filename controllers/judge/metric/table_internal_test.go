@@ -169,10 +169,11 @@ func TestValuesOfUnits(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownByType(t *testing.T) {
+func TestWhatIsKnownOfAPart(t *testing.T) {
 	for name, want := range map[v1alpha1.Metric]bool{"p95": true, "failureRate": true, "rateLimitedRate": true, "unsentRate": false, "goodput": false} {
-		if got := Of(name).IsByType(); got != want {
-			t.Errorf("%s is known by type: %t", name, got)
+		q := Quantity{Metric: "p95", Request: "create"}.Of(Of(name))
+		if got := q.Request != ""; got != want || q.Metric != name {
+			t.Errorf("%+v: it is of the request: %t, want %t", q, got, want)
 		}
 	}
 	if late := LateTogether(Quantity{Metric: "p42"}, &v1alpha1.StepResult{LateTogether: &v1alpha1.Latency{}}); late.Sign() != 0 {

@@ -6,11 +6,38 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 )
 
-// Quantity is a metric of all requests, or of the requests of one type.
+// Quantity is a metric of all requests, of the requests of one type, or of one request.
 type Quantity struct {
 	Metric v1alpha1.Metric
-	// Type is the type of request; "": all.
-	Type string
+	// Type is the type of request, Request the name of a request; "" of both: all.
+	Type, Request string
+}
+
+// Of is the quantity of another metric of the same requests, as far as it is known of these.
+func (q Quantity) Of(m Metric) Quantity {
+	if m.byPart == nil {
+		return Quantity{Metric: m.Name}
+	}
+	q.Metric = m.Name
+	return q
+}
+
+// isOfAll says whether it is of all requests.
+func (q Quantity) isOfAll() bool { return q.Type == "" && q.Request == "" }
+
+// part is what a result has of the requests that it is of; nil: nothing.
+func (q Quantity) part(result *v1alpha1.StepResult) *v1alpha1.PartResult {
+	for i := range result.Types {
+		if t := &result.Types[i]; q.Type != "" && t.Name == q.Type {
+			return &t.PartResult
+		}
+	}
+	for i := range result.Requests {
+		if r := &result.Requests[i]; q.Request != "" && r.Name == q.Request {
+			return &r.PartResult
+		}
+	}
+	return nil
 }
 
 // Value is that of a quantity in the result of a step; nil: it has none.
@@ -19,29 +46,25 @@ func Value(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 	switch {
 	case m.inResult == nil:
 		return nil
-	case q.Type == "":
+	case q.isOfAll():
 		return m.inResult(result)
-	case m.byType == nil:
+	case m.byPart == nil:
 		return nil
 	}
-	for i := range result.Types {
-		if t := &result.Types[i]; t.Name == q.Type {
-			return m.byType(&t.Counts, t.ResponseTime)
-		}
+	part := q.part(result)
+	if part == nil {
+		return nil
 	}
-	return nil
+	return m.byPart(&part.Counts, part.ResponseTime)
 }
 
-// IsByType says whether the metric is known of each type of request.
-func (m Metric) IsByType() bool { return m.byType != nil }
-
-// Figures are the values of all metrics in the result of a step, and those by type that
-// are asked for.
-func Figures(result *v1alpha1.StepResult, byType []Quantity) []v1alpha1.Figure {
+// Figures are the values of all metrics in the result of a step, and those of a part of the
+// requests that are asked for.
+func Figures(result *v1alpha1.StepResult, byPart []Quantity) []v1alpha1.Figure {
 	var list []v1alpha1.Figure
 	add := func(q Quantity) {
 		if value := Value(q, result); value != nil {
-			f := v1alpha1.Figure{Metric: q.Metric, Type: q.Type, Value: Text(q.Metric, value)}
+			f := v1alpha1.Figure{Metric: q.Metric, Type: q.Type, Request: q.Request, Value: Text(q.Metric, value)}
 			if ideal := Ideal(q, result); ideal != nil && ideal.Cmp(value) != 0 {
 				f.WithoutGenerator = Text(q.Metric, ideal)
 			}
@@ -54,7 +77,7 @@ func Figures(result *v1alpha1.StepResult, byType []Quantity) []v1alpha1.Figure {
 	for i := range table {
 		add(Quantity{Metric: table[i].Name})
 	}
-	for _, q := range byType {
+	for _, q := range byPart {
 		add(q)
 	}
 	return list

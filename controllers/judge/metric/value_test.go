@@ -27,6 +27,7 @@ func measured() *v1alpha1.StepResult {
 	}
 	r.Sent, r.Failed, r.Outcomes.RateLimited = 297, 1, 99
 	r.Types[0].Sent, r.Types[0].Failed = 200, 50
+	r.Requests = []v1alpha1.RequestResult{{Name: "Read", PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: 10, Failed: 1}}}}
 	return r
 }
 
@@ -34,6 +35,7 @@ func TestFigures(t *testing.T) {
 	byType := []metric.Quantity{
 		{Metric: "p95", Type: "Read"}, {Metric: "failureRate", Type: "Read"}, {Metric: "p99", Type: "Read"},
 		{Metric: "goodput", Type: "Read"}, {Metric: "p95", Type: "Write"}, {Metric: "unknown"},
+		{Metric: "failureRate", Request: "Read"}, {Metric: "p95", Request: "Read"}, {Metric: "failureRate", Request: "Write"},
 	}
 	want := []v1alpha1.Figure{
 		{Metric: "p50", Value: "0.697ms"}, {Metric: "p75", Value: "1ms"}, {Metric: "p90", Value: "41.2ms"}, {Metric: "p95", Value: "50ms"},
@@ -43,6 +45,7 @@ func TestFigures(t *testing.T) {
 		{Metric: "goodput", Value: "29"}, {Metric: "throughput", Value: "29.5"}, {Metric: "itemsPerSecond", Value: "290"},
 		{Metric: "overLimitGrants", Value: "12"}, {Metric: "falseDenials", Value: "1"},
 		{Metric: "p95", Type: "Read", Value: "3ms"}, {Metric: "failureRate", Type: "Read", Value: "25%"},
+		{Metric: "failureRate", Request: "Read", Value: "10%"},
 	}
 	got := metric.Figures(measured(), byType)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -71,13 +71,22 @@ func errorSamples(errors map[measure.Outcome]string) []v1alpha1.ErrorSample {
 }
 
 // TrimRequests leaves out the results of the requests that do not fit into so many bytes of
-// JSON: of those with the fewest failures, and of as many failures of the later ones.
-func TrimRequests(r *v1alpha1.StepResult, room int) {
+// JSON: of those that no threshold names before the others, of those with the fewest failures,
+// and of as many failures of the later ones.
+func TrimRequests(spec *v1alpha1.LoadTestSpec, r *v1alpha1.StepResult, room int) {
 	order := make([]int, len(r.Requests))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Requests[b].Failed, r.Requests[a].Failed) })
+	rank := func(i int) int {
+		if plan.NamesRequest(spec, r.Requests[i].Name) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(r.Requests[b].Failed, r.Requests[a].Failed))
+	})
 	kept := make([]bool, len(order))
 	room-- // of two brackets and a comma less than there are requests
 	for _, i := range order {

@@ -225,7 +225,7 @@ func TestTrimRequestsKeepsTheLargestFailures(t *testing.T) {
 		1 + 3*each: "[request 0 request 1 request 3] 1", 1 + 4*each: "[request 0 request 1 request 2 request 3] 0",
 	} {
 		r := &v1alpha1.StepResult{Requests: all}
-		results.TrimRequests(r, room)
+		results.TrimRequests(&v1alpha1.LoadTestSpec{}, r, room)
 		names := []string{}
 		for i := range r.Requests {
 			names = append(names, r.Requests[i].Name)

@@ -13,15 +13,13 @@ import (
 
 // Broken is why a step is nothing to compare with: a target that answers wrongly, or not at
 // all, may be of any speed. It is held to the default maxima, or to those of the spec where
-// they allow more. what is what the step is of, in the error.
-func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, requestType, what string) error {
+// they allow more. of are the requests that are compared, and what is what the step is of, in
+// the error.
+func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, of metric.Quantity, what string) error {
 	for _, m := range metric.Default() {
-		q := metric.Quantity{Metric: m.Name}
-		if m.IsByType() {
-			q.Type = requestType
-		}
+		q := of.Of(m)
 		measured := valueOf{string(m.Name), m.Name, metric.Value(q, step.Result), metric.Ideal(q, step.Result)}
-		if err := measured.exceeds(allowed(spec, maximum(m), step, q.Type), step, what); err != nil {
+		if err := measured.exceeds(allowed(spec, maximum(m), step, q), step, what); err != nil {
 			return err
 		}
 	}
@@ -85,11 +83,12 @@ func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) 
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,
 // or the default.
-func allowed(spec *v1alpha1.LoadTestSpec, d maximum, step *v1alpha1.StepStatus, requestType string) *big.Rat {
+func allowed(spec *v1alpha1.LoadTestSpec, d maximum, step *v1alpha1.StepStatus, of metric.Quantity) *big.Rat {
 	most := d.most()
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{requestType})
+		ofAll := len(t.Requests)+len(t.Types) == 0 || len(t.Requests) == 0 && slices.Equal(t.Types, []string{of.Type}) ||
+			len(t.Types) == 0 && of.Request != "" && slices.Contains(t.Requests, of.Request)
 		if !ofAll || len(t.Journeys) > 0 || !isMaximum(t, d.Name, step) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 )
 
@@ -21,7 +22,9 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 	upTo := func(users int32) func(*v1alpha1.Threshold) {
 		return func(t *v1alpha1.Threshold) { t.UpToUsers = &users }
 	}
-	requests := func(t *v1alpha1.Threshold) { t.Requests = []string{"create"} }
+	requests := func(names ...string) func(*v1alpha1.Threshold) {
+		return func(t *v1alpha1.Threshold) { t.Requests = names }
+	}
 	types := func(names ...string) func(*v1alpha1.Threshold) {
 		return func(t *v1alpha1.Threshold) { t.Types = names }
 	}
@@ -38,6 +41,7 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		unsent     int64 // of 1000
 		journeys   []v1alpha1.JourneyResult
 		ofType     string
+		ofRequest  string
 		want       string
 	}{
 		"as much as may fail":                   {failed: 1},
@@ -46,8 +50,8 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		"less is allowed":                       {thresholds: atMost("failureRate", "0%"), failed: 1},
 		"more unsent ones are allowed":          {thresholds: atMost("unsentRate", "2%"), failed: 2, want: twice},
 		"a minimum":                             {thresholds: atMost("failureRate", "2%", noMax), failed: 2, want: twice},
-		"of some requests":                      {thresholds: atMost("failureRate", "2%", requests), failed: 2, want: twice},
-		"of some requests of the type":          {thresholds: atMost("failureRate", "2%", requests, types("Read")), ofType: "Read", failed: 2, want: twice},
+		"of some requests":                      {thresholds: atMost("failureRate", "2%", requests("create")), failed: 2, want: twice},
+		"of some requests of the type":          {thresholds: atMost("failureRate", "2%", requests("create"), types("Read")), ofType: "Read", failed: 2, want: twice},
 		"of journeys":                           {thresholds: atMost("failureRate", "2%", journeys("buy")), failed: 2, want: twice},
 		"of the type":                           {thresholds: atMost("failureRate", "2%", types("Read")), ofType: "Read", failed: 2},
 		"of another type":                       {thresholds: atMost("failureRate", "2%", types("Write")), ofType: "Read", failed: 2, want: twice},
@@ -62,6 +66,10 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		"journeys of which none has ended":      {journeys: []v1alpha1.JourneyResult{{Name: "buy"}}},
 		"a minimum of them":                     {thresholds: atMost("failureRate", "2%", journeys("buy"), noMax), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}, want: "failureRate of journeys is 2%" + rest},
 		"less of them is allowed":               {thresholds: atMost("failureRate", "0%", journeys("buy")), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 99, Failed: 1}}},
+		"of one request":                        {ofRequest: "create", failed: 2, want: twice},
+		"of one request, as is allowed of it":   {ofRequest: "create", thresholds: atMost("failureRate", "2%", requests("create", "follow")), failed: 2},
+		"of one request, as is allowed of all":  {ofRequest: "create", thresholds: atMost("failureRate", "2%"), failed: 2},
+		"of one request, and of another":        {ofRequest: "create", thresholds: atMost("failureRate", "2%", requests("follow")), failed: 2, want: twice},
 		"unsent, of all types":                  {ofType: "Read", unsent: 20, want: "unsentRate is 2%" + rest},
 		"more journeys are allowed":             {thresholds: atMost("failureRate", "2%", journeys("buy")), journeys: []v1alpha1.JourneyResult{{Name: "buy", Completed: 98, Failed: 2}}},
 		"more of two": {
@@ -77,8 +85,11 @@ func TestBrokenStepsAreNothingToCompareWith(t *testing.T) {
 		if r.Counts = counts; tc.ofType != "" {
 			r.Counts, r.Types = v1alpha1.Counts{Sent: 1000}, []v1alpha1.TypeResult{{Name: tc.ofType, PartResult: v1alpha1.PartResult{Counts: counts}}}
 		}
+		if tc.ofRequest != "" {
+			r.Counts, r.Requests = v1alpha1.Counts{Sent: 1000}, []v1alpha1.RequestResult{{Name: tc.ofRequest, PartResult: v1alpha1.PartResult{Counts: counts}}}
+		}
 		step := &v1alpha1.StepStatus{Name: "10", Load: v1alpha1.StepLoad{Users: 10}, Result: r}
-		err := rungs.Broken(&v1alpha1.LoadTestSpec{Thresholds: tc.thresholds}, step, tc.ofType, "a baseline")
+		err := rungs.Broken(&v1alpha1.LoadTestSpec{Thresholds: tc.thresholds}, step, metric.Quantity{Type: tc.ofType, Request: tc.ofRequest}, "a baseline")
 		if (err != nil) != (tc.want != "") || err != nil && err.Error() != tc.want {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}

@@ -161,7 +161,7 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 		}
 		f := figureIn(earlier.Figures, q)
 		if f == nil {
-			return s, fmt.Errorf("%s has no such figure in its step %s: it had too few samples", s.other, earlier.Name)
+			return s, fmt.Errorf("%s has no such figure in its step %s: %s", s.other, earlier.Name, withoutFigure(q))
 		}
 		s.before = append(s.before, valueOf(f.Metric, f.Value))
 		s.idealBefore = append(s.idealBefore, valueOf(f.Metric, cmp.Or(f.WithoutGenerator, f.Value)))
@@ -173,7 +173,7 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 			continue
 		}
 		if metric.Value(q, ours.Result) == nil {
-			return s, fmt.Errorf("step %s has no such figure: it had too few samples", ours.Name)
+			return s, fmt.Errorf("step %s has no such figure: %s", ours.Name, withoutFigure(q))
 		}
 		s.addAfter(q, ours.Result)
 	}
@@ -184,6 +184,14 @@ func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step
 		return s, fmt.Errorf("it did not run with all workers and the planned load")
 	}
 	return s, nil
+}
+
+// withoutFigure is why a step has no figure of a quantity.
+func withoutFigure(q metric.Quantity) string {
+	if q.Request != "" {
+		return "it had too few samples of request " + q.Request + ", or no room for its result"
+	}
+	return "it had too few samples"
 }
 
 // addAfter adds the values of a step of the judged target.
@@ -200,7 +208,9 @@ func (s *sides) addBefore(q metric.Quantity, r *v1alpha1.StepResult) {
 
 // figureIn is the figure of a quantity; nil: there is none.
 func figureIn(list []v1alpha1.Figure, q metric.Quantity) *v1alpha1.Figure {
-	i := slices.IndexFunc(list, func(f v1alpha1.Figure) bool { return f.Metric == q.Metric && f.Type == q.Type })
+	i := slices.IndexFunc(list, func(f v1alpha1.Figure) bool {
+		return f.Metric == q.Metric && f.Type == q.Type && f.Request == q.Request
+	})
 	if i < 0 || valueOf(q.Metric, list[i].Value) == nil {
 		return nil
 	}

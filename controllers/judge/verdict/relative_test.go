@@ -216,15 +216,16 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 	}
 }
 
-// The same holds of the requests of one type.
+// The same holds of the requests of one type, and of one request.
 func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
 	of := func(measured, ideal float64) []*v1alpha1.StepResult {
 		r := slowest(1)
-		r.Types = []v1alpha1.TypeResult{{Name: "Write", PartResult: v1alpha1.PartResult{Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}}}
+		part := v1alpha1.PartResult{Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}
+		r.Types, r.Requests = []v1alpha1.TypeResult{{Name: "Write", PartResult: part}}, []v1alpha1.RequestResult{{Name: "create", PartResult: part}}
 		return []*v1alpha1.StepResult{r}
 	}
-	threshold := increase("p95", "10%")
-	threshold.Types = []string{"Write"}
+	threshold, ofRequest := increase("p95", "10%"), increase("p95", "10%")
+	threshold.Types, ofRequest.Requests = []string{"Write"}, []string{"create"}
 	for name, tc := range map[string]struct {
 		before, after []*v1alpha1.StepResult
 		state         v1alpha1.ThresholdState
@@ -234,8 +235,10 @@ func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
 		"too large a change either way": {of(10, 10), of(20, 15), v1alpha1.ThresholdFailed},
 		"no change either way":          {of(20, 10), of(20, 10), v1alpha1.ThresholdPassed},
 	} {
-		if got, _ := compared(t, threshold, tc.before, tc.after); got.State != tc.state {
-			t.Errorf("%s: %s: %s", name, got.State, got.Message)
+		for _, threshold := range []v1alpha1.Threshold{threshold, ofRequest} {
+			if got, _ := compared(t, threshold, tc.before, tc.after); got.State != tc.state {
+				t.Errorf("%s: %s: %s", name, got.State, got.Message)
+			}
 		}
 		lt := versus(t, 1, threshold)
 		if carryOut(lt, tc.after, tc.before, nil); lt.Status.Thresholds[0].State != tc.state {

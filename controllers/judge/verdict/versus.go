@@ -60,10 +60,10 @@ func newPairs(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 			case !rungs.IsSound(of.Result):
 				return s, fmt.Errorf("the generator did not send the planned load of step %s", of.Name)
 			case metric.Value(q, of.Result) == nil:
-				return s, fmt.Errorf("step %s has no such figure: it had too few samples", of.Name)
+				return s, fmt.Errorf("step %s has no such figure: %s", of.Name, withoutFigure(q))
 			}
 		}
-		if err := rungs.Broken(spec, pair.Control, q.Type, "a control"); err != nil {
+		if err := rungs.Broken(spec, pair.Control, q, "a control"); err != nil {
 			return s, err
 		}
 		s.addAfter(q, pair.Candidate.Result)

@@ -48,14 +48,14 @@ func refuse(format string, args ...any) *plan.Refusal {
 // none of its repetitions is: which of them are good was not decided before they were
 // measured.
 func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (matched []v1alpha1.BaselineStep, counterparts int, broken error) {
-	theirs, byType := rungs.Of(results.CompleteSteps(&finished.Status)), types(spec)
+	theirs, byPart := rungs.Of(results.CompleteSteps(&finished.Status)), parts(spec)
 	for _, rung := range rungs.Of(steps) {
 		counterpart := rungs.Find(theirs, &rung)
 		if counterpart == nil {
 			continue
 		}
 		counterparts++
-		if err := brokenIn(spec, counterpart, byType); err != nil {
+		if err := brokenIn(spec, counterpart, byPart); err != nil {
 			broken = cmp.Or(broken, err)
 			continue
 		}
@@ -65,7 +65,7 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 			}
 			matched = append(matched, v1alpha1.BaselineStep{
 				Name: step.Name, Rung: rung.Number, Repetition: step.Repetition,
-				Sent: step.Result.Sent, Figures: metric.Figures(step.Result, byType),
+				Sent: step.Result.Sent, Figures: metric.Figures(step.Result, byPart),
 			})
 		}
 	}
@@ -73,13 +73,13 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 }
 
 // brokenIn is why the steps of a rung are nothing to compare with; nil: they are.
-func brokenIn(spec *v1alpha1.LoadTestSpec, rung *rungs.Rung, byType []metric.Quantity) error {
+func brokenIn(spec *v1alpha1.LoadTestSpec, rung *rungs.Rung, byPart []metric.Quantity) error {
 	for _, step := range rung.Steps {
 		if step.Result == nil {
 			continue
 		}
-		for _, q := range append([]metric.Quantity{{}}, byType...) {
-			if err := rungs.Broken(spec, step, q.Type, "a baseline"); err != nil {
+		for _, q := range append([]metric.Quantity{{}}, byPart...) {
+			if err := rungs.Broken(spec, step, q, "a baseline"); err != nil {
 				return err
 			}
 		}
@@ -87,12 +87,12 @@ func brokenIn(spec *v1alpha1.LoadTestSpec, rung *rungs.Rung, byType []metric.Qua
 	return nil
 }
 
-// types are the quantities by type that the thresholds bound.
-func types(spec *v1alpha1.LoadTestSpec) []metric.Quantity {
+// parts are the quantities of a part of the requests that the thresholds bound.
+func parts(spec *v1alpha1.LoadTestSpec) []metric.Quantity {
 	var list []metric.Quantity
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
-		if q := Of(t); t.IsRelative() && q.Type != "" && !slices.Contains(list, q) {
+		if q := Of(t); t.IsRelative() && q != (metric.Quantity{Metric: t.Metric}) && !slices.Contains(list, q) {
 			list = append(list, q)
 		}
 	}
@@ -104,6 +104,9 @@ func Of(t *v1alpha1.Threshold) metric.Quantity {
 	q := metric.Quantity{Metric: t.Metric}
 	if len(t.Types) > 0 {
 		q.Type = t.Types[0]
+	}
+	if len(t.Requests) > 0 {
+		q.Request = t.Requests[0]
 	}
 	return q
 }

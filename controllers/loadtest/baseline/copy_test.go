@@ -97,14 +97,18 @@ func TestFiguresByTypeThatAreCopied(t *testing.T) {
 	spec.Thresholds = []v1alpha1.Threshold{
 		{Metric: "p95", Types: []string{"Read"}, MaxIncrease: "10%"}, {Name: "again", Metric: "p95", Types: []string{"Read"}, MaxIncrease: "5%"},
 		{Metric: "p99", Types: []string{"Read"}}, {Metric: "p95", MaxIncrease: "5%"},
+		{Metric: "p95", Requests: []string{"create"}, MaxIncrease: "5%"}, {Metric: "p95", Requests: []string{"follow"}, Max: nil},
 	}
 	time50 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: time.Millisecond}, P99: &metav1.Duration{Duration: time.Millisecond}}
 	finished.Status.Steps[0].Result = &v1alpha1.StepResult{ResponseTime: time50, Types: []v1alpha1.TypeResult{{Name: "Read", PartResult: v1alpha1.PartResult{ResponseTime: time50}}}}
+	for _, name := range []string{"create", "follow"} {
+		finished.Status.Steps[0].Result.Requests = append(finished.Status.Steps[0].Result.Requests, v1alpha1.RequestResult{Name: name, PartResult: v1alpha1.PartResult{ResponseTime: time50}})
+	}
 	got, refusal := baseline.Copy(spec, plan.Steps(spec), finished)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	want := []v1alpha1.Figure{{Metric: "p95", Value: "1ms"}, {Metric: "p99", Value: "1ms"}, {Metric: "p95", Type: "Read", Value: "1ms"}}
+	want := []v1alpha1.Figure{{Metric: "p95", Value: "1ms"}, {Metric: "p99", Value: "1ms"}, {Metric: "p95", Type: "Read", Value: "1ms"}, {Metric: "p95", Request: "create", Value: "1ms"}}
 	same.As(t, "figures", want, got.Steps[0].Figures)
 }
 

@@ -83,7 +83,7 @@ func (r *pass) abandonedSteps(refused int) []v1alpha1.StepStatus {
 			s.Result = nil
 		case refused >= withoutHistograms && s.Result != nil:
 			s.Result.Histogram, s.Result.Traces = "", nil
-			results.TrimRequests(s.Result, 0)
+			results.TrimRequests(r.spec, s.Result, 0)
 		}
 	}
 	return steps

@@ -119,7 +119,7 @@ func (r *loading) trim(result *v1alpha1.StepResult) {
 	}
 	toCome := 1 + loads(foreseen[r.i+1:])
 	share := left / toCome
-	results.TrimRequests(result, share)
+	results.TrimRequests(r.spec, result, share)
 	if results.DetailSize(result) > share {
 		result.Traces = nil
 	}
