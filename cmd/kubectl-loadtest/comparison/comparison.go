@@ -66,9 +66,22 @@ func names(tests []*v1alpha1.LoadTest) []string {
 	return list
 }
 
-// values are those of a metric in the repetitions of a step that were carried out whole,
+// requests are the names of the requests of all tests, each once; none if no test has several.
+func (c *Comparison) requests() []string {
+	var names []string
+	for _, lt := range c.tests {
+		for _, r := range lt.Status.Requests {
+			if len(lt.Status.Requests) > 1 && !slices.Contains(names, r.Name) {
+				names = append(names, r.Name)
+			}
+		}
+	}
+	return names
+}
+
+// values are those of a quantity in the repetitions of a step that were carried out whole,
 // with a generator that was not the limit.
-func (c *Comparison) values(test, column int, m metric.Metric) []*big.Rat {
+func (c *Comparison) values(test, column int, q metric.Quantity) []*big.Rat {
 	rung := c.rungs[test][column]
 	if rung == nil {
 		return nil
@@ -78,18 +91,18 @@ func (c *Comparison) values(test, column int, m metric.Metric) []*big.Rat {
 		if !rungs.IsWhole(step, c.tests[test].Status.Workers.Desired) || !rungs.IsSound(step.Result) {
 			continue
 		}
-		if value := metric.Value(metric.Quantity{Metric: m.Name}, step.Result); value != nil {
+		if value := metric.Value(q, step.Result); value != nil {
 			list = append(list, value)
 		}
 	}
 	return list
 }
 
-// best is the best value of a metric in a step; nil if all that have one are equal.
-func (c *Comparison) best(column int, m metric.Metric) *big.Rat {
+// best is the best value of a quantity in a step; nil if all that have one are equal.
+func (c *Comparison) best(column int, q metric.Quantity) *big.Rat {
 	var list []*big.Rat
 	for test := range c.tests {
-		if value := statistics.Middle(c.values(test, column, m)); value != nil {
+		if value := statistics.Middle(c.values(test, column, q)); value != nil {
 			list = append(list, value)
 		}
 	}
@@ -100,7 +113,7 @@ func (c *Comparison) best(column int, m metric.Metric) *big.Rat {
 	switch {
 	case least.Cmp(greatest) == 0:
 		return nil
-	case m.LowerIsBetter:
+	case metric.Of(q.Metric).LowerIsBetter:
 		return least
 	}
 	return greatest
@@ -108,8 +121,8 @@ func (c *Comparison) best(column int, m metric.Metric) *big.Rat {
 
 // difference is how far a test differs from the first in a step: "+2.1% (-1% to +5.3%)".
 // Without a range, too few repetitions tell nothing of noise.
-func (c *Comparison) difference(test, column int, m metric.Metric) string {
-	found, ok := statistics.Of(c.values(0, column, m), c.values(test, column, m))
+func (c *Comparison) difference(test, column int, q metric.Quantity) string {
+	found, ok := statistics.Of(c.values(0, column, q), c.values(test, column, q))
 	switch {
 	case !ok:
 		return ""

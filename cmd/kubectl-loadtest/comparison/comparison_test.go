@@ -55,10 +55,23 @@ func TestPages(t *testing.T) {
 	}
 	other.Status.Steps[5].State = v1alpha1.StepCut
 	other.Status.Steps[3].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true}
+	mixed := func(name string, buy, look float64) *v1alpha1.LoadTest {
+		lt := thrice(name, 40, 100)
+		lt.Status.Requests = append(lt.Status.Requests, v1alpha1.RequestStatus{Name: "look", Type: "Read"})
+		for i := range lt.Status.Steps {
+			s := &lt.Status.Steps[i]
+			for request, millis := range map[string]float64{"buy": buy, "look": look} {
+				part := step("", 0, 0, 0, millis+float64(i)/10).Result
+				s.Result.Requests = append(s.Result.Requests, v1alpha1.RequestResult{Name: request, PartResult: v1alpha1.PartResult{Counts: part.Counts, ResponseTime: part.ResponseTime}})
+			}
+		}
+		return lt
+	}
 	more := finished("v4", step("100", 1, 0, 100, 35), step("5000", 2, 0, 5000, 900))
 	for name, tests := range map[string][]*v1alpha1.LoadTest{
 		"repetitions": {thrice("v3", 40, 100), thrice("v4", 50, 100)},
 		"once":        {finished("v3", step("100", 1, 0, 100, 40)), finished("v3", step("100", 3, 0, 100, 44))},
+		"requests":    {mixed("v3", 40, 20), mixed("v4", 40, 60)},
 		"three":       {thrice("v3", 40, 100), more, other},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -30,7 +31,7 @@ func (c *Comparison) Markdown() string {
 // HTML is the page for a browser, with plots. The best of each step has a star.
 func (c *Comparison) HTML() ([]byte, error) {
 	return html.Compare(html.Compared{
-		Tests: c.tests, Names: c.names, Table: c.rows(star), Note: "* is the best of a step. " + noRange, Warnings: c.warnings(),
+		Tests: c.tests, Names: c.names, Table: c.rows(star), Requests: c.requestRows(star), Note: "* is the best of a step. " + noRange, Warnings: c.warnings(),
 	})
 }
 
@@ -40,6 +41,9 @@ func (c *Comparison) page(mark func(string) string, table func([][]string) strin
 	var b strings.Builder
 	b.WriteString(title)
 	b.WriteString(table(c.rows(mark)))
+	if requests := c.requestRows(mark); requests != nil {
+		b.WriteString("\n" + strings.Replace(cmp.Or(title, "By request\n\n"), "Comparison", "By request", 1) + table(requests))
+	}
 	b.WriteString("\n" + noRange + "\n")
 	if warnings := c.warnings(); len(warnings) > 0 {
 		b.WriteString("\nMind:\n")
@@ -56,22 +60,48 @@ func (c *Comparison) page(mark func(string) string, table func([][]string) strin
 // rows are the table: a column for each step, and for each metric a row for each test,
 // and then one for each difference to the first.
 func (c *Comparison) rows(mark func(string) string) [][]string {
-	head := []string{"Metric"}
+	rows := [][]string{c.head("Metric")}
+	for _, m := range metric.Titled() {
+		rows = append(rows, c.rowsOf(metric.Quantity{Metric: m.Name}, m.Title, mark)...)
+	}
+	return rows
+}
+
+// requestRows are the same of each request, as far as a metric is known of it; nil: no test
+// sent several.
+func (c *Comparison) requestRows(mark func(string) string) [][]string {
+	rows := [][]string{c.head("Request and metric")}
+	for _, name := range c.requests() {
+		for _, m := range metric.Titled() {
+			if q := (metric.Quantity{Request: name}).Of(m); q.Request != "" {
+				rows = append(rows, c.rowsOf(q, name+" "+m.Title, mark)...)
+			}
+		}
+	}
+	if len(rows) == 1 {
+		return nil
+	}
+	return rows
+}
+
+func (c *Comparison) head(first string) []string {
+	head := []string{first}
 	for i := range c.columns {
 		head = append(head, c.columns[i].Name)
 	}
-	rows := [][]string{head}
-	for _, m := range metric.Titled() {
-		for test, name := range c.names {
-			rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, m.Title), func(column int) string { return c.cell(test, column, m, mark) }))
+	return head
+}
+
+func (c *Comparison) rowsOf(q metric.Quantity, title string, mark func(string) string) (rows [][]string) {
+	for test, name := range c.names {
+		rows = append(rows, c.row(fmt.Sprintf("(%s) %s", name, title), func(column int) string { return c.cell(test, column, q, mark) }))
+	}
+	for test := 1; test < len(c.tests); test++ {
+		label := "Difference"
+		if len(c.tests) > 2 {
+			label = fmt.Sprintf("Difference of %s", c.names[test])
 		}
-		for test := 1; test < len(c.tests); test++ {
-			label := "Difference"
-			if len(c.tests) > 2 {
-				label = fmt.Sprintf("Difference of %s", c.names[test])
-			}
-			rows = append(rows, c.row(label, func(column int) string { return c.difference(test, column, m) }))
-		}
+		rows = append(rows, c.row(label, func(column int) string { return c.difference(test, column, q) }))
 	}
 	return rows
 }
@@ -88,12 +118,12 @@ func (c *Comparison) row(label string, cell func(column int) string) []string {
 	return row
 }
 
-func (c *Comparison) cell(test, column int, m metric.Metric, mark func(string) string) string {
-	value := statistics.Middle(c.values(test, column, m))
+func (c *Comparison) cell(test, column int, q metric.Quantity, mark func(string) string) string {
+	m, value := metric.Of(q.Metric), statistics.Middle(c.values(test, column, q))
 	if value == nil {
 		return ""
 	}
-	if best := c.best(column, m); best != nil && best.Cmp(value) == 0 {
+	if best := c.best(column, q); best != nil && best.Cmp(value) == 0 {
 		return mark(m.Unit.Short(value))
 	}
 	return m.Unit.Short(value)

@@ -20,7 +20,9 @@ type Compared struct {
 	Names []string
 	// Table has a head and then the rows; its first column says what a row is.
 	Table [][]string
-	Note  string
+	// Requests is the same of each request; nil: no test sent several.
+	Requests [][]string
+	Note     string
 	// Warnings are sentences of what a reader has to know.
 	Warnings []string
 }
@@ -32,6 +34,7 @@ type comparison struct {
 	Attention []string
 	Figures   []figure
 	Table     table
+	Requests  table
 	Tests     table
 }
 
@@ -41,6 +44,9 @@ func Compare(c Compared) ([]byte, error) {
 		Title: strings.Join(c.Names, ", "), Attention: c.Warnings, Figures: overlays(c),
 		Table: table{Title: "Figures by step", Note: c.Note, Heads: c.Table[0], Words: 1, Rows: c.Table[1:]},
 		Tests: tests(c),
+	}
+	if c.Requests != nil {
+		v.Requests = table{Title: "Figures by request and step", Note: c.Note, Heads: c.Requests[0], Words: 1, Rows: c.Requests[1:]}
 	}
 	v.Head = head{v.Title, template.CSS(style)}
 	var b bytes.Buffer
