@@ -362,3 +362,58 @@ func TestGeneratorLimit(t *testing.T) {
 		check(t, o.scrape(), map[string]float64{"loadtest_generator_limited{name=a,reason=NodeBusy}": want, "loadtest_generator_limited{name=a,reason=ReadLag}": 0})
 	}
 }
+
+// The requests of the most recent step have series, those of which the most failed before
+// the others, and no more than ten.
+func TestSeriesOfRequests(t *testing.T) {
+	lt := running("shop")
+	o := newOperator(t, lt)
+	at := func(ms int) *metav1.Duration { return &metav1.Duration{Duration: time.Duration(ms) * time.Millisecond} }
+	r := result(t, 1000)
+	for i := range 12 {
+		of := v1alpha1.RequestResult{Name: fmt.Sprint("request ", i)}
+		of.Sent, of.Expected, of.Failed = int64(100+i), int64(100+i-i%2), int64(i%2)
+		of.ResponseTime = &v1alpha1.Latency{P50: at(i), P95: at(2 * i)}
+		r.Requests = append(r.Requests, of)
+	}
+	r.Requests = append(r.Requests, r.Requests[11])
+	last := lt.DeepCopy().Status
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictFailed, v1alpha1.StepComplete, r
+	o.Finished(lt.UID, &last)
+	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictFailed, 0)}
+	series := o.scrape()
+	check(t, series, map[string]float64{
+		"loadtest_step_requests{name=shop,request=request 1,result=failed}":                        1,
+		"loadtest_step_requests{name=shop,request=request 1,result=expected}":                      100,
+		"loadtest_step_requests{name=shop,request=request 4,result=expected}":                      104,
+		"loadtest_step_request_response_time_seconds{name=shop,percentile=p95,request=request 11}": 0.022,
+	})
+	n := 0
+	for name := range series {
+		if strings.HasPrefix(name, "loadtest_step_request") {
+			n++
+		}
+		if strings.Contains(name, "request=request 0,") || strings.Contains(name, "request=request 2,") || strings.Contains(name, "p99") && strings.Contains(name, "request=") {
+			t.Errorf("there is %s; want those of which the fewest failed left out, and quantiles that are not known", name)
+		}
+	}
+	if n != 40 {
+		t.Errorf("%d series of requests, want 40 of ten", n)
+	}
+}
+
+// While a step runs, workers tell the times of groups of requests, which are in no request.
+func TestTimesOfGroupsAreCounted(t *testing.T) {
+	lt := running("shop")
+	o := newOperator(t, lt)
+	whole := measure.NewMeasurement(2)
+	for i := range whole.Requests {
+		whole.Requests[i].Sent = 3
+		whole.Requests[i].Response.RecordN(5*time.Millisecond, 3)
+		whole.Due += 3
+	}
+	grouped, err := whole.Group([]int32{0, 0})
+	must.Succeed(t, err)
+	o.live[lt.UID] = &exchange.Report{Merged: grouped}
+	check(t, o.scrape(), map[string]float64{"loadtest_requests_sent_total{name=shop}": 6, "loadtest_response_time_seconds{name=shop} count": 6})
+}

@@ -36,6 +36,8 @@ var (
 	plannedRate      = describe("planned_requests_per_second", "Planned requests per second of the running step (for a ramp, the rate at its end); 0 between steps, and for users without a rate.")
 	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as in the status.")
 	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as in the status. Absent if it has too few samples.", "percentile")
+	requestsOf       = describe("step_requests", "Requests of the most recent step by name of the request, and whether they were expected or failed, as in the status: of the 10 requests of which the most failed.", "request", "result")
+	percentilesOf    = describe("step_request_response_time_seconds", "Percentiles of the response time of the most recent step by name of the request, of the same requests, once the step has ended. Absent if it has too few samples.", "request", "percentile")
 	sendLateness     = describe("step_send_lateness_p99_seconds", "99th percentile of how late the generator sent requests that it was free to send, in the most recent step. Absent with fewer than 100 samples.")
 	throttled        = describe("step_cpu_throttled_ratio", "Share of the workers' time in the most recent step during which CPU limits stopped them.")
 	runQueueWait     = describe("step_run_queue_wait_ratio", "Time that threads of the workers waited for a processor in the most recent step, as a share of the workers' time; above 1 if several waited at once.")
@@ -47,7 +49,7 @@ var leftOut = prometheus.NewDesc("loadtest_metrics_left_out",
 var all = []*prometheus.Desc{
 	created, started, completed, phase, verdict, limited, workers,
 	requestsDue, requestsSent, requestsExpected, requestsLate, requests, responseTime, steps, stepNumber, users, plannedRate,
-	goodput, percentiles, sendLateness, throttled, runQueueWait, leftOut,
+	goodput, percentiles, requestsOf, percentilesOf, sendLateness, throttled, runQueueWait, leftOut,
 }
 
 // limits are the values of label reason.

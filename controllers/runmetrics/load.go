@@ -64,9 +64,12 @@ func (l *load) raise(o *load) {
 	l.seconds = max(l.seconds, o.seconds)
 }
 
-// count counts the times of a histogram. A time is in the bucket of the shortest time of
+// count counts the times of a histogram, if there is one. A time is in the bucket of the shortest time of
 // its slot, which is 0.1 % less at most.
 func (l *load) count(h *measure.Histogram) {
+	if h == nil {
+		return
+	}
 	for slot, n := range h.Slots() {
 		i := 0
 		for i < len(bounds) && slot.Shortest > bounds[i] {
@@ -104,6 +107,9 @@ func measured(m *measure.Measurement) *load {
 			}
 		}
 		l.count(r.Response)
+	}
+	for i := range m.Grouped {
+		l.count(m.Grouped[i].Response)
 	}
 	return l
 }

@@ -146,10 +146,25 @@ func (p *page) step(t *tally) {
 			p.duration(percentiles, *metric.Of(name).Times().Field(l), string(name))
 		}
 	}
+	p.requests(r.Requests)
 	if g := r.Generator; g != nil {
 		p.duration(sendLateness, g.SendLatenessP99)
 		p.text(throttled, strings.TrimSuffix(g.CPUThrottled, "%"), 100)
 		p.text(runQueueWait, strings.TrimSuffix(g.RunQueueWait, "%"), 100)
+	}
+}
+
+// requests adds those of the most recent step.
+func (p *page) requests(list []v1alpha1.RequestResult) {
+	for i := range list {
+		r := &list[i]
+		p.gauge(requestsOf, float64(r.Expected), r.Name, "expected")
+		p.gauge(requestsOf, float64(r.Failed), r.Name, "failed")
+		if l := r.ResponseTime; l != nil {
+			for _, name := range []v1alpha1.Metric{"p50", "p95", "p99"} {
+				p.duration(percentilesOf, *metric.Of(name).Times().Field(l), r.Name, string(name))
+			}
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package runmetrics
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
@@ -78,7 +81,34 @@ func (t *tally) locate(steps []v1alpha1.StepStatus) {
 func summaryOf(s *v1alpha1.StepStatus) v1alpha1.StepStatus {
 	kept := v1alpha1.StepStatus{State: s.State, Load: s.Load}
 	if r := s.Result; r != nil {
-		kept.Result = &v1alpha1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator}
+		kept.Result = &v1alpha1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator, Requests: mostFailed(r.Requests)}
+	}
+	return kept
+}
+
+// maxRequests is how many requests of a LoadTest have series: with more, they would be most
+// series of all.
+const maxRequests = 10
+
+// mostFailed are the requests of which the most failed, and of as many failures the most were
+// sent, each name once: names that are not given may be equal.
+func mostFailed(list []v1alpha1.RequestResult) []v1alpha1.RequestResult {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b v1alpha1.RequestResult) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Sent, a.Sent))
+	})
+	var kept []v1alpha1.RequestResult
+	for i := range list {
+		r := &list[i]
+		if len(kept) == maxRequests {
+			break
+		}
+		if slices.ContainsFunc(kept, func(k v1alpha1.RequestResult) bool { return k.Name == r.Name }) {
+			continue
+		}
+		of := v1alpha1.RequestResult{Name: r.Name}
+		of.Expected, of.Failed, of.ResponseTime = r.Expected, r.Failed, r.ResponseTime
+		kept = append(kept, of)
 	}
 	return kept
 }

@@ -15,6 +15,10 @@ const Format = "loadtest.dev/step-results/v1"
 // OmittedWithoutGenerator stands in Omitted for the times without the generator's own delay.
 const OmittedWithoutGenerator = "requests.withoutGenerator"
 
+// OmittedLost stands in Omitted if the times of workers that were lost are in none of the
+// requests, since they had not told which of them are of which request.
+const OmittedLost = "requests of lost workers"
+
 // Step is what is kept of a finished step.
 type Step struct {
 	// Format is Format.
@@ -39,8 +43,8 @@ type Step struct {
 	Series *Series `json:"series,omitempty"`
 	// Outstanding is absent if a worker did not count what was outstanding.
 	Outstanding *Outstanding `json:"outstanding,omitempty"`
-	// Omitted lists what was left out for lack of room, in the order in which it was:
-	// "requests.service", "requests.withoutGenerator", "requests.response".
+	// Omitted lists what was left out: OmittedLost, and for lack of room, in the order in which
+	// it was, "requests.service", "requests.withoutGenerator", "requests.response".
 	Omitted []string `json:"omitted,omitempty"`
 }
 

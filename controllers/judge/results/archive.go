@@ -44,6 +44,9 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *exchange.Report) ([]byte, err
 		step.Requests = append(step.Requests, request)
 		step.Sent += report.Merged.Requests[n].Sent
 	}
+	if report.Merged.Grouped != nil {
+		step.Omitted = []string{archive.OmittedLost}
+	}
 	if err := archiveExpected(&step, report.Merged); err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func coarse(l *v1alpha1.Latency) (points []plot.Point) {
 // delay; nil if it has not all. Of a request that has none they are the same, or nothing
 // ended, unless they are omitted.
 func ideally(a *archive.Step) *measure.Histogram {
-	if slices.Contains(a.Omitted, archive.OmittedWithoutGenerator) {
+	if slices.Contains(a.Omitted, archive.OmittedWithoutGenerator) || slices.Contains(a.Omitted, archive.OmittedLost) {
 		return nil
 	}
 	sum := measure.NewHistogram()
