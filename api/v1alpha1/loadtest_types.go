@@ -13,7 +13,7 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=ldt,categories=loadtesting
+// +kubebuilder:resource:shortName=lt,categories=loadtesting
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Step",type=string,JSONPath=`.status.summary.step`
 // +kubebuilder:printcolumn:name="Workers",type=string,JSONPath=`.status.summary.workers`
@@ -22,6 +22,13 @@ import (
 // +kubebuilder:printcolumn:name="Errors",type=string,JSONPath=`.status.summary.errors`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Target",type=string,priority=1,JSONPath=`.status.targetURL`
+// +kubebuilder:printcolumn:name="Sustained",type=string,priority=1,JSONPath=`.status.summary.sustained`
+// +kubebuilder:printcolumn:name="P99",type=string,priority=1,JSONPath=`.status.summary.p99`
+// +kubebuilder:printcolumn:name="Unsent",type=string,priority=1,JSONPath=`.status.summary.unsent`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.summary.reason`
+// +kubebuilder:selectablefield:JSONPath=`.status.phase`
+// +kubebuilder:selectablefield:JSONPath=`.status.verdict`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",fieldPath=".metadata",message="name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"

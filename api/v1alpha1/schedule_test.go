@@ -164,7 +164,7 @@ func TestKubectlPrintsTheColumnsOfASchedule(t *testing.T) {
 		schedule.Status = status
 		must.Succeed(t, c.Status().Update(t.Context(), &schedule))
 	}
-	output, err := apiserver.Kubectl(t)("", "get", "ldts", "--namespace", namespace)
+	output, err := apiserver.Kubectl(t)("", "get", "lts", "--namespace", namespace)
 	if err != nil {
 		t.Fatalf("kubectl get: %v: %s", err, output)
 	}

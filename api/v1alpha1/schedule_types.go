@@ -10,7 +10,7 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=ldts,categories=loadtesting
+// +kubebuilder:resource:shortName=lts,categories=loadtesting
 // +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.status.summary.schedule`
 // +kubebuilder:printcolumn:name="Suspended",type=boolean,JSONPath=`.spec.suspend`
 // +kubebuilder:printcolumn:name="Last Run",type=date,JSONPath=`.status.lastRun.startTime`

@@ -56,8 +56,10 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 var listed = map[string]v1alpha1.LoadTestStatus{
 	"fresh": {}, // the operator has not seen it yet
 	"limiter-hash": {
-		Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed,
-		Summary: v1alpha1.Summary{Step: "3/3", Workers: "4/4", Goodput: "2290/s", P95: "28ms", Errors: "0%"},
+		Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed, TargetURL: "http://shop:80",
+		Summary: v1alpha1.Summary{
+			Step: "3/3", Workers: "4/4", Goodput: "2290/s", P95: "28ms", Errors: "0%", P99: "63ms", Unsent: "0.5%", Sustained: "400/s", Reason: "ThresholdBreached",
+		},
 	},
 	"shortener-reads": {
 		Phase:   v1alpha1.PhaseRunning,
@@ -85,13 +87,20 @@ func TestKubectlPrintsTheColumns(t *testing.T) {
 		must.Succeed(t, c.Status().Update(t.Context(), &test))
 	}
 	kubectl := apiserver.Kubectl(t)
-	for _, name := range []string{"loadtests", "loadtest", "ldt"} {
+	for _, name := range []string{"loadtests", "loadtest", "lt"} {
 		output, err := kubectl("", "get", name, "--namespace", namespace)
 		if err != nil {
 			t.Errorf("kubectl get %s: %v: %s", name, err, output)
 			continue
 		}
 		same.As(t, "kubectl get "+name, strings.TrimSpace(columns), withoutAge(t, output))
+	}
+	output, err := kubectl("", "get", "lt", "--namespace", namespace, "-o", "wide", "--field-selector", "status.verdict=Failed,status.phase=Complete")
+	must.Succeed(t, err)
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(strings.Join(strings.Fields(lines[0]), " "), "AGE TARGET SUSTAINED P99 UNSENT REASON") ||
+		!strings.Contains(lines[1], "http://shop:80   400/s       63ms   0.5%     ThresholdBreached") {
+		t.Errorf("those that are Failed, in full:\n%s", output)
 	}
 }
 

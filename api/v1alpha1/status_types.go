@@ -298,4 +298,23 @@ type Summary struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Errors string `json:"errors,omitempty"`
+	// p99 is the 99th percentile of response time of that step: "63ms". Absent when it
+	// has too few samples.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	P99 string `json:"p99,omitempty"`
+	// unsent is the share of that step's due requests that were never sent: "0.5%".
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Unsent string `json:"unsent,omitempty"`
+	// sustained is the largest load up to which every threshold was kept: "100 users", "384/s". Of
+	// a search that goes on, it is the highest load that was kept so far. Absent: none yet.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Sustained string `json:"sustained,omitempty"`
+	// reason is that of the condition which says most of the run: why it waits, why it could
+	// not go to its end, or how it was judged. Absent while nothing hinders it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
 }

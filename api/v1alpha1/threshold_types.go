@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -255,3 +257,9 @@ const (
 // IsRelative says whether the threshold is a bound on a difference, to a baseline or to
 // the control.
 func (t *Threshold) IsRelative() bool { return t.MaxIncrease != "" || t.MaxDecrease != "" }
+
+// Covers says whether the threshold is about a step, whichever target it is sent to.
+func (t *Threshold) Covers(step *StepStatus) bool {
+	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.MostUsers() <= *t.UpToUsers) &&
+		(len(t.Steps) == 0 || slices.Contains(t.Steps, step.Name))
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // Broken is why a step is nothing to compare with: a target that answers wrongly, or not at
@@ -101,7 +100,7 @@ func allowed(spec *v1alpha1.LoadTestSpec, d maximum, step *v1alpha1.StepStatus, 
 
 // isMaximum says whether a threshold is a maximum of a metric that holds in a step.
 func isMaximum(t *v1alpha1.Threshold, name v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
-	return t.Metric == name && t.Max != nil && plan.Covers(t, step)
+	return t.Metric == name && t.Max != nil && t.Covers(step)
 }
 
 // maximum is a metric with a maximum by default.

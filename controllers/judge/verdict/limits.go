@@ -192,7 +192,7 @@ func (l limits) sent(request int) bool {
 // applies says whether a threshold is about a step: one that sends load, to the judged
 // target, of not more users than it is meant for.
 func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
-	return step.Side != v1alpha1.SideControl && plan.Covers(t, step)
+	return step.Side != v1alpha1.SideControl && t.Covers(step)
 }
 
 // hasOwn says whether a threshold of the spec is about a step, or only defaults are.

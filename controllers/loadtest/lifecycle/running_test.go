@@ -182,9 +182,9 @@ func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 
 // The figures that kubectl get prints belong to the step that it names.
 func TestSummaryIsOfOneStep(t *testing.T) {
-	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}}
+	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}, P99: &metav1.Duration{Duration: 40 * time.Millisecond}}
 	result := func(sent, failed int64, goodput string, latency *v1alpha1.Latency) *v1alpha1.StepResult {
-		return &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: sent, Failed: failed}, Throughput: "5000", Goodput: goodput, ResponseTime: latency}
+		return &v1alpha1.StepResult{Due: 2 * sent, Unsent: sent, Counts: v1alpha1.Counts{Sent: sent, Failed: failed}, Throughput: "5000", Goodput: goodput, ResponseTime: latency}
 	}
 	first := result(100, 50, "10", p95)
 	for name, tc := range map[string]struct {
@@ -193,10 +193,10 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 		want      v1alpha1.Summary
 	}{
 		"no report of it yet":   {0, nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
-		"its own figures":       {1, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%"}},
-		"too few samples":       {1, result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%"}},
+		"its own figures":       {1, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
+		"too few samples":       {1, result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%", Unsent: "50%"}},
 		"nothing was sent yet":  {1, result(0, 0, "0", nil), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
-		"a part of the workers": {0, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", P95: "25ms", Errors: "0.5%"}},
+		"a part of the workers": {0, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
@@ -209,7 +209,7 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	}
 	inPause := rests(limited(1), time.Minute)
 	inPause.Status.Steps[0].Result = first
-	want := v1alpha1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%"}
+	want := v1alpha1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%", P99: "40ms", Unsent: "50%"}
 	if diff := cmp.Diff(want, lifecycle.Decide(inPause, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
 		t.Errorf("summary in a pause after the first of two steps (-want +got):\n%s", diff)
 	}
@@ -217,7 +217,7 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 		t.Errorf("in the first of two steps it is in step %s", got)
 	}
 	refused := &v1alpha1.LoadTest{}
-	if got := lifecycle.Decide(refused, policy.Rules{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{}) {
+	if got := lifecycle.Decide(refused, policy.Rules{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{Reason: "InvalidSpec"}) {
 		t.Errorf("a refused run has the summary %+v", got)
 	}
 }

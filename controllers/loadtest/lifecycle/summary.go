@@ -3,6 +3,9 @@ package lifecycle
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -14,6 +17,7 @@ func (r *pass) summarize() (goesOn bool) {
 	s := &r.out.Status
 	if s.Phase != v1alpha1.PhaseQueued { // a run that waits has the line with its place
 		s.Summary = summaryOf(s)
+		s.Summary.Sustained, s.Summary.Reason = sustained(r.spec, s), reasonOf(s.Conditions)
 	}
 	return true
 }
@@ -36,10 +40,51 @@ func summaryOf(s *v1alpha1.LoadTestStatus) v1alpha1.Summary {
 		summary.Goodput = text.Rate(result.Goodput)
 	}
 	summary.Errors = text.Percent(result.Failed, result.Sent-result.InFlight)
-	if result.ResponseTime != nil && result.ResponseTime.P95 != nil {
-		summary.P95 = text.Short(result.ResponseTime.P95.Duration)
+	summary.Unsent = text.Percent(result.Unsent, result.Due)
+	if t := result.ResponseTime; t != nil {
+		summary.P95, summary.P99 = short(t.P95), short(t.P99)
 	}
 	return summary
+}
+
+// short is a time in a few digits; empty: it is not known.
+func short(d *metav1.Duration) string {
+	if d == nil {
+		return ""
+	}
+	return text.Short(d.Duration)
+}
+
+// sustained is the largest load that was kept, so far.
+func sustained(spec *v1alpha1.LoadTestSpec, s *v1alpha1.LoadTestStatus) string {
+	switch {
+	case s.MaxSustainedUsers != nil:
+		return text.Plural(int64(*s.MaxSustainedUsers), "user")
+	case s.MaxSustainedRate != "":
+		return text.Rate(s.MaxSustainedRate)
+	case s.Search == nil || s.Search.Low == "" || s.Verdict != "":
+		return ""
+	case spec.Search != nil && spec.Search.Users != nil:
+		return s.Search.Low + " users"
+	}
+	return text.Rate(s.Search.Low)
+}
+
+// reasonOf is why a run waits, could not go to its end, or was judged as it was.
+func reasonOf(conditions []metav1.Condition) string {
+	for _, c := range []struct {
+		kind   string
+		status metav1.ConditionStatus
+	}{
+		{v1alpha1.ConditionFailed, metav1.ConditionTrue}, {v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
+		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
+		{v1alpha1.ConditionSuspended, metav1.ConditionTrue}, {v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
+	} {
+		if found := meta.FindStatusCondition(conditions, c.kind); found != nil && found.Status == c.status {
+			return found.Reason
+		}
+	}
+	return ""
 }
 
 // stepOf is the number of a step and of all steps. While a search goes on, it is not known

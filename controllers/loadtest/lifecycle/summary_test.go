@@ -24,8 +24,8 @@ func TestSummaryOfARunningStep(t *testing.T) {
 	}{
 		"all report":                 {[]exchange.Worker{ready, ready, ready}, 3, v1alpha1.Summary{Step: "1/2", Workers: "3/3", Goodput: "0.5/s", Errors: "16.67%"}},
 		"one does not report yet":    {[]exchange.Worker{ready, ready, ready}, 2, v1alpha1.Summary{Step: "1/2", Workers: "3/3", Errors: "16.67%"}},
-		"one is lost, two report":    {[]exchange.Worker{ready, ready, ended}, 2, v1alpha1.Summary{Step: "1/2", Workers: "2/3", Goodput: "0.5/s", Errors: "16.67%"}},
-		"one is lost, and one waits": {[]exchange.Worker{ready, ready, ended}, 1, v1alpha1.Summary{Step: "1/2", Workers: "2/3", Errors: "16.67%"}},
+		"one is lost, two report":    {[]exchange.Worker{ready, ready, ended}, 2, v1alpha1.Summary{Step: "1/2", Workers: "2/3", Goodput: "0.5/s", Errors: "16.67%", Reason: "WorkerLost"}},
+		"one is lost, and one waits": {[]exchange.Worker{ready, ready, ended}, 1, v1alpha1.Summary{Step: "1/2", Workers: "2/3", Errors: "16.67%", Reason: "WorkerLost"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)

@@ -55,12 +55,6 @@ func requestGroups(spec *v1alpha1.LoadTestSpec) []int32 {
 	return groups
 }
 
-// Covers says whether a threshold is about a step, whichever target it is sent to.
-func Covers(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
-	return !step.Load.IsPause() && (t.UpToUsers == nil || step.Load.MostUsers() <= *t.UpToUsers) &&
-		(len(t.Steps) == 0 || slices.Contains(t.Steps, step.Name))
-}
-
 // checkThresholds refuses a threshold that names a step which sends no load, or is none.
 func checkThresholds(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) *Refusal {
 	var names []string
