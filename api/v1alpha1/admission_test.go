@@ -66,7 +66,7 @@ func TestAdmissionDropsTheStatus(t *testing.T) {
 	rules, err := admission.New()
 	must.Succeed(t, err)
 	object := loadTest(t, "default", "{}")
-	object.Object["status"] = map[string]any{"phase": "Complete", "verdict": "Passed"}
+	object.Object["status"] = map[string]any{"phase": "Finished", "verdict": "Passed"}
 	lt, err := rules.Admit(t.Context(), object)
 	must.Succeed(t, err)
 	same.As(t, "status", v1alpha1.LoadTestStatus{ObservedGeneration: -1, Phase: v1alpha1.PhasePending}, lt.Status)

@@ -1,5 +1,10 @@
 package v1alpha1
 
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // Accepted: can the operator carry the spec out?
 const (
 	// ConditionAccepted is True when the spec can be carried out.
@@ -32,7 +37,7 @@ const (
 	// ReasonPreflightPassed surfaces when all answers were as expected.
 	ReasonPreflightPassed = "PreflightPassed"
 	// ReasonPreflightFailed surfaces when an answer was not. It is the reason of
-	// conditions WorkersReady and Failed, too.
+	// conditions WorkersReady and CarriedOut, too.
 	ReasonPreflightFailed = "PreflightFailed"
 	// ReasonPreflightPending surfaces before the target has been asked.
 	ReasonPreflightPending = "PreflightPending"
@@ -153,7 +158,8 @@ const (
 	// ReasonStepCut surfaces when a step did not run as planned. With
 	// ReasonWorkerLost, a worker was lost in it.
 	ReasonStepCut = "StepCut"
-	// ReasonNotFinished surfaces when a run ended before it could be judged.
+	// ReasonNotFinished surfaces before a run has finished, and when it ended before it could be
+	// judged.
 	ReasonNotFinished = "NotFinished"
 )
 
@@ -171,11 +177,13 @@ const (
 	ReasonAuditInconclusive = "AuditInconclusive"
 )
 
-// Complete and Failed are terminal and exclusive: exactly one of them becomes
-// True, once, and stays.
+// CarriedOut: did the run go to its end? Absent before it has finished.
 const (
-	// ConditionComplete is True when the run went to its end, whatever the verdict.
-	ConditionComplete = "Complete"
+	// ConditionCarriedOut is True when the run went to its end, whatever the verdict, and False
+	// when it could not: the verdict is Error or Canceled then. It stays. Its reason is one of
+	// those below, or, of False, TargetNotAllowed, LimitExceeded, WorkerNotAllowed, InvalidSpec
+	// or BaselineRefused, too.
+	ConditionCarriedOut = "CarriedOut"
 	// ReasonAllStepsRan surfaces when all steps ran.
 	ReasonAllStepsRan = "AllStepsRan"
 	// ReasonStoppedOnBreach surfaces when steps were skipped after a breach.
@@ -190,10 +198,6 @@ const (
 	// carried out as it was planned, although no worker was lost.
 	ReasonStoppedOnCutStep = "StoppedOnCutStep"
 
-	// ConditionFailed is True when the run could not go to its end. Its reason is
-	// one of those below, TargetNotAllowed, LimitExceeded, WorkerNotAllowed, InvalidSpec
-	// or BaselineRefused.
-	ConditionFailed = "Failed"
 	// ReasonStartDeadlineExceeded surfaces when the workers were not ready in time.
 	ReasonStartDeadlineExceeded = "StartDeadlineExceeded"
 	// ReasonDeadlineExceeded surfaces when activeDeadlineSeconds ran out.
@@ -215,10 +219,16 @@ const (
 
 // Finished: is the run over?
 //
-// ConditionFinished becomes True together with Complete or Failed, and stays. Its
-// reason is the verdict. A client that waits for the end of a run waits for this
-// condition: Complete never becomes True in a run that ends as Error or Canceled.
+// ConditionFinished becomes True at the end of every run, together with CarriedOut, and stays.
+// Its reason is the verdict. A client that waits for the end of a run waits for this condition.
 const ConditionFinished = "Finished"
+
+// Passed: did the target pass?
+//
+// ConditionPassed is Unknown, with reason NotFinished, until the run has finished. Then its
+// reason is the verdict: it is True for Passed, False for Failed, and Unknown for
+// Inconclusive, Canceled and Error, which do not say.
+const ConditionPassed = "Passed"
 
 // Reconciling and Stalled follow the conventions of kstatus, by which Flux and other
 // tools read the state of any object. Each of them is True or absent.
@@ -256,3 +266,12 @@ const (
 	// ReasonAnnouncementFailed surfaces when the latest attempt failed.
 	ReasonAnnouncementFailed = "AnnouncementFailed"
 )
+
+// NotCarriedOut is the condition that says why a run could not go to its end; nil: it did, or
+// it has not finished.
+func NotCarriedOut(conditions []metav1.Condition) *metav1.Condition {
+	if c := meta.FindStatusCondition(conditions, ConditionCarriedOut); c != nil && c.Status == metav1.ConditionFalse {
+		return c
+	}
+	return nil
+}

@@ -56,7 +56,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 var listed = map[string]v1alpha1.LoadTestStatus{
 	"fresh": {}, // the operator has not seen it yet
 	"limiter-hash": {
-		Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed, TargetURL: "http://shop:80",
+		Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictFailed, TargetURL: "http://shop:80",
 		Summary: v1alpha1.Summary{
 			Step: "3/3", Workers: "4/4", Goodput: "2290/s", P95: "28ms", Errors: "0%", P99: "63ms", Unsent: "0.5%", Sustained: "400/s", Reason: "ThresholdBreached",
 		},
@@ -71,7 +71,7 @@ var listed = map[string]v1alpha1.LoadTestStatus{
 const columns = `
 NAME              PHASE      STEP   WORKERS   GOODPUT   P95    ERRORS   VERDICT
 fresh             Pending
-limiter-hash      Complete   3/3    4/4       2290/s    28ms   0%       Failed
+limiter-hash      Finished   3/3    4/4       2290/s    28ms   0%       Failed
 shortener-reads   Running    3/6    8/8       9998/s    41ms   0%
 `
 
@@ -95,7 +95,7 @@ func TestKubectlPrintsTheColumns(t *testing.T) {
 		}
 		same.As(t, "kubectl get "+name, strings.TrimSpace(columns), withoutAge(t, output))
 	}
-	output, err := kubectl("", "get", "lt", "--namespace", namespace, "-o", "wide", "--field-selector", "status.verdict=Failed,status.phase=Complete")
+	output, err := kubectl("", "get", "lt", "--namespace", namespace, "-o", "wide", "--field-selector", "status.verdict=Failed,status.phase=Finished")
 	must.Succeed(t, err)
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	if len(lines) != 2 || !strings.HasSuffix(strings.Join(strings.Fields(lines[0]), " "), "AGE TARGET SUSTAINED P99 UNSENT REASON") ||

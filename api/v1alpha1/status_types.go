@@ -19,10 +19,10 @@ type LoadTestStatus struct {
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 
-	// conditions are the state of the run, one for each question. Finished becomes True
-	// after every run, whatever its verdict. Reconciling is True until then, and Stalled
-	// after every verdict but Passed: so kstatus, and Flux with it, takes only a run that
-	// passed for ready.
+	// conditions are the state of the run, one for each question. Finished becomes True after
+	// every run, and Passed says whether the target passed. Reconciling is True until then, and
+	// Stalled after every verdict but Passed: so kstatus, and Flux with it, takes only a run
+	// that passed for ready.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -187,7 +187,7 @@ type StopCause struct {
 
 // Phase sums up the conditions.
 //
-// +kubebuilder:validation:Enum=Pending;Queued;Suspended;Starting;Running;Complete;Ended
+// +kubebuilder:validation:Enum=Pending;Queued;Suspended;Starting;Running;Finished
 type Phase string
 
 const (
@@ -201,16 +201,14 @@ const (
 	PhaseStarting Phase = "Starting"
 	// PhaseRunning is from the first step to the last.
 	PhaseRunning Phase = "Running"
-	// PhaseComplete is after a run that went to its end, whatever the verdict.
-	PhaseComplete Phase = "Complete"
-	// PhaseEnded is after a run that did not go to its end: the verdict is Error or
-	// Canceled.
-	PhaseEnded Phase = "Ended"
+	// PhaseFinished is after a run: condition CarriedOut says whether it went to its end, and
+	// the verdict what came of it.
+	PhaseFinished Phase = "Finished"
 )
 
 // Phases are all phases, in the order in which a run may be in them.
 func Phases() []Phase {
-	return []Phase{PhasePending, PhaseQueued, PhaseSuspended, PhaseStarting, PhaseRunning, PhaseComplete, PhaseEnded}
+	return []Phase{PhasePending, PhaseQueued, PhaseSuspended, PhaseStarting, PhaseRunning, PhaseFinished}
 }
 
 // Verdict is the judgement of a run.

@@ -45,7 +45,7 @@ func TestPlannedLoadsAreValidated(t *testing.T) {
 func TestEmptyStatusPartsAreLeftOut(t *testing.T) {
 	for want, test := range map[string]v1alpha1.LoadTest{
 		"":                       {},
-		`{"phase":"Ended"}`:      {Status: v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseEnded}},
+		`{"phase":"Finished"}`:   {Status: v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseFinished}},
 		`{"workers":{"lost":1}}`: {Status: v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Lost: 1}}},
 	} {
 		raw, err := json.Marshal(test)

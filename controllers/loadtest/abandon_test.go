@@ -70,12 +70,12 @@ func (r *fixture) count() (counted func(name, want string)) {
 // goes.
 func (r *fixture) abandoned(lt *v1alpha1.LoadTest, reason, message string) {
 	r.t.Helper()
-	failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
+	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != reason || !strings.Contains(failed.Message, message) {
 		r.t.Errorf("Failed is %+v\nwant %s: %s", failed, reason, message)
 	}
-	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded || lt.Status.CompletionTime == nil {
-		r.t.Errorf("verdict %q, phase %q, completed %v; want Error, Ended, now", lt.Status.Verdict, lt.Status.Phase, lt.Status.CompletionTime)
+	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFinished || lt.Status.CompletionTime == nil {
+		r.t.Errorf("verdict %q, phase %q, completed %v; want Error, Finished, now", lt.Status.Verdict, lt.Status.Phase, lt.Status.CompletionTime)
 	}
 	r.after(time.Minute)
 	r.mustPass(lt)

@@ -76,7 +76,7 @@ func finish(t *testing.T, lt *v1alpha1.LoadTest) {
 	now := metav1.NewTime(lt.CreationTimestamp.Time)
 	lt.Status = v1alpha1.LoadTestStatus{
 		ObservedGeneration: lt.Generation, StartTime: &now, CompletionTime: &now, Verdict: v1alpha1.VerdictPassed,
-		Phase: v1alpha1.PhaseComplete, Workers: v1alpha1.WorkerCounts{Desired: 2}, Steps: plan.Steps(&lt.Spec),
+		Phase: v1alpha1.PhaseFinished, Workers: v1alpha1.WorkerCounts{Desired: 2}, Steps: plan.Steps(&lt.Spec),
 		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Passed", LastTransitionTime: now}},
 	}
 	step := &lt.Status.Steps[0]

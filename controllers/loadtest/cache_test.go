@@ -8,7 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +45,7 @@ func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
 		}},
 	}
 	if finished {
-		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1alpha1.VerdictPassed, v1alpha1.PhaseComplete
+		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1alpha1.VerdictPassed, v1alpha1.PhaseFinished
 		lt.Status.Steps[0].State = v1alpha1.StepComplete
 		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "100", Rung: 2, State: v1alpha1.StepSkipped})
 		lt.Status.Conditions = []metav1.Condition{{
@@ -220,7 +219,7 @@ func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
 		cachedAs(t, c, lt, &v1alpha1.LoadTest{})
 		r.mustPass(lt)
 	}
-	if failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed); failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused {
+	if failed := v1alpha1.NotCarriedOut(lt.Status.Conditions); failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused {
 		t.Errorf("Failed is %+v, want CreateRefused", failed)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); !apierrors.IsNotFound(err) {

@@ -17,8 +17,8 @@ func TestWrittenStatusesAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := NewMetrics(registry)
 	running := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning}
-	passed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictPassed}
-	failed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictFailed}
+	passed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictPassed}
+	failed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictFailed}
 	for _, change := range [][2]v1alpha1.LoadTestStatus{
 		{running, running}, {running, passed}, {passed, passed}, {running, passed}, {running, failed}, {failed, failed},
 	} {
@@ -71,8 +71,7 @@ loadtest_status_bytes_total 6000
 loadtest_status_writes_total 6
 # HELP loadtest_transitions_total Runs that entered a phase.
 # TYPE loadtest_transitions_total counter
-loadtest_transitions_total{to="Complete"} 3
-loadtest_transitions_total{to="Ended"} 0
+loadtest_transitions_total{to="Finished"} 3
 loadtest_transitions_total{to="Queued"} 0
 loadtest_transitions_total{to="Running"} 0
 loadtest_transitions_total{to="Starting"} 0

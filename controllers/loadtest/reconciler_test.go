@@ -72,7 +72,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	}
 	r.after(2 * time.Second)
 	r.mustPass(lt)
-	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionComplete) || lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionCarriedOut) || lt.Status.Verdict != v1alpha1.VerdictPassed {
 		t.Fatalf("not complete and passed: %+v", lt.Status)
 	}
 	if got := lt.Status.Steps[0].Result.Sent; got != 20 {
@@ -256,7 +256,7 @@ func live(r *fixture, lt *v1alpha1.LoadTest, failed *bool) {
 			bringPods(r.t, lt)
 			pods = true
 		}
-		if meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionComplete) {
+		if meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionCarriedOut) {
 			return
 		}
 		r.after(time.Second)
@@ -277,7 +277,7 @@ func TestForeignJob(t *testing.T) {
 	}
 	r.mustPass(lt)
 	r.mustPass(lt)
-	failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
+	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job with the name of the LoadTest exists") {
 		t.Errorf("Failed is %+v", failed)
 	}

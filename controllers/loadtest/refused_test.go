@@ -10,7 +10,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,7 +49,7 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 				t.Fatalf("after the refusal: again after %v, want at once", result.RequeueAfter)
 			}
 			r.mustPass(lt)
-			failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
+			failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 			if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.HasPrefix(failed.Message, tc.want) {
 				t.Errorf("Failed is %+v\nwant %s", failed, tc.want)
 			}
@@ -126,7 +125,7 @@ func TestARefusedJobIsGivenUp(t *testing.T) {
 	r.mustPass(lt)
 	r.after(301 * time.Second)
 	r.mustPass(lt)
-	failed := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFailed)
+	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, "exceeded quota: none") {
 		t.Errorf("Failed is %+v", failed)
 	}

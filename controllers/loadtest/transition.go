@@ -43,10 +43,8 @@ func reasonOfPhase(s *v1alpha1.LoadTestStatus) string {
 	switch s.Phase {
 	case v1alpha1.PhaseQueued:
 		return reasonOf(s, v1alpha1.ConditionQueued)
-	case v1alpha1.PhaseComplete:
-		return reasonOf(s, v1alpha1.ConditionComplete)
-	case v1alpha1.PhaseEnded:
-		return reasonOf(s, v1alpha1.ConditionFailed)
+	case v1alpha1.PhaseFinished:
+		return reasonOf(s, v1alpha1.ConditionCarriedOut)
 	default:
 		return ""
 	}

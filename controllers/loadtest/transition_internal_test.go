@@ -43,15 +43,15 @@ func TestTransitions(t *testing.T) {
 		},
 		"the end": {
 			status{Phase: v1alpha1.PhaseRunning, Steps: steps(v1alpha1.StepRunning, v1alpha1.StepPending)},
-			status{Phase: v1alpha1.PhaseComplete, Steps: steps(v1alpha1.StepComplete, v1alpha1.StepSkipped), Conditions: conditions("Complete", "StoppedOnBreach")},
+			status{Phase: v1alpha1.PhaseFinished, Steps: steps(v1alpha1.StepComplete, v1alpha1.StepSkipped), Conditions: conditions("CarriedOut", "StoppedOnBreach")},
 			[]transition{
-				{of: "run", from: "Running", to: "Complete", reason: "StoppedOnBreach"},
+				{of: "run", from: "Running", to: "Finished", reason: "StoppedOnBreach"},
 				{of: "step", from: "Running", to: "Complete", step: "a"}, {of: "step", from: "Pending", to: "Skipped", step: "b"},
 			},
 		},
 		"a failure": {
-			status{Phase: v1alpha1.PhaseStarting}, status{Phase: v1alpha1.PhaseEnded, Conditions: conditions("Failed", "CreateRefused")},
-			[]transition{{of: "run", from: "Starting", to: "Ended", reason: "CreateRefused"}},
+			status{Phase: v1alpha1.PhaseStarting}, status{Phase: v1alpha1.PhaseFinished, Conditions: conditions("CarriedOut", "CreateRefused")},
+			[]transition{{of: "run", from: "Starting", to: "Finished", reason: "CreateRefused"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

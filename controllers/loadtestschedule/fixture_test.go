@@ -142,8 +142,8 @@ func (f *fixture) one() *v1alpha1.LoadTest {
 func (f *fixture) finish(lt *v1alpha1.LoadTest, verdict v1alpha1.Verdict, p99 time.Duration) {
 	f.t.Helper()
 	now := metav1.NewTime(f.clock.Now().Truncate(time.Second))
-	lt.Status.Phase, lt.Status.Verdict, lt.Status.StartTime, lt.Status.CompletionTime = v1alpha1.PhaseComplete, verdict, &now, &now
-	for _, condition := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionFinished} {
+	lt.Status.Phase, lt.Status.Verdict, lt.Status.StartTime, lt.Status.CompletionTime = v1alpha1.PhaseFinished, verdict, &now, &now
+	for _, condition := range []string{v1alpha1.ConditionCarriedOut, v1alpha1.ConditionFinished} {
 		lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: string(verdict), LastTransitionTime: now})
 	}
 	lt.Status.Workers.Desired = 1

@@ -141,7 +141,7 @@ func result(t *testing.T, n int64) *v1alpha1.StepResult {
 // stripped is a finished LoadTest as the cache has it.
 func stripped(lt v1alpha1.LoadTest, verdict v1alpha1.Verdict, after time.Duration) v1alpha1.LoadTest {
 	end := metav1.NewTime(noon.Add(after))
-	lt.Status.Phase, lt.Status.Verdict, lt.Status.CompletionTime, lt.Status.Steps = v1alpha1.PhaseComplete, verdict, &end, nil
+	lt.Status.Phase, lt.Status.Verdict, lt.Status.CompletionTime, lt.Status.Steps = v1alpha1.PhaseFinished, verdict, &end, nil
 	return lt
 }
 
@@ -180,7 +180,7 @@ func TestRunningStepIsShownAsItIsMeasured(t *testing.T) {
 		"loadtest_response_time_seconds{name=a} count": 101, "loadtest_response_time_seconds{name=a} sum": 100*0.0050015 + 2.0003835, // the means of their slots
 		"loadtest_users{name=a}": 100, "loadtest_planned_requests_per_second{name=a}": 0,
 		"loadtest_workers{name=a,state=desired}": 4, "loadtest_workers{name=a,state=silent}": 1,
-		"loadtest_phase{name=a,phase=Running}": 1, "loadtest_phase{name=a,phase=Complete}": 0, "loadtest_verdict{name=a,verdict=Passed}": 0,
+		"loadtest_phase{name=a,phase=Running}": 1, "loadtest_phase{name=a,phase=Finished}": 0, "loadtest_verdict{name=a,verdict=Passed}": 0,
 	})
 }
 
@@ -218,7 +218,7 @@ func TestFinishedRunKeepsItsLoad(t *testing.T) {
 	o.live["uid-of-a"] = report(0, 100)
 	o.scrape()
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Phase = v1alpha1.VerdictFailed, v1alpha1.PhaseComplete
+	last.Verdict, last.Phase = v1alpha1.VerdictFailed, v1alpha1.PhaseFinished
 	for i := range last.Steps {
 		last.Steps[i].State = v1alpha1.StepSkipped
 	}

@@ -134,7 +134,7 @@ func TestCurrentLeavesOutWhatHasChanged(t *testing.T) {
 // follow run.
 func TestFailuresLeaveNoResult(t *testing.T) {
 	broken := recordtest.All()["004-hash"].LoadTests[0]
-	broken.Status.Phase, broken.Status.Verdict = v1alpha1.PhaseEnded, v1alpha1.VerdictError
+	broken.Status.Phase, broken.Status.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictError
 	tests := map[string]struct {
 		fault func(*fixture)
 		want  string
@@ -145,7 +145,7 @@ func TestFailuresLeaveNoResult(t *testing.T) {
 		"no verdict": {func(s *fixture) { s.Stub("kubectl loadtest run --namespace seed-004-hash", "exit 4") }, "004-hash: kubectl loadtest run: exit status 4"},
 		"the verdict Error": {func(s *fixture) {
 			s.Returns("kubectl get loadtest single-client-burst", broken)
-		}, `004-hash: single-client-burst is Ended with the verdict "Error"`},
+		}, `004-hash: single-client-burst did not go to its end: it is Finished with the verdict "Error"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

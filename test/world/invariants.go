@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
@@ -98,11 +99,31 @@ func (w *World) checkTerminal(before, after *v1alpha1.LoadTest) {
 	if lifecycle.Finished(before) && (!lifecycle.Finished(after) || a.Verdict != b.Verdict || !equality.Semantic.DeepEqual(a.Steps, b.Steps)) {
 		w.violated(terminalOnce, "verdict %s became %s", b.Verdict, a.Verdict)
 	}
-	complete := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionComplete)
-	failed := meta.IsStatusConditionTrue(a.Conditions, v1alpha1.ConditionFailed)
+	carriedOut := meta.FindStatusCondition(a.Conditions, v1alpha1.ConditionCarriedOut)
 	over := lifecycle.Finished(after)
-	if complete && failed || over != (complete || failed) || over != (a.Verdict != "") || over != (a.CompletionTime != nil) {
-		w.violated(terminalOnce, "Complete=%t, Failed=%t, verdict %q, completionTime %v", complete, failed, a.Verdict, a.CompletionTime)
+	if over != (carriedOut != nil) || over != (a.Verdict != "") || over != (a.CompletionTime != nil) {
+		w.violated(terminalOnce, "CarriedOut %v, verdict %q, completionTime %v", carriedOut, a.Verdict, a.CompletionTime)
+	}
+	w.checkVerdict(a, carriedOut)
+}
+
+// checkVerdict holds conditions Passed and CarriedOut to the verdict.
+func (w *World) checkVerdict(s *v1alpha1.LoadTestStatus, carriedOut *metav1.Condition) {
+	passed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionPassed)
+	want, ended := metav1.ConditionUnknown, false
+	switch s.Verdict {
+	case v1alpha1.VerdictPassed:
+		want = metav1.ConditionTrue
+	case v1alpha1.VerdictFailed:
+		want = metav1.ConditionFalse
+	case v1alpha1.VerdictError, v1alpha1.VerdictCanceled:
+		ended = true
+	}
+	if passed == nil || passed.Status != want {
+		w.violated(terminalOnce, "verdict %q, Passed %v", s.Verdict, passed)
+	}
+	if carriedOut != nil && ended != (carriedOut.Status == metav1.ConditionFalse) {
+		w.violated(terminalOnce, "verdict %q, CarriedOut %v", s.Verdict, carriedOut)
 	}
 }
 

@@ -135,7 +135,7 @@ func at(t *metav1.MicroTime, state v1alpha1.StepState) string {
 
 // checkTold holds a status of a world without faults to what must always be true.
 func (w *World) checkTold(before, after *v1alpha1.LoadTestStatus) {
-	for _, terminal := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionFailed, v1alpha1.ConditionFinished, v1alpha1.ConditionStalled} {
+	for _, terminal := range []string{v1alpha1.ConditionCarriedOut, v1alpha1.ConditionPassed, v1alpha1.ConditionFinished, v1alpha1.ConditionStalled} {
 		if meta.IsStatusConditionTrue(before.Conditions, terminal) && !meta.IsStatusConditionTrue(after.Conditions, terminal) {
 			w.violated(terminalOnce, "%s flipped back", terminal)
 		}

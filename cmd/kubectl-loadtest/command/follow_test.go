@@ -75,7 +75,7 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 }
 
 func TestFollow(t *testing.T) {
-	start, end := seen("1", v1alpha1.PhaseStarting), seen("1", v1alpha1.PhaseComplete, over)
+	start, end := seen("1", v1alpha1.PhaseStarting), seen("1", v1alpha1.PhaseFinished, over)
 	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
 	event := func(kind watch.EventType, lt *v1alpha1.LoadTest) watch.Event {
 		return watch.Event{Type: kind, Object: lt}
@@ -139,7 +139,7 @@ func TestFollow(t *testing.T) {
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
 		"another of the same name": {
-			gets:    []moment{{lt: start}, {lt: seen("2", v1alpha1.PhaseComplete, over)}},
+			gets:    []moment{{lt: start}, {lt: seen("2", v1alpha1.PhaseFinished, over)}},
 			watches: [][]watch.Event{{}},
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
@@ -157,8 +157,8 @@ func TestFollow(t *testing.T) {
 				return
 			}
 			must.Succeed(t, err)
-			if got.Status.Phase != v1alpha1.PhaseComplete {
-				t.Errorf("follow() returned phase %s, want Complete", got.Status.Phase)
+			if got.Status.Phase != v1alpha1.PhaseFinished {
+				t.Errorf("follow() returned phase %s, want Finished", got.Status.Phase)
 			}
 			if logged := strings.Contains(log.String(), "does not answer"); logged != (test.wantLog != nil) {
 				t.Errorf("the log has the error: %t, want %t:\n%s", logged, test.wantLog != nil, log.String())
@@ -193,7 +193,7 @@ func TestFollowShowsTheElapsedTime(t *testing.T) {
 		for range 3 {
 			ticks <- time.Time{}
 		}
-		open.Modify(seen("1", v1alpha1.PhaseComplete, over))
+		open.Modify(seen("1", v1alpha1.PhaseFinished, over))
 	}()
 	must.Succeed(t, f.watchUntilClosed(t.Context(), ticks))
 	if n := f.display.(*shows).n; n != 4 {

@@ -189,12 +189,12 @@ const (
 
 // finished is the status of a finished run.
 func finished(verdict string) string {
-	phase, condition := "Complete", "Complete"
+	carriedOut := "True"
 	if verdict == "Canceled" || verdict == "Error" {
-		phase, condition = "Ended", "Failed"
+		carriedOut = "False"
 	}
-	return `{phase: ` + phase + `, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 999/s, p95: 41ms, errors: 0%},
-		conditions: [{type: ` + condition + `, status: "True", reason: AllStepsRan, message: That was it.}, {type: Finished, status: "True", reason: ` + verdict + `, message: That was it.}],
+	return `{phase: Finished, verdict: ` + verdict + `, workers: {desired: 2, ready: 2}, summary: {step: 1/1, workers: 2/2, goodput: 999/s, p95: 41ms, errors: 0%},
+		conditions: [{type: CarriedOut, status: "` + carriedOut + `", reason: AllStepsRan, message: That was it.}, {type: Finished, status: "True", reason: ` + verdict + `, message: That was it.}],
 		steps: [{name: 10 users, rung: 1, load: {users: 10, duration: 5s}, state: Complete, result: {due: 10, sent: 10, completed: 10, expected: 10, failed: 0, unsent: 0, late: 0,
 			outcomes: {success: 10, rateLimited: 0, clientError: 0, serverError: 0, unexpectedStatus: 0, timeout: 0, refused: 0, reset: 0, dns: 0, tls: 0, badResponse: 0, unfinished: 0, other: 0}}}]}`
 }

@@ -85,7 +85,7 @@ func TestReportOfWhatWasKept(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	kept := func(namespace, uid, completed, verdict string) string {
 		lt := "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTest, metadata: {name: checkout, namespace: " + namespace + ", uid: " + uid + "}, " +
-			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Complete}}"
+			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Finished}}"
 		list := "{apiVersion: v1, kind: List, items: [" + lt + "]}"
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
 	"github.com/loadtest-dev/loadtest-operator/config/samples"
 )
@@ -87,10 +87,8 @@ func (c *config) writePage(o outcome, file string) error {
 // sentence is the verdict in a line, and why.
 func sentence(lt *v1alpha1.LoadTest) string {
 	line := "try: " + strings.ToUpper(string(lt.Status.Verdict))
-	for _, kind := range []string{v1alpha1.ConditionFailed, v1alpha1.ConditionThresholdsMet} {
-		if c := meta.FindStatusCondition(lt.Status.Conditions, kind); c != nil {
-			return line + ": " + c.Message
-		}
+	if why := report.Judgement(&lt.Status); why != "" {
+		return line + ": " + why
 	}
 	return line
 }

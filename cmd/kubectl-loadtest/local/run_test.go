@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -193,7 +192,7 @@ func TestWorkerThatEndsIsLost(t *testing.T) {
 	c.Command = []string{c.Command[0], "-test.run=^$", "-test.v=false"}
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, burst), c)
 	must.Succeed(t, err)
-	failed := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionFailed)
+	failed := v1alpha1.NotCarriedOut(got.Status.Conditions)
 	if got.Status.Verdict != v1alpha1.VerdictError || failed == nil || failed.Reason != v1alpha1.ReasonWorkerLost {
 		t.Errorf("verdict %s, condition %+v, want Error because of WorkerLost", got.Status.Verdict, failed)
 	}

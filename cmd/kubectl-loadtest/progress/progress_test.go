@@ -238,7 +238,7 @@ func TestLineOmitsElapsedTime(t *testing.T) {
 func TestFinished(t *testing.T) {
 	for status, want := range map[string]bool{
 		`{}`:                                 false,
-		`{phase: Complete, verdict: Passed}`: false, // conditions decide, the rest is for people
+		`{phase: Finished, verdict: Passed}`: false, // conditions decide, the rest is for people
 		`{conditions: [{type: Finished, status: "True"}]}`:  true,
 		`{conditions: [{type: Finished, status: Unknown}]}`: false,
 	} {

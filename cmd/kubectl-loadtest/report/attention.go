@@ -49,7 +49,7 @@ func alarming(c metav1.Condition) bool {
 		return c.Status == metav1.ConditionFalse
 	case v1alpha1.ConditionSuspended:
 		return c.Status == metav1.ConditionTrue
-	case v1alpha1.ConditionComplete:
+	case v1alpha1.ConditionCarriedOut:
 		return c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonAllStepsRan
 	}
 	return false

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -101,8 +100,8 @@ func Phase(s *v1alpha1.LoadTestStatus) string {
 // Judgement is the sentence behind the verdict: why the run could not go to its
 // end or, when it did, the result of the thresholds.
 func Judgement(s *v1alpha1.LoadTestStatus) string {
-	if failed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFailed); failed != nil && failed.Status == metav1.ConditionTrue {
-		return failed.Message
+	if why := v1alpha1.NotCarriedOut(s.Conditions); why != nil {
+		return why.Message
 	}
 	if met := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionThresholdsMet); met != nil {
 		return met.Message

@@ -40,14 +40,14 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 		return r.out
 	}
 	s := &r.out.Status
-	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1alpha1.VerdictError, v1alpha1.PhaseEnded
+	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1alpha1.VerdictError, v1alpha1.PhaseFinished
 	s.Steps = r.abandonedSteps(cause.Refused)
 	s.Auditing = nil
 	if cause.Refused >= withoutResults {
 		s.Baseline, s.Environment = nil, nil
 	}
 	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
-	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, cause.Reason, cause.Message)
+	r.set(v1alpha1.ConditionCarriedOut, metav1.ConditionFalse, cause.Reason, cause.Message)
 	r.conclude()
 	done := metav1.NewTime(now)
 	s.CompletionTime = &done

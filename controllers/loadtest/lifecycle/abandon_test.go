@@ -46,9 +46,9 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 			t.Errorf("refused %d times: directive %+v, again after %v, events %v", refused, d.Directive, d.RequeueAfter, d.Events)
 		}
 		for kind, want := range map[string]string{
-			v1alpha1.ConditionFailed:   "True StatusRefused: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
-			v1alpha1.ConditionFinished: "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
-			v1alpha1.ConditionStalled:  "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1alpha1.ConditionCarriedOut: "False StatusRefused: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1alpha1.ConditionFinished:   "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1alpha1.ConditionStalled:    "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
 		} {
 			if diff := cmp.Diff(want, said(d.Status, kind)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", kind, diff)
@@ -63,8 +63,8 @@ func TestAbandonedStepsAreSkipped(t *testing.T) {
 	if d.Status.Steps[1].State != v1alpha1.StepSkipped || d.Status.Verdict != v1alpha1.VerdictError {
 		t.Errorf("the step is %s, the verdict %s; want Skipped, Error", d.Status.Steps[1].State, d.Status.Verdict)
 	}
-	if got := said(d.Status, v1alpha1.ConditionFailed); !strings.HasPrefix(got, "True InternalError: The operator failed on this run again and again: no. ") {
-		t.Errorf("Failed is %s", got)
+	if got := failure(d.Status); !strings.HasPrefix(got, "InternalError: The operator failed on this run again and again: no. ") {
+		t.Errorf("it ended with %s", got)
 	}
 }
 

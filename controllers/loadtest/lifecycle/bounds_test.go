@@ -52,7 +52,7 @@ func TestRunWithoutAuditsInItsStatusGoesOn(t *testing.T) {
 	lt := storing(limited(0))
 	s := decide(lt, lastOf(1, 10*time.Second), 20*time.Second).Status
 	if s.Verdict != "" || s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepRunning {
-		t.Errorf("verdict %q (%s), the steps are %s and %s; want none, Complete, Running", s.Verdict, said(s, v1alpha1.ConditionFailed), s.Steps[0].State, s.Steps[1].State)
+		t.Errorf("verdict %q (%s), the steps are %s and %s; want none, Complete, Running", s.Verdict, failure(s), s.Steps[0].State, s.Steps[1].State)
 	}
 	lt = storing(&v1alpha1.LoadTest{Spec: ladder()})
 	lt.Spec.Terminate = true
@@ -113,8 +113,8 @@ func TestNoStepBeginsWithoutAWorker(t *testing.T) {
 		lt := continuing(rests(limited(1), 5*time.Second)) // until the 35th second
 		lt.Status.Workers.Desired = 2
 		s := decide(lt, awaited(tc.workers...), 35*time.Second).Status
-		if complete := said(s, v1alpha1.ConditionComplete); s.Steps[2].State != tc.state || !strings.HasPrefix(complete, strings.TrimSpace("True "+tc.reason)) && tc.reason != "" {
-			t.Errorf("%s: the step is %s, Complete is %s; want %s, %s", name, s.Steps[2].State, complete, tc.state, tc.reason)
+		if complete := said(s, v1alpha1.ConditionCarriedOut); s.Steps[2].State != tc.state || !strings.HasPrefix(complete, strings.TrimSpace("True "+tc.reason)) && tc.reason != "" {
+			t.Errorf("%s: the step is %s, CarriedOut is %s; want %s, %s", name, s.Steps[2].State, complete, tc.state, tc.reason)
 		}
 	}
 }

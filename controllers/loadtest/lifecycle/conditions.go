@@ -36,22 +36,35 @@ func (r *pass) conclude() (goesOn bool) {
 		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionQueued) // it was held or ended before it could begin
 	}
 	if s.Verdict == "" {
+		r.set(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run has not finished.")
 		r.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, string(s.Phase), underWay[s.Phase])
 		return true
 	}
 	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
 	reason, message := string(s.Verdict), explanation(s.Conditions)
 	r.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message)
+	r.set(v1alpha1.ConditionPassed, passed(s.Verdict), reason, message)
 	if s.Verdict != v1alpha1.VerdictPassed {
 		r.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, message)
 	}
 	return true
 }
 
+// passed says whether a target with that verdict has passed.
+func passed(v v1alpha1.Verdict) metav1.ConditionStatus {
+	switch v {
+	case v1alpha1.VerdictPassed:
+		return metav1.ConditionTrue
+	case v1alpha1.VerdictFailed:
+		return metav1.ConditionFalse
+	}
+	return metav1.ConditionUnknown
+}
+
 // explanation is the sentence behind a verdict: why the run could not go to its end
 // or, when it did, how it was judged.
 func explanation(conditions []metav1.Condition) string {
-	c := meta.FindStatusCondition(conditions, v1alpha1.ConditionFailed)
+	c := v1alpha1.NotCarriedOut(conditions)
 	if c == nil {
 		c = meta.FindStatusCondition(conditions, v1alpha1.ConditionThresholdsMet)
 	}

@@ -37,29 +37,29 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 		"the same":             {workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseRunning, reason: v1alpha1.ReasonAllReady},
 		"one is not ready yet": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseStarting, reason: v1alpha1.ReasonWaiting},
 		"one differs": {
-			workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,
+			workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonDescriptorsDiffer,
 			message: "1 of 3 workers: target.grpc: worker 2 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom.",
 		},
-		"one differs while another is not ready": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer},
+		"one differs while another is not ready": {workers: []exchange.Worker{busy, worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonDescriptorsDiffer},
 		"one was given others": {
-			given: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(otherDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,
+			given: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(otherDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonDescriptorsDiffer,
 			message: "1 of 3 workers: target.grpc: worker 1 encodes calls by descriptors sha256:222222222222, and worker 0 by sha256:111111111111: the content of descriptorsFrom was changed while the workers started; create the LoadTest again.",
 		},
 		"one does not say": {
-			workers: []exchange.Worker{worker(oneDigest, ""), worker("", ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonInvalidSpec,
+			workers: []exchange.Worker{worker(oneDigest, ""), worker("", ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonInvalidSpec,
 			message: "1 of 3 workers: grpc: the worker does not report by which descriptors it encodes calls; use a worker image of the operator's version.",
 		},
 		"a preflight alone is encoded by others": {
-			noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer,
+			noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(otherDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonDescriptorsDiffer,
 		},
 		"a preflight of both targets": {
-			versus: true, noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonInvalidSpec,
+			versus: true, noCalls: true, asks: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonInvalidSpec,
 		},
 		"without calls":       {noCalls: true, workers: []exchange.Worker{worker("", ""), worker("", ""), worker("", "")}, phase: v1alpha1.PhaseRunning, reason: v1alpha1.ReasonAllReady},
 		"two targets":         {versus: true, workers: []exchange.Worker{worker(oneDigest, otherDigest), worker(oneDigest, otherDigest), worker(oneDigest, otherDigest)}, phase: v1alpha1.PhaseRunning, reason: v1alpha1.ReasonAllReady},
-		"the control differs": {versus: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonDescriptorsDiffer},
+		"the control differs": {versus: true, workers: []exchange.Worker{worker(oneDigest, oneDigest), worker(oneDigest, otherDigest), worker(oneDigest, oneDigest)}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonDescriptorsDiffer},
 		"nothing of the control": {
-			versus: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseEnded, reason: v1alpha1.ReasonInvalidSpec,
+			versus: true, workers: []exchange.Worker{worker(oneDigest, ""), worker(oneDigest, ""), worker(oneDigest, "")}, phase: v1alpha1.PhaseFinished, reason: v1alpha1.ReasonInvalidSpec,
 		},
 	}
 	for name, tt := range tests {
@@ -90,7 +90,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 			if begun := tt.phase == v1alpha1.PhaseRunning; begun && (target != tt.workers[0].Descriptors || other != tt.workers[0].ControlDescriptors) || !begun && target+other != "" {
 				t.Errorf("the status has %q and %q", target, other)
 			}
-			if s.Phase == v1alpha1.PhaseEnded && s.Verdict != v1alpha1.VerdictError {
+			if s.Phase == v1alpha1.PhaseFinished && s.Verdict != v1alpha1.VerdictError {
 				t.Errorf("verdict %s", s.Verdict)
 			}
 		})

@@ -83,7 +83,7 @@ func (c *choices) status() v1alpha1.LoadTestStatus {
 	for range c.of(3) {
 		s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "p95", State: v1alpha1.ThresholdPassed})
 	}
-	for _, condition := range []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionFinished, v1alpha1.ConditionFailed, v1alpha1.ConditionSuspended} {
+	for _, condition := range []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionFinished, v1alpha1.ConditionCarriedOut, v1alpha1.ConditionSuspended} {
 		if c.of(4) == 3 {
 			meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Some"})
 		}

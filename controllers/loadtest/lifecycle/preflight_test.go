@@ -74,18 +74,18 @@ func TestTargetVerified(t *testing.T) {
 		"all have asked, and one is busy with the setup": {questions: questions(), seen: three(seeding), want: pending, phase: v1alpha1.PhaseStarting},
 		"one waits for the target":                       {questions: questions(), seen: three(waiting), want: pending, phase: v1alpha1.PhaseStarting},
 		"all have asked":                                 {questions: questions(), seen: three(ready), want: passed, phase: v1alpha1.PhaseRunning},
-		"one had another answer":                         {questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseEnded},
+		"one had another answer":                         {questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFinished},
 		"one did not ask all, and says that it is ready": {
-			questions: questions(), seen: three(old), phase: v1alpha1.PhaseEnded,
+			questions: questions(), seen: three(old), phase: v1alpha1.PhaseFinished,
 			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
 		},
-		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseEnded},
+		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseFinished},
 		"one had another answer when another could not ask": {
-			questions: questions(), want: failed, phase: v1alpha1.PhaseEnded,
+			questions: questions(), want: failed, phase: v1alpha1.PhaseFinished,
 			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(refusing), there(wrong), there(ready)}},
 		},
 		"one had another answer when the run was ended": {
-			questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseEnded,
+			questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFinished,
 			edit: func(s *v1alpha1.LoadTestSpec) { s.Terminate = true },
 		},
 		"one had another answer when the run was held": {

@@ -129,7 +129,7 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 		phase v1alpha1.Phase
 		event string
 	}{
-		"it is terminated":   {func(s *v1alpha1.LoadTestSpec) { s.Terminate = true }, "", v1alpha1.PhaseEnded, v1alpha1.ReasonTerminated},
+		"it is terminated":   {func(s *v1alpha1.LoadTestSpec) { s.Terminate = true }, "", v1alpha1.PhaseFinished, v1alpha1.ReasonTerminated},
 		"it is held":         {func(s *v1alpha1.LoadTestSpec) { s.Suspend = true }, "", v1alpha1.PhaseSuspended, v1alpha1.ReasonSuspended},
 		"runs are stopped":   {nil, "stop: {}", v1alpha1.PhaseSuspended, v1alpha1.ReasonStopped},
 		"quiet hours come":   {nil, `quietHours: [{from: "09:00", to: "11:00"}]`, v1alpha1.PhaseSuspended, v1alpha1.ReasonQuietHours},

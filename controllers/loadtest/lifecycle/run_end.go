@@ -20,7 +20,7 @@ func (r *running) finish(i int, reason string) {
 	j := verdict.Final(r.spec, s)
 	s.Verdict = j.Verdict
 	s.MaxSustainedUsers, s.MaxSustainedRate = j.Sustained.Users, j.Sustained.Rate
-	s.Phase = v1alpha1.PhaseComplete
+	s.Phase = v1alpha1.PhaseFinished
 	r.judged(j)
 	message := map[string]string{
 		v1alpha1.ReasonAllStepsRan:         "All steps ran.",
@@ -29,7 +29,7 @@ func (r *running) finish(i int, reason string) {
 		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
 		v1alpha1.ReasonStoppedOnCutStep:    "A step did not run as planned; the steps after it were skipped.",
 	}[reason]
-	r.set(v1alpha1.ConditionComplete, metav1.ConditionTrue, reason, message)
+	r.set(v1alpha1.ConditionCarriedOut, metav1.ConditionTrue, reason, message)
 	r.complete()
 	text := fmt.Sprintf("Verdict %s: %s", j.Verdict, j.Message)
 	if j.Verdict == v1alpha1.VerdictPassed {
@@ -76,7 +76,7 @@ func (r *pass) cancel() {
 func (r *pass) fail(v v1alpha1.Verdict, reason, message string) {
 	s := &r.out.Status
 	s.Verdict = v
-	s.Phase = v1alpha1.PhaseEnded
+	s.Phase = v1alpha1.PhaseFinished
 	r.giveUpAudits()
 	for i := range s.Steps {
 		switch s.Steps[i].State {
@@ -87,7 +87,7 @@ func (r *pass) fail(v v1alpha1.Verdict, reason, message string) {
 		}
 	}
 	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
-	r.set(v1alpha1.ConditionFailed, metav1.ConditionTrue, reason, message)
+	r.set(v1alpha1.ConditionCarriedOut, metav1.ConditionFalse, reason, message)
 	r.complete()
 	r.warn(reason, message)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -231,7 +230,7 @@ func TestReportWithoutAResultIsTheRunsError(t *testing.T) {
 	if out.Verdict != v1alpha1.VerdictError {
 		t.Errorf("verdict: %s, want Error", out.Verdict)
 	}
-	failed := meta.FindStatusCondition(out.Conditions, v1alpha1.ConditionFailed)
+	failed := v1alpha1.NotCarriedOut(out.Conditions)
 	if failed == nil || failed.Reason != v1alpha1.ReasonInvalidResult || !strings.Contains(failed.Message, "the measurements cannot be merged") {
 		t.Errorf("Failed is %+v, want why", failed)
 	}

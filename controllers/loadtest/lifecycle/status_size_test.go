@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -59,7 +58,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if c := meta.FindStatusCondition(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions, v1alpha1.ConditionFailed); c != nil {
+			if c := v1alpha1.NotCarriedOut(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions); c != nil {
 				got = c.Message
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -76,7 +76,7 @@ func reasonOf(conditions []metav1.Condition) string {
 		kind   string
 		status metav1.ConditionStatus
 	}{
-		{v1alpha1.ConditionFailed, metav1.ConditionTrue}, {v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
+		{v1alpha1.ConditionCarriedOut, metav1.ConditionFalse}, {v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
 		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
 		{v1alpha1.ConditionSuspended, metav1.ConditionTrue}, {v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
 	} {

@@ -43,7 +43,7 @@ func TestReasonOfTheSummary(t *testing.T) {
 		"WorkersReadyFalse":    {waits},
 		"SuspendedTrue":        {waits, held},
 		"ThresholdsMetFalse":   {waits, held, condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse)},
-		"FailedTrue":           {waits, condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown), condition(v1alpha1.ConditionFailed, metav1.ConditionTrue)},
+		"CarriedOutFalse":      {waits, condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown), condition(v1alpha1.ConditionCarriedOut, metav1.ConditionFalse)},
 		"ThresholdsMetUnknown": {waits, condition(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown)},
 	} {
 		if got := reasonOf(conditions); got != want {

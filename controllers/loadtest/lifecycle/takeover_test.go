@@ -136,9 +136,9 @@ func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 			lt := limited(1)
 			edit(&lt.Status)
 			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second))
-			want := "True InvalidStatus: The run cannot continue from this status: status." + want + ". Create the LoadTest again."
-			if got := said(d.Status, v1alpha1.ConditionFailed); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
-				t.Errorf("verdict %s, Failed %s; want Error, %s", d.Status.Verdict, got, want)
+			want := "InvalidStatus: The run cannot continue from this status: status." + want + ". Create the LoadTest again."
+			if got := failure(d.Status); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
+				t.Errorf("verdict %s, not carried out %s; want Error, %s", d.Status.Verdict, got, want)
 			}
 		})
 	}

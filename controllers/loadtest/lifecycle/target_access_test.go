@@ -48,8 +48,8 @@ func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 			seen := awaited(ready, ready, ready)
 			seen.Access = &lifecycle.Access{Refusal: why}
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second))
-			if d.Status.Verdict != v1alpha1.VerdictError || said(d.Status, v1alpha1.ConditionFailed) != "True TargetNotAllowed: "+why {
-				t.Errorf("verdict %s: %s", d.Status.Verdict, said(d.Status, v1alpha1.ConditionFailed))
+			if d.Status.Verdict != v1alpha1.VerdictError || failure(d.Status) != "TargetNotAllowed: "+why {
+				t.Errorf("verdict %s: %s", d.Status.Verdict, failure(d.Status))
 			}
 		})
 	}

@@ -32,9 +32,8 @@ const announcementFormat = "loadtest.dev/verdict/v1"
 // there: they may have been kept before the configuration changed.
 func announcementOf(lt *v1alpha1.LoadTest, s *v1alpha1.LoadTestStatus, location string) announcement {
 	a := announcement{Format: announcementFormat, Namespace: lt.Namespace, Name: lt.Name, UID: lt.UID, Verdict: s.Verdict}
-	a.Reason = reasonOf(s, v1alpha1.ConditionFailed)
-	if a.Reason == "" {
-		a.Reason = reasonOf(s, v1alpha1.ConditionThresholdsMet)
+	if a.Reason = reasonOf(s, v1alpha1.ConditionThresholdsMet); v1alpha1.NotCarriedOut(s.Conditions) != nil {
+		a.Reason = reasonOf(s, v1alpha1.ConditionCarriedOut)
 	}
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished); c != nil {
 		a.Summary, a.Time = c.Message, c.LastTransitionTime.UTC()

@@ -59,11 +59,11 @@ func finished(ctx context.Context, c client.Client, name, histogram string) erro
 	now := metav1.NewTime(lt.CreationTimestamp.Time)
 	instant := ptr.To(metav1.NewMicroTime(now.Time))
 	lt.Status = v1alpha1.LoadTestStatus{
-		ObservedGeneration: lt.Generation, Phase: v1alpha1.PhaseComplete, Verdict: v1alpha1.VerdictPassed,
+		ObservedGeneration: lt.Generation, Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictPassed,
 		StartTime: &now, CompletionTime: &now, Workers: v1alpha1.WorkerCounts{Desired: Workers},
 		Steps: plan.Steps(&lt.Spec),
 		Conditions: []metav1.Condition{
-			{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAllStepsRan, Message: "All steps ran.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+			{Type: v1alpha1.ConditionCarriedOut, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAllStepsRan, Message: "All steps ran.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
 			{Type: v1alpha1.ConditionThresholdsMet, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonThresholdsKept, Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
 			{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1alpha1.VerdictPassed), Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
 		},

@@ -105,8 +105,9 @@ func Hash(f manifest.Factor, parts ...[]byte) string {
 func (r *Record) Ended() error {
 	for i := range r.LoadTests {
 		lt := &r.LoadTests[i]
-		if lt.Status.Phase != v1alpha1.PhaseComplete {
-			return fmt.Errorf("%s is %s with the verdict %q", lt.Name, lt.Status.Phase, lt.Status.Verdict)
+		switch v := lt.Status.Verdict; v {
+		case "", v1alpha1.VerdictError, v1alpha1.VerdictCanceled:
+			return fmt.Errorf("%s did not go to its end: it is %s with the verdict %q", lt.Name, lt.Status.Phase, v)
 		}
 	}
 	return nil

@@ -79,9 +79,9 @@ func TestHashChangesWithWhateverRuns(t *testing.T) {
 
 func TestRunsThatDidNotEndAreNamed(t *testing.T) {
 	r := recordtest.All()["004-hash"]
-	must.Report(t, "Ended() of runs that are Complete", r.Ended())
-	r.LoadTests[1].Status.Phase, r.LoadTests[1].Status.Verdict = v1alpha1.PhaseEnded, v1alpha1.VerdictError
-	if err := r.Ended(); err == nil || err.Error() != `five-clients is Ended with the verdict "Error"` {
+	must.Report(t, "Ended() of runs that went to their end", r.Ended())
+	r.LoadTests[1].Status.Phase, r.LoadTests[1].Status.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictError
+	if err := r.Ended(); err == nil || err.Error() != `five-clients did not go to its end: it is Finished with the verdict "Error"` {
 		t.Errorf("Ended() = %v", err)
 	}
 }

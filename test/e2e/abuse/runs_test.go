@@ -55,9 +55,9 @@ func (tn *tenant) outcome(t *testing.T, key client.ObjectKey) attempt {
 
 func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 	accepted, ready := cluster.Condition(lt, v1alpha1.ConditionAccepted), cluster.Condition(lt, v1alpha1.ConditionWorkersReady)
-	failed, complete := cluster.Condition(lt, v1alpha1.ConditionFailed), cluster.Condition(lt, v1alpha1.ConditionComplete)
+	ended := cluster.Condition(lt, v1alpha1.ConditionCarriedOut)
 	switch {
-	case cluster.SentBy(lt) > 0, complete.Status == metav1.ConditionTrue:
+	case cluster.SentBy(lt) > 0, ended.Status == metav1.ConditionTrue:
 		return succeeded("%d requests were sent, verdict %q", cluster.SentBy(lt), lt.Status.Verdict), true
 	case accepted.Status == metav1.ConditionFalse:
 		return refused(operator, accepted.Message), true
@@ -71,8 +71,8 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 		return refused(operator, ready.Message), true
 	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused:
 		return refused(apiServer, ready.Message), true
-	case failed.Status == metav1.ConditionTrue:
-		return refused(operator, failed.Message), true
+	case ended.Status == metav1.ConditionFalse:
+		return refused(operator, ended.Message), true
 	}
 	return attempt{}, false
 }

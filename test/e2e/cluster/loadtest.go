@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"testing"
@@ -55,8 +56,13 @@ func Finish(t *testing.T, lt *v1alpha1.LoadTest) {
 	if s.Verdict == "" || s.CompletionTime == nil || s.ObservedGeneration != lt.Generation {
 		t.Errorf("finished without verdict (%q), completionTime (%v) or observedGeneration (%d of %d)", s.Verdict, s.CompletionTime, s.ObservedGeneration, lt.Generation)
 	}
-	if completed, failed := Condition(lt, v1alpha1.ConditionComplete), Condition(lt, v1alpha1.ConditionFailed); (completed.Status == metav1.ConditionTrue) == (failed.Status == metav1.ConditionTrue) {
-		t.Errorf("finished with Complete %q and Failed %q, want one of them True", completed.Status, failed.Status)
+	ended := s.Verdict == v1alpha1.VerdictError || s.Verdict == v1alpha1.VerdictCanceled
+	if c := Condition(lt, v1alpha1.ConditionCarriedOut); c.Status == "" || ended != (c.Status == metav1.ConditionFalse) {
+		t.Errorf("finished as %s with CarriedOut %q", s.Verdict, c.Status)
+	}
+	passed := map[v1alpha1.Verdict]metav1.ConditionStatus{v1alpha1.VerdictPassed: metav1.ConditionTrue, v1alpha1.VerdictFailed: metav1.ConditionFalse}
+	if c := Condition(lt, v1alpha1.ConditionPassed); c.Status != cmp.Or(passed[s.Verdict], metav1.ConditionUnknown) || c.Reason != string(s.Verdict) {
+		t.Errorf("finished as %s with Passed %q, reason %s", s.Verdict, c.Status, c.Reason)
 	}
 	for _, step := range s.Steps {
 		if r := step.Result; r != nil {
@@ -114,8 +120,8 @@ func RunsOf(t *testing.T, s *v1alpha1.LoadTestSchedule) []v1alpha1.LoadTest {
 // what the target has.
 func Answered(t *testing.T, lt *v1alpha1.LoadTest) {
 	t.Helper()
-	if lt.Status.Phase != v1alpha1.PhaseComplete {
-		t.Fatalf("phase %s, verdict %s: %s", lt.Status.Phase, lt.Status.Verdict, Condition(lt, v1alpha1.ConditionFailed).Message)
+	if why := v1alpha1.NotCarriedOut(lt.Status.Conditions); why != nil || lt.Status.Verdict == "" {
+		t.Fatalf("verdict %q: %v", lt.Status.Verdict, why)
 	}
 	first := lt.Status.Steps[0].Result
 	if first == nil || first.Sent == 0 || first.Expected != first.Sent {

@@ -103,7 +103,7 @@ func TestRead(t *testing.T) {
 		"failed": {
 			v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError, Conditions: []metav1.Condition{finished,
 				condition(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, "CreateRefused", "A quota."),
-				condition(v1alpha1.ConditionFailed, metav1.ConditionTrue, "StartDeadlineExceeded", "A quota, too."),
+				condition(v1alpha1.ConditionCarriedOut, metav1.ConditionFalse, "StartDeadlineExceeded", "A quota, too."),
 			}},
 			Outcome{Verdict: Error, Reason: "StartDeadlineExceeded: A quota, too."},
 		},
@@ -134,7 +134,7 @@ func TestAt(t *testing.T) {
 		"cut":             {cut, "step 1, cut, 1.0s of 2s"},
 		"between steps":   {&v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning, CurrentStep: 1, Steps: plan.Steps(&spec)}, "pause"},
 		"after all steps": {&v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning, CurrentStep: 2, Steps: plan.Steps(&spec)}, "running"},
-		"finished": {&v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseComplete,
+		"finished": {&v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseFinished,
 			Conditions: []metav1.Condition{condition(v1alpha1.ConditionFinished, metav1.ConditionTrue, "Passed", "")}}, "finished"},
 	}
 	for name, tt := range tests {

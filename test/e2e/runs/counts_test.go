@@ -63,8 +63,8 @@ func TestCounts(t *testing.T) {
 	cluster.Finish(t, lt)
 	after := cluster.Ask(t, ns)
 
-	if lt.Status.Phase != v1alpha1.PhaseComplete {
-		t.Fatalf("phase %s: %s", lt.Status.Phase, cluster.Condition(lt, v1alpha1.ConditionFailed).Message)
+	if why := v1alpha1.NotCarriedOut(lt.Status.Conditions); why != nil {
+		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 	cluster.IsPassed(t, lt, machine)
 	if verified := cluster.Condition(lt, v1alpha1.ConditionTargetVerified); verified.Reason != v1alpha1.ReasonPreflightPassed || verified.Message != "GET /version has .strategy lua." {

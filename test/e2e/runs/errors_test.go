@@ -45,15 +45,15 @@ startDeadlineSeconds: 30
 			makeService(t, ns)
 			lt := cluster.Create(t, ns, name, tc.spec+tail)
 			cluster.Finish(t, lt)
-			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseEnded {
-				t.Errorf("verdict %s, phase %s; want Error, Failed", lt.Status.Verdict, lt.Status.Phase)
+			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFinished {
+				t.Errorf("verdict %s, phase %s; want Error, Finished", lt.Status.Verdict, lt.Status.Phase)
 			}
-			ready, failed := cluster.Condition(lt, v1alpha1.ConditionWorkersReady), cluster.Condition(lt, v1alpha1.ConditionFailed)
+			ready, failed := cluster.Condition(lt, v1alpha1.ConditionWorkersReady), cluster.Condition(lt, v1alpha1.ConditionCarriedOut)
 			if ready.Reason != tc.reason || !strings.Contains(ready.Message, tc.message) {
 				t.Errorf("WorkersReady is %s: %q; want %s naming %q", ready.Reason, ready.Message, tc.reason, tc.message)
 			}
 			if failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, tc.message) {
-				t.Errorf("Failed is %s: %q; want StartDeadlineExceeded with the reason", failed.Reason, failed.Message)
+				t.Errorf("CarriedOut is %s: %q; want StartDeadlineExceeded with the reason", failed.Reason, failed.Message)
 			}
 			t.Logf("%s", failed.Message)
 		})
@@ -80,8 +80,8 @@ startDeadlineSeconds: 30
 		t.Parallel()
 		lt := cluster.Create(t, cluster.Namespace(t), "outside", `target: {url: "http://example.com"}`+tail)
 		cluster.Finish(t, lt)
-		if failed := cluster.Condition(lt, v1alpha1.ConditionFailed); failed.Reason != v1alpha1.ReasonTargetNotAllowed || !strings.Contains(failed.Message, "example.com") {
-			t.Errorf("Failed is %s: %q", failed.Reason, failed.Message)
+		if failed := cluster.Condition(lt, v1alpha1.ConditionCarriedOut); failed.Reason != v1alpha1.ReasonTargetNotAllowed || !strings.Contains(failed.Message, "example.com") {
+			t.Errorf("CarriedOut is %s: %q", failed.Reason, failed.Message)
 		}
 	})
 }

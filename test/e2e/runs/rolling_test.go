@@ -222,8 +222,8 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 	if n := cluster.Received(t, other, "run"); n > 0 {
 		t.Errorf("a pod that the operator did not name was asked %d times", n)
 	}
-	failed := cluster.Condition(r.lt, v1alpha1.ConditionFailed)
-	if failed.Status != metav1.ConditionTrue || failed.Reason != v1alpha1.ReasonTargetNotAllowed {
+	failed := cluster.Condition(r.lt, v1alpha1.ConditionCarriedOut)
+	if failed.Status != metav1.ConditionFalse || failed.Reason != v1alpha1.ReasonTargetNotAllowed {
 		t.Errorf("%s: %s; want that the run ended, since its target is not allowed any more", failed.Reason, failed.Message)
 	}
 }

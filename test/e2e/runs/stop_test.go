@@ -173,7 +173,7 @@ func (s *stop) mustBeCanceled(by string) {
 	counts := s.counts()
 	for _, lt := range s.runs {
 		cluster.Finish(s.T, lt)
-		failed, finished := cluster.Condition(lt, v1alpha1.ConditionFailed), cluster.Condition(lt, v1alpha1.ConditionFinished)
+		failed, finished := cluster.Condition(lt, v1alpha1.ConditionCarriedOut), cluster.Condition(lt, v1alpha1.ConditionFinished)
 		if lt.Status.Verdict != v1alpha1.VerdictCanceled || failed.Reason != v1alpha1.ReasonStopped || !tells(failed.Message, by) || !tells(finished.Message, by) {
 			s.Errorf("%s: verdict %s, %s: %q; want Canceled, Stopped by %s: %s", lt.Name, lt.Status.Verdict, failed.Reason, failed.Message, by, incident)
 		}

@@ -65,8 +65,8 @@ func TestTraffic(t *testing.T) {
 	lt := cluster.Create(t, ns, "traffic", whole)
 	cluster.Finish(t, lt)
 	after := cluster.Ask(t, ns)
-	if lt.Status.Phase != v1alpha1.PhaseComplete {
-		t.Fatalf("phase %s: %s", lt.Status.Phase, cluster.Condition(lt, v1alpha1.ConditionFailed).Message)
+	if why := v1alpha1.NotCarriedOut(lt.Status.Conditions); why != nil {
+		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 	cluster.IsPassed(t, lt, machine)
 	const filled = 30

@@ -192,8 +192,8 @@ func (x *trial) load(t *testing.T) {
 	cluster.Finish(t, x.lt)
 	x.Sent, x.Failed = audit.Sent(x.lt.Status)
 	x.Verdict = string(x.lt.Status.Verdict)
-	if x.lt.Status.Phase != v1alpha1.PhaseComplete {
-		t.Fatalf("phase %s: %s", x.lt.Status.Phase, cluster.Condition(x.lt, v1alpha1.ConditionFailed).Message)
+	if why := v1alpha1.NotCarriedOut(x.lt.Status.Conditions); why != nil {
+		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 }
 

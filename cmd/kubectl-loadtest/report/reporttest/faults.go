@@ -150,7 +150,7 @@ func run(t *testing.T, name string, load ...v1alpha1.StepLoad) *v1alpha1.LoadTes
 	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "checkout"}
 	lt.Spec.Requests = []v1alpha1.Request{{Path: "/cart"}}
 	s := &lt.Status
-	s.Phase, s.Verdict = v1alpha1.PhaseComplete, v1alpha1.VerdictPassed
+	s.Phase, s.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictPassed
 	s.StartTime = &metav1.Time{Time: start}
 	s.Workers = v1alpha1.WorkerCounts{Desired: 3, Ready: 3}
 	for i, list := range simulated(name) {

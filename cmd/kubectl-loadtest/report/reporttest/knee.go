@@ -33,7 +33,7 @@ func Ladder(t *testing.T, users ...int32) *v1alpha1.LoadTest {
 	one := v1alpha1.NewDecimal("1")
 	lt.Spec.Ladder = &v1alpha1.Ladder{Users: users, RatePerUser: &one, Duration: metav1.Duration{Duration: length}}
 	s := &lt.Status
-	s.Phase, s.Verdict = v1alpha1.PhaseComplete, v1alpha1.VerdictPassed
+	s.Phase, s.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictPassed
 	s.StartTime = &metav1.Time{Time: start}
 	s.Workers = v1alpha1.WorkerCounts{Desired: 4, Ready: 4}
 	for i, n := range users {
