@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -39,10 +40,12 @@ func (n *numbers) set(r *measure.Request) {
 // an assignment; without groups it is that of each request. Errors and traces are left out.
 func EncodeGroups(s *measure.Measurement, groups []int32) (*workerv1.StepMeasurement, error) {
 	if len(groups) == 0 {
-		for i := range s.Requests {
-			s.Requests[i].Errors, s.Requests[i].Traces = nil, nil
+		each := *s
+		each.Requests = slices.Clone(s.Requests)
+		for i := range each.Requests {
+			each.Requests[i].Errors, each.Requests[i].Traces = nil, nil
 		}
-		return Encode(s)
+		return Encode(&each)
 	}
 	grouped, err := s.Group(groups)
 	if err != nil {
@@ -154,6 +157,8 @@ func (h histogram) eachRow(requests int, f func(request int, own *numbers, codes
 		for ; more && slot < perCounted*(i+1); more = next() {
 			if at := slot - perCounted*i; at < len(own) {
 				own[at] = int64(count)
+			} else if code := at - len(own); !measure.IsStatus(code) {
+				return fmt.Errorf("counts: requests[%d].status_codes: %d is not a status code", i, code)
 			} else {
 				codes += int64(count)
 			}

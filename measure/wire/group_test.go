@@ -116,9 +116,13 @@ func TestReadGroupsRefusesWhatDoesNotAddUp(t *testing.T) {
 		"counts: requests[2].outcomes: their sum is 7, sent is 6":           each(func(row []int64) { row[success]++ }),
 		"counts: requests[2].outcomes: their sum is 6, sent is 7":           each(func(row []int64) { row[sent]++ }),
 		"counts: requests[2].status_codes: their sum is 4, 5 completed":     each(func(row []int64) { row[status]-- }),
-		"counts: requests[2].sent: 6 is more than due, 5":                   each(func(row []int64) { row[0] = 5 }),
-		"counts: requests[2].expected: 6 is more than completed, 5":         each(func(row []int64) { row[expected] = 6 }),
-		"counts: requests[2].late: 7 is more than sent, 6":                  each(func(row []int64) { row[late] = 7 }),
+		"counts: requests[2].status_codes: 42 is not a status code": each(func(row []int64) {
+			row[status]--
+			row[status-200+42]++
+		}),
+		"counts: requests[2].sent: 6 is more than due, 5":           each(func(row []int64) { row[0] = 5 }),
+		"counts: requests[2].expected: 6 is more than completed, 5": each(func(row []int64) { row[expected] = 6 }),
+		"counts: requests[2].late: 7 is more than sent, 6":          each(func(row []int64) { row[late] = 7 }),
 		"counts: a time is longer": func(m *workerv1.StepMeasurement) {
 			m.Counts = encodeCounts(append(make([]int64, 3*perCounted), 1))
 		},
