@@ -10,6 +10,8 @@ import (
 // Threshold is a bound on a metric, judged on the merged result of all workers,
 // for each step apart.
 //
+// +kubebuilder:validation:XValidation:rule="self.metric.matches('^p(0[.]0[1-9]|0[.][1-9][0-9]?|[1-9][0-9]?([.][0-9]{1,2})?)$') || self.metric in ['longest', 'mean', 'onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime', 'drift', 'goodput', 'throughput', 'itemsPerSecond', 'overLimitGrants', 'falseDenials']",fieldPath=".metric",message="metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, overLimitGrants or falseDenials"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !self.metric.startsWith('p') || self.metric in ['p50', 'p75', 'p90', 'p95', 'p99', 'p99.9', 'p99.99']",fieldPath=".metric",message="metric must be p50, p75, p90, p95, p99, p99.9 or p99.99 with maxIncrease or maxDecrease: a finished LoadTest has no other percentile"
 // +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
 // +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"
@@ -38,7 +40,9 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// metric is the quantity that is bounded.
+	// metric is the quantity that is bounded: a percentile such as p95, longest, mean, onTimeRate,
+	// failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput,
+	// itemsPerSecond, overLimitGrants or falseDenials.
 	// +required
 	Metric Metric `json:"metric"`
 
@@ -186,9 +190,10 @@ const (
 	ServiceTime LatencyTime = "ServiceTime"
 )
 
-// Metric names a quantity of a step's merged result.
+// Metric names a quantity of a step's merged result: a percentile of a time, from p0.01 to
+// p99.99, such as p95, or one of those below.
 //
-// +kubebuilder:validation:Enum=p50;p75;p90;p95;p99;p99.9;p99.99;longest;mean;onTimeRate;failureRate;rateLimitedRate;unsentRate;downtime;drift;goodput;throughput;itemsPerSecond;overLimitGrants;falseDenials
+// +kubebuilder:validation:MaxLength=32
 type Metric string
 
 const (

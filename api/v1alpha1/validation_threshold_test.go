@@ -1,10 +1,22 @@
 package v1alpha1_test
 
+// unknownMetric is what is said of a metric that there is not.
+const unknownMetric = "spec.thresholds[0].metric: Invalid value: metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, overLimitGrants or falseDenials"
+
 // thresholdValidations are about what the target must keep.
 var thresholdValidations = []validation{
-	{name: "unknown metric", valid: "{thresholds: [{metric: p99.9, max: 1s}]}",
-		invalid: "{thresholds: [{metric: p42, max: 1s}]}",
-		want:    []string{`spec.thresholds[0].metric: Unsupported value: "p42": supported values: "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "longest", "mean", "onTimeRate", "failureRate", "rateLimitedRate", "unsentRate", "downtime", "drift", "goodput", "throughput", "itemsPerSecond", "overLimitGrants", "falseDenials"`}},
+	{name: "metric errorRate", valid: "{thresholds: [{metric: p99.9, max: 1s}]}",
+		invalid: "{thresholds: [{metric: errorRate, max: 1s}]}",
+		want:    []string{unknownMetric}},
+	{name: "metric p0", valid: "{thresholds: [{metric: p98, max: 1s}]}",
+		invalid: "{thresholds: [{metric: p0, max: 1s}]}",
+		want:    []string{unknownMetric}},
+	{name: "metric p100", valid: "{thresholds: [{metric: p0.05, max: 1s}]}",
+		invalid: "{thresholds: [{metric: p100, max: 1s}]}",
+		want:    []string{unknownMetric}},
+	{name: "metric p99.999", valid: "{thresholds: [{metric: p99.95, max: 1s}]}",
+		invalid: "{thresholds: [{metric: p99.999, max: 1s}]}",
+		want:    []string{unknownMetric}},
 	{name: "no bound", valid: "{thresholds: [{metric: goodput, min: '1000'}]}",
 		invalid: "{thresholds: [{metric: goodput}]}",
 		want:    []string{"spec.thresholds[0]: Invalid value: exactly one of max, min, maxIncrease and maxDecrease must be set"}},

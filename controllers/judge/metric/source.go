@@ -24,7 +24,7 @@ type Times struct {
 	Quantile int64
 	// Of is the time, which has no meaning with fewer samples than Needed.
 	Of func(*measure.Histogram) time.Duration
-	// Field is where a status has it.
+	// Field is where a status has it; nil: none has.
 	Field func(*v1alpha1.Latency) **metav1.Duration
 }
 

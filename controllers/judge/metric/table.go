@@ -3,6 +3,7 @@ package metric
 import (
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,12 +86,19 @@ const MostJourneys = "1%"
 
 // quantile is the metric of the quantile of so many Parts.
 func quantile(name v1alpha1.Metric, parts int64, title string, field func(*v1alpha1.Latency) **metav1.Duration) Metric {
-	m := latency(name, Times{Quantile: parts, Field: field, Of: func(h *measure.Histogram) time.Duration {
-		d, _ := h.Quantile(float64(parts) / Parts)
-		return d
-	}})
+	times := quantileOf(parts)
+	times.Field = field
+	m := latency(name, times)
 	m.Title = title
 	return m
+}
+
+// quantileOf is the quantile of so many Parts, which no field of a status has.
+func quantileOf(parts int64) Times {
+	return Times{Quantile: parts, Of: func(h *measure.Histogram) time.Duration {
+		d, _ := h.Quantile(float64(parts) / Parts)
+		return d
+	}}
 }
 
 func mean(h *measure.Histogram) time.Duration { return h.Mean().Round(measure.Lowest) }
@@ -141,13 +149,28 @@ func decimal(number string) *big.Rat {
 	return value
 }
 
-// Of is the metric of that name; the zero value, of no known source, if there is none.
+// Of is the metric of that name, which may be any percentile; the zero value, of no known
+// source, if there is none. No result has a percentile that is not in the table.
 func Of(name v1alpha1.Metric) Metric {
 	i := slices.IndexFunc(table, func(m Metric) bool { return m.Name == name })
-	if i < 0 {
-		return Metric{Name: name}
+	if i >= 0 {
+		return table[i]
 	}
-	return table[i]
+	if parts, ok := partsOf(name); ok {
+		return Metric{Name: name, Unit: Latency, LowerIsBetter: true, Measured: quantileOf(parts)}
+	}
+	return Metric{Name: name}
+}
+
+// partsOf is the quantile that a name such as p98 or p99.95 is of, in Parts.
+func partsOf(name v1alpha1.Metric) (parts int64, ok bool) {
+	number, isPercentile := strings.CutPrefix(string(name), "p")
+	whole, fraction, _ := strings.Cut(number, ".")
+	if !isPercentile || len(whole) < 1 || len(whole) > 2 || len(fraction) > 2 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole+fraction+"00"[len(fraction):], 10, 64)
+	return int64(n), err == nil && n > 0 && n < Parts
 }
 
 // Default are the metrics that have a maximum by default.
