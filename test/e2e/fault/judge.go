@@ -164,12 +164,7 @@ func Judge(want Expectation, got Outcome) []Problem {
 	if got.Verdict != Gone {
 		miscounted(want, got, add)
 	}
-	if got.Stood < want.Stood || got.Slowest < want.Slowest {
-		add(Unexpected, "the target stood still for %s and took %s at most, want %s and %s at least", got.Stood, got.Slowest, want.Stood, want.Slowest)
-	}
-	if want.Throttled && got.Verdict != "" && (got.Held == 0 || got.Throttled < got.Held*(1-rounding)) {
-		add(Unexpected, "the status says that workers were throttled for %v%% of their time, the kernel %.2f%%", got.Throttled, got.Held)
-	}
+	unwitnessed(want, got, add)
 	switch got.Verdict {
 	case Passed:
 		wronglyPassed(want, got, add)
@@ -184,6 +179,16 @@ func Judge(want Expectation, got Outcome) []Problem {
 		add(Unexpected, "the reason lacks %q", want.Reason)
 	}
 	return problems
+}
+
+// unwitnessed compares what was done with what the target, and the kernel, say of it.
+func unwitnessed(want Expectation, got Outcome, add func(Kind, string, ...any)) {
+	if got.Stood < want.Stood || got.Slowest < want.Slowest {
+		add(Unexpected, "the target stood still for %s and took %s at most, want %s and %s at least", got.Stood, got.Slowest, want.Stood, want.Slowest)
+	}
+	if want.Throttled && got.Verdict != "" && (got.Held == 0 || got.Throttled < got.Held*(1-rounding)) {
+		add(Unexpected, "the status says that workers were throttled for %v%% of their time, the kernel %.2f%%", got.Throttled, got.Held)
+	}
 }
 
 // miscounted compares the status with what the target counted.
