@@ -21,10 +21,11 @@
 // holding it, and neither merging, validating nor notifying happens under it.
 //
 // Nothing that a worker or a stranger sends is trusted to be little: connections without
-// a session (connections.go), what comes on a connection (reception.go), messages (pace.go,
-// codec.go), what is kept of them (room.go), what a worker does not read (sending.go) and
-// notifications (notify.go) are bounded, identities are checked again (check.go), and a
-// panic ends one session (guard.go).
+// a session (connections.go), what comes on a connection (receive_memory.go), messages
+// (message_rate.go, codec.go), what is kept of them (snapshot_memory.go), what a worker does
+// not read (sending.go) and notifications (notify.go) are bounded. Who a session belongs to is
+// found as it opens (session_opening.go), and checked again (session_recheck.go). A panic ends
+// one session (panic_recovery.go).
 //
 // It is independent of Kubernetes: it may not import a client or any API type but
 // the session protocol; of k8s.io only the clock.

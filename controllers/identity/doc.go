@@ -9,10 +9,10 @@
 // The review comes last, since it costs the API server something: a token that names
 // no worker's pod is refused without one.
 //
-//	authenticator.go  the three in this order, and an identity that is checked again
-//	claims.go         what a token says of itself
-//	owner_chain.go    from a pod to its LoadTest
-//	token_review.go   what the API server says, asked by few at once
+//	token_verification.go  the three in this order, of which the last is asked by few at
+//	                       once; and an identity that is checked again
+//	claims.go              what a token says of itself
+//	owner_chain.go         from a pod to its LoadTest
 //
 // It has a client of the API server, which the coordinator must not have.
 package identity

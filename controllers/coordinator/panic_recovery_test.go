@@ -34,7 +34,7 @@ func TestPanicEndsOneSession(t *testing.T) {
 			other.snapshot(snapshot(t, 0, 1, true, 10))
 			other.sync()
 			wantSent(t, r.Observe("b"), 10)
-			if got := log.String(); !strings.Contains(got, "a session failed") || !strings.Contains(got, "run.go") {
+			if got := log.String(); !strings.Contains(got, "a session failed") || !strings.Contains(got, "run_state.go") {
 				t.Errorf("the log says %q, want where it failed", got)
 			}
 			if testutil.ToFloat64(r.metrics.rejected.WithLabelValues(string(rejectPanic))) == 0 {
