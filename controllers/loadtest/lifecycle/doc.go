@@ -33,9 +33,10 @@
 // Phases read the inputs and what phases before them decided, and write only to the
 // decision: each is a method of its stage, beside whose type the list stands.
 //
-// A worker that is lost does not come back; a silent worker may, and the run waits for it
-// until the limit of its step. This process cannot know what happened before it directed
-// the run, at Observed.Since, and counts nothing of that time against a worker.
+// A worker that is lost (lost_workers.go) does not come back; a silent one may
+// (silent_workers.go), and the run waits for it until the limit of its step. This process
+// cannot know what happened before it directed the run, at Observed.Since, and counts nothing
+// of that time against a worker.
 //
 // A choice that must not be made twice (when a step starts, that a run is cut)
 // is written to the status in one pass and acted on in a later one, from what

@@ -77,6 +77,34 @@ func (r *running) startAnew(i int) {
 	r.startStep(i, r.now.Add(ahead))
 }
 
+// gather waits until every worker can be directed to begin step i. It waits for a worker that
+// is not here as long as the step may take, and gives it up then.
+func (r *running) gather(i int, isHere func(exchange.Worker) bool) (gathered bool) {
+	limit := func(w exchange.Worker) time.Time {
+		if w.Connected {
+			return r.since().Add(lengthOf(&r.out.Status.Steps[i]))
+		}
+		return r.absentSince(w).Add(lengthOf(&r.out.Status.Steps[i]))
+	}
+	r.giveUp(func(w exchange.Worker) bool { return !isHere(w) && !r.now.Before(limit(w)) })
+	if s := &r.out.Status; r.lossStops() {
+		if s.Steps[i].State == v1alpha1.StepRunning { // some may have begun it
+			r.loadStep(i, nil).countMissing()
+			r.endStep(i, v1alpha1.StepCut)
+			i++
+		}
+		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
+		return false
+	}
+	return count(r.seen.Workers, func(w exchange.Worker) bool { return !isHere(w) && !r.leaves(w) && r.waitUntil(limit(w), w) }) == 0
+}
+
+func isConnected(w exchange.Worker) bool { return w.Connected }
+
+// hasReported says whether a worker has sent all that it measured to this process: it says
+// that it is ready afterwards.
+func hasReported(w exchange.Worker) bool { return w.Connected && w.Ready }
+
 // startStep writes that step i begins at an instant. Workers are directed to begin it once
 // that was read back.
 func (r *pass) startStep(i int, at time.Time) {

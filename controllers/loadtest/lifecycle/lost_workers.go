@@ -9,41 +9,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 )
 
-// toleratesLoss says whether the run goes on when a worker is lost.
-func (r *inputs) toleratesLoss() bool {
-	return r.spec.Worker != nil && r.spec.Worker.OnLoss == v1alpha1.LossContinue
-}
-
-// lossStops says whether so many workers are lost that no further step begins.
-func (r *pass) lossStops() bool {
-	w := r.out.Status.Workers
-	return w.Lost > 0 && (!r.toleratesLoss() || w.Lost >= w.Desired)
-}
-
-// isCutByLoss says whether only the loss of workers cut the step, and the run goes on with
-// the others, which carried their shares out.
-func (r *loading) isCutByLoss() bool {
-	return r.toleratesLoss() && r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(r.step(), r.seen.Workers, r.report, func(n int) bool {
-		w := r.seen.Workers[n]
-		return r.leaves(w) || !w.Final // given up
-	})
-}
-
-// gone are the numbers of the workers that have ended, and certainly send nothing in a step
-// that begins from now on.
-func (r *running) gone() []int32 {
-	if !r.toleratesLoss() {
-		return nil
-	}
-	var list []int32
-	for n, w := range r.seen.Workers {
-		if r.isLost(w) {
-			list = append(list, int32(n))
-		}
-	}
-	return list
-}
-
 // isLost says, of a run that has begun, whether the worker cannot report any more.
 // Every worker had a pod then, so that an absent one was deleted. A worker whose pod
 // runs and that has no session is silent: it measures on, and may come back.
@@ -65,6 +30,21 @@ func (r *running) giveUp(f func(exchange.Worker) bool) {
 	c.Lost += given
 	c.Silent = count(r.seen.Workers, func(w exchange.Worker) bool { return r.isSilent(w) && !f(w) })
 	r.workersCondition()
+}
+
+// gone are the numbers of the workers that have ended, and certainly send nothing in a step
+// that begins from now on.
+func (r *running) gone() []int32 {
+	if !r.toleratesLoss() {
+		return nil
+	}
+	var list []int32
+	for n, w := range r.seen.Workers {
+		if r.isLost(w) {
+			list = append(list, int32(n))
+		}
+	}
+	return list
 }
 
 // whyLost is the known cause of a worker's loss; empty: none is known.
@@ -90,6 +70,26 @@ func (r *pass) lossMessage() string {
 		}
 	}
 	return fmt.Sprintf("%d of %s lost.", c.Lost, workers(c.Desired))
+}
+
+// toleratesLoss says whether the run goes on when a worker is lost.
+func (r *inputs) toleratesLoss() bool {
+	return r.spec.Worker != nil && r.spec.Worker.OnLoss == v1alpha1.LossContinue
+}
+
+// lossStops says whether so many workers are lost that no further step begins.
+func (r *pass) lossStops() bool {
+	w := r.out.Status.Workers
+	return w.Lost > 0 && (!r.toleratesLoss() || w.Lost >= w.Desired)
+}
+
+// isCutByLoss says whether only the loss of workers cut the step, and the run goes on with
+// the others, which carried their shares out.
+func (r *loading) isCutByLoss() bool {
+	return r.toleratesLoss() && r.out.Status.Workers.Lost > 0 && results.RestCarriedOut(r.step(), r.seen.Workers, r.report, func(n int) bool {
+		w := r.seen.Workers[n]
+		return r.leaves(w) || !w.Final // given up
+	})
 }
 
 // boundMissing gives up the workers whose reports are not in, and writes how many requests
