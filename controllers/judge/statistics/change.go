@@ -65,14 +65,10 @@ func compare(a, b *big.Rat) int {
 	return -1
 }
 
-// median is the mean of the two in the middle of an even number.
-func median(sorted []*big.Rat) *big.Rat {
-	low, high := sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]
-	if low == nil || high == nil {
-		return high
-	}
-	sum := new(big.Rat).Add(low, high)
-	return sum.Quo(sum, big.NewRat(2, 1))
+// Percent is by how many percent a factor is above 1; below 0 of a decrease.
+func Percent(factor *big.Rat) *big.Rat {
+	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
+	return above.Mul(above, big.NewRat(100, 1))
 }
 
 // Answer says whether a change keeps a bound.

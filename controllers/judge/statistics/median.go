@@ -5,12 +5,6 @@ import (
 	"slices"
 )
 
-// Percent is by how many percent a factor is above 1; below 0 of a decrease.
-func Percent(factor *big.Rat) *big.Rat {
-	above := new(big.Rat).Sub(factor, big.NewRat(1, 1))
-	return above.Mul(above, big.NewRat(100, 1))
-}
-
 // Middle is the median, of an even number the lower of the two in the middle: a figure that
 // was measured, not one between two. nil: there is none.
 func Middle(values []*big.Rat) *big.Rat {
@@ -20,4 +14,14 @@ func Middle(values []*big.Rat) *big.Rat {
 	sorted := slices.Clone(values)
 	slices.SortFunc(sorted, (*big.Rat).Cmp)
 	return sorted[(len(sorted)-1)/2]
+}
+
+// median is the mean of the two in the middle of an even number.
+func median(sorted []*big.Rat) *big.Rat {
+	low, high := sorted[(len(sorted)-1)/2], sorted[len(sorted)/2]
+	if low == nil || high == nil {
+		return high
+	}
+	sum := new(big.Rat).Add(low, high)
+	return sum.Quo(sum, big.NewRat(2, 1))
 }
