@@ -15,6 +15,6 @@
 //	certificate.go, leader_endpoint.go  how workers trust the replica that leads, and find it
 //	schemas.go, served_schema.go        the fields that the API server stores
 //	metrics_server.go, scrape_access.go the metrics, and who may read them
-//	memory.go, check.go                 the limit of the memory; the checks
+//	memory.go, installation_check.go    the limit of the memory; the checks
 //	configuration                       the administrator's configuration, as each replica reads it
 package replica
