@@ -45,6 +45,10 @@
 // and ended, and then sendBatch, as done does. Arrivals have no queue of users: their feed
 // takes a place, and ended returns it.
 //
+// The scheduler is in send_loop.go, the feeds in user_next_request.go and
+// arrival_next_request.go, each driver in a file of its name; which idle connection an arrival
+// takes is in idle_connections.go.
+//
 // The client decides the driver: connections of our own clients on Linux go to
 // event loops, one for each processor, all others do not. All drivers have the same
 // results, since the scheduler alone decides what is due, sent and recorded; the
