@@ -204,7 +204,7 @@ type Auditing struct {
 	// since is when the operator decided to have the numbers read.
 	// +required
 	Since metav1.MicroTime `json:"since"`
-	// reason is the reason of condition Complete once they are. Absent before the first step.
+	// reason is the reason of condition CarriedOut once they are. Absent before the first step.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`

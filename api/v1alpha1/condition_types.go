@@ -93,7 +93,7 @@ const (
 	// has no valid configuration.
 	ReasonConfigurationInvalid = "ConfigurationInvalid"
 	// ReasonStopped surfaces on a run that has not begun while the administrator's stop
-	// is in force, and in condition Failed of one that the stop ended.
+	// is in force, and in condition CarriedOut of one that the stop ended.
 	ReasonStopped = "Stopped"
 	// ReasonQuietHours surfaces in the same places during quiet hours.
 	ReasonQuietHours = "QuietHours"
@@ -177,7 +177,8 @@ const (
 	ReasonAuditInconclusive = "AuditInconclusive"
 )
 
-// CarriedOut: did the run go to its end? Absent before it has finished.
+// CarriedOut: did the run go to its end? Absent before it has finished: Finished says that it
+// goes on, and a gate waits for Passed.
 const (
 	// ConditionCarriedOut is True when the run went to its end, whatever the verdict, and False
 	// when it could not: the verdict is Error or Canceled then. It stays. Its reason is one of

@@ -72,7 +72,7 @@ func (r *fixture) abandoned(lt *v1alpha1.LoadTest, reason, message string) {
 	r.t.Helper()
 	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != reason || !strings.Contains(failed.Message, message) {
-		r.t.Errorf("Failed is %+v\nwant %s: %s", failed, reason, message)
+		r.t.Errorf("CarriedOut is %+v\nwant %s: %s", failed, reason, message)
 	}
 	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFinished || lt.Status.CompletionTime == nil {
 		r.t.Errorf("verdict %q, phase %q, completed %v; want Error, Finished, now", lt.Status.Verdict, lt.Status.Phase, lt.Status.CompletionTime)

@@ -220,7 +220,7 @@ func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
 		r.mustPass(lt)
 	}
 	if failed := v1alpha1.NotCarriedOut(lt.Status.Conditions); failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused {
-		t.Errorf("Failed is %+v, want CreateRefused", failed)
+		t.Errorf("CarriedOut is %+v, want CreateRefused", failed)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); !apierrors.IsNotFound(err) {
 		t.Errorf("the cache has a Job of another: %v", err)

@@ -279,7 +279,7 @@ func TestForeignJob(t *testing.T) {
 	r.mustPass(lt)
 	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job with the name of the LoadTest exists") {
-		t.Errorf("Failed is %+v", failed)
+		t.Errorf("CarriedOut is %+v", failed)
 	}
 	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Warning CreateRefused ") }) {
 		t.Errorf("events %q, want a warning", said)

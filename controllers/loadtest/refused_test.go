@@ -51,7 +51,7 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 			r.mustPass(lt)
 			failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 			if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.HasPrefix(failed.Message, tc.want) {
-				t.Errorf("Failed is %+v\nwant %s", failed, tc.want)
+				t.Errorf("CarriedOut is %+v\nwant %s", failed, tc.want)
 			}
 			if lt.Status.Verdict != v1alpha1.VerdictError {
 				t.Errorf("verdict %q, want Error", lt.Status.Verdict)
@@ -127,7 +127,7 @@ func TestARefusedJobIsGivenUp(t *testing.T) {
 	r.mustPass(lt)
 	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, "exceeded quota: none") {
-		t.Errorf("Failed is %+v", failed)
+		t.Errorf("CarriedOut is %+v", failed)
 	}
 }
 

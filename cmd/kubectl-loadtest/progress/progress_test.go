@@ -181,7 +181,7 @@ var tests = map[string]struct {
 		block: []string{"limiter/burst-then-steady  Canceled  step 1/2", "  goodput 5/s"},
 	},
 	"finished": {
-		status: `{phase: Complete, verdict: Failed, currentStep: 2, summary: {step: 2/2, workers: 3/3, goodput: 5/s, p95: 3.1ms, errors: 0%},
+		status: `{phase: Finished, verdict: Failed, currentStep: 2, summary: {step: 2/2, workers: 3/3, goodput: 5/s, p95: 3.1ms, errors: 0%},
 			conditions: [{type: Finished, status: "True"}], steps: [` + other + `, ` + other + `, ` + other + `]}`,
 		line:  "limiter/burst-then-steady  Failed  step 2/2  goodput 5/s  p95 3.1ms  errors 0%",
 		block: []string{"limiter/burst-then-steady  Failed  step 2/2", "  goodput 5/s  p95 3.1ms  errors 0%"},

@@ -13,7 +13,7 @@ import (
 
 // Cause is why Decide cannot carry a run on.
 type Cause struct {
-	// Reason and Message stand in condition Failed.
+	// Reason and Message stand in condition CarriedOut.
 	Reason, Message string
 	// Refused is how often the status of Abandon was refused: each time it is smaller.
 	Refused int

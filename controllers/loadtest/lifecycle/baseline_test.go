@@ -115,7 +115,7 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 			}
 			d := decide(lt, lifecycle.Observed{Baseline: tc.seen, Workers: make([]exchange.Worker, 3)}, time.Minute)
 			if got := failure(d.Status); !strings.HasPrefix(got, "StartDeadlineExceeded: ") || !strings.Contains(got, "LoadTest before (spec.baseline) ") {
-				t.Errorf("after the deadline Failed is %s", got)
+				t.Errorf("after the deadline CarriedOut is %s", got)
 			}
 			d = decide(lt, lifecycle.Observed{Baseline: earlier(v1alpha1.VerdictPassed), Workers: make([]exchange.Worker, 3)}, 2*time.Second)
 			if d.Status.Baseline == nil || d.Job != lifecycle.JobCreate {

@@ -8,10 +8,10 @@
 //	           suspend                         all workers ready
 //	Suspended ◀──────▶ Starting ────────────────────────▶ Running ─┐ next step
 //	                      │  deadline, lost worker,          │ ▲───┘
-//	                      ▼  invalid spec, terminate         ▼
-//	                    Ended ◀───────────────────────── Complete
-//	                            terminate, deadline,
-//	                            no worker left
+//	                      ▼  invalid spec, terminate         │
+//	                   Finished ◀────────────────────────────┘
+//	                              last step, breach, terminate,
+//	                              deadline, no worker left
 //
 // A pass is a list of phases, carried out in this order until one ends or holds the run:
 //

@@ -232,6 +232,6 @@ func TestReportWithoutAResultIsTheRunsError(t *testing.T) {
 	}
 	failed := v1alpha1.NotCarriedOut(out.Conditions)
 	if failed == nil || failed.Reason != v1alpha1.ReasonInvalidResult || !strings.Contains(failed.Message, "the measurements cannot be merged") {
-		t.Errorf("Failed is %+v, want why", failed)
+		t.Errorf("CarriedOut is %+v, want why", failed)
 	}
 }
