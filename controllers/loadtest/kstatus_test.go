@@ -1,6 +1,8 @@
 package loadtest_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,10 +33,28 @@ func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Sta
 	}
 }
 
+// gate types the commands of a pipeline that holds back whatever has not passed, without the
+// time that the first one would wait, and holds them to what they ought to end with.
+func gate(t *testing.T, when string, lt *v1alpha1.LoadTest, finished, passed bool) {
+	t.Helper()
+	kubectl := apiserver.Kubectl(t)
+	for condition, want := range map[string]bool{v1alpha1.ConditionFinished: finished, v1alpha1.ConditionPassed: passed} {
+		output, err := kubectl("", "wait", "--namespace", lt.Namespace, "--for=condition="+condition, "loadtest/"+lt.Name, "--timeout=0")
+		said := fmt.Sprintf("loadtest.loadtest.dev/%s condition met", lt.Name)
+		if !want {
+			said = fmt.Sprintf("error: condition not met for loadtests/%s", lt.Name)
+		}
+		if (err == nil) != want || strings.TrimSpace(output) != said {
+			t.Errorf("%s kubectl wait --for=condition=%s says %q (%v), want %q", when, condition, output, err, said)
+		}
+	}
+}
+
 func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	kstatusIs(t, "before the operator has seen it", lt, status.InProgressStatus)
+	gate(t, "before the operator has seen it", lt, false, false)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 	r.mustPass(lt)
 	kstatusIs(t, "suspended", lt, status.InProgressStatus)
@@ -45,10 +65,12 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 	bringPods(t, lt)
 	r.mustPass(lt)
 	kstatusIs(t, "running", lt, status.InProgressStatus)
+	gate(t, "while it runs", lt, false, false)
 	r.mustPass(lt)
 	r.after(2 * time.Second)
 	r.mustPass(lt)
 	kstatusIs(t, "passed", lt, status.CurrentStatus)
+	gate(t, "once it has passed", lt, true, true)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](900) })
 	kstatusIs(t, "passed, with a change that the operator has not seen", lt, status.InProgressStatus)
 	r.mustPass(lt)
@@ -79,6 +101,7 @@ func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
 				t.Fatalf("the verdict is %q, want %s", lt.Status.Verdict, want)
 			}
 			kstatusIs(t, "in the end", lt, status.FailedStatus)
+			gate(t, "in the end", lt, true, false)
 		})
 	}
 }
