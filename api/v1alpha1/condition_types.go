@@ -177,8 +177,8 @@ const (
 	ReasonAuditInconclusive = "AuditInconclusive"
 )
 
-// CarriedOut: did the run go to its end? Absent before it has finished: Finished says that it
-// goes on, and a gate waits for Passed.
+// CarriedOut: did the run go to its end? Absent before it has finished: nobody would read an
+// Unknown, since who waits for the end reads Finished, and who waits for the verdict Passed.
 const (
 	// ConditionCarriedOut is True when the run went to its end, whatever the verdict, and False
 	// when it could not: the verdict is Error or Canceled then. It stays. Its reason is one of

@@ -33,9 +33,9 @@ func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Sta
 	}
 }
 
-// gate types the commands of a pipeline that holds back whatever has not passed, without the
-// time that the first one would wait, and holds them to what they ought to end with.
-func gate(t *testing.T, when string, lt *v1alpha1.LoadTest, finished, passed bool) {
+// waits types the two commands of a pipeline, each of which looks once, and holds them to
+// whether their conditions are met.
+func waits(t *testing.T, when string, lt *v1alpha1.LoadTest, finished, passed bool) {
 	t.Helper()
 	kubectl := apiserver.Kubectl(t)
 	for condition, want := range map[string]bool{v1alpha1.ConditionFinished: finished, v1alpha1.ConditionPassed: passed} {
@@ -54,7 +54,7 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	kstatusIs(t, "before the operator has seen it", lt, status.InProgressStatus)
-	gate(t, "before the operator has seen it", lt, false, false)
+	waits(t, "before the operator has seen it", lt, false, false)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
 	r.mustPass(lt)
 	kstatusIs(t, "suspended", lt, status.InProgressStatus)
@@ -65,12 +65,12 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 	bringPods(t, lt)
 	r.mustPass(lt)
 	kstatusIs(t, "running", lt, status.InProgressStatus)
-	gate(t, "while it runs", lt, false, false)
+	waits(t, "while it runs", lt, false, false)
 	r.mustPass(lt)
 	r.after(2 * time.Second)
 	r.mustPass(lt)
 	kstatusIs(t, "passed", lt, status.CurrentStatus)
-	gate(t, "once it has passed", lt, true, true)
+	waits(t, "once it has passed", lt, true, true)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](900) })
 	kstatusIs(t, "passed, with a change that the operator has not seen", lt, status.InProgressStatus)
 	r.mustPass(lt)
@@ -101,7 +101,7 @@ func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
 				t.Fatalf("the verdict is %q, want %s", lt.Status.Verdict, want)
 			}
 			kstatusIs(t, "in the end", lt, status.FailedStatus)
-			gate(t, "in the end", lt, true, false)
+			waits(t, "in the end", lt, true, false)
 		})
 	}
 }
