@@ -55,7 +55,7 @@ var rules = []rule{
 	{
 		because: "the command line reads objects: what a run does stands in them, and is not planned or judged again but by what runs it on this machine; what a schedule starts, the operator's own code makes",
 		of:      []string{"cmd/..."},
-		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services"},
+		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services", "cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
 		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
@@ -73,6 +73,13 @@ var rules = []rule{
 		reach:   direct,
 		forbid:  everything,
 		allow:   []string{"address", "loadworker/dial", "loadworker/message", "loadworker/reflection", "text"},
+	},
+	{
+		because: "templates are read before a run as a worker reads them, and nothing else of a run is there",
+		of:      []string{"cmd/kubectl-loadtest/templates"},
+		reach:   direct,
+		forbid:  everything,
+		allow:   []string{"api/v1alpha1", "loadworker/source", "text"},
 	},
 	{
 		because: "a preview depends neither on a cluster nor on how load is sent",

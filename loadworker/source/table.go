@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 )
 
 // maxTable bounds the memory of a table's cells. The rows of a ConfigMap are at
@@ -49,6 +50,9 @@ func NewTable(name string, columns []string, choice Choice) (*Table, error) {
 	}
 	return t, nil
 }
+
+// Columns returns the names of the columns, in their order.
+func (t *Table) Columns() []string { return slices.Clone(t.columns) }
 
 // describe is a column in an error. It has no name of a file: that is a value if the file
 // has no line of names.

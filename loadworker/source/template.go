@@ -96,6 +96,41 @@ type templateError struct {
 	error
 }
 
+func (e templateError) Unwrap() error { return e.error }
+
+// unknownVariable is a variable that has the form of a column's name, and is none.
+type unknownVariable struct{ name, known string }
+
+func (e unknownVariable) Error() string {
+	return fmt.Sprintf("unknown variable ${%s}; known are %s", e.name, e.known)
+}
+
+// Names returns the names of columns and captured values in a template, in their order, each
+// once, and what the template would render with 1 for each variable. It fails where no column
+// could make the template right.
+func Names(text string) (names []string, sample string, err error) {
+	known := columns{}
+	for {
+		t, err := known.compile(text)
+		if unknown, ok := errors.AsType[unknownVariable](err); ok {
+			known[unknown.name] = column{}
+			names = append(names, unknown.name)
+			continue
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		var b strings.Builder
+		for _, p := range t.parts {
+			b.WriteString(p.literal)
+			if p.kind != none {
+				b.WriteByte('1')
+			}
+		}
+		return names, b.String(), nil
+	}
+}
+
 // compile compiles a text in which $$ stands for a dollar sign. It fails with a
 // templateError.
 func (c columns) compile(text string) (*Template, error) {
@@ -150,7 +185,7 @@ func (c columns) variable(s string, at int) (p part, rest string, err error) {
 	bounds, ok := strings.CutPrefix(name, "rand:")
 	switch {
 	case !ok && columnName.MatchString(name):
-		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", name, c.known())
+		return p, "", unknownVariable{name, c.known()}
 	case !ok:
 		return p, "", fmt.Errorf("the ${ at %d has no name before its closing brace; known are %s", at, c.known())
 	}

@@ -3,6 +3,8 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
 // Problem is why a field of a manifest is refused.
@@ -36,8 +39,12 @@ func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructu
 	}
 	lt, errs, err := a.store(ctx, object)
 	for _, e := range errs {
-		if e.Field != "<nil>" { // that the rules were not checked: they are, once the rest is right
-			problems = append(problems, Problem{e.Field, e.ErrorBody() + a.remedy(e)})
+		if e.Field == "<nil>" { // that the rules were not checked: they are, once the rest is right
+			continue
+		}
+		p := Problem{e.Field, a.said(e, object.Object) + a.remedy(e)}
+		if !slices.Contains(problems, p) { // a number or a text that is neither is refused twice
+			problems = append(problems, p)
 		}
 	}
 	if err != nil {
@@ -57,10 +64,32 @@ func (a *Admission) unknown(object *unstructured.Unstructured) ([]string, *field
 	return append(paths, meta...), malformed
 }
 
+// said is the error as the API server words it, but for types and metrics.
+func (a *Admission) said(e *field.Error, object map[string]any) string {
+	if e.Type == field.ErrorTypeTypeInvalid {
+		if said := a.wrongType(e.Field, object); said != "" {
+			return said
+		}
+	}
+	if e.Type == field.ErrorTypeInvalid {
+		if said := a.wrongBeginning(e.Field, object); said != "" {
+			return said
+		}
+	}
+	body := e.ErrorBody()
+	if name, ok := valueAt(object, e.Field).(string); ok && strings.HasSuffix(e.Field, ".metric") {
+		if meant := metric.Meant(name); meant != "" && string(meant) != name {
+			body += fmt.Sprintf("; did you mean %s?", meant)
+		}
+	}
+	return body
+}
+
 // remedy says what a field is that the schema refuses. The rules say it themselves.
 func (a *Admission) remedy(e *field.Error) string {
-	switch e.Type {
-	case field.ErrorTypeRequired, field.ErrorTypeTypeInvalid:
+	switch {
+	case e.Type == field.ErrorTypeRequired, e.Type == field.ErrorTypeTypeInvalid:
+	case e.Type == field.ErrorTypeInvalid && strings.Contains(e.Detail, "should match"): // a pattern
 	default:
 		return ""
 	}

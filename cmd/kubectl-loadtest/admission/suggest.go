@@ -7,24 +7,29 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // meant says which field may have been meant by one that is unknown; "" if none is
-// alike: the sibling that is spelled most alike, else a field of that name elsewhere.
+// alike: the sibling that is spelled most alike, else all siblings if they are few, else
+// a field of that name elsewhere.
 func (a *Admission) meant(path string) string {
 	parent, name := "", path
 	if i := strings.LastIndex(path, "."); i >= 0 {
 		parent, name = path[:i], path[i+1:]
 	}
 	siblings := slices.Sorted(maps.Keys(fieldsOf(a.at(parent))))
-	if like := mostAlike(name, siblings); like != "" {
+	if like := text.MostAlike(name, siblings); like != "" {
 		return "; did you mean " + like + "?"
 	}
-	if places := a.places(name); len(places) > 0 {
-		return "; a field of that name exists at " + strings.Join(places, ", ")
-	}
-	if len(siblings) > 0 {
+	const few = 8 // more are no help beside a field of the very name
+	places := a.places(name)
+	switch {
+	case len(siblings) > 0 && (len(siblings) <= few || len(places) == 0):
 		return "; the fields here are " + strings.Join(siblings, ", ")
+	case len(places) > 0:
+		return "; a field of that name exists at " + strings.Join(places, ", ")
 	}
 	return ""
 }
@@ -78,8 +83,8 @@ func (a *Admission) describe(path string) string {
 
 // firstSentence is the text up to its first full stop, and the example in it if there is
 // one.
-func firstSentence(text string) string {
-	first, rest, _ := strings.Cut(text, ". ")
+func firstSentence(said string) string {
+	first, rest, _ := strings.Cut(said, ". ")
 	if _, example, ok := strings.Cut(rest, "Example: "); ok {
 		example, _, _ = strings.Cut(example, ". ")
 		first += ", for example " + example
@@ -108,41 +113,4 @@ func (a *Admission) places(name string) []string {
 	look("spec", &spec)
 	const enough = 3
 	return found[:min(len(found), enough)]
-}
-
-// mostAlike is the candidate with the fewest changes of a letter to the name, "" if each
-// needs more than a third of the name's letters.
-func mostAlike(name string, candidates []string) string {
-	best, least := "", len(name)/3+1
-	for _, candidate := range candidates {
-		if n := changes(strings.ToLower(name), strings.ToLower(candidate)); n < least || n == least && best == "" {
-			best, least = candidate, n
-		}
-	}
-	return best
-}
-
-// changes is the edit distance of two words in which two letters that changed places are
-// one change (optimal string alignment).
-func changes(a, b string) int {
-	before, last := []int(nil), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row := make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

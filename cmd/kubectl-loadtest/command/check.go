@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
 )
 
 // policyHelp is the part of the help that is about the operator's policy.
@@ -195,6 +196,11 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 	t.preview = p
 	for _, missing := range files.MissingKeys(t.loadTest) {
 		t.refuse("spec", missing)
+	}
+	for _, wrong := range templates.Check(&t.loadTest.Spec, func(key v1alpha1.KeyReference) ([]byte, bool) {
+		return files.ConfigMapKey(t.loadTest.Namespace, key)
+	}) {
+		t.refuse(wrong.Field, wrong.Message)
 	}
 	if p.Policy != "" {
 		t.judgePolicy(o.config != "")

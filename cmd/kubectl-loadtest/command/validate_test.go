@@ -50,7 +50,44 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a value of the wrong kind": {
 			testHead + strings.Replace(goodSpec, "users: 10", "users: ten", 1),
-			[]string{`a.yaml:7: LoadTest hello: spec.steps[0].users: Invalid value: "string"`, "(users is the number of concurrent users, in total over all workers, each with a connection of its own"},
+			[]string{"a.yaml:7: LoadTest hello: spec.steps[0].users: must be a whole number (users is the number of concurrent users, in total over all workers, each with a connection of its own)"},
+		},
+		"a fraction without quotes": {
+			testHead + strings.Replace(goodSpec, "users: 10", "rate: 0.5", 1),
+			[]string{`a.yaml:7: LoadTest hello: spec.steps[0].rate: must be a whole number, or a text; write "0.5", with quotes`},
+		},
+		"a number in quotes": {
+			testHead + strings.Replace(goodSpec, "users: 10", `users: "10"`, 1),
+			[]string{"spec.steps[0].users: must be a whole number; write 10, without quotes"},
+		},
+		"a time without a unit": {
+			testHead + strings.Replace(goodSpec, "5s", "5", 1),
+			[]string{"spec.steps[0].duration: must be a time with its unit; write 5s for 5 seconds"},
+		},
+		"one item in place of a list": {
+			testHead + strings.Replace(goodSpec, "/health", "/health, expect: {status: 200}", 1),
+			[]string{"spec.requests[0].expect.status: must be a list; write [200]"},
+		},
+		"a path without its slash": {
+			testHead + strings.Replace(goodSpec, "/health", "health", 1),
+			[]string{`spec.requests[0].path: must begin with "/"; write /health`},
+		},
+		"a place in JSON without its dot": {
+			testHead + strings.Replace(goodSpec, "/health", "/health, name: a", 1) + "  setup: {fill: {request: a, count: 1, capture: {t: token}}}\n",
+			[]string{`a.yaml:8: LoadTest hello: spec.setup.fill.capture.t: must begin with "."; write .token`},
+		},
+		"a metric of another tool": {
+			testHead + goodSpec + "  thresholds: [{metric: errorRate, max: 1%}]\n",
+			[]string{"overLimitGrants or falseDenials; did you mean failureRate?"},
+		},
+		"a field among few": {
+			testHead + goodSpec + "  audits: [{name: a, rateLimit: {key: a}}]\n",
+			[]string{"spec.audits[0].rateLimit.key: unknown field; the fields here are capacity, clientHeader, refillPerSecond"},
+		},
+		"a column that the rows of the file lack": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: \"email,age\\na@b,7\"}\n---\n" +
+				testHead + strings.Replace(goodSpec, "/health", `"/u/${emial}"`, 1) + "  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: users.csv}}]\n",
+			[]string{"a.yaml:11: LoadTest hello: spec.requests[0].path: nothing defines ${emial}; did you mean ${email}?"},
 		},
 		"a field that is missing": {
 			testHead + strings.Replace(goodSpec, "  target: {service: {name: shortener}}\n", "", 1),

@@ -79,6 +79,11 @@ func readSecret(o *unstructured.Unstructured, data map[string][]byte) error {
 	return nil
 }
 
+// ConfigMapKey returns the value of a key of a ConfigMap that a LoadTest of a namespace names.
+func (s *Objects) ConfigMapKey(namespace string, key v1alpha1.KeyReference) (value []byte, found bool) {
+	return s.find(namespace, plan.File{Name: string(key.Name), Key: key.Key})
+}
+
 // find returns what a LoadTest of a namespace finds in a file.
 func (s *Objects) find(namespace string, f plan.File) (value []byte, found bool) {
 	if s == nil {

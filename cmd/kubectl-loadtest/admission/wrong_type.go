@@ -1,0 +1,143 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+)
+
+// wrongType says what is wrong with a value that is of another type than its field, and how it
+// is written rightly; "" if there is nothing to say.
+func (a *Admission) wrongType(path string, object map[string]any) string {
+	s, value := a.at(path), valueAt(object, path)
+	if s == nil || value == nil {
+		return ""
+	}
+	written, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	const short = 40 // bytes: what is longer is no help in a sentence
+	like := ""
+	if len(written) <= short {
+		like = string(written)
+	}
+	switch {
+	case s.XIntOrString:
+		return "must be a whole number, or a text" + quoted(value, like)
+	case s.Type == "array":
+		return "must be a list" + listOf(s.Items, value, like)
+	case s.Type == "string" && isTime(s):
+		return "must be a time with its unit" + withUnit(value)
+	case s.Type == "string":
+		return "must be a text" + quoted(value, like)
+	case s.Type == "integer":
+		return "must be a whole number" + unquoted(value)
+	case s.Type == "boolean":
+		return "must be true or false, without quotes"
+	case s.Type == "object" && len(s.Properties) > 0:
+		return "must have fields: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")
+	}
+	return ""
+}
+
+// isTime says whether a text is a time.
+func isTime(s *schema.Structural) bool {
+	return slices.ContainsFunc(s.XValidations, func(r apiextensionsv1.ValidationRule) bool {
+		return strings.Contains(r.Rule, "duration(self)")
+	})
+}
+
+// withUnit is how a number is written as a time, in seconds.
+func withUnit(value any) string {
+	switch value.(type) {
+	case int64, float64:
+		return fmt.Sprintf("; write %vs for %v seconds", value, value)
+	}
+	return ""
+}
+
+// wrongBeginning says with which sign a text must begin that lacks nothing else of the form
+// of its field; "" if that is not what is wrong.
+func (a *Admission) wrongBeginning(path string, object map[string]any) string {
+	s := a.at(path)
+	value, isText := valueAt(object, path).(string)
+	if s == nil || s.ValueValidation == nil || s.ValueValidation.Pattern == "" || !isText {
+		return ""
+	}
+	form, err := regexp.Compile(s.ValueValidation.Pattern)
+	if err != nil || form.MatchString(value) {
+		return ""
+	}
+	for _, sign := range []string{".", "/"} {
+		if form.MatchString(sign + value) {
+			return fmt.Sprintf("must begin with %q; write %s", sign, sign+value)
+		}
+	}
+	return ""
+}
+
+// quoted is how a number or a truth value is written as a text.
+func quoted(value any, like string) string {
+	switch value.(type) {
+	case int64, float64, bool:
+		return fmt.Sprintf("; write \"%s\", with quotes", like)
+	}
+	return ""
+}
+
+// unquoted is how a whole number in quotes is written as a number.
+func unquoted(value any) string {
+	written, isText := value.(string)
+	if n, err := strconv.ParseInt(written, 10, 64); isText && err == nil {
+		return fmt.Sprintf("; write %d, without quotes", n)
+	}
+	return ""
+}
+
+// listOf is how one item is written as a list, if the value is of the type of the items.
+func listOf(items *schema.Structural, value any, like string) string {
+	if items == nil || like == "" || !isOf(items.Type, value) {
+		return ""
+	}
+	return fmt.Sprintf("; write [%s]", like)
+}
+
+func isOf(kind string, value any) bool {
+	switch value.(type) {
+	case int64:
+		return kind == "integer"
+	case string:
+		return kind == "string"
+	case map[string]any:
+		return kind == "object"
+	}
+	return false
+}
+
+// valueAt is what an object has at a path; nil if there is nothing.
+func valueAt(object map[string]any, path string) any {
+	var value any = object
+	for _, name := range segments(path) {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[strings.Trim(name, "[]")]
+		case []any:
+			i, err := strconv.Atoi(strings.Trim(name, "[]"))
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}

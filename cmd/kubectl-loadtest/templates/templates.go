@@ -1,0 +1,325 @@
+package templates
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+// Problem is a mistake, and the field that has it, such as spec.requests[0].path.
+type Problem struct{ Field, Message string }
+
+// Keys returns the value of a key of a ConfigMap; false: it is not known here.
+type Keys func(v1alpha1.KeyReference) ([]byte, bool)
+
+// Check returns the mistakes. With a table whose rows are not known, any name may be one of its
+// columns.
+func Check(spec *v1alpha1.LoadTestSpec, keys Keys) []Problem {
+	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, complete: true}
+	c.define()
+	c.headers("spec.target.headers", spec.Target.Headers)
+	if spec.Versus != nil {
+		c.headers("spec.versus.target.headers", spec.Versus.Target.Headers)
+	}
+	uses := map[string][]string{}
+	for i := range spec.Requests {
+		r := &spec.Requests[i]
+		names := c.request(fmt.Sprintf("spec.requests[%d]", i), r)
+		uses[r.Name] = names
+		if at := slices.IndexFunc(names, c.isCaptured); at >= 0 && c.isInMix(r) {
+			c.add(fmt.Sprintf("spec.requests[%d].weight", i), "must be 0: ${%s} is captured by a journey, which alone may send the request", names[at])
+		}
+	}
+	c.journeys(uses)
+	return append(c.problems, questions(spec)...)
+}
+
+// questions checks the requests of preflight and audits, which have no columns.
+func questions(spec *v1alpha1.LoadTestSpec) []Problem {
+	c := &check{spec: spec, complete: true}
+	c.preflight("spec.preflight", spec.Preflight)
+	if len(spec.Preflight) > 0 || len(spec.StoredAudits()) > 0 {
+		c.targetHeaders("spec.target.headers", spec.Target.Headers)
+	}
+	if spec.Versus != nil {
+		c.preflight("spec.versus.preflight", spec.Versus.Preflight)
+		if len(spec.Versus.Preflight) > 0 || len(spec.Preflight) > 0 {
+			c.targetHeaders("spec.versus.target.headers", spec.Versus.Target.Headers)
+		}
+	}
+	for i := range spec.Audits {
+		if stored := spec.Audits[i].Stored; stored != nil {
+			field := fmt.Sprintf("spec.audits[%d].stored", i)
+			c.query(field+".read", stored.Read)
+			c.call(field+".grpc", stored.GRPC)
+		}
+	}
+	return c.problems
+}
+
+// check is what is known of a spec, and what is wrong with it so far.
+type check struct {
+	spec *v1alpha1.LoadTestSpec
+	keys Keys
+	// columns are those of tables and of setup.fill; captured are what journeys capture.
+	columns, captured map[string]bool
+	// complete says that the columns of all tables are known.
+	complete bool
+	problems []Problem
+}
+
+func (c *check) add(field, format string, values ...any) {
+	c.problems = append(c.problems, Problem{field, fmt.Sprintf(format, values...)})
+}
+
+// define notes what templates may name.
+func (c *check) define() {
+	for i := range c.spec.Data {
+		c.table(fmt.Sprintf("spec.data[%d]", i), &c.spec.Data[i])
+	}
+	if setup := c.spec.Setup; setup != nil && setup.Fill != nil {
+		for name := range setup.Fill.Capture {
+			c.columns[name] = true
+		}
+	}
+	for _, j := range c.spec.Journeys {
+		for _, s := range j.Steps {
+			for name := range s.Capture {
+				c.captured[name] = true
+			}
+		}
+	}
+}
+
+// table notes the columns of a table.
+func (c *check) table(field string, d *v1alpha1.Data) {
+	rows, known := c.keys(d.ConfigMapKeyRef)
+	if !known {
+		c.complete = false
+		return
+	}
+	format := source.CSV
+	if d.Format == v1alpha1.DataFormatJSONLines {
+		format = source.JSONLines
+	}
+	table, err := source.ReadTable(bytes.NewReader(rows), source.File{Name: d.Name, Path: d.ConfigMapKeyRef.Key, Format: format, Workers: 1})
+	if err != nil {
+		c.complete = false
+		c.add(field, "%v", err)
+		return
+	}
+	for _, name := range table.Columns() {
+		c.columns[name] = true
+	}
+}
+
+// isCaptured says whether a name is a value of journeys alone.
+func (c *check) isCaptured(name string) bool { return c.captured[name] && !c.columns[name] }
+
+// isInMix says whether the mix sends a request, beside journeys.
+func (c *check) isInMix(r *v1alpha1.Request) bool {
+	if r.Weight != nil {
+		return *r.Weight > 0
+	}
+	return r.Name == "" || !slices.ContainsFunc(c.spec.Journeys, func(j v1alpha1.Journey) bool {
+		return slices.ContainsFunc(j.Steps, func(s v1alpha1.JourneyStep) bool { return s.Request == r.Name })
+	})
+}
+
+// request checks the templates of a request, and returns the names in them.
+func (c *check) request(field string, r *v1alpha1.Request) []string {
+	if r.GRPC != nil {
+		return c.call(field+".grpc", r.GRPC)
+	}
+	names := c.template(field+".path", r.Path)
+	names = append(names, c.headers(field+".headers", r.Headers)...)
+	names = append(names, c.template(field+".body", r.Body)...)
+	if r.BodyFrom != nil && r.BodyFrom.ConfigMapKeyRef != nil {
+		if body, known := c.keys(*r.BodyFrom.ConfigMapKeyRef); known {
+			names = append(names, c.template(field+".bodyFrom", string(body))...)
+		}
+	}
+	c.json(field, r)
+	return names
+}
+
+// call checks the templates of a call: the strings of its messages, and its metadata.
+func (c *check) call(field string, call *v1alpha1.Call) (names []string) {
+	if call == nil {
+		return nil
+	}
+	if call.Message != nil {
+		names = append(names, c.message(field+".message", call.Message.Raw)...)
+	}
+	for i := range call.Messages {
+		names = append(names, c.message(fmt.Sprintf("%s.messages[%d]", field, i), call.Messages[i].Raw)...)
+	}
+	return append(names, c.headers(field+".metadata", call.Metadata)...)
+}
+
+// message checks the strings of a message.
+func (c *check) message(field string, raw []byte) []string {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return nil // the API server has read it
+	}
+	return c.value(field, value)
+}
+
+func (c *check) value(field string, value any) (names []string) {
+	switch v := value.(type) {
+	case string:
+		return c.template(field, v)
+	case []any:
+		for i, below := range v {
+			names = append(names, c.value(fmt.Sprintf("%s[%d]", field, i), below)...)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			names = append(names, c.value(field+"."+key, v[key])...)
+		}
+	}
+	return names
+}
+
+func (c *check) headers(field string, headers []v1alpha1.Header) (names []string) {
+	for i, h := range headers {
+		if h.Value != nil {
+			names = append(names, c.template(fmt.Sprintf("%s[%d].value", field, i), *h.Value)...)
+		}
+	}
+	return names
+}
+
+// template checks a template, and returns the names in it.
+func (c *check) template(field, template string) []string {
+	names, _, err := source.Names(template)
+	if err != nil {
+		c.add(field, "%v", err)
+		return nil
+	}
+	for _, name := range names {
+		if c.complete && !c.columns[name] && !c.captured[name] {
+			c.add(field, "nothing defines ${%s}%s", name, c.meant(name))
+		}
+	}
+	return names
+}
+
+// meant says what a name that nothing defines may mean.
+func (c *check) meant(name string) string {
+	known := []string{"user", "seq", "worker", "uuid"}
+	for _, names := range []map[string]bool{c.columns, c.captured} {
+		known = append(known, slices.Sorted(maps.Keys(names))...)
+	}
+	if like := text.MostAlike(name, known); like != "" {
+		return "; did you mean ${" + like + "}?"
+	}
+	return "; known are ${" + strings.Join(known, "}, ${") + "} and ${rand:a-b}; write $$ for a dollar sign"
+}
+
+// json checks that a body is JSON if its Content-Type says so, unless the request is one that
+// the target is to refuse. Of a body in which a column stands outside of a string nothing is
+// known: its cells may be parts of JSON.
+func (c *check) json(field string, r *v1alpha1.Request) {
+	if r.Body == "" || !c.saysJSON(r) || expectsRefusal(r.Expect) {
+		return
+	}
+	names, sample, err := source.Names(r.Body)
+	if err != nil || json.Valid([]byte(sample)) || hasBareName(r.Body, names) {
+		return
+	}
+	var value any
+	c.add(field+".body", "is no JSON, as its Content-Type says it is: %v", json.Unmarshal([]byte(sample), &value))
+}
+
+// hasBareName says whether a variable of a name stands outside of the strings of a body.
+func hasBareName(body string, names []string) bool {
+	inside := false
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '\\':
+			i++
+		case '"':
+			inside = !inside
+		case '$':
+			if !inside && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(body[i:], "${"+name+"}") }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// saysJSON says whether the Content-Type of a request is that of JSON.
+func (c *check) saysJSON(r *v1alpha1.Request) bool {
+	for _, headers := range [][]v1alpha1.Header{r.Headers, c.spec.Target.Headers} {
+		for _, h := range headers {
+			if strings.EqualFold(h.Name, "Content-Type") {
+				media := ""
+				if h.Value != nil {
+					media, _, _ = strings.Cut(strings.ToLower(*h.Value), ";")
+				}
+				media = strings.TrimSpace(media)
+				return media == "application/json" || strings.HasSuffix(media, "+json")
+			}
+		}
+	}
+	return false
+}
+
+// expectsRefusal says whether a status from 400 to 499 is expected.
+func expectsRefusal(e *v1alpha1.Expectation) bool {
+	return e != nil && slices.ContainsFunc(e.Status, func(status int32) bool { return status >= 400 && status < 500 })
+}
+
+// journeys checks that each captured value is captured before it is used.
+func (c *check) journeys(uses map[string][]string) {
+	for i, j := range c.spec.Journeys {
+		known := map[string]bool{}
+		for k, s := range j.Steps {
+			for _, name := range uses[s.Request] {
+				if s.Request != "" && c.isCaptured(name) && !known[name] {
+					c.add(fmt.Sprintf("spec.journeys[%d].steps[%d].request", i, k), "%s has ${%s}, which no step before it captures", s.Request, name)
+				}
+			}
+			for name := range s.Capture {
+				known[name] = true
+			}
+		}
+	}
+}
+
+func (c *check) preflight(field string, list []v1alpha1.Preflight) {
+	for i := range list {
+		c.query(fmt.Sprintf("%s[%d].request", field, i), list[i].Request)
+		c.call(fmt.Sprintf("%s[%d].grpc", field, i), list[i].GRPC)
+	}
+}
+
+// targetHeaders checks the headers that preflight and audits have of their target.
+func (c *check) targetHeaders(field string, headers []v1alpha1.Header) {
+	for i, h := range headers {
+		if h.Value == nil {
+			continue
+		}
+		if names, _, err := source.Names(*h.Value); err == nil && len(names) > 0 {
+			c.add(fmt.Sprintf("%s[%d].value", field, i),
+				"${%s} must not stand here with preflight or audits: they are sent with the headers of the target and have no columns; move the header to the requests", names[0])
+		}
+	}
+}
+
+func (c *check) query(field string, q *v1alpha1.Query) {
+	if q != nil {
+		c.template(field+".path", q.Path)
+		c.headers(field+".headers", q.Headers)
+	}
+}

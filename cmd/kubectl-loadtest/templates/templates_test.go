@@ -1,0 +1,153 @@
+package templates_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+)
+
+// files are the keys of ConfigMaps that are known.
+var files = map[string]string{
+	"users.csv":  "email,age\na@example.com,7\n",
+	"users.json": `{"email": "a@example.com"}`,
+	"empty.csv":  "",
+	"body":       "${emial}",
+}
+
+func keys(key v1alpha1.KeyReference) ([]byte, bool) {
+	content, known := files[key.Key]
+	return []byte(content), known
+}
+
+const users = "data: [{name: users, format: CSV, configMapKeyRef: {name: a, key: users.csv}}]\n"
+
+func TestCheck(t *testing.T) {
+	const known = "known are ${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"
+	for name, tt := range map[string]struct {
+		spec string
+		want []templates.Problem
+	}{
+		"all variables": {spec: users + `requests: [{path: "/${user}/${seq}/${worker}/${uuid}/${rand:1-9}/${email}/$${x}"}]`},
+		"none is alike": {
+			spec: `requests: [{path: "/${token}"}]`,
+			want: []templates.Problem{{"spec.requests[0].path", "nothing defines ${token}; " + known}},
+		},
+		"each place of a request": {
+			spec: users + `requests: [{path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secretKeyRef: {name: a, key: b}}}], body: "${emial} ${emial}"},
+  {bodyFrom: {configMapKeyRef: {name: a, key: body}}}]
+target: {headers: [{name: C, value: "${emial}"}]}`,
+			want: []templates.Problem{
+				{"spec.target.headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[0].path", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[0].headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[0].body", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[1].bodyFrom", "nothing defines ${emial}; did you mean ${email}?"},
+			},
+		},
+		"each place of a call": {
+			spec: `requests: [{grpc: {method: a.B/C, message: {x: [{k: "${a}"}], n: 1}, messages: [{z: "${b}"}], metadata: [{name: m, value: "${c}"}]}}]`,
+			want: []templates.Problem{
+				{"spec.requests[0].grpc.message.x[0].k", "nothing defines ${a}; " + known},
+				{"spec.requests[0].grpc.messages[0].z", "nothing defines ${b}; " + known},
+				{"spec.requests[0].grpc.metadata[0].value", "nothing defines ${c}; " + known},
+			},
+		},
+		"a single dollar sign": {
+			spec: `requests: [{path: "/$x"}]`,
+			want: []templates.Problem{{"spec.requests[0].path", "a single $; write $$ for a dollar sign"}},
+		},
+		"rows that are not known may have any column": {
+			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: other}}]\nrequests: [{path: \"/${token}\"}]",
+		},
+		"columns of lines of JSON": {
+			spec: "data: [{name: a, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{path: \"/${email}/${age}\"}]",
+			want: []templates.Problem{{"spec.requests[0].path", "nothing defines ${age}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${email} and ${rand:a-b}; write $$ for a dollar sign"}},
+		},
+		"rows that cannot be read": {
+			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: empty.csv}}]\nrequests: [{path: \"/${token}\"}]",
+			want: []templates.Problem{{"spec.data[0]", `data "a", file empty.csv: is empty: its first line must have the names of the columns`}},
+		},
+		"what the setup captures": {
+			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a}, {path: "/${code}"}]}`,
+		},
+		"what a journey captures": {
+			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: 1s}, {request: cart}]}]}`,
+		},
+		"captured after it is used": {
+			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: cart}, {request: login, capture: {token: .t}}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "cart has ${token}, which no step before it captures"}},
+		},
+		"captured by another journey": {
+			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}, {name: k, steps: [{request: cart}]}]}`,
+			want: []templates.Problem{{"spec.journeys[1].steps[0].request", "cart has ${token}, which no step before it captures"}},
+		},
+		"captured by its own response": {
+			spec: `{requests: [{name: login, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "login has ${token}, which no step before it captures"}},
+		},
+		"captured, and sent by the mix": {
+			spec: `{requests: [{name: login}, {name: cart, weight: 1, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
+			want: []templates.Problem{{"spec.requests[1].weight", "must be 0: ${token} is captured by a journey, which alone may send the request"}},
+		},
+		"preflight and audits have no columns": {
+			spec: users + `requests: [{path: "/${email}"}]
+preflight: [{request: {path: "/${email}", headers: [{name: A, value: "${age}"}]}}]
+versus: {target: {}, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
+audits: [{name: a, stored: {read: {path: "/${email}"}, value: .a, requests: [a]}}]`,
+			want: []templates.Problem{
+				{"spec.preflight[0].request.path", "nothing defines ${email}; " + known},
+				{"spec.preflight[0].request.headers[0].value", "nothing defines ${age}; " + known},
+				{"spec.versus.preflight[0].grpc.message.x", "nothing defines ${email}; " + known},
+				{"spec.audits[0].stored.read.path", "nothing defines ${email}; " + known},
+			},
+		},
+		"a header that preflight has too": {
+			spec: users + `target: {headers: [{name: A, value: "${email}"}]}
+requests: [{}]
+preflight: [{request: {}}]`,
+			want: []templates.Problem{{"spec.target.headers[0].value", "${email} must not stand here with preflight or audits: they are sent with the headers of the target and have no columns; move the header to the requests"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { checkSpec(t, tt.spec, tt.want) })
+	}
+}
+
+func TestCheckJSONBodies(t *testing.T) {
+	wrong := func(why string) []templates.Problem {
+		return []templates.Problem{{"spec.requests[0].body", "is no JSON, as its Content-Type says it is: " + why}}
+	}
+	for name, tt := range map[string]struct {
+		header, body, more string
+		want               []templates.Problem
+	}{
+		"right":                              {"application/json", `{"a": ${seq}, "b": "${uuid}"}`, "", nil},
+		"a comma too many":                   {"application/json", `{"a": 1,}`, "", wrong("invalid character '}' looking for beginning of object key string")},
+		"with a character set":               {"application/JSON; charset=utf-8", "{", "", wrong("unexpected end of JSON input")},
+		"a kind of JSON":                     {"application/problem+json", "{", "", wrong("unexpected end of JSON input")},
+		"another type":                       {"text/plain", "{", "", nil},
+		"a word outside of a string":         {"application/json", `{"a": x${seq}}`, "", wrong("invalid character 'x' looking for beginning of value")},
+		"a column outside of a string":       {"application/json", `{"a": 1, ${rest}}`, "", nil},
+		"a column inside of a string":        {"application/json", `{"a\"": "${rest}",}`, "", wrong("invalid character '}' looking for beginning of object key string")},
+		"a request that is to be refused":    {"application/json", "{", "expect: {status: [400]}", nil},
+		"a request that is to be redirected": {"application/json", "{", "expect: {status: [302]}", wrong("unexpected end of JSON input")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := `data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: unknown}}]`
+			checkSpec(t, data+"\nrequests:\n- {headers: [{name: content-type, value: '"+tt.header+"'}], body: '"+tt.body+"', "+tt.more+"}", tt.want)
+		})
+	}
+}
+
+func checkSpec(t *testing.T, written string, want []templates.Problem) {
+	t.Helper()
+	var spec v1alpha1.LoadTestSpec
+	must.Succeed(t, yaml.UnmarshalStrict([]byte(written), &spec))
+	if diff := cmp.Diff(want, templates.Check(&spec, keys)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
