@@ -41,11 +41,8 @@ const badSchedule = `spec.schedule: Invalid value: "%": spec.schedule in body sh
 // scheduleValidations has a row for every CEL rule of a schedule beside those of its
 // template's spec, and for patterns and bounds.
 var scheduleValidations = []validation{
-	{name: "nothing that starts a run", valid: "{schedule: null, onChange: true}",
-		invalid: "{schedule: null, onChange: false}",
-		want:    []string{"spec: Invalid value: at least one of schedule, onRollout and onChange must be set"}},
-	{name: "a time zone without a schedule", valid: "{timeZone: Europe/Berlin}",
-		invalid: "{schedule: null, onChange: true, timeZone: Europe/Berlin}",
+	{name: "a time zone without a schedule", valid: "{schedule: null}",
+		invalid: "{schedule: null, timeZone: Europe/Berlin}",
 		want:    []string{"spec.timeZone: Forbidden: timeZone must not be set without schedule"}},
 	{name: "the machine's time zone", valid: "{timeZone: America/Argentina/Buenos_Aires}",
 		invalid: "{timeZone: Local}",

@@ -5,7 +5,7 @@ import (
 )
 
 // LoadTestSchedule starts LoadTests of one template: by cron, when a workload has rolled
-// out, and when the template changes. It may be changed at any time; a LoadTest that it
+// out, when the template changes, and by hand. It may be changed at any time; a LoadTest that it
 // started keeps what it was started with.
 //
 // +kubebuilder:object:root=true
@@ -47,9 +47,9 @@ type LoadTestScheduleList struct {
 	Items []LoadTestSchedule `json:"items"`
 }
 
-// LoadTestScheduleSpec is when LoadTests start, and what they are.
+// LoadTestScheduleSpec is when LoadTests start, and what they are. Without schedule, onRollout
+// and onChange none starts by itself: kubectl loadtest run --from schedule/NAME starts one.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.schedule) || has(self.onRollout) || self.?onChange.orValue(false)",message="at least one of schedule, onRollout and onChange must be set"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeZone) || has(self.schedule)",fieldPath=".timeZone",reason="FieldValueForbidden",message="timeZone must not be set without schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.startingDeadlineSeconds) || has(self.schedule)",fieldPath=".startingDeadlineSeconds",reason="FieldValueForbidden",message="startingDeadlineSeconds must not be set without schedule: a rollout or a change is tested however late"
 type LoadTestScheduleSpec struct {

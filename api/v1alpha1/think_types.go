@@ -12,7 +12,7 @@ import (
 //
 // +kubebuilder:validation:MinLength=2
 // +kubebuilder:validation:MaxLength=32
-// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+(-([0-9]+([.][0-9]+)?(us|ms|s|m|h))+)?$') && duration(self.split('-')[0]) >= duration('0s') && duration(self.split('-')[0]) <= duration(self.split('-')[self.split('-').size() - 1]) && duration(self.split('-')[self.split('-').size() - 1]) >= duration('1ms') && duration(self.split('-')[self.split('-').size() - 1]) <= duration('1h')",message="must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s"
+// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+(-([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+)?$') && duration(self.split('-')[0]) >= duration('0s') && duration(self.split('-')[0]) <= duration(self.split('-')[self.split('-').size() - 1]) && duration(self.split('-')[self.split('-').size() - 1]) >= duration('1ms') && duration(self.split('-')[self.split('-').size() - 1]) <= duration('1h')",message="must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s"
 type Think string
 
 const (

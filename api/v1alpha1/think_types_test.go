@@ -12,7 +12,7 @@ func TestThinkTimesAreATimeOrARange(t *testing.T) {
 		"":            {},
 		"2s":          {2 * time.Second, 2 * time.Second},
 		"1s-3s":       {time.Second, 3 * time.Second},
-		"0s-1ms":      {0, time.Millisecond},
+		"0s-1000µs":   {0, time.Millisecond},
 		"500ms-1.5s":  {500 * time.Millisecond, 1500 * time.Millisecond},
 		"1m30s-1h":    {90 * time.Second, time.Hour},
 		"100ms-100ms": {100 * time.Millisecond, 100 * time.Millisecond},

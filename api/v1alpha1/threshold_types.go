@@ -13,7 +13,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metric.matches('^p(0[.]0[1-9]|0[.][1-9][0-9]?|[1-9][0-9]?([.][0-9]{1,2})?)$') || self.metric in ['longest', 'mean', 'onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime', 'drift', 'goodput', 'throughput', 'itemsPerSecond', 'overLimitGrants', 'falseDenials']",fieldPath=".metric",message="metric must be a percentile such as p95 or p99.9, or longest, mean, onTimeRate, failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput, itemsPerSecond, overLimitGrants or falseDenials"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxIncrease) && !has(self.maxDecrease) || !self.metric.startsWith('p') || self.metric in ['p50', 'p75', 'p90', 'p95', 'p99', 'p99.9', 'p99.99']",fieldPath=".metric",message="metric must be p50, p75, p90, p95, p99, p99.9 or p99.99 with maxIncrease or maxDecrease: a finished LoadTest has no other percentile"
 // +kubebuilder:validation:XValidation:rule="[has(self.max), has(self.min), has(self.maxIncrease), has(self.maxDecrease)].filter(b, b).size() == 1",message="exactly one of max, min, maxIncrease and maxDecrease must be set"
-// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
+// +kubebuilder:validation:XValidation:rule=`!self.metric.matches('^(p[0-9.]+|longest|mean)$') || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|µs|ms|s)$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?(us|µs|ms|s)$'))`,message="max or min of a latency must be a time such as 500ms"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['onTimeRate', 'failureRate', 'rateLimitedRate', 'unsentRate', 'downtime']) || (!has(self.max) || type(self.max) == string && self.max.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$')) && (!has(self.min) || type(self.min) == string && self.min.matches('^[0-9]{1,3}([.][0-9]{1,6})?%$'))`,message="max or min of onTimeRate, failureRate, rateLimitedRate, unsentRate or downtime must be a percentage such as 1%"
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['goodput', 'throughput', 'itemsPerSecond', 'drift']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max < 1000000000 : self.max.matches('^[0-9]{1,9}([.][0-9]{1,6})?$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min < 1000000000 : self.min.matches('^[0-9]{1,9}([.][0-9]{1,6})?$')))`,message="max or min of goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as \"0.5\""
 // +kubebuilder:validation:XValidation:rule=`!(self.metric in ['overLimitGrants', 'falseDenials']) || (!has(self.max) || (type(self.max) == int ? self.max >= 0 && self.max <= 2147483647 : self.max.matches('^[0-9]{1,12}$'))) && (!has(self.min) || (type(self.min) == int ? self.min >= 0 && self.min <= 2147483647 : self.min.matches('^[0-9]{1,12}$')))`,message="max or min of overLimitGrants or falseDenials must be a whole number such as 0"
@@ -51,7 +51,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1us') && duration(self) <= duration('1h')",message="within must be a time from 1us to 1h, such as 200ms"
 	Within *metav1.Duration `json:"within,omitempty"`
 
 	// of selects the requests that a latency (p50, p95, longest, mean …) covers: All, or
@@ -159,7 +159,7 @@ type Threshold struct {
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('24h')",message="grace must be a time from 0s to 24h, such as 10s"
 	Grace *metav1.Duration `json:"grace,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type spelling struct {
 
 var (
 	// Every unit, a fraction and a sum; of a time from 1 s to 10 m, which all take.
-	times   = []string{"2000000us", "2000ms", "1.5s", "0.5m", "0.1h", "1m30s"}
+	times   = []string{"2000000us", "2000000µs", "2000ms", "1.5s", "0.5m", "0.1h", "1m30s"}
 	noTimes = []string{"x5s", "5sx", "5", "5d", "-5s", "5 s", ".5s"}
 	// All that fits nine digits before the point and six behind it.
 	decimals   = []string{"999999999.999999", "0.000001", "1", "1.5"}

@@ -25,7 +25,7 @@ const (
 var scales = []struct {
 	suffix string
 	micros int64
-}{{"us", 1}, {"ms", 1_000}, {"s", 1_000_000}}
+}{{"us", 1}, {"µs", 1}, {"ms", 1_000}, {"s", 1_000_000}}
 
 // Parse reads a value as users write bounds, and as statuses have values.
 func (u Unit) Parse(written string) (*big.Rat, error) {

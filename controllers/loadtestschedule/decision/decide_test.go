@@ -557,6 +557,10 @@ func TestConditions(t *testing.T) {
 		stalled          bool
 	}{
 		"ready": {ready: "True Ready LoadTests start on: 0 * * * *."},
+		"nothing starts one": {
+			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "" },
+			ready:  "True Ready No LoadTest starts by itself: kubectl loadtest run --from schedule/nightly starts one.",
+		},
 		"a field that is no hour": {
 			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 24 * * *" },
 			ready:  "False InvalidSchedule spec.schedule: end of range (24) above maximum (23): 24", stalled: true,

@@ -53,7 +53,9 @@ func (d *decision) describe() {
 		}
 	}
 	d.describeLast()
-	s.Summary.Schedule = strings.Join(d.triggers(), ", ")
+	if s.Summary.Schedule = strings.Join(d.triggers(), ", "); s.Summary.Schedule == "" {
+		s.Summary.Schedule = "by hand"
+	}
 	s.NextRunTime, s.Summary.Next = nil, ""
 	if d.times != nil && !d.Spec.Suspend {
 		next := d.times.next(instant.Later(d.now, s.Considered.Until.Time))
@@ -108,6 +110,14 @@ func (d *decision) triggers() []string {
 	return list
 }
 
+// ready says when LoadTests start.
+func (d *decision) ready() string {
+	if len(d.triggers()) == 0 {
+		return fmt.Sprintf("No LoadTest starts by itself: kubectl loadtest run --from schedule/%s starts one.", d.Name)
+	}
+	return fmt.Sprintf("LoadTests start on: %s.", d.out.Status.Summary.Schedule)
+}
+
 // holdReasons are the reasons of condition Suspended.
 var holdReasons = map[policy.Cause]string{
 	policy.Invalid: v1alpha1.ReasonConfigurationInvalid,
@@ -131,7 +141,7 @@ func (d *decision) judge(problem *Problem) {
 	if problem != nil {
 		d.set(v1alpha1.ConditionReady, metav1.ConditionFalse, problem.Reason, problem.Message)
 	} else {
-		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, fmt.Sprintf("LoadTests start on: %s.", s.Summary.Schedule))
+		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, d.ready())
 	}
 	if problem != nil && problem.Stalls {
 		d.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, problem.Reason, problem.Message)
