@@ -100,7 +100,8 @@ type ServiceReference struct {
 	// +optional
 	// +kubebuilder:default=80
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.size() <= 15 && self.matches('^[a-z0-9]+(-[a-z0-9]+)*$') && self.matches('[a-z]')",message="port must be a number from 1 to 65535, or the name of a port of the Service, such as http"
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]+(-[a-z0-9]+)*$') && self.matches('[a-z]')",message="port must be a number from 1 to 65535, or the name of a port of the Service, such as http"
 	Port *intstr.IntOrString `json:"port,omitempty"`
 
 	// scheme is http or https. Default http.

@@ -96,44 +96,46 @@ type templateError struct {
 	error
 }
 
-func (e templateError) Unwrap() error { return e.error }
-
-// unknownVariable is a variable that has the form of a column's name, and is none.
-type unknownVariable struct{ name, known string }
-
-func (e unknownVariable) Error() string {
-	return fmt.Sprintf("unknown variable ${%s}; known are %s", e.name, e.known)
-}
-
 // Names returns the names of columns and captured values in a template, in their order, each
-// once, and what the template would render with 1 for each variable. It fails where no column
-// could make the template right.
+// once, and what the template would render with 1 for each variable that is not ${uuid}. It
+// fails where no column could make the template right.
 func Names(text string) (names []string, sample string, err error) {
-	known := columns{}
-	for {
-		t, err := known.compile(text)
-		if unknown, ok := errors.AsType[unknownVariable](err); ok {
-			known[unknown.name] = column{}
-			names = append(names, unknown.name)
-			continue
+	known := map[string]bool{}
+	t, err := compileWith(text, func(name string) (column, bool) {
+		ok := columnName.MatchString(name)
+		if ok && !known[name] {
+			names, known[name] = append(names, name), true
 		}
-		if err != nil {
-			return nil, "", err
-		}
-		var b strings.Builder
-		for _, p := range t.parts {
-			b.WriteString(p.literal)
-			if p.kind != none {
-				b.WriteByte('1')
-			}
-		}
-		return names, b.String(), nil
+		return column{}, ok
+	}, columns{}.known)
+	if err != nil {
+		return nil, "", err
 	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		b.WriteString(p.literal)
+		switch p.kind {
+		case none:
+		case uuid:
+			b.WriteString("00000000-0000-4000-8000-000000000000")
+		default:
+			b.WriteByte('1')
+		}
+	}
+	return names, b.String(), nil
 }
 
 // compile compiles a text in which $$ stands for a dollar sign. It fails with a
 // templateError.
 func (c columns) compile(text string) (*Template, error) {
+	return compileWith(text, func(name string) (column, bool) {
+		found, ok := c[name]
+		return found, ok
+	}, c.known)
+}
+
+// compileWith compiles a text with the columns that a function finds; known lists them.
+func compileWith(text string, find func(string) (column, bool), known func() string) (*Template, error) {
 	t, length := &Template{}, len(text)
 	var literal strings.Builder
 	for {
@@ -148,7 +150,7 @@ func (c columns) compile(text string) (*Template, error) {
 			continue
 		}
 		at := length - len(after) - 1
-		p, rest, err := c.variable(after, at)
+		p, rest, err := variable(after, at, find, known)
 		if err != nil {
 			return nil, templateError{at, err}
 		}
@@ -164,7 +166,7 @@ func (c columns) compile(text string) (*Template, error) {
 }
 
 // variable compiles what follows the single dollar sign at an index.
-func (c columns) variable(s string, at int) (p part, rest string, err error) {
+func variable(s string, at int, find func(string) (column, bool), known func() string) (p part, rest string, err error) {
 	inside, ok := strings.CutPrefix(s, "{")
 	if !ok {
 		return p, "", errors.New("a single $; write $$ for a dollar sign")
@@ -176,7 +178,7 @@ func (c columns) variable(s string, at int) (p part, rest string, err error) {
 	if p.kind, ok = variables[name]; ok {
 		return p, rest, nil
 	}
-	if p.column, ok = c[name]; ok {
+	if p.column, ok = find(name); ok {
 		if p.kind = data; p.column.table == nil {
 			p.kind = captured
 		}
@@ -185,9 +187,9 @@ func (c columns) variable(s string, at int) (p part, rest string, err error) {
 	bounds, ok := strings.CutPrefix(name, "rand:")
 	switch {
 	case !ok && columnName.MatchString(name):
-		return p, "", unknownVariable{name, c.known()}
+		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", name, known())
 	case !ok:
-		return p, "", fmt.Errorf("the ${ at %d has no name before its closing brace; known are %s", at, c.known())
+		return p, "", fmt.Errorf("the ${ at %d has no name before its closing brace; known are %s", at, known())
 	}
 	p.kind = random
 	p.from, p.span, err = parseRange(bounds)

@@ -126,15 +126,17 @@ func TestCheckJSONBodies(t *testing.T) {
 		want               []templates.Problem
 	}{
 		"right":                              {"application/json", `{"a": ${seq}, "b": "${uuid}"}`, "", nil},
+		"lines of JSON":                      {"application/json", `{"a": 1} {"b": 2}`, "", nil},
+		"a UUID outside of a string":         {"application/json", `{"a": ${uuid}}`, "", wrong("invalid character '0' after object key:value pair")},
 		"a comma too many":                   {"application/json", `{"a": 1,}`, "", wrong("invalid character '}' looking for beginning of object key string")},
-		"with a character set":               {"application/JSON; charset=utf-8", "{", "", wrong("unexpected end of JSON input")},
-		"a kind of JSON":                     {"application/problem+json", "{", "", wrong("unexpected end of JSON input")},
+		"with a character set":               {"application/JSON; charset=utf-8", "{", "", wrong("unexpected EOF")},
+		"a kind of JSON":                     {"application/problem+json", "{", "", wrong("unexpected EOF")},
 		"another type":                       {"text/plain", "{", "", nil},
 		"a word outside of a string":         {"application/json", `{"a": x${seq}}`, "", wrong("invalid character 'x' looking for beginning of value")},
 		"a column outside of a string":       {"application/json", `{"a": 1, ${rest}}`, "", nil},
 		"a column inside of a string":        {"application/json", `{"a\"": "${rest}",}`, "", wrong("invalid character '}' looking for beginning of object key string")},
 		"a request that is to be refused":    {"application/json", "{", "expect: {status: [400]}", nil},
-		"a request that is to be redirected": {"application/json", "{", "expect: {status: [302]}", wrong("unexpected end of JSON input")},
+		"a request that is to be redirected": {"application/json", "{", "expect: {status: [302]}", wrong("unexpected EOF")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := `data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: unknown}}]`
