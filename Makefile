@@ -217,6 +217,9 @@ bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished on
 bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second: at most 50 ms.
 	@go test -run '^$$' -bench 'Second/(1e4|32x312)' -count 9 ./controllers/coordinator | tee /dev/stderr | awk -f hack/bench/merge.awk
 
+bench-definitions: ## Print what the resources' definitions cost an API server: bytes as JSON, and the rules' estimated cost.
+	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml
+
 SIMULATIONS ?= 1000
 bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the wrong judgements.
 	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -json -timeout 90m -run '^TestSimulated' \
