@@ -10,14 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
-	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -95,24 +89,10 @@ func textsOfRun(t *testing.T, target, fields string, deadline int64) map[string]
 	if got.Status.Verdict == v1alpha1.VerdictPassed {
 		t.Error("the run passed, and was to go wrong")
 	}
-	texts := reports(t, got)
+	texts := local.Reports(t, got)
 	log, _ := os.ReadFile(logs) // there is none of a worker that did not begin
 	// The lines of YAML are folded.
 	texts["status"] = strings.Join(strings.Fields(texts["status"]), " ")
 	texts["log"], texts["last words"], texts["archive"] = string(log), said.String(), kept.String()
 	return texts
-}
-
-// reports are the status of a run, and all reports of it.
-func reports(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
-	t.Helper()
-	status, err := yaml.Marshal(lt.Status)
-	must.Succeed(t, err)
-	page, err := html.Report(lt, nil)
-	must.Succeed(t, err)
-	cases, err := junit.Report(lt)
-	must.Succeed(t, err)
-	return map[string]string{
-		"status": string(status), "text": report.Text(lt), "Markdown": markdown.Report(lt), "HTML": string(page), "JUnit": string(cases),
-	}
 }
