@@ -79,7 +79,7 @@ var rules = []rule{
 		of:      []string{"cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "loadworker/source", "text"},
+		allow:   []string{"api/v1alpha1", "controllers/loadtest/plan", "loadworker/source", "text"},
 	},
 	{
 		because: "a preview depends neither on a cluster nor on how load is sent",

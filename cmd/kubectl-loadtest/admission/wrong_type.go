@@ -55,11 +55,13 @@ func isTime(s *schema.Structural) bool {
 	})
 }
 
-// withUnit is how a number is written as a time, in seconds.
+// withUnit is how a number above 0 is written as a time, in seconds.
 func withUnit(value any) string {
-	switch value.(type) {
-	case int64, float64:
-		return fmt.Sprintf("; write %vs for %v seconds", value, value)
+	if seconds, isWhole := value.(int64); isWhole && seconds > 0 {
+		return fmt.Sprintf("; write %ds for %d seconds", seconds, seconds)
+	}
+	if seconds, isFraction := value.(float64); isFraction && seconds > 0 {
+		return fmt.Sprintf("; write %[1]ss for %[1]s seconds", strconv.FormatFloat(seconds, 'f', -1, 64))
 	}
 	return ""
 }

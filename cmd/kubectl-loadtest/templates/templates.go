@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -32,12 +33,15 @@ func Check(spec *v1alpha1.LoadTestSpec, keys Keys) []Problem {
 	uses := map[string][]string{}
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		names := c.request(fmt.Sprintf("spec.requests[%d]", i), r)
+		names := append(c.request(fmt.Sprintf("spec.requests[%d]", i), r), inherited(spec, r)...)
+		slices.Sort(names)
+		names = slices.Compact(names)
 		uses[r.Name] = names
-		if at := slices.IndexFunc(names, c.isCaptured); at >= 0 && c.isInMix(r) {
+		if at := slices.IndexFunc(names, c.isCaptured); at >= 0 && plan.InMix(spec, r) {
 			c.add(fmt.Sprintf("spec.requests[%d].weight", i), "must be 0: ${%s} is captured by a journey, which alone may send the request", names[at])
 		}
 	}
+	c.setup(uses)
 	c.journeys(uses)
 	return append(c.problems, questions(spec)...)
 }
@@ -46,21 +50,23 @@ func Check(spec *v1alpha1.LoadTestSpec, keys Keys) []Problem {
 func questions(spec *v1alpha1.LoadTestSpec) []Problem {
 	c := &check{spec: spec, complete: true}
 	c.preflight("spec.preflight", spec.Preflight)
-	if len(spec.Preflight) > 0 || len(spec.StoredAudits()) > 0 {
-		c.targetHeaders("spec.target.headers", spec.Target.Headers)
-	}
-	if spec.Versus != nil {
-		c.preflight("spec.versus.preflight", spec.Versus.Preflight)
-		if len(spec.Versus.Preflight) > 0 || len(spec.Preflight) > 0 {
-			c.targetHeaders("spec.versus.target.headers", spec.Versus.Target.Headers)
-		}
-	}
+	own := ownHeaders(spec.Preflight)
 	for i := range spec.Audits {
 		if stored := spec.Audits[i].Stored; stored != nil {
 			field := fmt.Sprintf("spec.audits[%d].stored", i)
 			c.query(field+".read", stored.Read)
 			c.call(field+".grpc", stored.GRPC)
+			own = append(own, plan.QuestionHeaders(&v1alpha1.Preflight{Request: stored.Read, GRPC: stored.GRPC}))
 		}
+	}
+	c.targetHeaders("spec.target.headers", spec.Target.Headers, own)
+	if v := spec.Versus; v != nil {
+		c.preflight("spec.versus.preflight", v.Preflight)
+		asked := v.Preflight
+		if len(asked) == 0 {
+			asked = spec.Preflight
+		}
+		c.targetHeaders("spec.versus.target.headers", v.Target.Headers, ownHeaders(asked))
 	}
 	return c.problems
 }
@@ -69,8 +75,10 @@ func questions(spec *v1alpha1.LoadTestSpec) []Problem {
 type check struct {
 	spec *v1alpha1.LoadTestSpec
 	keys Keys
-	// columns are those of tables and of setup.fill; captured are what journeys capture.
-	columns, captured map[string]bool
+	// columns has the names of the columns of all tables, and the names that setup.fill captures.
+	columns map[string]bool
+	// captured has the names that journeys capture.
+	captured map[string]bool
 	// complete says that the columns of all tables are known.
 	complete bool
 	problems []Problem
@@ -117,22 +125,15 @@ func (c *check) table(field string, d *v1alpha1.Data) {
 		return
 	}
 	for _, name := range table.Columns() {
+		if c.columns[name] {
+			c.add(field, "%s is a column of another table too: a column belongs to one table only", name)
+		}
 		c.columns[name] = true
 	}
 }
 
 // isCaptured says whether a name is a value of journeys alone.
 func (c *check) isCaptured(name string) bool { return c.captured[name] && !c.columns[name] }
-
-// isInMix says whether the mix sends a request, beside journeys.
-func (c *check) isInMix(r *v1alpha1.Request) bool {
-	if r.Weight != nil {
-		return *r.Weight > 0
-	}
-	return r.Name == "" || !slices.ContainsFunc(c.spec.Journeys, func(j v1alpha1.Journey) bool {
-		return slices.ContainsFunc(j.Steps, func(s v1alpha1.JourneyStep) bool { return s.Request == r.Name })
-	})
-}
 
 // request checks the templates of a request, and returns the names in them.
 func (c *check) request(field string, r *v1alpha1.Request) []string {
@@ -297,6 +298,29 @@ func expectsRefusal(e *v1alpha1.Expectation) bool {
 	return e != nil && slices.ContainsFunc(e.Status, func(status int32) bool { return status >= 400 && status < 500 })
 }
 
+// setup checks the requests of the setup, which follow no journey.
+func (c *check) setup(uses map[string][]string) {
+	if c.spec.Setup == nil {
+		return
+	}
+	alone := func(field, request string) {
+		if at := slices.IndexFunc(uses[request], c.isCaptured); at >= 0 {
+			c.add(field, "%s has ${%s}, which is captured by a journey, which alone may send the request", request, uses[request][at])
+		}
+	}
+	if fill := c.spec.Setup.Fill; fill != nil {
+		alone("spec.setup.fill.request", fill.Request)
+		for _, name := range uses[fill.Request] {
+			if _, itself := fill.Capture[name]; itself {
+				c.add("spec.setup.fill.request", "%s has ${%s}, which it captures itself", fill.Request, name)
+			}
+		}
+	}
+	if warmUp := c.spec.Setup.WarmUp; warmUp != nil {
+		alone("spec.setup.warmUp.request", warmUp.Request)
+	}
+}
+
 // journeys checks that each captured value is captured before it is used.
 func (c *check) journeys(uses map[string][]string) {
 	for i, j := range c.spec.Journeys {
@@ -321,10 +345,19 @@ func (c *check) preflight(field string, list []v1alpha1.Preflight) {
 	}
 }
 
-// targetHeaders checks the headers that preflight and audits have of their target.
-func (c *check) targetHeaders(field string, headers []v1alpha1.Header) {
+// ownHeaders are the headers that each question of preflight has of its own.
+func ownHeaders(list []v1alpha1.Preflight) (own [][]v1alpha1.Header) {
+	for i := range list {
+		own = append(own, plan.QuestionHeaders(&list[i]))
+	}
+	return own
+}
+
+// targetHeaders checks the headers of a target that at least one question has from it; own are
+// the headers that each question has itself.
+func (c *check) targetHeaders(field string, headers []v1alpha1.Header, own [][]v1alpha1.Header) {
 	for i, h := range headers {
-		if h.Value == nil {
+		if h.Value == nil || !slices.ContainsFunc(own, func(list []v1alpha1.Header) bool { return !hasHeader(list, h.Name) }) {
 			continue
 		}
 		if names, _, err := source.Names(*h.Value); err == nil && len(names) > 0 {
@@ -332,6 +365,28 @@ func (c *check) targetHeaders(field string, headers []v1alpha1.Header) {
 				"${%s} must not stand here with preflight or audits: they are sent with the headers of the target and have no columns; move the header to the requests", names[0])
 		}
 	}
+}
+
+// inherited are the names in the headers that a request has from the targets.
+func inherited(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) (names []string) {
+	own, headers := r.Headers, spec.Target.Headers
+	if r.GRPC != nil {
+		own = r.GRPC.Metadata
+	}
+	if spec.Versus != nil {
+		headers = slices.Concat(headers, spec.Versus.Target.Headers)
+	}
+	for _, h := range headers {
+		if h.Value != nil && !hasHeader(own, h.Name) {
+			found, _, _ := source.Names(*h.Value) // checked where the header stands
+			names = append(names, found...)
+		}
+	}
+	return names
+}
+
+func hasHeader(list []v1alpha1.Header, name string) bool {
+	return slices.ContainsFunc(list, func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, name) })
 }
 
 func (c *check) query(field string, q *v1alpha1.Query) {

@@ -75,6 +75,10 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 		"what the setup captures": {
 			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a}, {path: "/${code}"}]}`,
 		},
+		"what the request of the setup captures itself": {
+			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a, path: "/${code}"}]}`,
+			want: []templates.Problem{{"spec.setup.fill.request", "a has ${code}, which it captures itself"}},
+		},
 		"what a journey captures": {
 			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: 1s}, {request: cart}]}]}`,
 		},
@@ -102,9 +106,29 @@ audits: [{name: a, stored: {read: {path: "/${email}"}, value: .a, requests: [a]}
 			want: []templates.Problem{
 				{"spec.preflight[0].request.path", "nothing defines ${email}; " + known},
 				{"spec.preflight[0].request.headers[0].value", "nothing defines ${age}; " + known},
-				{"spec.versus.preflight[0].grpc.message.x", "nothing defines ${email}; " + known},
 				{"spec.audits[0].stored.read.path", "nothing defines ${email}; " + known},
+				{"spec.versus.preflight[0].grpc.message.x", "nothing defines ${email}; " + known},
 			},
+		},
+		"a header that preflight replaces": {
+			spec: users + `target: {headers: [{name: A, value: "${email}"}]}
+requests: [{}]
+preflight: [{request: {headers: [{name: a, value: "1"}]}}]`,
+		},
+		"a captured value in a header of the target": {
+			spec: `{target: {headers: [{name: A, value: "${token}"}]}, requests: [{name: login}, {name: cart}, {name: own, headers: [{name: a, value: b}]}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "login has ${token}, which no step before it captures"}},
+		},
+		"captured, and sent by the setup": {
+			spec: `{setup: {fill: {request: cart, count: 1}, warmUp: {request: cart, duration: 1s}}, requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
+			want: []templates.Problem{
+				{"spec.setup.fill.request", "cart has ${token}, which is captured by a journey, which alone may send the request"},
+				{"spec.setup.warmUp.request", "cart has ${token}, which is captured by a journey, which alone may send the request"},
+			},
+		},
+		"a column of two tables": {
+			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: users.csv}}, {name: b, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{}]",
+			want: []templates.Problem{{"spec.data[1]", "email is a column of another table too: a column belongs to one table only"}},
 		},
 		"a header that preflight has too": {
 			spec: users + `target: {headers: [{name: A, value: "${email}"}]}

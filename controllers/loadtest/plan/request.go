@@ -75,10 +75,13 @@ func weightIn(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) int32 {
 	return requestWeight(r)
 }
 
+// InMix says whether the mix sends a request, beside journeys and the setup.
+func InMix(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool { return weightIn(spec, r) > 0 }
+
 // IsSent says whether the steps of a run send a request: one without a weight that no journey
 // has is sent by the setup alone.
 func IsSent(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool {
-	return weightIn(spec, r) > 0 || inJourney(spec, r)
+	return InMix(spec, r) || inJourney(spec, r)
 }
 
 func requestWeight(r *v1alpha1.Request) int32 {
