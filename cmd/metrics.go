@@ -21,7 +21,7 @@ const listTimeout = 5 * time.Second
 // shown is the collector of the metrics of LoadTests, which only the leader has.
 func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *runmetrics.Collector {
 	return &runmetrics.Collector{
-		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost,
+		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost, MostRequests: o.metricsMostRequests,
 		List: func() ([]v1alpha1.LoadTest, error) {
 			limited, cancel := context.WithTimeout(ctx, listTimeout)
 			defer cancel()

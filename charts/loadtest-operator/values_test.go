@@ -30,7 +30,7 @@ func TestValuesBecomeArguments(t *testing.T) {
 		"everything": {
 			set: []string{
 				"workerImage.repository=mirror:5000/worker", "workerImage.tag=v1",
-				"metrics.secure=false", "metrics.maxLoadTests=50", "environment.enabled=false", "watchNamespaces={team-a,team-b}",
+				"metrics.secure=false", "metrics.maxLoadTests=50", "metrics.maxRequests=0", "environment.enabled=false", "watchNamespaces={team-a,team-b}",
 			},
 			want: []string{
 				"--coordinator-bind-address=:9443",
@@ -41,6 +41,7 @@ func TestValuesBecomeArguments(t *testing.T) {
 				"--metrics-bind-address=:8080",
 				"--metrics-secure=false",
 				"--metrics-max-loadtests=50",
+				"--metrics-max-requests=0",
 				"--read-targets=false",
 				"--watch-namespaces=team-a,team-b",
 			},

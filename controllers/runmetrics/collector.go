@@ -27,10 +27,13 @@ type Collector struct {
 	Observe func(types.UID) *exchange.Report
 	// Most is how many LoadTests have series.
 	Most int
+	// MostRequests is how many requests of all these together have series.
+	MostRequests int
 
 	mu      sync.Mutex
 	tallies map[types.UID]*tally
-	omits   bool
+	// omits and omitsRequests say that some have no series, as was logged.
+	omits, omitsRequests bool
 }
 
 var _ prometheus.Collector = &Collector{}
@@ -76,15 +79,24 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	p := page{}
 	c.mu.Lock()
 	c.drop(known)
+	var requests []candidate
 	for i := range known[:n] {
-		c.show(&p, &known[i], live)
+		if t := c.show(&p, &known[i], live); t != nil {
+			requests = append(requests, t.requests.candidates(i, isFinished(&known[i]))...)
+		}
 	}
-	c.tell(len(known) - n)
+	shown := within(requests, c.MostRequests)
+	for i := range shown {
+		p.of(&known[shown[i].test])
+		p.request(shown[i].part)
+	}
+	c.tell(len(known)-n, len(requests)-len(shown))
 	c.mu.Unlock()
 	for _, m := range p.metrics {
 		metrics <- m
 	}
 	metrics <- prometheus.MustNewConstMetric(leftOut, prometheus.GaugeValue, float64(len(known)-n))
+	metrics <- prometheus.MustNewConstMetric(requestsLeftOut, prometheus.GaugeValue, float64(len(requests)-len(shown)))
 }
 
 // observe merges what workers have measured, which takes long: no lock is held.
@@ -98,8 +110,9 @@ func (c *Collector) observe(known []v1alpha1.LoadTest) map[types.UID]*exchange.R
 	return live
 }
 
-// show adds a LoadTest's metrics.
-func (c *Collector) show(p *page, lt *v1alpha1.LoadTest, live map[types.UID]*exchange.Report) {
+// show adds a LoadTest's metrics, those of its requests left out, and returns its load, if that
+// is known. The mutex is held.
+func (c *Collector) show(p *page, lt *v1alpha1.LoadTest, live map[types.UID]*exchange.Report) *tally {
 	p.of(lt)
 	p.state(lt)
 	t, ok := c.tallies[lt.UID]
@@ -107,10 +120,12 @@ func (c *Collector) show(p *page, lt *v1alpha1.LoadTest, live map[types.UID]*exc
 		t, ok = c.tally(lt.UID), true
 		t.follow(&lt.Status, live[lt.UID])
 	}
-	if ok {
-		p.load(t.load())
-		p.step(t)
+	if !ok {
+		return nil
 	}
+	p.load(t.load())
+	p.step(t)
+	return t
 }
 
 // tally is that of a run. The mutex is held.
@@ -139,11 +154,15 @@ func (c *Collector) drop(known []v1alpha1.LoadTest) {
 	}
 }
 
-// tell logs that LoadTests are left out, once.
-func (c *Collector) tell(left int) {
+// tell logs that LoadTests, or requests, are left out, once, and that none is any more.
+func (c *Collector) tell(left, requests int) {
 	if omits := left > 0; omits != c.omits {
 		c.omits = omits
 		c.Log.Info("LoadTests have no series in the metrics", "leftOut", left, "max", c.Most)
+	}
+	if omits := requests > 0; omits != c.omitsRequests {
+		c.omitsRequests = omits
+		c.Log.Info("Requests have no series in the metrics", "leftOut", requests, "max", c.MostRequests)
 	}
 }
 

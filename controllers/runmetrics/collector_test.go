@@ -41,7 +41,7 @@ func newOperator(t *testing.T, list ...v1alpha1.LoadTest) *operator {
 	leads := make(chan struct{})
 	close(leads)
 	o.Collector = &runmetrics.Collector{
-		Leads: leads, Most: 100,
+		Leads: leads, Most: 100, MostRequests: 100,
 		List:    func() ([]v1alpha1.LoadTest, error) { return slices.Clone(o.list), o.err },
 		Observe: func(uid types.UID) *exchange.Report { return o.live[uid] },
 	}
@@ -92,10 +92,11 @@ func of(name string, series map[string]float64) map[string]float64 {
 	return out
 }
 
-// running is a LoadTest in the first of two steps.
+// running is a LoadTest in the first of two steps, of one request.
 func running(name string) v1alpha1.LoadTest {
 	lt := v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{
 		Phase: v1alpha1.PhaseRunning, StartTime: &noon, Workers: v1alpha1.WorkerCounts{Desired: 4, Ready: 3, Silent: 1},
+		Requests: []v1alpha1.RequestStatus{{Name: "browse", Type: "Read"}},
 		Steps: []v1alpha1.StepStatus{
 			{Name: "users-100", State: v1alpha1.StepRunning, Load: v1alpha1.StepLoad{Users: 100}},
 			{Name: "rest", State: v1alpha1.StepPending, Load: v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}},
@@ -128,12 +129,13 @@ func result(t *testing.T, n int64) *v1alpha1.StepResult {
 	t.Helper()
 	m := report(0, n).Merged
 	r := &v1alpha1.StepResult{Due: m.Due, Late: 1, Goodput: "12.5"}
-	r.Sent, r.Expected = n+2, n
+	r.Sent, r.Expected, r.Failed = n+2, n, 2
 	r.Outcomes = v1alpha1.Outcomes{Success: n, Timeout: 1, Unfinished: 1}
 	var err error
 	r.Histogram, err = m.Requests[0].Response.Encode()
 	must.Succeed(t, err)
 	r.ResponseTime = &v1alpha1.Latency{P95: &metav1.Duration{Duration: 5 * time.Millisecond}}
+	r.Requests = []v1alpha1.RequestResult{{Name: "browse", PartResult: v1alpha1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}}
 	r.Generator = &v1alpha1.GeneratorStatus{SendLatenessP99: &metav1.Duration{Duration: 3 * time.Millisecond}, CPUThrottled: "0.5%", RunQueueWait: "120%"}
 	return r
 }
@@ -248,7 +250,7 @@ func TestCountersNeverFall(t *testing.T) {
 	o.live["uid-of-a"] = report(0, 100)
 	last := o.scrape()
 	poor := result(t, 50)
-	poor.Histogram = ""
+	poor.Histogram, poor.Requests = "", nil
 	for i, change := range []func(){
 		func() { o.live["uid-of-a"] = &exchange.Report{Err: errors.New("cannot be merged")} },
 		func() { delete(o.live, lt.UID) },
@@ -301,6 +303,7 @@ func TestNumberOfSeriesIsBounded(t *testing.T) {
 		stripped(running("older"), v1alpha1.VerdictPassed, time.Minute), held, stripped(running("newer"), v1alpha1.VerdictPassed, time.Hour), running("runs"),
 	}
 	o := newOperator(t, list...)
+	o.MostRequests = 0
 	for most, want := range [][]string{{}, {"runs"}, {"runs", "held"}, {"runs", "held", "newer"}, {"runs", "held", "newer", "older"}} {
 		o.Most = most
 		series := o.scrape()
@@ -363,48 +366,10 @@ func TestGeneratorLimit(t *testing.T) {
 	}
 }
 
-// The requests of the most recent step have series, those of which the most failed before
-// the others, and no more than ten.
-func TestSeriesOfRequests(t *testing.T) {
-	lt := running("shop")
-	o := newOperator(t, lt)
-	at := func(ms int) *metav1.Duration { return &metav1.Duration{Duration: time.Duration(ms) * time.Millisecond} }
-	r := result(t, 1000)
-	for i := range 12 {
-		of := v1alpha1.RequestResult{Name: fmt.Sprint("request ", i)}
-		of.Sent, of.Expected, of.Failed = int64(100+i), int64(100+i-i%2), int64(i%2)
-		of.ResponseTime = &v1alpha1.Latency{P50: at(i), P95: at(2 * i)}
-		r.Requests = append(r.Requests, of)
-	}
-	r.Requests = append(r.Requests, r.Requests[11])
-	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictFailed, v1alpha1.StepComplete, r
-	o.Finished(lt.UID, &last)
-	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictFailed, 0)}
-	series := o.scrape()
-	check(t, series, map[string]float64{
-		"loadtest_step_requests{name=shop,request=request 1,result=failed}":                        1,
-		"loadtest_step_requests{name=shop,request=request 1,result=expected}":                      100,
-		"loadtest_step_requests{name=shop,request=request 4,result=expected}":                      104,
-		"loadtest_step_request_response_time_seconds{name=shop,percentile=p95,request=request 11}": 0.022,
-	})
-	n := 0
-	for name := range series {
-		if strings.HasPrefix(name, "loadtest_step_request") {
-			n++
-		}
-		if strings.Contains(name, "request=request 0,") || strings.Contains(name, "request=request 2,") || strings.Contains(name, "p99") && strings.Contains(name, "request=") {
-			t.Errorf("there is %s; want those of which the fewest failed left out, and quantiles that are not known", name)
-		}
-	}
-	if n != 40 {
-		t.Errorf("%d series of requests, want 40 of ten", n)
-	}
-}
-
 // While a step runs, workers tell the times of groups of requests, which are in no request.
 func TestTimesOfGroupsAreCounted(t *testing.T) {
 	lt := running("shop")
+	lt.Status.Requests = append(lt.Status.Requests, v1alpha1.RequestStatus{Name: "buy"})
 	o := newOperator(t, lt)
 	whole := measure.NewMeasurement(2)
 	for i := range whole.Requests {
@@ -415,5 +380,5 @@ func TestTimesOfGroupsAreCounted(t *testing.T) {
 	grouped, err := whole.Group([]int32{0, 0})
 	must.Succeed(t, err)
 	o.live[lt.UID] = &exchange.Report{Merged: grouped}
-	check(t, o.scrape(), map[string]float64{"loadtest_requests_sent_total{name=shop}": 6, "loadtest_response_time_seconds{name=shop} count": 6})
+	check(t, o.scrape(), map[string]float64{"loadtest_requests_sent_total{name=shop}": 6, "loadtest_request_sent_total{name=shop,request=buy}": 3, "loadtest_response_time_seconds{name=shop} count": 6})
 }

@@ -36,20 +36,30 @@ var (
 	plannedRate      = describe("planned_requests_per_second", "Planned requests per second of the running step (for a ramp, the rate at its end); 0 between steps, and for users without a rate.")
 	goodput          = describe("step_goodput_requests_per_second", "Successes per second of the window of the most recent step, as in the status.")
 	percentiles      = describe("step_response_time_seconds", "Percentiles of the response time of the most recent step, exact over all workers, as in the status. Absent if it has too few samples.", "percentile")
-	requestsOf       = describe("step_requests", "Requests of the most recent step by name of the request, and whether they were expected or failed, as in the status: of the 10 requests of which the most failed.", "request", "result")
-	percentilesOf    = describe("step_request_response_time_seconds", "Percentiles of the response time of the most recent step by name of the request, of the same requests, once the step has ended. Absent if it has too few samples.", "request", "percentile")
 	sendLateness     = describe("step_send_lateness_p99_seconds", "99th percentile of how late the generator sent requests that it was free to send, in the most recent step. Absent with fewer than 100 samples.")
 	throttled        = describe("step_cpu_throttled_ratio", "Share of the workers' time in the most recent step during which CPU limits stopped them.")
 	runQueueWait     = describe("step_run_queue_wait_ratio", "Time that threads of the workers waited for a processor in the most recent step, as a share of the workers' time; above 1 if several waited at once.")
 )
 
+// The metrics of the requests of such a LoadTest, by name.
+var (
+	requestSent        = describe("request_sent_total", "Requests sent, by name of the request.", "request")
+	requestFailed      = describe("request_failed_total", "Requests that ended without an expected response, by name of the request.", "request")
+	requestOutcomes    = describe("request_outcomes_total", "Ended requests by name of the request and outcome. Absent for an outcome that has not occurred.", "request", "outcome")
+	requestPercentiles = describe("step_request_response_time_seconds", "Percentiles of the response time by name of the request in the most recent step that has ended, as in the status. Absent if it has too few samples, or if several requests have the name.", "request", "percentile")
+)
+
 var leftOut = prometheus.NewDesc("loadtest_metrics_left_out",
 	"LoadTests without series, because there are more than --metrics-max-loadtests. Running LoadTests have series first, then waiting ones, then the most recently finished.", nil, nil)
+
+var requestsLeftOut = prometheus.NewDesc("loadtest_metrics_requests_left_out",
+	"Requests without series, of LoadTests that have series, because there are more than --metrics-max-requests. Requests that failed have series first, then those of LoadTests that have not finished; of each LoadTest the one of which the most failed comes first.", nil, nil)
 
 var all = []*prometheus.Desc{
 	created, started, completed, phase, verdict, limited, workers,
 	requestsDue, requestsSent, requestsExpected, requestsLate, requests, responseTime, steps, stepNumber, users, plannedRate,
-	goodput, percentiles, requestsOf, percentilesOf, sendLateness, throttled, runQueueWait, leftOut,
+	goodput, percentiles, sendLateness, throttled, runQueueWait,
+	requestSent, requestFailed, requestOutcomes, requestPercentiles, leftOut, requestsLeftOut,
 }
 
 // limits are the values of label reason.

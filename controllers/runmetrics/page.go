@@ -141,12 +141,7 @@ func (p *page) step(t *tally) {
 		return
 	}
 	p.text(goodput, r.Goodput, 1)
-	if l := r.ResponseTime; l != nil {
-		for _, name := range []v1alpha1.Metric{"p50", "p90", "p95", "p99", "p99.9"} {
-			p.duration(percentiles, *metric.Of(name).Times().Field(l), string(name))
-		}
-	}
-	p.requests(r.Requests)
+	p.percentiles(percentiles, r.ResponseTime)
 	if g := r.Generator; g != nil {
 		p.duration(sendLateness, g.SendLatenessP99)
 		p.text(throttled, strings.TrimSuffix(g.CPUThrottled, "%"), 100)
@@ -154,17 +149,27 @@ func (p *page) step(t *tally) {
 	}
 }
 
-// requests adds those of the most recent step.
-func (p *page) requests(list []v1alpha1.RequestResult) {
-	for i := range list {
-		r := &list[i]
-		p.gauge(requestsOf, float64(r.Expected), r.Name, "expected")
-		p.gauge(requestsOf, float64(r.Failed), r.Name, "failed")
-		if l := r.ResponseTime; l != nil {
-			for _, name := range []v1alpha1.Metric{"p50", "p95", "p99"} {
-				p.duration(percentilesOf, *metric.Of(name).Times().Field(l), r.Name, string(name))
-			}
+// request adds what was sent of one, by name, and what came of it. The outcomes that did not
+// occur have no series: they would be most series of all.
+func (p *page) request(of *part) {
+	counts := of.counts()
+	p.counter(requestSent, counts[partSent], of.label)
+	p.counter(requestFailed, counts[partFailed], of.label)
+	for o, n := range counts[partOutcomes:] {
+		if n > 0 {
+			p.counter(requestOutcomes, n, of.label, measure.Outcome(o).String())
 		}
+	}
+	p.percentiles(requestPercentiles, of.times, of.label)
+}
+
+// percentiles adds those that are known.
+func (p *page) percentiles(d *prometheus.Desc, l *v1alpha1.Latency, labels ...string) {
+	if l == nil {
+		return
+	}
+	for _, name := range []v1alpha1.Metric{"p50", "p90", "p95", "p99", "p99.9"} {
+		p.duration(d, *metric.Of(name).Times().Field(l), append(labels, string(name))...)
 	}
 }
 

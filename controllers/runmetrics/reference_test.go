@@ -34,7 +34,9 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	last.Steps[0].Result.ResponseTime = &v1alpha1.Latency{
 		P50: &metav1.Duration{}, P90: &metav1.Duration{}, P95: &metav1.Duration{}, P99: &metav1.Duration{}, P999: &metav1.Duration{},
 	}
-	last.Steps[0].Result.Requests = []v1alpha1.RequestResult{{Name: "checkout", PartResult: v1alpha1.PartResult{ResponseTime: last.Steps[0].Result.ResponseTime}}}
+	of := &last.Steps[0].Result.Requests[0]
+	of.ResponseTime = last.Steps[0].Result.ResponseTime
+	of.Outcomes = v1alpha1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
 	o.Finished(lt.UID, &last)
 	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictPassed, 0)}
 	loadtest.NewMetrics(o.registry)
@@ -127,9 +129,9 @@ func TestMetricsFollowConventions(t *testing.T) {
 }
 
 // Other labels could make the number of series depend on what tenants write. That of requests
-// is bounded: see TestSeriesOfRequests.
+// is bounded: see TestSeriesOfRequestsAreBounded.
 func TestLabelsAreOfClosedSets(t *testing.T) {
-	allowed := []string{"namespace", "name", "phase", "verdict", "reason", "state", "outcome", "percentile", "to", "of", "request", "result"}
+	allowed := []string{"namespace", "name", "phase", "verdict", "reason", "state", "outcome", "percentile", "to", "of", "request"}
 	for _, f := range everything(t) {
 		for _, m := range f.Metric {
 			for _, l := range m.Label {

@@ -1,9 +1,6 @@
 package runmetrics
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
@@ -16,6 +13,8 @@ type tally struct {
 	// last is the load of the step that follows them as it was known last. What is known
 	// later is no less: a status may have less than was measured, such as no histogram.
 	last load
+	// requests are the loads of the requests, in the same steps.
+	requests parts
 	// latest is the most recent step, pauses left out.
 	latest v1alpha1.StepStatus
 	step
@@ -34,24 +33,29 @@ func (t *tally) follow(s *v1alpha1.LoadTestStatus, live *exchange.Report) {
 	if t.finished {
 		return
 	}
+	t.requests.name(s.Requests)
 	for t.ended < len(s.Steps) && isOver(&s.Steps[t.ended]) {
-		t.raise(s.Steps[t.ended].Result, live)
+		t.raise(s, live)
 		t.base.add(&t.last)
 		t.last = load{}
+		t.requests.end(s.Steps[t.ended].Result)
 		t.ended++
 	}
 	if t.ended < len(s.Steps) {
-		t.raise(s.Steps[t.ended].Result, live)
+		t.raise(s, live)
 	}
 	t.locate(s.Steps)
 	t.finished = s.Verdict != ""
 }
 
 // raise takes over what is known of the step that has not been added up yet.
-func (t *tally) raise(r *v1alpha1.StepResult, live *exchange.Report) {
+func (t *tally) raise(s *v1alpha1.LoadTestStatus, live *exchange.Report) {
+	r := s.Steps[t.ended].Result
 	t.last.raise(recorded(r))
+	t.requests.record(r)
 	if live != nil && live.Merged != nil && int(live.Step) == t.ended {
 		t.last.raise(measured(live.Merged))
+		t.requests.measure(live.Merged, s.Requests)
 	}
 }
 
@@ -81,34 +85,7 @@ func (t *tally) locate(steps []v1alpha1.StepStatus) {
 func summaryOf(s *v1alpha1.StepStatus) v1alpha1.StepStatus {
 	kept := v1alpha1.StepStatus{State: s.State, Load: s.Load}
 	if r := s.Result; r != nil {
-		kept.Result = &v1alpha1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator, Requests: mostFailed(r.Requests)}
-	}
-	return kept
-}
-
-// maxRequests is how many requests of a LoadTest have series: with more, they would be most
-// series of all.
-const maxRequests = 10
-
-// mostFailed are the requests of which the most failed, and of as many failures the most were
-// sent, each name once: names that are not given may be equal.
-func mostFailed(list []v1alpha1.RequestResult) []v1alpha1.RequestResult {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b v1alpha1.RequestResult) int {
-		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Sent, a.Sent))
-	})
-	var kept []v1alpha1.RequestResult
-	for i := range list {
-		r := &list[i]
-		if len(kept) == maxRequests {
-			break
-		}
-		if slices.ContainsFunc(kept, func(k v1alpha1.RequestResult) bool { return k.Name == r.Name }) {
-			continue
-		}
-		of := v1alpha1.RequestResult{Name: r.Name}
-		of.Expected, of.Failed, of.ResponseTime = r.Expected, r.Failed, r.ResponseTime
-		kept = append(kept, of)
+		kept.Result = &v1alpha1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator}
 	}
 	return kept
 }
