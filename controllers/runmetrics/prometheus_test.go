@@ -11,14 +11,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // A Prometheus that is set to read native buckets computes a quantile from them that is
@@ -91,5 +94,44 @@ func startPrometheus(t *testing.T, server string) (ask func(expr string) float64
 			}
 		}
 		return value
+	}
+}
+
+// The panels by request of the chart's dashboard find data, and what is counted: Prometheus reads
+// counters, labels and percentiles as they are shown.
+func TestPanelsByRequestFindData(t *testing.T) {
+	lt := running("checkout")
+	o := newOperator(t, lt)
+	last := lt.DeepCopy().Status
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictFailed, v1alpha1.StepComplete, result(t, 1000)
+	last.Steps[0].Result.Requests[0].Outcomes = v1alpha1.Outcomes{Success: 1000}
+	o.Finished(lt.UID, &last)
+	operator := httptest.NewServer(promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{}))
+	defer operator.Close()
+	ask := startPrometheus(t, operator.URL)
+	text, err := os.ReadFile("../../charts/loadtest-operator/files/dashboard.json")
+	must.Succeed(t, err)
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	must.Succeed(t, json.Unmarshal(text, &board))
+	got := map[string]float64{}
+	fill := strings.NewReplacer("$__rate_interval", "1m", "$namespace", lt.Namespace, "$name", lt.Name)
+	for _, panel := range board.Panels {
+		if strings.HasSuffix(panel.Title, ", by request") {
+			got[panel.Title] = ask(fill.Replace(panel.Targets[0].Expr))
+		}
+	}
+	same.As(t, "panels", map[string]float64{"Rate, by request": 0, "Failed, by request": 0, "Outcomes, by request": 0, "p95, by request": 0.005}, got)
+	for expr, want := range map[string]float64{
+		`loadtest_request_sent_total{request="browse"}`: 1002, `loadtest_request_failed_total{request="browse"}`: 2,
+		`loadtest_request_outcomes_total{request="browse", outcome="success"}`: 1000,
+	} {
+		if n := ask(expr); n != want {
+			t.Errorf("%s is %v, want %v", expr, n, want)
+		}
 	}
 }
