@@ -9,7 +9,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -158,11 +157,12 @@ func (o *operator) finished(name string, after time.Duration, failures ...int64)
 
 // Failures come first, those of each LoadTest in turn, and then requests of runs that go on.
 func TestOrderOfRequests(t *testing.T) {
-	o := newOperator(t, shop())
+	o := newOperator(t, running("calm"), shop())
 	o.live["uid-of-shop"] = measured(0, 10) // of which 5 of buy failed
-	o.finished("old", time.Minute, 0, 900, 800)
+	o.finished("old", time.Minute, 700, 900, 800)
+	o.finished("good", time.Minute, 0)
 	o.finished("new", time.Hour, 2, 0, 1)
-	want := []string{"old 1", "shop buy", "new 0", "old 2", "new 2", "shop browse", "new 1", "old 0"}
+	want := []string{"old 1", "shop buy", "new 0", "old 2", "new 2", "old 0", "calm browse", "shop browse", "good 0", "new 1"}
 	for most := -1; most <= len(want)+1; most++ {
 		o.MostRequests = most
 		series := o.scrape()
@@ -196,7 +196,7 @@ func TestSeriesOfRequestsAreBounded(t *testing.T) {
 			last.Requests = append(last.Requests, v1alpha1.RequestStatus{Name: of.Name})
 			last.Steps[0].Result.Requests = append(last.Steps[0].Result.Requests, of)
 		}
-		o.Finished(types.UID(lt.UID), &last)
+		o.Finished(lt.UID, &last)
 		o.list = append(o.list, stripped(lt, v1alpha1.VerdictFailed, 0))
 	}
 	for most, want := range map[int]int{0: 0, 10: 200, tests: 20 * tests, 2 * tests: 40 * tests} {
