@@ -160,7 +160,7 @@ func TestLeaderShowsLoadTests(t *testing.T) {
 		return text
 	}
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{URL: "http://shop:8080"}, Requests: []v1alpha1.Request{{Path: "/"}}, Suspend: true,
+		Target: v1alpha1.Target{URL: "http://shop:8080"}, Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}}, Suspend: true,
 		Ladder: &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 	}}
 	lt.Namespace, lt.Name = o.namespace, "checkout"

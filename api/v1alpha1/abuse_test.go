@@ -20,19 +20,19 @@ var abuses = map[string]struct{ patch, words string }{
 	"CR LF in the name of a header":                {`{target: {headers: [{name: "X\r\nY", value: "1"}]}}`, "spec.target.headers[0].name"},
 	"NUL in the value of a header":                 {`{target: {headers: [{name: X, value: "a\0b"}]}}`, "spec.target.headers[0].value"},
 	"a header of a megabyte":                       {"{target: {headers: [{name: X, value: '" + strings.Repeat("x", 1_000_000) + "'}]}}", "spec.target.headers[0].value"},
-	"CR LF in the header of a request":             {`{requests: [{headers: [{name: X, value: "1\r\n\r\nGET /admin HTTP/1.1"}]}]}`, "spec.requests[0].headers[0].value"},
-	"CR LF in a path":                              {`{requests: [{path: "/ HTTP/1.1\r\nHost: other"}]}`, "spec.requests[0].path"},
-	"a space in a path":                            {`{requests: [{path: "/ x"}]}`, "spec.requests[0].path"},
-	"a method of one's own":                        {"{requests: [{method: CONNECT}]}", "spec.requests[0].method"},
+	"CR LF in the header of a request":             {`{requests: [{name: home, http: {headers: [{name: X, value: "1\r\n\r\nGET /admin HTTP/1.1"}]}}]}`, "spec.requests[0].headers[0].value"},
+	"CR LF in a path":                              {`{requests: [{name: home, http: {path: "/ HTTP/1.1\r\nHost: other"}}]}`, "spec.requests[0].path"},
+	"a space in a path":                            {`{requests: [{name: home, http: {path: "/ x"}}]}`, "spec.requests[0].path"},
+	"a method of one's own":                        {"{requests: [{name: home, http: {method: CONNECT}}]}", "spec.requests[0].method"},
 	"a key that climbs":                            {"{target: {headers: [{name: X, valueFrom: {secretKeyRef: {name: a, key: ..data}}}]}}", "secretKeyRef.key"},
-	"a file that climbs":                           {"{requests: [{method: POST, bodyFrom: {configMapKeyRef: {name: a, key: ../../../etc/passwd}}}]}", "configMapKeyRef.key"},
-	"a JSON path of everything":                    {`{requests: [{expect: {json: [{path: "..a", equals: 1}]}}]}`, "spec.requests[0].expect.json[0].path"},
-	"a billion users":                              {"{steps: [{users: 1000000000, duration: 1s}]}", "spec.steps[0].users"},
-	"a step of a year":                             {"{steps: [{rate: 1, duration: 8760h}]}", "spec.steps[0].duration"},
+	"a file that climbs":                           {"{requests: [{name: create, http: {method: POST, bodyFrom: {configMapKeyRef: {name: a, key: ../../../etc/passwd}}}}]}", "configMapKeyRef.key"},
+	"a JSON path of everything":                    {`{requests: [{name: home, http: {}, expect: {json: [{path: "..a", equals: 1}]}}]}`, "spec.requests[0].expect.json[0].path"},
+	"a billion users":                              {"{steps: [{name: 1000000000 users, users: 1000000000, duration: 1s}]}", "spec.steps[0].users"},
+	"a step of a year":                             {"{steps: [{name: 1/s, rate: 1, duration: 8760h}]}", "spec.steps[0].duration"},
 	"a thousand steps":                             {"{steps: [" + strings.Repeat("{rate: 1, duration: 1s},", 1000) + "]}", "spec.steps"},
 	"a thousand requests":                          {"{requests: [" + strings.Repeat("{path: /},", 1000) + "]}", "spec.requests"},
 	"a million workers":                            {"{parallelism: 1000000}", "spec.parallelism"},
-	"a spec beyond the size of a request":          {"{requests: [{method: POST, body: '" + strings.Repeat("x", 4_000_000) + "'}]}", "too large"},
+	"a spec beyond the size of a request":          {"{requests: [{name: create, http: {method: POST, body: '" + strings.Repeat("x", 4_000_000) + "'}}]}", "too large"},
 	"a pseudo-header in metadata":                  {calling("metadata: [{name: ':authority', value: victim}]"), "metadata[0].name"},
 	"a length in metadata":                         {calling("metadata: [{name: Content-Length, value: '0'}]"), "follow from the call"},
 	"a deadline of one's own in metadata":          {calling("metadata: [{name: grpc-timeout, value: 1H}]"), "follow from the call"},
@@ -55,7 +55,7 @@ func calling(fields string) string {
 func describedBy(source string) string { return described(source, "method: shop.v1.Cart/Add") }
 
 func described(source, call string) string {
-	return "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {" + source + "}}}, requests: [{path: null, grpc: {" + call + "}}]}"
+	return "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {" + source + "}}}, requests: [{name: call, http: {path: null}, grpc: {" + call + "}}]}"
 }
 
 func TestSpecsThatCouldHarmOthersAreRefused(t *testing.T) {

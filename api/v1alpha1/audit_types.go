@@ -20,7 +20,7 @@ type Audit struct {
 
 	// stored compares a number that the target reports of itself, before the first and
 	// after the last step, with the requests that it acknowledged in between. Example:
-	// {read: {path: /stats}, value: .links, requests: [create]}.
+	// {read: {http: {path: /stats}}, value: .links, requests: [create]}.
 	// +optional
 	Stored *Stored `json:"stored,omitempty"`
 }
@@ -40,19 +40,11 @@ type Audit struct {
 // stored twice or although the target refused it: both make the verdict Failed. A
 // number that cannot be read makes it Inconclusive. An item that was lost and another
 // that was stored twice cancel each other out, and are not found.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.read) != has(self.grpc)",message="exactly one of read and grpc must be set"
 type Stored struct {
-	// read is the request that reads the number. One worker sends it, with the target's
-	// headers; the response must have a status from 200 to 299.
-	// +optional
-	Read *Query `json:"read,omitempty"`
-
-	// grpc is a call of gRPC that reads the number, instead of read. It needs what
-	// calls of spec.requests need; the reply must have the status OK. Example: {method:
-	// shop.v1.Shop/Count}.
-	// +optional
-	GRPC *Call `json:"grpc,omitempty"`
+	// read is what reads the number. One worker sends it, with the target's headers.
+	// Example: {http: {path: /stats}}.
+	// +required
+	Read Reading `json:"read"`
 
 	// value is the place of the number, a whole one, in the JSON body of the response, or
 	// in the reply as JSON, with fields in lowerCamelCase and fields of the default value.
@@ -84,6 +76,20 @@ type Stored struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="maxWait must be a time from 1s to 1h, such as 2m"
 	MaxWait *metav1.Duration `json:"maxWait,omitempty"`
+}
+
+// Reading is a request that reads a number: of HTTP or of gRPC.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.http) != has(self.grpc)",message="exactly one of http and grpc must be set, such as http: {path: /stats}"
+type Reading struct {
+	// http is a request of HTTP. The response must have a status from 200 to 299.
+	// +optional
+	HTTP *Query `json:"http,omitempty"`
+
+	// grpc is a call of gRPC. It needs what calls of spec.requests need; the reply must have
+	// the status OK. Example: {method: shop.v1.Shop/Count}.
+	// +optional
+	GRPC *Call `json:"grpc,omitempty"`
 }
 
 // RateLimit is the contract of a token-bucket rate limiter: in any t seconds a

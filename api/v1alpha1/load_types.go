@@ -86,12 +86,11 @@ type Ladder struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.arrivals) || has(self.rate)",message="arrivals must not be set without rate"
 // +kubebuilder:validation:XValidation:rule="!has(self.pause) || !has(self.duration)",message="duration must not be set with pause, which is a duration itself"
 type Step struct {
-	// name identifies the step in reports. Absent: what it does, for example
-	// "1000 users".
-	// +optional
+	// name identifies the step in reports and thresholds. Example: peak.
+	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"`
 
 	// users is the number of concurrent users, in total over all workers, each with a
 	// connection of its own. It goes with duration or requestsPerUser. The connections

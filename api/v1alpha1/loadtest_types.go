@@ -92,8 +92,8 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.audits)",fieldPath=".versus",reason="FieldValueForbidden",message="versus must not be set with audits, which count what one target does in the whole run"
 // +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.versus.target.timeout) || !has(self.target.timeout) || duration(self.versus.target.timeout) == duration(self.target.timeout)",fieldPath=".versus.target.timeout",message="timeout must equal spec.target.timeout: both targets are measured alike"
 // +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.inRepetitions) || t.inRepetitions <= self.?repetitions.orValue(1))",fieldPath=".thresholds",message="inRepetitions of a threshold must be at most spec.repetitions"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.grpc) || self.requests.exists(r, has(r.grpc)) || has(self.preflight) && self.preflight.exists(p, has(p.grpc)) || has(self.audits) && self.audits.exists(a, has(a.stored) && has(a.stored.grpc))",fieldPath=".target.grpc",reason="FieldValueForbidden",message="target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.requests) || t.requests.all(n, self.requests.exists(r, r.name == n)))",fieldPath=".thresholds",message="requests of a threshold must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.grpc) || self.requests.exists(r, has(r.grpc)) || has(self.preflight) && self.preflight.exists(p, has(p.grpc)) || has(self.audits) && self.audits.exists(a, has(a.stored) && has(a.stored.read.grpc))",fieldPath=".target.grpc",reason="FieldValueForbidden",message="target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"
 // +kubebuilder:validation:XValidation:rule="self.requests.all(r, !has(r.grpc)) || has(self.target.protocol) && self.target.protocol == 'HTTP/2'",fieldPath=".target.protocol",reason="FieldValueRequired",message="target.protocol must be HTTP/2 when a request has grpc"
 // +kubebuilder:validation:XValidation:rule="self.requests.all(r, !has(r.grpc)) || !has(self.target.proxy)",fieldPath=".target.proxy",reason="FieldValueForbidden",message="target.proxy must not be set when a request has grpc: calls of gRPC do not go through a proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.versus) || !has(self.versus.target.grpc) || self.requests.exists(r, has(r.grpc)) || (has(self.versus.preflight) && self.versus.preflight.size() > 0 ? self.versus.preflight.exists(p, has(p.grpc)) : has(self.preflight) && self.preflight.exists(p, has(p.grpc)))",fieldPath=".versus.target.grpc",reason="FieldValueForbidden",message="versus.target.grpc must not be set unless a request, or a preflight of this target, has grpc: only calls of gRPC use its descriptors"
@@ -101,14 +101,14 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.versus) || self.requests.all(r, !has(r.grpc)) || !has(self.versus.target.proxy)",fieldPath=".versus.target.proxy",reason="FieldValueForbidden",message="versus.target.proxy must not be set when a request has grpc: calls of gRPC do not go through a proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.preflight) || has(self.target.protocol) && self.target.protocol == 'HTTP/2' && !has(self.target.proxy) || self.preflight.all(p, !has(p.grpc) && !has(p.grpcHealth))",fieldPath=".preflight",reason="FieldValueForbidden",message="grpc and grpcHealth must not be set unless target.protocol is HTTP/2, without target.proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.versus) || has(self.versus.target.protocol) && self.versus.target.protocol == 'HTTP/2' && !has(self.versus.target.proxy) || (has(self.versus.preflight) && self.versus.preflight.size() > 0 ? self.versus.preflight.all(p, !has(p.grpc) && !has(p.grpcHealth)) : !has(self.preflight) || self.preflight.all(p, !has(p.grpc) && !has(p.grpcHealth)))",fieldPath=".versus.target",reason="FieldValueForbidden",message="protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"
-// +kubebuilder:validation:XValidation:rule="!has(self.audits) || has(self.target.protocol) && self.target.protocol == 'HTTP/2' && !has(self.target.proxy) || self.audits.all(a, !has(a.stored) || !has(a.stored.grpc))",fieldPath=".audits",reason="FieldValueForbidden",message="grpc of an audit must not be set unless target.protocol is HTTP/2, without target.proxy"
+// +kubebuilder:validation:XValidation:rule="!has(self.audits) || has(self.target.protocol) && self.target.protocol == 'HTTP/2' && !has(self.target.proxy) || self.audits.all(a, !has(a.stored) || !has(a.stored.read.grpc))",fieldPath=".audits",reason="FieldValueForbidden",message="grpc of an audit must not be set unless target.protocol is HTTP/2, without target.proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || self.requests.all(r, !has(r.grpc))",fieldPath=".worker.driver",reason="FieldValueForbidden",message="worker.driver must not be Vegeta when a request has grpc, which it does not send"
-// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.types) || t.types.all(n, self.requests.exists(r, (has(r.type) ? r.type : has(r.targetsFrom) ? 'Mixed' : has(r.grpc) ? 'Call' : !has(r.method) || r.method in ['GET', 'HEAD', 'OPTIONS'] ? 'Read' : 'Write') == n)))",fieldPath=".thresholds",message="types of a threshold must be types of spec.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.audits) || self.audits.all(a, !has(a.stored) || a.stored.requests.all(n, self.requests.exists(r, has(r.name) && r.name == n)))",fieldPath=".audits",message="requests of an audit must be names of spec.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, has(r.name) && r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
-// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, has(r.name) && r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.thresholds) || self.thresholds.all(t, !has(t.types) || t.types.all(n, self.requests.exists(r, (has(r.type) ? r.type : has(r.grpc) ? 'Call' : has(r.http.targetsFrom) ? 'Mixed' : !has(r.http.method) || r.http.method in ['GET', 'HEAD', 'OPTIONS'] ? 'Read' : 'Write') == n)))",fieldPath=".thresholds",message="types of a threshold must be types of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.audits) || self.audits.all(a, !has(a.stored) || a.stored.requests.all(n, self.requests.exists(r, r.name == n)))",fieldPath=".audits",message="requests of an audit must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.fill) || self.requests.exists(r, r.name == self.setup.fill.request)",fieldPath=".setup.fill.request",message="request must be the name of one of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.setup) || !has(self.setup.warmUp) || self.requests.exists(r, r.name == self.setup.warmUp.request)",fieldPath=".setup.warmUp.request",message="request must be the name of one of spec.requests"
 // +kubebuilder:validation:XValidation:rule="has(self.journeys) || self.requests.size() == 0 || self.requests.exists(r, !has(r.weight) || r.weight > 0)",fieldPath=".requests",message="requests must have at least one with a weight above 0"
-// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.request) || self.requests.exists(r, has(r.name) && r.name == s.request)))",fieldPath=".journeys",message="requests of a journey must be names of spec.requests"
+// +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.request) || self.requests.exists(r, r.name == s.request)))",fieldPath=".journeys",message="requests of a journey must be names of spec.requests"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, !has(j.user) || has(self.data) && self.data.exists(d, d.name == j.user.data))",fieldPath=".journeys",message="user.data of a journey must be the name of one of spec.data"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || (!has(self.ladder) || !has(self.ladder.rates)) && (!has(self.steps) || self.steps.all(s, !has(s.rate))) && (!has(self.search) || !has(self.search.rate))",fieldPath=".journeys",reason="FieldValueForbidden",message="journeys must not be set with a rate, because only users follow journeys; set users"
 // +kubebuilder:validation:XValidation:rule="!has(self.journeys) || self.journeys.all(j, j.steps.all(s, !has(s.think))) || (!has(self.ladder) || !has(self.ladder.ratePerUser)) && (!has(self.steps) || self.steps.all(s, !has(s.ratePerUser))) && (!has(self.search) || !has(self.search.ratePerUser))",fieldPath=".journeys",reason="FieldValueForbidden",message="think must not be set with ratePerUser, which says when a user's requests are due"
@@ -117,7 +117,7 @@ type LoadTestList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || (!has(self.ladder) || !has(self.ladder.users)) && (!has(self.steps) || self.steps.all(s, !has(s.users))) && (!has(self.search) || !has(self.search.users))",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta sends rates and has no users: set ladder.rates, rate of steps or search.rate, or driver Auto"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || !has(self.target.proxy)",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with target.proxy"
 // +kubebuilder:validation:XValidation:rule="!has(self.worker) || !has(self.worker.driver) || self.worker.driver != 'Vegeta' || !has(self.target.tls) || !has(self.target.tls.resume) || !self.target.tls.resume",fieldPath=".worker.driver",reason="FieldValueForbidden",message="driver Vegeta must not be set with target.tls.resume: it has no sessions to resume"
-// +kubebuilder:validation:XValidation:rule="!has(self.target.trace) && (!has(self.versus) || !has(self.versus.target.trace)) || self.requests.all(r, (!has(r.headers) || r.headers.all(h, h.name.lowerAscii() != 'traceparent')) && (!has(r.grpc) || !has(r.grpc.metadata) || r.grpc.metadata.all(m, m.name.lowerAscii() != 'traceparent')))",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not have traceparent in headers or metadata with target.trace, which sends it"
+// +kubebuilder:validation:XValidation:rule="!has(self.target.trace) && (!has(self.versus) || !has(self.versus.target.trace)) || self.requests.all(r, (!has(r.http) || !has(r.http.headers) || r.http.headers.all(h, h.name.lowerAscii() != 'traceparent')) && (!has(r.grpc) || !has(r.grpc.metadata) || r.grpc.metadata.all(m, m.name.lowerAscii() != 'traceparent')))",fieldPath=".requests",reason="FieldValueForbidden",message="requests must not have traceparent in headers or metadata with target.trace, which sends it"
 // +kubebuilder:validation:XValidation:rule="!oldSelf.?terminate.orValue(false) || self.?terminate.orValue(false)",fieldPath=".terminate",reason="FieldValueForbidden",message="terminate cannot be taken back"
 type LoadTestSpec struct {
 	// target is the service under test.
@@ -127,7 +127,7 @@ type LoadTestSpec struct {
 	// preflight are questions that each worker asks first: whether the target is the
 	// version and configuration meant, or is healthy. No step begins before every worker
 	// has the expected responses. Absent: condition TargetVerified says that nothing was
-	// verified. Example: [{request: {path: /version}}].
+	// verified. Example: [{http: {path: /version}}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -135,12 +135,12 @@ type LoadTestSpec struct {
 
 	// requests are the traffic mix. They are interleaved in proportion to their
 	// weights, not at random, so that the mix is exact over every cycle. Example:
-	// [{path: /health}].
+	// [{name: health, http: {path: /health}}].
 	// +required
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || self.exists_one(o, has(o.name) && o.name == r.name))",message="requests must have names that are unique"
 	Requests []Request `json:"requests"`
 
 	// journeys are what users do in order, with values of one response in the next
@@ -184,12 +184,12 @@ type LoadTestSpec struct {
 	// steps is the explicit form: what to send, one step after another, half a second
 	// apart. Many steps of a second or two are farther apart, by seconds: a run writes its
 	// status at 50 KB a second at most. Exactly one of ladder, steps and search is set.
-	// Example: [{rate: 100, duration: 30s}].
+	// Example: [{name: steady, rate: 100, duration: 30s}].
 	// +optional
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(s, !has(s.name) || self.exists_one(o, has(o.name) && o.name == s.name))",message="steps must have names that are unique"
 	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.pause))",message="steps must not all be pauses"
 	Steps []Step `json:"steps,omitempty"`
 

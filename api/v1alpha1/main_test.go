@@ -26,8 +26,8 @@ kind: LoadTest
 metadata: {name: base}
 spec:
   target: {url: http://shortener:8080}
-  requests: [{path: /health}]
-  steps: [{users: 1, requestsPerUser: 1}]
+  requests: [{name: health, http: {path: /health}}]
+  steps: [{name: 1 users x 1, users: 1, requestsPerUser: 1}]
 `
 
 // loadTest returns the base after a merge patch of its spec, in YAML.

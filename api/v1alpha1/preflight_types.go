@@ -4,22 +4,22 @@ package v1alpha1
 // verifies that the target is the one that was meant: its version, strategy,
 // configuration; or that it is healthy.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.request), has(self.grpc), has(self.grpcHealth)].exists_one(set, set)",message="exactly one of request, grpc and grpcHealth must be set"
-// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set without request: it lists status codes of HTTP; with grpc, set expect.grpcStatus"
+// +kubebuilder:validation:XValidation:rule="[has(self.http), has(self.grpc), has(self.grpcHealth)].exists_one(set, set)",message="exactly one of http, grpc and grpcHealth must be set, such as http: {path: /version}"
+// +kubebuilder:validation:XValidation:rule="has(self.http) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set without http: it lists status codes of HTTP; with grpc, set expect.grpcStatus"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.replies)",message="expect.replies must not be set without grpc"
 // +kubebuilder:validation:XValidation:rule="!has(self.grpcHealth) || !has(self.expect)",message="expect must not be set with grpcHealth, which expects SERVING"
 type Preflight struct {
-	// name identifies the question in messages. Absent: the method and path of request,
+	// name identifies the question in messages. Absent: the method and path of http,
 	// the method of grpc, or grpcHealth and its service.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// request is a request of HTTP. Example: {path: /version}.
+	// http is a request of HTTP. Example: {path: /version}.
 	// +optional
-	Request *Query `json:"request,omitempty"`
+	HTTP *Query `json:"http,omitempty"`
 
 	// grpc is a call of gRPC. It needs what calls of spec.requests need; the strings
 	// of its message are templates without columns. Example: {method: shop.v1.Shop/About}.
@@ -53,7 +53,7 @@ type GRPCHealth struct {
 	Service string `json:"service,omitempty"`
 }
 
-// Query is a request that asks the target about itself. The target's headers are sent
+// Query is a request of HTTP that asks the target about itself. The target's headers are sent
 // with it.
 type Query struct {
 	// method is the HTTP method. Default GET.

@@ -26,8 +26,8 @@ spec:
   template:
     spec:
       target: {url: http://shortener:8080}
-      requests: [{path: /health}]
-      steps: [{users: 1, requestsPerUser: 1}]
+      requests: [{name: health, http: {path: /health}}]
+      steps: [{name: 1 users x 1, users: 1, requestsPerUser: 1}]
 `
 
 // scheduleWith returns the base after a merge patch of its spec, in YAML.

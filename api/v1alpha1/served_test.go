@@ -20,8 +20,8 @@ import (
 func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 	object := loadTest(t, apiserver.Namespace(t), `{
 		target: {url: null, service: {name: shortener}},
-		preflight: [{request: {}}],
-		requests: [{name: create, expect: {}}],
+		preflight: [{http: {}}],
+		requests: [{name: create, http: {}, expect: {}}],
 		data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}],
 		setup: {fill: {request: create, count: 1}},
 		steps: null, ladder: {users: [1], duration: 1s},
@@ -37,7 +37,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 			Protocol: v1alpha1.ProtocolHTTP1,
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},
-		Preflight: []v1alpha1.Preflight{{Request: &v1alpha1.Query{}}},
+		Preflight: []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{}}},
 		Requests:  []v1alpha1.Request{{Name: "create", Expect: &v1alpha1.Expectation{}}},
 		Data: []v1alpha1.Data{{
 			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},
@@ -132,23 +132,23 @@ metadata: {name: wrong}
 `
 	tests := map[string]struct{ spec, want string }{
 		"no URL": {
-			spec: "{target: {}, requests: [{}], steps: [{users: 1, duration: 1s}]}",
+			spec: "{target: {}, requests: [{name: home, http: {}}], steps: [{name: 1 users, users: 1, duration: 1s}]}",
 			want: `The LoadTest "wrong" is invalid: spec.target: Invalid value: exactly one of url and service must be set`,
 		},
 		"users 0": {
-			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [0], duration: 1s}}",
+			spec: "{target: {url: http://a}, requests: [{name: home, http: {}}], ladder: {users: [0], duration: 1s}}",
 			want: `The LoadTest "wrong" is invalid: spec.ladder.users[0]: Invalid value: 0: spec.ladder.users[0] in body should be greater than or equal to 1`,
 		},
 		"unknown metric": {
-			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: latency, max: 1s}]}",
+			spec: "{target: {url: http://a}, requests: [{name: home, http: {}}], ladder: {users: [1], duration: 1s}, thresholds: [{metric: latency, max: 1s}]}",
 			want: `The LoadTest "wrong" is invalid: ` + unknownMetric,
 		},
 		"both ladder and steps": {
-			spec: "{target: {url: http://a}, requests: [{}], ladder: {users: [1], duration: 1s}, steps: [{users: 1, duration: 1s}]}",
+			spec: "{target: {url: http://a}, requests: [{name: home, http: {}}], ladder: {users: [1], duration: 1s}, steps: [{name: 1 users, users: 1, duration: 1s}]}",
 			want: `The LoadTest "wrong" is invalid: spec: Invalid value: exactly one of ladder, steps and search must be set`,
 		},
 		"a misspelled field": {
-			spec: "{target: {url: http://a}, requests: [{}], leader: {}}",
+			spec: "{target: {url: http://a}, requests: [{name: home, http: {}}], leader: {}}",
 			want: `Error from server (BadRequest): error when creating "STDIN": LoadTest in version "v1alpha1" cannot be handled as a LoadTest: strict decoding error: unknown field "spec.leader"`,
 		},
 	}

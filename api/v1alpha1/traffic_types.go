@@ -2,25 +2,18 @@ package v1alpha1
 
 import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-// Request is one of the requests of the traffic mix.
+// Request is one of the requests of the traffic mix: of HTTP or of gRPC.
 //
-// path, body and header values are templates: ${user} and ${seq} (numbers of the user
-// and of the request in its step, over all workers), ${worker}, ${uuid}, ${rand:a-b} and
-// ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.targetsFrom) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targetsFrom, whose targets have their own"
-// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.method) && !has(self.path) && !has(self.headers) && !has(self.body) && !has(self.bodyFrom) && !has(self.targetsFrom)",message="method, path, headers, body, bodyFrom and targetsFrom must not be set with grpc, which has its own method, message and metadata"
-// +kubebuilder:validation:XValidation:rule="!has(self.grpc) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
+// +kubebuilder:validation:XValidation:rule="has(self.http) != has(self.grpc)",message="exactly one of http and grpc must be set, such as http: {path: /health}"
+// +kubebuilder:validation:XValidation:rule="has(self.http) || !has(self.expect) || !has(self.expect.status)",message="expect.status must not be set with grpc: it lists status codes of HTTP; set expect.grpcStatus"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.grpcStatus)",message="expect.grpcStatus must not be set without grpc"
 // +kubebuilder:validation:XValidation:rule="has(self.grpc) || !has(self.expect) || !has(self.expect.replies)",message="expect.replies must not be set without grpc"
 type Request struct {
-	// name identifies the request in reports and thresholds. Absent: its method
-	// and path, the key of targetsFrom, or the method of grpc.
-	// +optional
+	// name identifies the request in reports, thresholds and metrics. Example: checkout.
+	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"`
 
 	// type is the label under which reports add requests up. Example: Read, Write or a
 	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write; Mixed with
@@ -38,6 +31,37 @@ type Request struct {
 	// +kubebuilder:validation:Maximum=1000
 	Weight *int32 `json:"weight,omitempty"`
 
+	// items is how many business items the request carries, such as the events of a
+	// batch. itemsPerSecond counts them. Default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Items int32 `json:"items,omitempty"`
+
+	// http is a request of HTTP. Example: {method: POST, path: /cart, body: '{"item": 1}'}.
+	// +optional
+	HTTP *HTTPRequest `json:"http,omitempty"`
+
+	// grpc is a call of gRPC. It needs target.protocol HTTP/2. Example: {method:
+	// shop.v1.Cart/Add, message: {item: book}}.
+	// +optional
+	GRPC *Call `json:"grpc,omitempty"`
+
+	// expect is which responses are expected; any other counts as failed. Absent:
+	// every status from 200 to 299; OK with grpc. A redirect is not followed.
+	// +optional
+	Expect *Expectation `json:"expect,omitempty"`
+}
+
+// HTTPRequest is a request of HTTP.
+//
+// path, body and header values are templates: ${user} and ${seq} (numbers of the user
+// and of the request in its step, over all workers), ${worker}, ${uuid}, ${rand:a-b} and
+// ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
+// +kubebuilder:validation:XValidation:rule="!has(self.targetsFrom) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targetsFrom, whose targets have their own"
+type HTTPRequest struct {
 	// method is the HTTP method. Default GET.
 	// +optional
 	Method Method `json:"method,omitempty"`
@@ -72,23 +96,6 @@ type Request struct {
 	// Example: {configMapKeyRef: {name: replay, key: targets.txt}}.
 	// +optional
 	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
-
-	// grpc is a call of gRPC, instead of a request of HTTP. It needs
-	// target.protocol HTTP/2. Example: {method: shop.v1.Cart/Add, message: {item: book}}.
-	// +optional
-	GRPC *Call `json:"grpc,omitempty"`
-
-	// items is how many business items the request carries, such as the events of a
-	// batch. itemsPerSecond counts them. Default 1.
-	// +optional
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=1000000
-	Items int32 `json:"items,omitempty"`
-
-	// expect is which responses are expected; any other counts as failed. Absent:
-	// every status from 200 to 299; OK with grpc. A redirect is not followed.
-	// +optional
-	Expect *Expectation `json:"expect,omitempty"`
 }
 
 // Method is an HTTP method.

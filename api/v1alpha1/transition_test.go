@@ -17,9 +17,9 @@ import (
 // full is a patch that sets every field that must not change after the start.
 const full = `{
   target: {url: http://shortener:8080, timeout: 5s, headers: [{name: A, value: "1"}]},
-  preflight: [{request: {path: /version}, expect: {json: [{path: .strategy, equals: lua}]}}],
-  requests: [{name: health, path: /health, weight: 2, body: b, expect: {status: [200]}}],
-  steps: [{users: 1, requestsPerUser: 1}],
+  preflight: [{http: {path: /version}, expect: {json: [{path: .strategy, equals: lua}]}}],
+  requests: [{name: health, http: {path: /health, body: b}, weight: 2, expect: {status: [200]}}],
+  steps: [{name: 1 users x 1, users: 1, requestsPerUser: 1}],
   repetitions: 2,
   thresholds: [{metric: p95, max: 1s, requests: [health]}],
   baseline: {name: before},
@@ -39,9 +39,9 @@ const full = `{
 var transitions = []validation{
 	{name: "target", valid: "{target: {timeout: 5s}}", invalid: "{target: {timeout: 6s}}", want: []string{frozen("target")}},
 	{name: "target's headers", valid: "{}", invalid: "{target: {headers: null}}", want: []string{frozen("target")}},
-	{name: "preflight", valid: "{}", invalid: "{preflight: [{request: {path: /version}}]}", want: []string{frozen("preflight")}},
+	{name: "preflight", valid: "{}", invalid: "{preflight: [{http: {path: /version}}]}", want: []string{frozen("preflight")}},
 	{name: "no preflight", valid: "{}", invalid: "{preflight: null}", want: []string{frozen("preflight")}},
-	{name: "requests", valid: "{}", invalid: "{requests: [{name: health, path: /}]}", want: []string{frozen("requests")}},
+	{name: "requests", valid: "{}", invalid: "{requests: [{name: health, http: {path: /}}]}", want: []string{frozen("requests")}},
 	{name: "journeys", valid: "{}", invalid: "{journeys: [{name: visit, steps: [{request: health, times: 2}]}]}", want: []string{frozen("journeys")}},
 	{name: "no journeys", valid: "{}", invalid: "{journeys: null}", want: []string{frozen("journeys")}},
 	{name: "data", valid: "{}", invalid: "{data: [{name: a, configMapKeyRef: {name: rows, key: b.csv}, format: CSV}]}", want: []string{frozen("data")}},
@@ -52,7 +52,7 @@ var transitions = []validation{
 	{name: "no queue", valid: "{}", invalid: "{queue: null}", want: []string{frozen("queue")}},
 	{name: "randomSeed", valid: "{randomSeed: 7}", invalid: "{randomSeed: 8}", want: []string{frozen("randomSeed")}},
 	{name: "no randomSeed", valid: "{}", invalid: "{randomSeed: null}", want: []string{frozen("randomSeed")}},
-	{name: "steps", valid: "{}", invalid: "{steps: [{users: 2, requestsPerUser: 1}]}", want: []string{frozen("steps")}},
+	{name: "steps", valid: "{}", invalid: "{steps: [{name: 2 users x 1, users: 2, requestsPerUser: 1}]}", want: []string{frozen("steps")}},
 	{
 		name: "ladder instead of steps", valid: "{}", invalid: "{steps: null, ladder: {users: [1], duration: 1s}}",
 		want: []string{frozen("ladder"), frozen("steps")},

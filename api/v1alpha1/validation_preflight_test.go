@@ -4,7 +4,7 @@ import "strings"
 
 // grpcMix are requests beside grpcTarget, one of which is a call.
 const (
-	grpcMix = ", requests: [{path: /}, {grpc: {method: a.B/C}}], "
+	grpcMix = ", requests: [{name: home, http: {path: /}}, {name: c, grpc: {method: a.B/C}}], "
 	ofCall  = "metadata must not have names of HTTP or gRPC, such as content-type or grpc-timeout: they follow from the call"
 
 	grpcVersus = grpcTarget + grpcMix + "versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {secretKeyRef: {name: p, key: k}}}}, "
@@ -12,7 +12,7 @@ const (
 
 // preflightValidations are about what the target is asked before a worker sends anything else.
 var preflightValidations = []validation{
-	{name: "question without a request", valid: "{preflight: [{request: {}}]}",
+	{name: "question without a request", valid: "{preflight: [{http: {}}]}",
 		invalid: "{preflight: [{name: version}]}",
 		want:    []string{"spec.preflight[0]: Invalid value: exactly one of request, grpc and grpcHealth must be set"}},
 	{name: "question that is a request and a call", valid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, message: {a: 1}, metadata: [{name: x, value: z}]}}]}",
@@ -31,12 +31,12 @@ var preflightValidations = []validation{
 		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {service: '${user}'}}]}",
 		want:    []string{`spec.preflight[0].grpcHealth.service: Invalid value: "${user}": spec.preflight[0].grpcHealth.service in body should match '^[-A-Za-z0-9_./]+$'`}},
 	{name: "question of health over HTTP/1.1", valid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}]}",
-		invalid: "{preflight: [{request: {}}, {grpcHealth: {}}]}",
+		invalid: "{preflight: [{http: {}}, {grpcHealth: {}}]}",
 		want:    []string{"spec.preflight: Forbidden: grpc and grpcHealth must not be set unless target.protocol is HTTP/2, without target.proxy"}},
 	{name: "question of health through a proxy", valid: "{target: {url: 'https://s', protocol: HTTP/2}, preflight: [{grpcHealth: {}}]}",
 		invalid: "{target: {url: 'https://s', protocol: HTTP/2, proxy: {url: 'http://proxy'}}, preflight: [{grpcHealth: {}}]}",
 		want:    []string{"spec.preflight: Forbidden: grpc and grpcHealth must not be set unless target.protocol is HTTP/2, without target.proxy"}},
-	{name: "question of health to a control over HTTP/1.1", valid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}, preflight: [{request: {}}]}}",
+	{name: "question of health to a control over HTTP/1.1", valid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}, preflight: [{http: {}}]}}",
 		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpcHealth: {}}], versus: {target: {url: 'http://b'}}}",
 		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"}},
 	{name: "question of health to a control whose own questions are none", valid: "{target: {protocol: HTTP/2, grpc: {}}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}, preflight: []}}",
@@ -51,8 +51,8 @@ var preflightValidations = []validation{
 	{name: "question by a call to a control over another protocol", valid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2}}}",
 		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b'}}}",
 		want:    []string{"spec.versus.target: Forbidden: protocol must be HTTP/2, without proxy, for a target that has a preflight with grpc or grpcHealth"}},
-	{name: "descriptors that no question uses", valid: grpcTarget + ", requests: [{path: /}], preflight: [{grpc: {method: a.B/C}}]}",
-		invalid: grpcTarget + ", requests: [{path: /}], preflight: [{grpcHealth: {}}]}",
+	{name: "descriptors that no question uses", valid: grpcTarget + ", requests: [{name: home, http: {path: /}}], preflight: [{grpc: {method: a.B/C}}]}",
+		invalid: grpcTarget + ", requests: [{name: home, http: {path: /}}], preflight: [{grpcHealth: {}}]}",
 		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"}},
 	{name: "descriptors of a control that no question uses", valid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}}}",
 		invalid: "{target: {protocol: HTTP/2}, preflight: [{grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}, preflight: [{grpcHealth: {}}]}}",
@@ -88,17 +88,17 @@ var preflightValidations = []validation{
 	{name: "metadata without a value of a question to a control", valid: grpcVersus + "preflight: [{grpc: {method: a.B/C, metadata: [{name: x, value: z}]}}]}}",
 		invalid: grpcVersus + "preflight: [{grpc: {method: a.B/C, metadata: [{name: x}]}}]}}",
 		want:    []string{"spec.versus.preflight[0].grpc.metadata[0]: Invalid value: exactly one of value and valueFrom must be set"}},
-	{name: "question with an empty name", valid: "{preflight: [{name: v, request: {}}, {name: v, request: {}}]}",
-		invalid: "{preflight: [{name: '', request: {}}]}",
+	{name: "question with an empty name", valid: "{preflight: [{name: v, http: {}}, {name: v, http: {}}]}",
+		invalid: "{preflight: [{name: '', http: {}}]}",
 		want:    []string{`spec.preflight[0].name: Invalid value: "": spec.preflight[0].name in body should be at least 1 chars long`}},
-	{name: "question's path", valid: "{preflight: [{request: {path: '/version?full=${rand:1-9}'}}]}",
-		invalid: "{preflight: [{request: {path: version}}]}",
+	{name: "question's path", valid: "{preflight: [{http: {path: '/version?full=${rand:1-9}'}}]}",
+		invalid: "{preflight: [{http: {path: version}}]}",
 		want:    []string{`spec.preflight[0].request.path: Invalid value: "version": spec.preflight[0].request.path in body should match '^/[^\r\n\x00 ]*$'`}},
-	{name: "question's header without a value", valid: "{preflight: [{request: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: token}}}]}}]}",
-		invalid: "{preflight: [{request: {headers: [{name: a}]}}]}",
+	{name: "question's header without a value", valid: "{preflight: [{http: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: token}}}]}}]}",
+		invalid: "{preflight: [{http: {headers: [{name: a}]}}]}",
 		want:    []string{"spec.preflight[0].request.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
-	{name: "answer with a status that is none", valid: "{preflight: [{request: {}, expect: {status: [503], json: [{path: .ready, equals: 'false'}], maxBytes: 100}}]}",
-		invalid: "{preflight: [{request: {}, expect: {status: [199]}}]}",
+	{name: "answer with a status that is none", valid: "{preflight: [{http: {}, expect: {status: [503], json: [{path: .ready, equals: 'false'}], maxBytes: 100}}]}",
+		invalid: "{preflight: [{http: {}, expect: {status: [199]}}]}",
 		want:    []string{"spec.preflight[0].expect.status[0]: Invalid value: 199: spec.preflight[0].expect.status[0] in body should be greater than or equal to 200"}},
 	{name: "too many questions", valid: "{preflight: [" + strings.Repeat("{request: {}},", 16) + "]}",
 		invalid: "{preflight: [" + strings.Repeat("{request: {}},", 17) + "]}",

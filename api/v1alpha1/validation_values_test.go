@@ -45,7 +45,7 @@ func aBound(metric, message string, accepted, refused []string) spelling {
 
 func aColumn(accepted, refused []string) spelling {
 	_, message, _ := strings.Cut(noColumn, "Invalid value: ")
-	return spelling{"{requests: [{name: create}], setup: {fill: {request: create, count: 1, capture: {code: .a, '%s': .b}}}}", "spec.setup.fill.capture", message, accepted, refused}
+	return spelling{"{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1, capture: {code: .a, '%s': .b}}}}", "spec.setup.fill.capture", message, accepted, refused}
 }
 
 var spellings = map[string]spelling{
@@ -53,18 +53,18 @@ var spellings = map[string]spelling{
 	"duration of a rung":  aTime("{steps: null, ladder: {users: [1], duration: '%s'}}", "spec.ladder.duration", "duration must be a time from 1s to 24h, such as 30s"),
 	"warm-up of a rung":   aTime("{steps: null, ladder: {users: [1], duration: 1s, warmUp: '%s'}}", "spec.ladder.warmUp", "warmUp must be a time from 0s to 1h, such as 5s"),
 	"rest":                aTime("{steps: null, ladder: {users: [1], duration: 1s, rest: '%s'}}", "spec.ladder.rest", "rest must be a time from 0s to 24h, such as 10s"),
-	"duration of a step":  aTime("{steps: [{users: 1, duration: '%s'}]}", "spec.steps[0].duration", "duration must be a time from 100ms to 24h, such as 30s"),
-	"warm-up of a step":   aTime("{steps: [{users: 1, duration: 1s, warmUp: '%s'}]}", "spec.steps[0].warmUp", "warmUp must be a time from 0s to 1h, such as 5s"),
-	"pause":               aTime("{steps: [{pause: '%s'}, {users: 1, duration: 1s}]}", "spec.steps[0].pause", "pause must be a time from 1ms to 24h, such as 10s"),
-	"warm-up of a setup":  aTime("{requests: [{name: a}], setup: {warmUp: {request: a, duration: '%s'}}}", "spec.setup.warmUp.duration", "duration must be a time from 1ms to 1h, such as 5s"),
-	"bounds of a pause":   {"{steps: [{pause: '%s'}, {users: 1, duration: 1s}]}", "spec.steps[0].pause", "pause must be a time from 1ms to 24h, such as 10s", []string{"1ms", "24h"}, []string{"999us", "24h1s"}},
-	"bounds of a warm-up": {"{requests: [{name: a}], setup: {warmUp: {request: a, duration: '%s'}}}", "spec.setup.warmUp.duration", "duration must be a time from 1ms to 1h, such as 5s", []string{"1ms", "1h"}, []string{"999us", "1h1s"}},
+	"duration of a step":  aTime("{steps: [{name: 1 users, users: 1, duration: '%s'}]}", "spec.steps[0].duration", "duration must be a time from 100ms to 24h, such as 30s"),
+	"warm-up of a step":   aTime("{steps: [{name: 1 users, users: 1, duration: 1s, warmUp: '%s'}]}", "spec.steps[0].warmUp", "warmUp must be a time from 0s to 1h, such as 5s"),
+	"pause":               aTime("{steps: [{name: pause, pause: '%s'}, {name: 1 users, users: 1, duration: 1s}]}", "spec.steps[0].pause", "pause must be a time from 1ms to 24h, such as 10s"),
+	"warm-up of a setup":  aTime("{requests: [{name: a, http: {}}], setup: {warmUp: {request: a, duration: '%s'}}}", "spec.setup.warmUp.duration", "duration must be a time from 1ms to 1h, such as 5s"),
+	"bounds of a pause":   {"{steps: [{name: pause, pause: '%s'}, {name: 1 users, users: 1, duration: 1s}]}", "spec.steps[0].pause", "pause must be a time from 1ms to 24h, such as 10s", []string{"1ms", "24h"}, []string{"999us", "24h1s"}},
+	"bounds of a warm-up": {"{requests: [{name: a, http: {}}], setup: {warmUp: {request: a, duration: '%s'}}}", "spec.setup.warmUp.duration", "duration must be a time from 1ms to 1h, such as 5s", []string{"1ms", "1h"}, []string{"999us", "1h1s"}},
 	"no warm-up":          {"{steps: null, ladder: {users: [1], duration: 1s, warmUp: '%s'}}", "spec.ladder.warmUp", "", []string{"0s"}, nil},
 
 	"rate of users of a rung": aDecimal("{steps: null, ladder: {users: [1], duration: 1s, ratePerUser: '%s'}}", "spec.ladder.ratePerUser"),
-	"rate of users of a step": aDecimal("{steps: [{users: 1, duration: 1s, ratePerUser: '%s'}]}", "spec.steps[0].ratePerUser"),
-	"rate of arrivals":        aDecimal("{steps: [{rate: '%s', duration: 1s}]}", "spec.steps[0].rate"),
-	"end of a ramp":           aDecimal("{steps: [{rate: '1', rampTo: '%s', duration: 1s}]}", "spec.steps[0].rampTo"),
+	"rate of users of a step": aDecimal("{steps: [{name: 1 users, users: 1, duration: 1s, ratePerUser: '%s'}]}", "spec.steps[0].ratePerUser"),
+	"rate of arrivals":        aDecimal("{steps: [{name: steady, rate: '%s', duration: 1s}]}", "spec.steps[0].rate"),
+	"end of a ramp":           aDecimal("{steps: [{name: 1/s, rate: '1', rampTo: '%s', duration: 1s}]}", "spec.steps[0].rampTo"),
 	"refill of a limiter":     aDecimal("{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '%s', clientHeader: A}}]}", "spec.audits[0].rateLimit.refillPerSecond"),
 
 	"bound of a latency": aBound("p95", "a latency must be a time such as 500ms",
@@ -90,7 +90,7 @@ var spellings = map[string]spelling{
 		[]string{strings.Repeat("k", 317)}, []string{strings.Repeat("k", 318)}},
 	"value of a node label": {"{worker: {nodeSelector: {a: b, c: '%s'}}}", "spec.worker.nodeSelector", "nodeSelector must have keys of at most 317 and values of at most 63 characters",
 		[]string{strings.Repeat("v", 63)}, []string{strings.Repeat("v", 64)}},
-	"request of a second threshold": {"{requests: [{name: a}], thresholds: [{metric: p95, max: 1s, requests: [a]}, {metric: p50, max: 1s, requests: ['%s']}]}",
+	"request of a second threshold": {"{requests: [{name: a, http: {}}], thresholds: [{metric: p95, max: 1s, requests: [a]}, {metric: p50, max: 1s, requests: ['%s']}]}",
 		"spec.thresholds", "requests of a threshold must be names of spec.requests", []string{"a"}, []string{"b"}},
 	"HTTP/2 to a service through a proxy": {"{target: {url: null, service: {name: s, scheme: '%s'}, protocol: HTTP/2, proxy: {url: 'http://p'}}}",
 		"spec.target.proxy", "proxy must not be set with HTTP/2 for a target that is not https", []string{"https"}, []string{"http"}},
@@ -118,7 +118,7 @@ func TestMetricsOfAWholeRunAreNotKnownPerRequest(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
 	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {
-		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
+		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a, http: {}}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
 		same.As(t, "refusals of "+metric, want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll)))
 	}
 }

@@ -11,7 +11,7 @@ var versusValidations = []validation{
 	{name: "a control and a search", valid: "{versus: {target: {url: 'http://v3:8080'}}, repetitions: 5}",
 		invalid: "{versus: {target: {url: 'http://v3:8080'}}, steps: null, search: {users: {min: 1, max: 100}, duration: 20s}}",
 		want:    []string{"spec.versus: Forbidden: versus must not be set with search, whose steps follow from one target"}},
-	{name: "a control and audits", valid: "{versus: {target: {url: 'http://v3:8080'}, preflight: [{request: {path: /version}}]}}",
+	{name: "a control and audits", valid: "{versus: {target: {url: 'http://v3:8080'}, preflight: [{http: {path: /version}}]}}",
 		invalid: `{versus: {target: {url: 'http://v3:8080'}}, audits: [{name: contract, rateLimit: {capacity: 50, refillPerSecond: "10", clientHeader: X-Forwarded-For}}]}`,
 		want:    []string{"spec.versus: Forbidden: versus must not be set with audits, which count what one target does in the whole run"}},
 	{name: "timeout of the control", valid: "{target: {timeout: 90s}, versus: {target: {url: 'http://v3:8080', timeout: 1m30s}}}",
@@ -59,7 +59,7 @@ var versusValidations = []validation{
 	{name: "header of the control", valid: "{versus: {target: {url: 'http://v3', headers: [{name: A, value: '1'}]}}}",
 		invalid: "{versus: {target: {url: 'http://v3', headers: [{name: A}]}}}",
 		want:    []string{"spec.versus.target.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
-	{name: "header of a question to the control", valid: "{versus: {target: {url: 'http://v3'}, preflight: [{request: {headers: [{name: A, value: '1'}]}}]}}",
-		invalid: "{versus: {target: {url: 'http://v3'}, preflight: [{request: {headers: [{name: A}]}}]}}",
+	{name: "header of a question to the control", valid: "{versus: {target: {url: 'http://v3'}, preflight: [{http: {headers: [{name: A, value: '1'}]}}]}}",
+		invalid: "{versus: {target: {url: 'http://v3'}, preflight: [{http: {headers: [{name: A}]}}]}}",
 		want:    []string{"spec.versus.preflight[0].request.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
 }

@@ -158,7 +158,7 @@ func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.
 	t.Helper()
 	job := reviewed(t, "../../controllers/loadtest/desired/testdata/job-files.yaml", namespace)
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
-	must.Succeed(t, yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}"), &lt.Spec))
+	must.Succeed(t, yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{name: home, http: {path: /}}], steps: [{name: 1/s, rate: 1, duration: 1s}]}"), &lt.Spec))
 	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: deviation.Foreign}, Spec: *job.Spec.DeepCopy()}
 	for _, object := range []client.Object{lt, foreign} {
 		if err := admin.Create(t.Context(), object); err != nil {

@@ -134,7 +134,7 @@ func TestOverlaysAudit(t *testing.T) {
 			}
 			for _, r := range lt.Spec.Requests {
 				clicks := r.Name == "follow" && (e.Seed() == "002" || e.Name == "001-clicks")
-				if stores := r.Method == "POST" || clicks; stores != audited[r.Name] {
+				if stores := r.HTTP.Method == "POST" || clicks; stores != audited[r.Name] {
 					t.Errorf("%s/%s: %s stores something: %t, and is audited: %t", e.Name, lt.Name, r.Name, stores, audited[r.Name])
 				}
 			}

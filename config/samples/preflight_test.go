@@ -103,7 +103,7 @@ func TestSeedsVerifyTheirTarget(t *testing.T) {
 			var lt v1alpha1.LoadTest
 			unmarshal(t, file, &lt)
 			asked := lt.Spec.Preflight
-			if len(asked) != 1 || asked[0].Request.Path != "/version" || len(asked[0].Expect.JSON) == 0 {
+			if len(asked) != 1 || asked[0].HTTP.Path != "/version" || len(asked[0].Expect.JSON) == 0 {
 				t.Errorf("%s: preflight is %v, want a question for /version", file, asked)
 				continue
 			}

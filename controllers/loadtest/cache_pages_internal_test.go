@@ -30,7 +30,7 @@ func many(n int, longest *int) toolscache.ListerWatcher {
 			list.Continue = strconv.Itoa(to)
 		}
 		for i := from; i < to; i++ {
-			lt := v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Body: strings.Repeat("x", 10)}}}}
+			lt := v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", 10)}}}}}
 			lt.Name = fmt.Sprint(i)
 			lt.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
 			list.Items = append(list.Items, lt)

@@ -193,7 +193,7 @@ func withoutService(t *testing.T) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:                  v1alpha1.Target{URL: "http://shortener:8080"},
-		Requests:                []v1alpha1.Request{{Path: "/health"}},
+		Requests:                []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
 		Parallelism:             ptr.To[int32](2),
 		Ladder:                  &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 		Thresholds:              []v1alpha1.Threshold{{Metric: "p50", Max: ptr.To(intstr.Parse("200ms"))}},

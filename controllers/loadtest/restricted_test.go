@@ -89,7 +89,7 @@ func TestPodsOfAcceptedSpecsAreRestricted(t *testing.T) {
 func plainSpec() v1alpha1.LoadTestSpec {
 	return v1alpha1.LoadTestSpec{
 		Target:   v1alpha1.Target{URL: "https://shortener:8080"},
-		Requests: []v1alpha1.Request{{Path: "/"}},
+		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}},
 		Ladder:   &v1alpha1.Ladder{Rates: []v1alpha1.Decimal{v1alpha1.NewDecimal("1")}, Duration: metav1.Duration{Duration: time.Second}},
 		Worker:   &v1alpha1.Worker{},
 	}
@@ -105,9 +105,9 @@ var hostilePlaces = map[string]func(s *v1alpha1.LoadTestSpec, name, key string){
 	"data": func(s *v1alpha1.LoadTestSpec, name, key string) {
 		s.Data = []v1alpha1.Data{{Name: "d", ConfigMapKeyRef: v1alpha1.KeyReference{Name: v1alpha1.ObjectName(name), Key: key}, Format: "CSV"}}
 	},
-	"body": func(s *v1alpha1.LoadTestSpec, name, key string) { s.Requests[0].BodyFrom = fromSecret(name, key) },
+	"body": func(s *v1alpha1.LoadTestSpec, name, key string) { s.Requests[0].HTTP.BodyFrom = fromSecret(name, key) },
 	"header": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Requests[0].Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+		s.Requests[0].HTTP.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
 	},
 	"header of the target": func(s *v1alpha1.LoadTestSpec, name, key string) {
 		s.Target.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
@@ -119,7 +119,7 @@ var hostilePlaces = map[string]func(s *v1alpha1.LoadTestSpec, name, key string){
 		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: v1alpha1.ObjectName(name)}}
 	},
 	"targets": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Requests[0].Path, s.Requests[0].TargetsFrom = "", &v1alpha1.TargetsSource{SecretKeyRef: fromSecret(name, key).SecretKeyRef}
+		s.Requests[0].HTTP.Path, s.Requests[0].HTTP.TargetsFrom = "", &v1alpha1.TargetsSource{SecretKeyRef: fromSecret(name, key).SecretKeyRef}
 	},
 }
 

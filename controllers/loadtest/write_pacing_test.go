@@ -40,7 +40,7 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 	r.Metrics = loadtest.NewMetrics(registry)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
 		for range 3 {
-			s.Requests = append(s.Requests, v1alpha1.Request{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)})
+			s.Requests = append(s.Requests, v1alpha1.Request{Name: "create", HTTP: &v1alpha1.HTTPRequest{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)}})
 		}
 	})
 	r.workers.absent = true

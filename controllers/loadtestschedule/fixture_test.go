@@ -68,7 +68,7 @@ func (f *fixture) hourly(name string, change func(*v1alpha1.LoadTestScheduleSpec
 			Metadata: v1alpha1.TemplateMetadata{Labels: map[string]v1alpha1.LabelValue{"team": "shop"}},
 			Spec: v1alpha1.LoadTestSpec{
 				Target:   v1alpha1.Target{URL: "http://shortener:8080"},
-				Requests: []v1alpha1.Request{{Path: "/health"}},
+				Requests: []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
 				Ladder:   &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 			},
 		},

@@ -29,8 +29,8 @@ const checkTimeout = time.Minute
 // good and bad are specs of LoadTests that are not stored: one that nothing is wrong with,
 // and one that would send load to the API server.
 const (
-	good = `{target: {service: {name: example, port: 80}}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}`
-	bad  = `{target: {url: "https://kubernetes.default.svc"}, requests: [{path: /}], steps: [{rate: 1, duration: 1s}]}`
+	good = `{target: {service: {name: example, port: 80}}, requests: [{name: home, http: {path: /}}], steps: [{name: 1/s, rate: 1, duration: 1s}]}`
+	bad  = `{target: {url: "https://kubernetes.default.svc"}, requests: [{name: home, http: {path: /}}], steps: [{name: 1/s, rate: 1, duration: 1s}]}`
 )
 
 // installation is what `manager check` looks at, which helm test runs: whether what is

@@ -23,7 +23,7 @@ func loadTest(url string, workers int32, steps ...v1alpha1.Step) *v1alpha1.LoadT
 	lt := &v1alpha1.LoadTest{}
 	lt.UID = "bench"
 	lt.Spec.Target.URL, lt.Spec.Target.Timeout = url, harness.Lasting(timeout)
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "get", Path: "/${seq}"}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "get", HTTP: &v1alpha1.HTTPRequest{Path: "/${seq}"}}}
 	lt.Spec.Parallelism, lt.Spec.Steps = &workers, steps
 	return lt
 }

@@ -138,11 +138,11 @@ func (b *bench) hit(ctx context.Context, e entry, d time.Duration) (h hit, err e
 func (e entry) loadTest(d time.Duration) *v1alpha1.LoadTest {
 	lt := loadTest(e.of.url, 1, harness.ClosedUsers(int32(e.connections), d))
 	r := &lt.Spec.Requests[0]
-	r.Method, r.Path, r.Body = v1alpha1.Method(e.method), e.path, e.body
+	r.HTTP.Method, r.HTTP.Path, r.HTTP.Body = v1alpha1.Method(e.method), e.path, e.body
 	r.Expect = &v1alpha1.Expectation{Status: []int32{e.status}}
 	if e.body != "" {
 		json := "application/json"
-		r.Headers = []v1alpha1.Header{{Name: "Content-Type", Value: &json}}
+		r.HTTP.Headers = []v1alpha1.Header{{Name: "Content-Type", Value: &json}}
 	}
 	return lt
 }

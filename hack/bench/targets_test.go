@@ -103,7 +103,7 @@ func TestServicesReceiveTheirOwnRequests(t *testing.T) {
 		t.Errorf("assignment is %v, want one request with one header, of 7 users", a)
 	}
 	e.question = visit
-	if got := e.loadTest(time.Second).Spec.Requests[0]; got.Path != "/000${rand:100-999}" || len(got.Headers) != 0 {
+	if got := e.loadTest(time.Second).Spec.Requests[0]; got.HTTP.Path != "/000${rand:100-999}" || len(got.HTTP.Headers) != 0 {
 		t.Errorf("request is %v, want one of the hot links and no header", got)
 	}
 }

@@ -23,7 +23,7 @@ func TestNamespaceIsForOneTest(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: first},
 		Spec: v1alpha1.LoadTestSpec{
 			Target:   v1alpha1.Target{URL: "http://shortener"},
-			Requests: []v1alpha1.Request{{}},
+			Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 			Steps:    []v1alpha1.Step{{Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
 		},
 	}

@@ -81,7 +81,7 @@ func TestMain(m *testing.M) { os.Exit(excuses.Run(m.Run)) }
 func ptr[T any](v T) *T { return &v }
 
 func get(path string) v1alpha1.Request {
-	return v1alpha1.Request{Name: path, Method: "GET", Path: path}
+	return v1alpha1.Request{Name: path, HTTP: &v1alpha1.HTTPRequest{Method: "GET", Path: path}}
 }
 
 // arrivals come at a rate, whether or not others were answered.

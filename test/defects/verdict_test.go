@@ -149,7 +149,7 @@ func TestTheTargetsAnswersAreAudited(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			request := get("/")
-			request.Headers = []v1alpha1.Header{{Name: "X-Client", Value: ptr("client")}}
+			request.HTTP.Headers = []v1alpha1.Header{{Name: "X-Client", Value: ptr("client")}}
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
 				spec: v1alpha1.LoadTestSpec{

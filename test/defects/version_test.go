@@ -17,7 +17,7 @@ import (
 func TestTheTargetIsTheOneThatWasMeant(t *testing.T) {
 	const workers, users, each = 2, 10, 3
 	meant := []v1alpha1.Preflight{{
-		Request: &v1alpha1.Query{Path: "/version"},
+		HTTP: &v1alpha1.Query{Path: "/version"},
 		Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{
 			{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")},
 		}},

@@ -47,7 +47,7 @@ func TestWorkersFindDueWhatIsPlanned(t *testing.T) {
 		ramp.RampTo = &end
 		lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 			Target:      v1alpha1.Target{URL: "http://127.0.0.1:1"},
-			Requests:    []v1alpha1.Request{{}},
+			Requests:    []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 			Steps:       []v1alpha1.Step{turns, warm, arrivals, ramp, harness.Burst(int32(users%60)+1, int32(each%9)+1)},
 			Parallelism: new(int32),
 		}}

@@ -18,7 +18,7 @@ func spec() v1alpha1.LoadTestSpec {
 			Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP},
 			Timeout: &metav1.Duration{Duration: time.Second}, // so that the limit of a step is soon after it
 		},
-		Requests:    []v1alpha1.Request{{Path: "/health"}},
+		Requests:    []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
 		Parallelism: ptr.To[int32](3),
 		Ladder: &v1alpha1.Ladder{
 			Users: []int32{9, 20}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
@@ -230,7 +230,7 @@ func stories() []*story {
 		}},
 		{name: "asks and fills before it begins", spec: func(s *v1alpha1.LoadTestSpec) {
 			s.Requests[0].Name = "create"
-			s.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version"}}}
+			s.Preflight = []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Path: "/version"}}}
 			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 5}}
 		}},
 		{name: "users without a rate", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.RatePerUser = nil }},

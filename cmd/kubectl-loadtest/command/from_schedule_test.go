@@ -25,7 +25,7 @@ spec:
     spec:
       target: {url: "http://shortener:8080"}
       parallelism: 2
-      requests: [{path: /health}]
+      requests: [{name: health, http: {path: /health}}]
       steps: [{name: 10 users, users: 10, duration: 5s}]
       thresholds: [{metric: p99, max: 200ms}, {metric: p99, maxIncrease: 10%}]
 `

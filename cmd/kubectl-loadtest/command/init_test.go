@@ -54,7 +54,7 @@ func TestInitWritesASchedule(t *testing.T) {
 	s := &v1alpha1.LoadTestSchedule{}
 	must.Succeed(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "cart"}, s))
 	spec := s.Spec.Template.Spec
-	if s.Spec.Schedule != "30 2 * * 1-5" || spec.Target.Service == nil || spec.Requests[0].Path != "/cart" || len(spec.Thresholds) != 2 || !spec.Thresholds[1].IsRelative() {
+	if s.Spec.Schedule != "30 2 * * 1-5" || spec.Target.Service == nil || spec.Requests[0].HTTP.Path != "/cart" || len(spec.Thresholds) != 2 || !spec.Thresholds[1].IsRelative() {
 		t.Errorf("the schedule is %+v", s.Spec)
 	}
 	contains(t, "the comment", written.out, "kubectl loadtest run --from schedule/cart", "kubectl create secret generic cart-headers")

@@ -57,7 +57,7 @@ func write(t *testing.T, name, content string) string {
 // localTest is a LoadTest of twenty requests.
 func localTest(target string) string {
 	return "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: hello}\n" +
-		"spec: {target: {" + target + "}, requests: [{path: /}], steps: [{name: burst, users: 5, requestsPerUser: 4}]}\n"
+		"spec: {target: {" + target + "}, requests: [{name: home, http: {path: /}}], steps: [{name: burst, users: 5, requestsPerUser: 4}]}\n"
 }
 
 // runLocal runs a LoadTest on this machine. What it leaves is what it prints: the report is made

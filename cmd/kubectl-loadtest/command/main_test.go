@@ -163,8 +163,8 @@ kind: LoadTest
 metadata: {name: ` + name + `}
 spec:
   target: {url: "http://shortener:8080"}
-  requests: [{path: /health}]
-  steps: [{users: 10, duration: 5s}]
+  requests: [{name: health, http: {path: /health}}]
+  steps: [{name: 10 users, users: 10, duration: 5s}]
 `
 }
 

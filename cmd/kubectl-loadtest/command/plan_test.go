@@ -13,7 +13,7 @@ import (
 )
 
 const ladderSpec = `  target: {service: {name: shortener, port: http}}
-  requests: [{path: /health}]
+  requests: [{name: health, http: {path: /health}}]
   ladder: {users: [10, 6000], ratePerUser: 1, duration: 10s, warmUp: 2s, rest: 5s}
 `
 

@@ -28,7 +28,7 @@ func vegetaCommand(t *testing.T) string {
 // twoSteps is a LoadTest of two workers.
 func twoSteps(url string) string {
 	return "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: hello}\n" +
-		"spec: {parallelism: 2, target: {url: " + url + "}, requests: [{path: '/${seq}', method: POST, body: abc, expect: {status: [200]}}]," +
+		"spec: {parallelism: 2, target: {url: " + url + "}, requests: [{name: create, http: {path: '/${seq}', method: POST, body: abc}, expect: {status: [200]}}]," +
 		" steps: [{name: users, users: 4, requestsPerUser: 5}, {name: rate, rate: 40, duration: 1s}]," +
 		" thresholds: [{metric: failureRate, max: 100%}]}\n"
 }

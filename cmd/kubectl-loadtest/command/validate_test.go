@@ -19,8 +19,8 @@ spec:
 `
 
 const goodSpec = `  target: {service: {name: shortener}}
-  requests: [{path: /health}]
-  steps: [{users: 10, duration: 5s}]
+  requests: [{name: health, http: {path: /health}}]
+  steps: [{name: 10 users, users: 10, duration: 5s}]
 `
 
 // Each problem names the file and the line, the object, the field, and the way out.

@@ -79,19 +79,19 @@ func TestFromCurl(t *testing.T) {
 	lt, manifest := accepted(t, d, err)
 	hides(t, manifest, "authorization", "cookie", "x-csrf-token")
 	r := lt.Spec.Requests[0]
-	if lt.Spec.Target.URL != "https://shop.example.com" || r.Method != "POST" || r.Path != "/api/cart?lang=en&access_token=LEFT-OUT" {
-		t.Errorf("%s %s of %s", r.Method, r.Path, lt.Spec.Target.URL)
+	if lt.Spec.Target.URL != "https://shop.example.com" || r.HTTP.Method != "POST" || r.HTTP.Path != "/api/cart?lang=en&access_token=LEFT-OUT" {
+		t.Errorf("%s %s of %s", r.HTTP.Method, r.HTTP.Path, lt.Spec.Target.URL)
 	}
-	if want := "{\"item\":1,\n\"note\":\"it's $$5 for '${user}'\"}"; r.Body != strings.ReplaceAll(want, "${", "$${") {
-		t.Errorf("body %q", r.Body)
+	if want := "{\"item\":1,\n\"note\":\"it's $$5 for '${user}'\"}"; r.HTTP.Body != strings.ReplaceAll(want, "${", "$${") {
+		t.Errorf("body %q", r.HTTP.Body)
 	}
 	var names []string
-	for _, h := range r.Headers {
+	for _, h := range r.HTTP.Headers {
 		names = append(names, h.Name)
 	}
 	same.As(t, "headers", []string{"accept", "authorization", "content-type", "origin", "referer", "x-csrf-token", "Cookie"}, names)
-	if from := r.Headers[1].ValueFrom; from == nil || from.Prefix != "Bearer " {
-		t.Errorf("authorization is %+v", r.Headers[1])
+	if from := r.HTTP.Headers[1].ValueFrom; from == nil || from.Prefix != "Bearer " {
+		t.Errorf("authorization is %+v", r.HTTP.Headers[1])
 	}
 }
 
@@ -100,20 +100,20 @@ func TestCurlFlags(t *testing.T) {
 		args []string
 		want v1alpha1.Request
 	}{
-		"no scheme":  {[]string{"localhost:8080"}, v1alpha1.Request{Path: "/"}},
-		"joined":     {[]string{"-sSXPUT", "http://a/b", "-da=1", "-d", "b=2"}, v1alpha1.Request{Method: "PUT", Path: "/b", Body: "a=1&b=2"}},
-		"get":        {[]string{"-G", "http://a/b?c=3", "--data-urlencode", "a=1 2"}, v1alpha1.Request{Path: "/b?c=3&a=1+2"}},
-		"head":       {[]string{"-I", "http://a/"}, v1alpha1.Request{Method: "HEAD", Path: "/"}},
-		"json":       {[]string{"http://a/", "--json", "{}"}, v1alpha1.Request{Method: "POST", Path: "/", Body: "{}"}},
-		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1alpha1.Request{Path: "/$$x?y=$${z}"}},
-		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1alpha1.Request{Path: "/"}},
+		"no scheme":  {[]string{"localhost:8080"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}},
+		"joined":     {[]string{"-sSXPUT", "http://a/b", "-da=1", "-d", "b=2"}, v1alpha1.Request{Name: "b", HTTP: &v1alpha1.HTTPRequest{Method: "PUT", Path: "/b", Body: "a=1&b=2"}}},
+		"get":        {[]string{"-G", "http://a/b?c=3", "--data-urlencode", "a=1 2"}, v1alpha1.Request{Name: "b", HTTP: &v1alpha1.HTTPRequest{Path: "/b?c=3&a=1+2"}}},
+		"head":       {[]string{"-I", "http://a/"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Method: "HEAD", Path: "/"}}},
+		"json":       {[]string{"http://a/", "--json", "{}"}, v1alpha1.Request{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/", Body: "{}"}}},
+		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/$$x?y=$${z}"}}},
+		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := draft.FromCurl(tt.args)
 			lt, _ := accepted(t, d, err)
 			got := lt.Spec.Requests[0]
-			if got.Method != tt.want.Method || got.Path != tt.want.Path || got.Body != tt.want.Body {
-				t.Errorf("%s %s %q, want %s %s %q", got.Method, got.Path, got.Body, tt.want.Method, tt.want.Path, tt.want.Body)
+			if got.HTTP.Method != tt.want.HTTP.Method || got.HTTP.Path != tt.want.HTTP.Path || got.HTTP.Body != tt.want.HTTP.Body {
+				t.Errorf("%s %s %q, want %s %s %q", got.HTTP.Method, got.HTTP.Path, got.HTTP.Body, tt.want.HTTP.Method, tt.want.HTTP.Path, tt.want.HTTP.Body)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestFromOpenAPI(t *testing.T) {
 		if r.Weight != nil {
 			weight = *r.Weight
 		}
-		got[r.Name] = strings.TrimSpace(string(r.Method) + " " + r.Path + " " + r.Body + " " + string('0'+weight))
+		got[r.Name] = strings.TrimSpace(string(r.HTTP.Method) + " " + r.HTTP.Path + " " + r.HTTP.Body + " " + string('0'+weight))
 	}
 	want := map[string]string{
 		"listItems":     "/v1/items?limit=20  4",
@@ -205,7 +205,7 @@ func TestFromHAR(t *testing.T) {
 		t.Fatalf("%d requests to %s:\n%s", len(lt.Spec.Requests), lt.Spec.Target.URL, manifest)
 	}
 	first, second := lt.Spec.Requests[0], lt.Spec.Requests[1]
-	if first.Path != "/api/cart" || *first.Weight != 2 || second.Method != "POST" || second.Body != `{"a": "$$"}` || second.Expect.Status[0] != 409 {
+	if first.HTTP.Path != "/api/cart" || *first.Weight != 2 || second.HTTP.Method != "POST" || second.HTTP.Body != `{"a": "$$"}` || second.Expect.Status[0] != 409 {
 		t.Errorf("%+v\n%+v", first, second)
 	}
 	for _, want := range []string{"Left out: 1 requests for images", "other hosts (https://ads.example.com)"} {
@@ -242,7 +242,7 @@ func TestFromVegeta(t *testing.T) {
 		d, err := draft.FromVegeta(data)
 		lt, manifest := accepted(t, d, err)
 		hides(t, manifest, "authorization")
-		if len(lt.Spec.Requests) != 2 || *lt.Spec.Requests[0].Weight != 2 || lt.Spec.Requests[1].Body != "{\"name\": \"hammer\"}\n" {
+		if len(lt.Spec.Requests) != 2 || *lt.Spec.Requests[0].Weight != 2 || lt.Spec.Requests[1].HTTP.Body != "{\"name\": \"hammer\"}\n" {
 			t.Errorf("%s:\n%s", file, manifest)
 		}
 	}
@@ -292,7 +292,7 @@ func TestAnyRequestIsWrittenTrulyOrRefused(t *testing.T) {
 		lt, _ := accepted(t, d, nil)
 		unescape := func(text string) string { return strings.ReplaceAll(text, "$$", "$") }
 		got := lt.Spec.Requests[0]
-		if unescape(got.Path) != want.Path || unescape(got.Body) != want.Body || unescape(*got.Headers[0].Value) != want.Headers[0].Value {
+		if unescape(got.HTTP.Path) != want.Path || unescape(got.HTTP.Body) != want.Body || unescape(*got.HTTP.Headers[0].Value) != want.Headers[0].Value {
 			t.Fatalf("%+v became %+v:\n%s", want, got, data)
 		}
 	}

@@ -267,8 +267,8 @@ func TestNamesOfYAMLAreFieldsAndValues(t *testing.T) {
 	}
 	same.As(t, "message", want, got)
 	d, err := draft.FromCurl([]string{"http://shop/", "-d", "no"})
-	if lt, _ := accepted(t, d, err); lt.Spec.Requests[0].Body != "no" {
-		t.Errorf("body %q, want no", lt.Spec.Requests[0].Body)
+	if lt, _ := accepted(t, d, err); lt.Spec.Requests[0].HTTP.Body != "no" {
+		t.Errorf("body %q, want no", lt.Spec.Requests[0].HTTP.Body)
 	}
 }
 

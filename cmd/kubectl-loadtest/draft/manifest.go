@@ -183,22 +183,32 @@ func (d *Draft) request(r *Request) *yaml.Node {
 	if r.call != nil {
 		return object(append(fields, field("grpc", r.call.node()))...)
 	}
-	if r.Method != "GET" {
-		fields = append(fields, field("method", text(r.Method)))
-	}
-	fields = append(fields, field("path", text(escape(r.Path))))
-	if len(r.Headers) > 0 {
-		fields = append(fields, field("headers", d.headerList(r.Headers)))
-	}
-	if r.Body != "" {
-		fields = append(fields, field("body", text(escape(r.Body))))
-	}
+	fields = append(fields, field("http", d.http(r)))
 	if len(r.Status) > 0 {
 		status := make([]*yaml.Node, len(r.Status))
 		for i, code := range r.Status {
 			status[i] = number(code)
 		}
 		fields = append(fields, field("expect", flowObject(field("status", flow(status...)))))
+	}
+	return object(fields...)
+}
+
+// http is what a request has of HTTP, in one line if that is its method and its path.
+func (d *Draft) http(r *Request) *yaml.Node {
+	var fields []pair
+	if r.Method != "GET" {
+		fields = append(fields, field("method", text(r.Method)))
+	}
+	fields = append(fields, field("path", text(escape(r.Path))))
+	if len(r.Headers) == 0 && r.Body == "" {
+		return flowObject(fields...)
+	}
+	if len(r.Headers) > 0 {
+		fields = append(fields, field("headers", d.headerList(r.Headers)))
+	}
+	if r.Body != "" {
+		fields = append(fields, field("body", text(escape(r.Body))))
 	}
 	return object(fields...)
 }

@@ -121,7 +121,7 @@ const callsBefore = `{target: {url: TARGET, protocol: HTTP/2, grpc: {descriptors
     {name: buy, weight: 0, grpc: {method: grpc.testing.TestService/UnaryCall, message: {responseStatus: {code: 5, message: "${who} ${account}"}}}, expect: {grpcStatus: [NOT_FOUND]}}],
   setup: {fill: {request: login, count: 6, capture: {account: .username}}, warmUp: {request: login, duration: 10ms}},
   journeys: [{name: shop, steps: [{request: login, capture: {who: .username}}, {request: buy, times: 2}]}],
-  audits: [{name: same, stored: {grpc: {method: grpc.testing.TestService/UnaryCall, message: {payload: {body: "Nw=="}}}, value: .username, requests: [buy], stableFor: 0s, maxWait: 1s}}],
+  audits: [{name: same, stored: {read: {grpc: {method: grpc.testing.TestService/UnaryCall, message: {payload: {body: "Nw=="}}}}, value: .username, requests: [buy], stableFor: 0s, maxWait: 1s}}],
   steps: [{name: burst, users: 4, requestsPerUser: 9}], thresholds: [{metric: failureRate, max: 1%}]}`
 
 // A run of calls alone: the target is verified by its health service and a call, filled and

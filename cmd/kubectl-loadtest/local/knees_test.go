@@ -153,7 +153,7 @@ func TestSearchFindsKnownKnees(t *testing.T) {
 // run runs a LoadTest with that load.
 func (k knee) run(t *testing.T, url, load string) *v1alpha1.LoadTest {
 	t.Helper()
-	spec := fmt.Sprintf("{target: {url: TARGET}, requests: [{path: /}], thresholds: [{metric: p90, max: %v}], %s}", k.service+tolerance, load)
+	spec := fmt.Sprintf("{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], thresholds: [{metric: p90, max: %v}], %s}", k.service+tolerance, load)
 	c := config(t)
 	c.Say = func(string) {} // five speak at once
 	lt, err := local.Run(t.Context(), loadTest(t, url, spec), c)

@@ -29,7 +29,7 @@ func TestReportsNameTheEndpointsThatFail(t *testing.T) {
 		}
 	}
 	const spec = `{target: {url: %q}, parallelism: 2,
-  requests: [{name: home, path: /home, weight: 4}, {name: search, path: /search}, {name: me, path: /me, weight: 2}, {name: cart, path: /cart, weight: 3}],
+  requests: [{name: home, http: {path: /home}, weight: 4}, {name: search, http: {path: /search}}, {name: me, http: {path: /me}, weight: 2}, {name: cart, http: {path: /cart}, weight: 3}],
   steps: [{name: burst, users: 5, requestsPerUser: 20}]}`
 	simulate(t, spec, target, func(t *testing.T, s *simulation) {
 		got := s.finished()

@@ -98,7 +98,7 @@ func config(t *testing.T) local.Config {
 	}
 }
 
-const burst = "{target: {url: TARGET}, requests: [{path: /}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}, {name: again, users: 4, requestsPerUser: 2}]}"
+const burst = "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}, {name: again, users: 4, requestsPerUser: 2}]}"
 
 // machine says how busy it was since the latest run was configured.
 var machine atomic.Pointer[pressure.Meter]
@@ -144,7 +144,7 @@ func TestTerminateKeepsWhatWasMeasured(t *testing.T) {
 			once.Do(func() { close(end) })
 		}
 	}
-	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], steps: [{name: long, users: 2, duration: 10m}]}")
+	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], steps: [{name: long, users: 2, duration: 10m}]}")
 	got, err := local.Run(t.Context(), lt, c)
 	must.Succeed(t, err)
 	step := got.Status.Steps[0]
@@ -168,7 +168,7 @@ func TestGivingUpEndsTheWorkers(t *testing.T) {
 			giveUp()
 		}
 	}
-	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], parallelism: 2, steps: [{name: long, users: 2, duration: 10m}]}")
+	lt := loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], parallelism: 2, steps: [{name: long, users: 2, duration: 10m}]}")
 	if _, err := local.Run(ctx, lt, c); err == nil {
 		t.Fatal("a run that was given up has a result")
 	}
@@ -246,7 +246,7 @@ func TestFilesOfObjectsAreSent(t *testing.T) {
 	}
 	lt := loadTest(t, s.URL, `{target: {url: TARGET, headers: [{name: Authorization, valueFrom: {prefix: "Bearer ", secretKeyRef: {name: api, key: token}}}]},
   data: [{name: people, format: CSV, configMapKeyRef: {name: files, key: rows.csv}}],
-  requests: [{method: POST, path: "/${name}", bodyFrom: {configMapKeyRef: {name: files, key: body}}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
+  requests: [{name: create, http: {method: POST, path: "/${name}", bodyFrom: {configMapKeyRef: {name: files, key: body}}}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
 	got, err := local.Run(t.Context(), lt, c)
 	must.Succeed(t, err)
 	passes(t, got)
@@ -256,15 +256,15 @@ func TestFilesOfObjectsAreSent(t *testing.T) {
 func TestWhatCannotRunHereIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ spec, want string }{
 		"a Secret that is not there": {
-			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secretKeyRef: {name: api, key: token}}}]}, requests: [{path: /}]}",
+			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secretKeyRef: {name: api, key: token}}}]}, requests: [{name: home, http: {path: /}}]}",
 			want: "LoadTest test needs key token of Secret api, which does not exist: put it into the file, or into a folder that --with names",
 		},
 		"a run that is compared": {
-			spec: "{target: {url: TARGET}, requests: [{path: /}], baseline: {name: before}}",
+			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], baseline: {name: before}}",
 			want: "LoadTest test: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; remove it and the thresholds that have maxIncrease or maxDecrease, and compare saved results with kubectl loadtest compare -f",
 		},
 		"a run that is held": {
-			spec: "{target: {url: TARGET}, requests: [{path: /}], suspend: true}",
+			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], suspend: true}",
 			want: "LoadTest test: spec.suspend is true, but nothing can resume a run on this machine; set it to false",
 		},
 	} {
@@ -278,7 +278,7 @@ func TestWhatCannotRunHereIsRefused(t *testing.T) {
 }
 
 func TestServicesAreDirected(t *testing.T) {
-	lt := loadTest(t, "", "{target: {service: {name: shortener, port: http, scheme: https}}, requests: [{path: /}]}")
+	lt := loadTest(t, "", "{target: {service: {name: shortener, port: http, scheme: https}}, requests: [{name: home, http: {path: /}}]}")
 	if err := (local.Services{}).Direct(lt.DeepCopy()); err == nil || !strings.Contains(err.Error(), "--service shortener=127.0.0.1:8080") {
 		t.Errorf("error %v, want one that shows the flag", err)
 	}
@@ -310,7 +310,7 @@ func testCA(t *testing.T) string {
 // A search sends its workers each step that it appends.
 func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
 	s := newTarget(t, nil)
-	got, err := local.Run(t.Context(), loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{path: /}], search: {rate: {min: 5, max: 10}, duration: 1s, rest: 0s, hold: 1s}}"), config(t))
+	got, err := local.Run(t.Context(), loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], search: {rate: {min: 5, max: 10}, duration: 1s, rest: 0s, hold: 1s}}"), config(t))
 	must.Succeed(t, err)
 	if n := len(got.Status.Steps); n < 3 || !got.Status.Steps[n-1].Hold || got.Status.Steps[1].State == v1alpha1.StepPending || s.asked.Load() < 15 {
 		t.Errorf("%d steps, search %+v; the target was asked %d times", n, got.Status.Search, s.asked.Load())

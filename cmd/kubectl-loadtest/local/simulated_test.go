@@ -140,7 +140,7 @@ func breach(t *testing.T, from time.Duration) {
 			breached = last
 		}
 	}
-	const spec = `{target: {url: %q}, requests: [{path: /}], parallelism: 3, steps: [{name: long, users: 30, ratePerUser: 10, duration: 60s}],
+	const spec = `{target: {url: %q}, requests: [{name: home, http: {path: /}}], parallelism: 3, steps: [{name: long, users: 30, ratePerUser: 10, duration: 60s}],
 		thresholds: [{metric: failureRate, max: 5%%, onBreach: Abort}]}`
 	simulate(t, spec, target, func(t *testing.T, s *simulation) {
 		lt := s.finished()
@@ -157,7 +157,7 @@ func breach(t *testing.T, from time.Duration) {
 func TestTerminatedRunSendsNoMore(t *testing.T) {
 	var last atomic.Pointer[time.Time]
 	target := func(http.ResponseWriter, *http.Request) { last.Store(new(time.Now())) }
-	const spec = `{target: {url: %q}, requests: [{path: /}], parallelism: 3, steps: [{name: long, users: 30, ratePerUser: 10, duration: 10m}]}`
+	const spec = `{target: {url: %q}, requests: [{name: home, http: {path: /}}], parallelism: 3, steps: [{name: long, users: 30, ratePerUser: 10, duration: 10m}]}`
 	simulate(t, spec, target, func(t *testing.T, s *simulation) {
 		end := make(chan struct{})
 		s.run.Terminate = end
@@ -176,7 +176,7 @@ func TestTerminatedRunSendsNoMore(t *testing.T) {
 // What is planned of users who think, and of ramps of users, is what the target gets, and
 // the steps are complete.
 func TestUsersWhoThinkAndRampsOfUsers(t *testing.T) {
-	const spec = `{target: {url: %q}, requests: [{path: /}], parallelism: 3, steps: [
+	const spec = `{target: {url: %q}, requests: [{name: home, http: {path: /}}], parallelism: 3, steps: [
 		{name: errand, users: 7, requestsPerUser: 3, think: 100ms-200ms},
 		{name: up, users: 2, rampTo: 10, ratePerUser: 5, duration: 2s},
 		{name: down, users: 10, rampTo: 2, ratePerUser: 5, duration: 2s, warmUp: 2s},

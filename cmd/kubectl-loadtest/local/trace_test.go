@@ -12,7 +12,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-const traced = "{target: {url: TARGET, trace: {sampled: 100%}}, requests: [{name: get, path: '/${seq}'}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}]}"
+const traced = "{target: {url: TARGET, trace: {sampled: 100%}}, requests: [{name: get, http: {path: '/${seq}'}}], parallelism: 2, steps: [{name: burst, users: 10, requestsPerUser: 5}]}"
 
 // The target answers user 7 last, whose first request was due with those of all others: the
 // slowest trace in the results is that of this request, of whichever worker it is.

@@ -103,18 +103,18 @@ func after(spec *v1alpha1.LoadTestSpec) []string { return readings(spec) }
 
 func readings(spec *v1alpha1.LoadTestSpec) (list []string) {
 	for _, a := range spec.StoredAudits() {
-		list = append(list, fmt.Sprintf("audit %s: one worker reads %s of %s", a.Name, a.Stored.Value, readBy(a.Stored)))
+		list = append(list, fmt.Sprintf("audit %s: one worker reads %s of %s", a.Name, a.Stored.Value, readBy(&a.Stored.Read)))
 	}
 	return list
 }
 
 // readBy is what an audit's number is read by: a path, or a method of gRPC.
-func readBy(s *v1alpha1.Stored) string {
+func readBy(r *v1alpha1.Reading) string {
 	switch {
-	case s.GRPC != nil:
-		return s.GRPC.Method
-	case s.Read != nil:
-		return s.Read.Path
+	case r.GRPC != nil:
+		return r.GRPC.Method
+	case r.HTTP != nil:
+		return r.HTTP.Path
 	}
 	return ""
 }

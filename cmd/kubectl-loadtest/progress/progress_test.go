@@ -18,7 +18,7 @@ const spec = `
 metadata: {name: burst-then-steady, namespace: limiter}
 spec:
   target: {service: {name: ratelimiter}}
-  requests: [{path: /api}]
+  requests: [{name: api, http: {path: /api}}]
   steps:
     - {name: burst, users: 30, requestsPerUser: 4}
     - {name: refill, pause: 500ms}

@@ -104,14 +104,14 @@ func TestTitleOfDefaultNames(t *testing.T) {
 	var spec v1alpha1.LoadTestSpec
 	if err := yaml.UnmarshalStrict([]byte(`
 target: {url: "http://a"}
-requests: [{}]
+requests: [{name: home, http: {}}]
 steps:
-  - {users: 10, duration: 5s}
-  - {users: 50, requestsPerUser: 4}
-  - {rate: "0.5", duration: 4s}
-  - {rate: "0.5", rampTo: "12", duration: 4s}
-  - {rate: "5", arrivals: Poisson, duration: 4s}
-  - {pause: 1s}
+  - {name: 10 users, users: 10, duration: 5s}
+  - {name: 50 users x 4, users: 50, requestsPerUser: 4}
+  - {name: 0.5/s, rate: "0.5", duration: 4s}
+  - {name: 0.5/s to 12/s, rate: "0.5", rampTo: "12", duration: 4s}
+  - {name: 5/s, rate: "5", arrivals: Poisson, duration: 4s}
+  - {name: pause 1s, pause: 1s}
 `), &spec); err != nil {
 		t.Fatal(err)
 	}

@@ -53,10 +53,10 @@ func questions(spec *v1alpha1.LoadTestSpec) []Problem {
 	own := ownHeaders(spec.Preflight)
 	for i := range spec.Audits {
 		if stored := spec.Audits[i].Stored; stored != nil {
-			field := fmt.Sprintf("spec.audits[%d].stored", i)
-			c.query(field+".read", stored.Read)
-			c.call(field+".grpc", stored.GRPC)
-			own = append(own, plan.QuestionHeaders(&v1alpha1.Preflight{Request: stored.Read, GRPC: stored.GRPC}))
+			field, read := fmt.Sprintf("spec.audits[%d].stored.read", i), &stored.Read
+			c.query(field+".http", read.HTTP)
+			c.call(field+".grpc", read.GRPC)
+			own = append(own, plan.QuestionHeaders(&v1alpha1.Preflight{HTTP: read.HTTP, GRPC: read.GRPC}))
 		}
 	}
 	c.targetHeaders("spec.target.headers", spec.Target.Headers, own)
@@ -137,18 +137,22 @@ func (c *check) isCaptured(name string) bool { return c.captured[name] && !c.col
 
 // request checks the templates of a request, and returns the names in them.
 func (c *check) request(field string, r *v1alpha1.Request) []string {
-	if r.GRPC != nil {
+	h := r.HTTP
+	if h == nil {
 		return c.call(field+".grpc", r.GRPC)
 	}
-	names := c.template(field+".path", r.Path)
-	names = append(names, c.headers(field+".headers", r.Headers)...)
-	names = append(names, c.template(field+".body", r.Body)...)
-	if r.BodyFrom != nil && r.BodyFrom.ConfigMapKeyRef != nil {
-		if body, known := c.keys(*r.BodyFrom.ConfigMapKeyRef); known {
+	field += ".http"
+	names := c.template(field+".path", h.Path)
+	names = append(names, c.headers(field+".headers", h.Headers)...)
+	names = append(names, c.template(field+".body", h.Body)...)
+	if h.BodyFrom != nil && h.BodyFrom.ConfigMapKeyRef != nil {
+		if body, known := c.keys(*h.BodyFrom.ConfigMapKeyRef); known {
 			names = append(names, c.template(field+".bodyFrom", string(body))...)
 		}
 	}
-	c.json(field, r)
+	if !expectsRefusal(r.Expect) {
+		c.json(field, h)
+	}
 	return names
 }
 
@@ -227,11 +231,10 @@ func (c *check) meant(name string) string {
 	return "; known are ${" + strings.Join(known, "}, ${") + "} and ${rand:a-b}; write $$ for a dollar sign"
 }
 
-// json checks that a body is JSON if its Content-Type says so, unless the request is one that
-// the target is to refuse. Of a body in which a column stands outside of a string nothing is
+// json checks that a body is JSON if its Content-Type says so. Of a body in which a column stands outside of a string nothing is
 // known: its cells may be parts of JSON.
-func (c *check) json(field string, r *v1alpha1.Request) {
-	if r.Body == "" || !c.saysJSON(r) || expectsRefusal(r.Expect) {
+func (c *check) json(field string, r *v1alpha1.HTTPRequest) {
+	if r.Body == "" || !c.saysJSON(r) {
 		return
 	}
 	names, sample, err := source.Names(r.Body)
@@ -277,7 +280,7 @@ func hasBareName(body string, names []string) bool {
 }
 
 // saysJSON says whether the Content-Type of a request is that of JSON.
-func (c *check) saysJSON(r *v1alpha1.Request) bool {
+func (c *check) saysJSON(r *v1alpha1.HTTPRequest) bool {
 	for _, headers := range [][]v1alpha1.Header{r.Headers, c.spec.Target.Headers} {
 		for _, h := range headers {
 			if strings.EqualFold(h.Name, "Content-Type") {
@@ -340,7 +343,7 @@ func (c *check) journeys(uses map[string][]string) {
 
 func (c *check) preflight(field string, list []v1alpha1.Preflight) {
 	for i := range list {
-		c.query(fmt.Sprintf("%s[%d].request", field, i), list[i].Request)
+		c.query(fmt.Sprintf("%s[%d].http", field, i), list[i].HTTP)
 		c.call(fmt.Sprintf("%s[%d].grpc", field, i), list[i].GRPC)
 	}
 }
@@ -369,10 +372,7 @@ func (c *check) targetHeaders(field string, headers []v1alpha1.Header, own [][]v
 
 // inherited are the names in the headers that a request has from the targets.
 func inherited(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) (names []string) {
-	own, headers := r.Headers, spec.Target.Headers
-	if r.GRPC != nil {
-		own = r.GRPC.Metadata
-	}
+	own, headers := plan.RequestHeaders(r), spec.Target.Headers
 	if spec.Versus != nil {
 		headers = slices.Concat(headers, spec.Versus.Target.Headers)
 	}

@@ -32,14 +32,14 @@ func TestCheck(t *testing.T) {
 		spec string
 		want []templates.Problem
 	}{
-		"all variables": {spec: users + `requests: [{path: "/${user}/${seq}/${worker}/${uuid}/${rand:1-9}/${email}/$${x}"}]`},
+		"all variables": {spec: users + `requests: [{name: home, http: {path: "/${user}/${seq}/${worker}/${uuid}/${rand:1-9}/${email}/$${x}"}}]`},
 		"none is alike": {
-			spec: `requests: [{path: "/${token}"}]`,
+			spec: `requests: [{name: home, http: {path: "/${token}"}}]`,
 			want: []templates.Problem{{"spec.requests[0].path", "nothing defines ${token}; " + known}},
 		},
 		"each place of a request": {
-			spec: users + `requests: [{path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secretKeyRef: {name: a, key: b}}}], body: "${emial} ${emial}"},
-  {bodyFrom: {configMapKeyRef: {name: a, key: body}}}]
+			spec: users + `requests: [{name: home, http: {path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secretKeyRef: {name: a, key: b}}}], body: "${emial} ${emial}"}},
+  {name: home-2, http: {bodyFrom: {configMapKeyRef: {name: a, key: body}}}}]
 target: {headers: [{name: C, value: "${emial}"}]}`,
 			want: []templates.Problem{
 				{"spec.target.headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
@@ -50,7 +50,7 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 			},
 		},
 		"each place of a call": {
-			spec: `requests: [{grpc: {method: a.B/C, message: {x: [{k: "${a}"}], n: 1}, messages: [{z: "${b}"}], metadata: [{name: m, value: "${c}"}]}}]`,
+			spec: `requests: [{name: c, grpc: {method: a.B/C, message: {x: [{k: "${a}"}], n: 1}, messages: [{z: "${b}"}], metadata: [{name: m, value: "${c}"}]}}]`,
 			want: []templates.Problem{
 				{"spec.requests[0].grpc.message.x[0].k", "nothing defines ${a}; " + known},
 				{"spec.requests[0].grpc.messages[0].z", "nothing defines ${b}; " + known},
@@ -58,7 +58,7 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 			},
 		},
 		"a single dollar sign": {
-			spec: `requests: [{path: "/$x"}]`,
+			spec: `requests: [{name: home, http: {path: "/$x"}}]`,
 			want: []templates.Problem{{"spec.requests[0].path", "a single $; write $$ for a dollar sign"}},
 		},
 		"rows that are not known may have any column": {
@@ -73,36 +73,36 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 			want: []templates.Problem{{"spec.data[0]", `data "a", file empty.csv: is empty: its first line must have the names of the columns`}},
 		},
 		"what the setup captures": {
-			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a}, {path: "/${code}"}]}`,
+			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a, http: {}}, {name: home, http: {path: "/${code}"}}]}`,
 		},
 		"what the request of the setup captures itself": {
-			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a, path: "/${code}"}]}`,
+			spec: `{setup: {fill: {request: a, count: 1, capture: {code: .code}}}, requests: [{name: a, http: {path: "/${code}"}}]}`,
 			want: []templates.Problem{{"spec.setup.fill.request", "a has ${code}, which it captures itself"}},
 		},
 		"what a journey captures": {
-			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: 1s}, {request: cart}]}]}`,
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: 1s}, {request: cart}]}]}`,
 		},
 		"captured after it is used": {
-			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: cart}, {request: login, capture: {token: .t}}]}]}`,
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: cart}, {request: login, capture: {token: .t}}]}]}`,
 			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "cart has ${token}, which no step before it captures"}},
 		},
 		"captured by another journey": {
-			spec: `{requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}, {name: k, steps: [{request: cart}]}]}`,
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}, {name: k, steps: [{request: cart}]}]}`,
 			want: []templates.Problem{{"spec.journeys[1].steps[0].request", "cart has ${token}, which no step before it captures"}},
 		},
 		"captured by its own response": {
-			spec: `{requests: [{name: login, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}]}`,
+			spec: `{requests: [{name: login, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}]}]}`,
 			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "login has ${token}, which no step before it captures"}},
 		},
 		"captured, and sent by the mix": {
-			spec: `{requests: [{name: login}, {name: cart, weight: 1, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
+			spec: `{requests: [{name: login, http: {}}, {name: cart, weight: 1, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
 			want: []templates.Problem{{"spec.requests[1].weight", "must be 0: ${token} is captured by a journey, which alone may send the request"}},
 		},
 		"preflight and audits have no columns": {
-			spec: users + `requests: [{path: "/${email}"}]
-preflight: [{request: {path: "/${email}", headers: [{name: A, value: "${age}"}]}}]
+			spec: users + `requests: [{name: home, http: {path: "/${email}"}}]
+preflight: [{http: {path: "/${email}", headers: [{name: A, value: "${age}"}]}}]
 versus: {target: {}, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
-audits: [{name: a, stored: {read: {path: "/${email}"}, value: .a, requests: [a]}}]`,
+audits: [{name: a, stored: {read: {http: {path: "/${email}"}}, value: .a, requests: [a]}}]`,
 			want: []templates.Problem{
 				{"spec.preflight[0].request.path", "nothing defines ${email}; " + known},
 				{"spec.preflight[0].request.headers[0].value", "nothing defines ${age}; " + known},
@@ -112,15 +112,15 @@ audits: [{name: a, stored: {read: {path: "/${email}"}, value: .a, requests: [a]}
 		},
 		"a header that preflight replaces": {
 			spec: users + `target: {headers: [{name: A, value: "${email}"}]}
-requests: [{}]
-preflight: [{request: {headers: [{name: a, value: "1"}]}}]`,
+requests: [{name: home, http: {}}]
+preflight: [{http: {headers: [{name: a, value: "1"}]}}]`,
 		},
 		"a captured value in a header of the target": {
-			spec: `{target: {headers: [{name: A, value: "${token}"}]}, requests: [{name: login}, {name: cart}, {name: own, headers: [{name: a, value: b}]}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
+			spec: `{target: {headers: [{name: A, value: "${token}"}]}, requests: [{name: login, http: {}}, {name: cart, http: {}}, {name: own, http: {headers: [{name: a, value: b}]}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
 			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "login has ${token}, which no step before it captures"}},
 		},
 		"captured, and sent by the setup": {
-			spec: `{setup: {fill: {request: cart, count: 1}, warmUp: {request: cart, duration: 1s}}, requests: [{name: login}, {name: cart, path: "/${token}"}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
+			spec: `{setup: {fill: {request: cart, count: 1}, warmUp: {request: cart, duration: 1s}}, requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {request: cart}]}]}`,
 			want: []templates.Problem{
 				{"spec.setup.fill.request", "cart has ${token}, which is captured by a journey, which alone may send the request"},
 				{"spec.setup.warmUp.request", "cart has ${token}, which is captured by a journey, which alone may send the request"},
@@ -132,8 +132,8 @@ preflight: [{request: {headers: [{name: a, value: "1"}]}}]`,
 		},
 		"a header that preflight has too": {
 			spec: users + `target: {headers: [{name: A, value: "${email}"}]}
-requests: [{}]
-preflight: [{request: {}}]`,
+requests: [{name: home, http: {}}]
+preflight: [{http: {}}]`,
 			want: []templates.Problem{{"spec.target.headers[0].value", "${email} must not stand here with preflight or audits: they are sent with the headers of the target and have no columns; move the header to the requests"}},
 		},
 	} {

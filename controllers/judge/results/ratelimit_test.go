@@ -34,7 +34,7 @@ func both(grants, denials int64, from, to time.Duration) measure.Slice {
 // contractSpec has one request and a contract.
 func contractSpec(capacity int64, refill v1alpha1.Decimal) *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
-		Requests: []v1alpha1.Request{{}},
+		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: capacity, RefillPerSecond: refill, ClientHeader: "X-Client"}}},
 	}
 }

@@ -66,7 +66,7 @@ func stepResult(t *testing.T, lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, 
 // mix is a run of one worker.
 func mix() *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
-		{Name: "create", Method: "POST"}, {Name: "follow"}, {Name: "delete", Method: "DELETE"}, {Name: "count", Type: "Admin"},
+		{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}}, {Name: "follow"}, {Name: "delete", HTTP: &v1alpha1.HTTPRequest{Method: "DELETE"}}, {Name: "count", Type: "Admin"},
 	}}}
 	lt.Status.Workers.Desired = 1
 	return lt
@@ -425,7 +425,7 @@ func TestResultSaysWhatIsNotTheTargets(t *testing.T) {
 	m.Window, m.Due, m.Unsent, m.UnsentWithoutRoom, m.UnsentByGenerator = 10*time.Second, 100, 9, 5, 4
 	record(&m.Requests[0], 91, measure.Success, 10*ms)
 	m.Requests[0].Displaced, m.Requests[0].Undecided, m.Requests[0].Excused = 3, 2, 1
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Path: "/"}}}}
+	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}}}}
 	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /"}}
 	r, err := results.StepResult(lt, loading("100/s", v1alpha1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
 	must.Succeed(t, err)

@@ -31,7 +31,7 @@ func atLeast(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
 // spec has the requests create and follow. That is not in the mix: no step must send it.
 func spec(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "create", Method: "POST"}, {Name: "follow", Weight: ptr(int32(0))}},
+		Requests:   []v1alpha1.Request{{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}}, {Name: "follow", Weight: ptr(int32(0))}},
 		Thresholds: thresholds,
 	}
 }

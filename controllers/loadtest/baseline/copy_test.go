@@ -19,7 +19,7 @@ func ptr[T any](v T) *T { return &v }
 // ladder is a run of two rungs.
 func ladder() *v1alpha1.LoadTestSpec {
 	return &v1alpha1.LoadTestSpec{
-		Requests:    []v1alpha1.Request{{Name: "create", Method: "POST", Weight: ptr(int32(20))}, {Path: "/health"}},
+		Requests:    []v1alpha1.Request{{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}, Weight: ptr(int32(20))}, {Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
 		Ladder:      &v1alpha1.Ladder{Users: []int32{10, 100}, Duration: metav1.Duration{Duration: time.Second}, Rest: &metav1.Duration{Duration: time.Second}},
 		Repetitions: 2,
 	}
@@ -70,7 +70,7 @@ func TestWhatIsCopied(t *testing.T) {
 		}, all[1:]},
 		"a missing worker":            {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].WorkersReporting = 0 }, all[1:]},
 		"a worker lost in the last":   {nil, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Lost = 1 }, all[:3]},
-		"the path of a named request": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Path = "/v2/urls" }, nil, all},
+		"the path of a named request": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.Path = "/v2/urls" }, nil, all},
 		"another rest":                {func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest.Duration = time.Minute }, nil, all},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,10 +129,10 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		"an expectation": {func(s *v1alpha1.LoadTestSpec) {
 			s.Requests[0].Expect = &v1alpha1.Expectation{Status: []int32{200, 500}}
 		}, "expect of request create"},
-		"a body":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Body = "hunter2" }, "body of request create"},
-		"a method": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Method = "PUT" }, "method of request create"},
+		"a body":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.Body = "hunter2" }, "body of request create"},
+		"a method": {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.Method = "PUT" }, "method of request create"},
 		"a header": {func(s *v1alpha1.LoadTestSpec) {
-			s.Requests[1].Headers = []v1alpha1.Header{{Name: "A", Value: ptr("b")}}
+			s.Requests[1].HTTP.Headers = []v1alpha1.Header{{Name: "A", Value: ptr("b")}}
 		}, "headers of request GET /health"},
 		"items":             {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Items = 2 }, "items of request GET /health"},
 		"a shared header":   {func(s *v1alpha1.LoadTestSpec) { s.Target.Headers = []v1alpha1.Header{{Name: "A", Value: ptr("b")}} }, "spec.target.headers"},
@@ -183,8 +183,8 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 // The name of a request without one is its method and path, cut to what a name has room for.
 func TestPathsThatDifferAfterTheirNameAreOtherTraffic(t *testing.T) {
 	spec, finished := ladder(), before()
-	spec.Requests[1].Path = "/" + strings.Repeat("a", 80) + "/new"
-	finished.Spec.Requests[1].Path = "/" + strings.Repeat("a", 80) + "/old"
+	spec.Requests[1].HTTP.Path = "/" + strings.Repeat("a", 80) + "/new"
+	finished.Spec.Requests[1].HTTP.Path = "/" + strings.Repeat("a", 80) + "/old"
 	if _, refusal := baseline.Copy(spec, plan.Steps(spec), finished); refusal == nil || !strings.Contains(refusal.Message, "sends different traffic (path of request GET /aaa") {
 		t.Errorf("refusal %+v, want one that names the path", refusal)
 	}
@@ -202,7 +202,7 @@ func TestSameTrafficIsCompared(t *testing.T) {
 		"another host":         func(s *v1alpha1.LoadTestSpec) { s.Target.Headers = []v1alpha1.Header{{Name: "host", Value: ptr("v4")}} },
 		"the default timeout":  func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: 30 * time.Second} },
 		"the default protocol": func(s *v1alpha1.LoadTestSpec) { s.Target.Protocol = "HTTP/1.1" },
-		"the default method":   func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Method = "GET" },
+		"the default method":   func(s *v1alpha1.LoadTestSpec) { s.Requests[1].HTTP.Method = "GET" },
 		"the default items":    func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Items = 1 },
 		"the default driver":   func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Driver: "Auto", Image: "mirror/worker"} },
 		"an image alone":       func(s *v1alpha1.LoadTestSpec) { s.Worker = &v1alpha1.Worker{Image: "mirror/worker"} },
@@ -311,7 +311,7 @@ func TestRefusals(t *testing.T) {
 			},
 			"spec.baseline.name: LoadTest before has steps with the same name and load as this run, but they did not run with all workers and the planned load; name another LoadTest, or run it again.",
 		},
-		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Path = "/" }, nil, otherRequests("request 2 is GET / here, GET /health there")},
+		"another request":  {func(s *v1alpha1.LoadTestSpec) { s.Requests[1].HTTP.Path = "/" }, nil, otherRequests("request 2 is GET / here, GET /health there")},
 		"another weight":   {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Weight = nil }, nil, otherRequests("the weight of request create is 1 here, 20 there")},
 		"another type":     {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Type = "Login" }, nil, otherRequests("the type of request create is Login here, Write there")},
 		"one request more": {func(s *v1alpha1.LoadTestSpec) { s.Requests = append(s.Requests, s.Requests[0]) }, nil, otherRequests("3 here, 2 there")},

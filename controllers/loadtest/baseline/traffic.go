@@ -99,22 +99,23 @@ func scheme(t *v1alpha1.Target) v1alpha1.Scheme {
 }
 
 // request returns the fields of a request as texts, without the fields that decide the mix. It leaves
-// out the path of a request with a name, which may differ from one version of the target to the
-// next. The path of a request without a name is in its name, but for what the name has no room for.
+// out its path, which may differ from one version of the target to the next.
 func request(r v1alpha1.Request) map[string]string {
-	if r.Name != "" {
-		r.Path = ""
+	h := ptr.Deref(r.HTTP, v1alpha1.HTTPRequest{})
+	r.Name, r.Type, r.Weight, r.Items, r.HTTP = "", "", nil, max(r.Items, 1), nil
+	h.Path, h.Headers = "", own(h.Headers)
+	if h.Method == "GET" {
+		h.Method = "" // the default
 	}
-	r.Name, r.Type, r.Weight, r.Items, r.Headers = "", "", nil, max(r.Items, 1), own(r.Headers)
-	if r.Method == "GET" {
-		r.Method = "" // the default
-	}
-	raw, fields, texts := spelled(r), map[string]json.RawMessage{}, map[string]string{}
-	if json.Unmarshal([]byte(raw), &fields) != nil {
-		return nil // not reached: it was written as JSON
-	}
-	for name, value := range fields {
-		texts[name] = fmt.Sprintf("%q", value)
+	texts := map[string]string{}
+	for prefix, of := range map[string]any{"": r, "http.": h} {
+		fields := map[string]json.RawMessage{}
+		if json.Unmarshal([]byte(spelled(of)), &fields) != nil {
+			return nil // not reached: it was written as JSON
+		}
+		for name, value := range fields {
+			texts[prefix+name] = fmt.Sprintf("%q", value)
+		}
 	}
 	return texts
 }

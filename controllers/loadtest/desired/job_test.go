@@ -72,7 +72,7 @@ func withFiles() *v1alpha1.LoadTest {
 			ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "client"},
 		},
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Headers: []v1alpha1.Header{token}}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Headers: []v1alpha1.Header{token}}}}
 	lt.Spec.Data = []v1alpha1.Data{
 		{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}},
 		{Name: "users", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "users.csv"}},
@@ -86,7 +86,7 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 	lt := loadTest(nil)
 	ref := &v1alpha1.KeyReference{Name: "shared", Key: "a"}
 	lt.Spec.Requests = []v1alpha1.Request{
-		{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: ref}}, {BodyFrom: &v1alpha1.KeySource{SecretKeyRef: ref}},
+		{Name: "home", HTTP: &v1alpha1.HTTPRequest{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: ref}}}, {Name: "home-2", HTTP: &v1alpha1.HTTPRequest{BodyFrom: &v1alpha1.KeySource{SecretKeyRef: ref}}},
 	}
 	got := Job(lt, config).Spec.Template.Spec.Volumes[1].Projected.Sources
 	name := corev1.LocalObjectReference{Name: "shared"}
@@ -101,7 +101,7 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 func TestWhatOneFileAndOneAuditNeed(t *testing.T) {
 	lt := loadTest(nil)
 	without := *Job(lt, config).Spec.ActiveDeadlineSeconds
-	lt.Spec.Requests = []v1alpha1.Request{{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "a", Key: "b"}}}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "a", Key: "b"}}}}}
 	lt.Status.Audits = []v1alpha1.AuditStatus{{MaxWait: metav1.Duration{Duration: time.Minute}}}
 	job := Job(lt, config)
 	if n, longer := len(job.Spec.Template.Spec.Volumes), *job.Spec.ActiveDeadlineSeconds-without; n != 2 || longer != 120 {

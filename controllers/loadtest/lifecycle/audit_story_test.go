@@ -12,7 +12,7 @@ import (
 func audit(w *world.World) {
 	w.LoadTest().Spec.Requests[0].Name = "create"
 	w.LoadTest().Spec.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{
-		Read: &v1alpha1.Query{Path: "/stats"}, Value: ".links", Requests: []string{"create"},
+		Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{Path: "/stats"}}, Value: ".links", Requests: []string{"create"},
 	}}}
 }
 

@@ -145,7 +145,7 @@ func TestHeldRunForgetsItsBaseline(t *testing.T) {
 // not be written.
 func TestBaselineLeavesRoomForResults(t *testing.T) {
 	spec := against()
-	spec.Requests[0].Body = strings.Repeat("x", 1_163<<10)
+	spec.Requests[0].HTTP.Body = strings.Repeat("x", 1_163<<10)
 	lt := &v1alpha1.LoadTest{Spec: spec}
 	if d := decide(lt, lifecycle.Observed{}, 0); d.Status.Verdict != "" {
 		t.Fatalf("without figures: %s", said(d.Status, v1alpha1.ConditionAccepted))

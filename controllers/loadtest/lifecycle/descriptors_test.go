@@ -69,7 +69,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 				spec = comparing()
 			}
 			if !tt.noCalls {
-				spec.Requests = []v1alpha1.Request{{GRPC: &v1alpha1.Call{Method: "a.B/C"}}}
+				spec.Requests = []v1alpha1.Request{{Name: "home", GRPC: &v1alpha1.Call{Method: "a.B/C"}}}
 			}
 			if tt.asks {
 				spec.Preflight = []v1alpha1.Preflight{{GRPC: &v1alpha1.Call{Method: "a.B/C"}}}

@@ -169,7 +169,7 @@ func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 func TestQuestionsMatterToLimitersOnly(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Audits = nil
-	lt.Spec.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
+	lt.Spec.Preflight = []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
 	seen := one(exchange.Worker{Connected: true, Ready: true})
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(15 * time.Second)}
 	if s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {

@@ -39,7 +39,7 @@ type fleet struct {
 func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
 	t.Helper()
 	f := &fleet{lt: &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}, Requests: []v1alpha1.Request{{}},
+		Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}, Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 		Steps: []v1alpha1.Step{step}, Parallelism: ptr.To(rng.Int32N(6) + 1),
 	}}}
 	planned, refusal := plan.New(f.lt, policy.Rules{})

@@ -160,7 +160,7 @@ func warmUp(step int) func(*v1alpha1.LoadTest) {
 // asks adds a question with a header, unless its name is empty.
 func asks(header string) func(*v1alpha1.LoadTest) {
 	return func(lt *v1alpha1.LoadTest) {
-		lt.Spec.Preflight = []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version", Headers: client(header)}}}
+		lt.Spec.Preflight = []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Path: "/version", Headers: client(header)}}}
 	}
 }
 
@@ -178,7 +178,7 @@ func limited(step int) *v1alpha1.LoadTest {
 	users := v1alpha1.Step{Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:   v1alpha1.Target{URL: "http://ratelimiter"},
-		Requests: []v1alpha1.Request{{}},
+		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 		Steps:    []v1alpha1.Step{users, users},
 		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
 	}}

@@ -22,7 +22,7 @@ func crowded(steps, types, body int) *v1alpha1.LoadTest {
 	second := &metav1.Duration{Duration: time.Second}
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}}}
 	for i := range types {
-		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Type: fmt.Sprint("type", i), Body: strings.Repeat("x", body)})
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Name: "home", Type: fmt.Sprint("type", i), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", body)}})
 	}
 	for range steps {
 		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Users: ptr.To[int32](1), Duration: second})

@@ -21,7 +21,7 @@ import (
 func ladder() v1alpha1.LoadTestSpec {
 	return v1alpha1.LoadTestSpec{
 		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP}},
-		Requests:    []v1alpha1.Request{{Path: "/health"}},
+		Requests:    []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
 		Parallelism: ptr.To[int32](3),
 		Ladder: &v1alpha1.Ladder{
 			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
@@ -37,10 +37,10 @@ func ladder() v1alpha1.LoadTestSpec {
 func questions() []v1alpha1.Preflight {
 	return []v1alpha1.Preflight{
 		{
-			Request: &v1alpha1.Query{Path: "/version"},
-			Expect:  &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
+			HTTP:   &v1alpha1.Query{Path: "/version"},
+			Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
 		},
-		{Name: "healthy", Request: &v1alpha1.Query{Path: "/health"}},
+		{Name: "healthy", HTTP: &v1alpha1.Query{Path: "/health"}},
 	}
 }
 

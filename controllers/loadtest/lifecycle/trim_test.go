@@ -159,8 +159,8 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 	}}
 	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
 	for i := range types {
-		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{
-			Type: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), Body: strings.Repeat("x", body),
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Name: "home",
+			Type: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", body)},
 		})
 	}
 	for i := range steps {

@@ -96,9 +96,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
 		},
 		Requests: []v1alpha1.Request{{
-			Name: "hit", Type: "Check", Weight: ptr(int32(3)), Method: "POST", Path: "/api",
-			Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}},
-			Body:    "{}", Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
+			Name: "hit", Type: "Check", Weight: ptr(int32(3)), HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/api", Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}}, Body: "{}"}, Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
 		}},
 		Steps: []v1alpha1.Step{
 			{Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
@@ -143,7 +141,7 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 func TestAssignmentAppliesDefaults(t *testing.T) {
 	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
 	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
-	s.Requests = []v1alpha1.Request{{}, {Method: "POST", Path: "/urls", Weight: ptr(int32(0))}, {Method: "HEAD", Name: "probe"}}
+	s.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}, {Name: "urls", HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/urls"}, Weight: ptr(int32(0))}, {HTTP: &v1alpha1.HTTPRequest{Method: "HEAD"}, Name: "probe"}}
 	s.Data = []v1alpha1.Data{{Name: "silent", Format: v1alpha1.DataFormatCSV}, {Name: "said", Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform}}
 	a := assignments(t, s)[0]
 	same.As(t, "target", &workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform())
@@ -167,7 +165,7 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 
 func TestDefaultNameFitsTheAPI(t *testing.T) {
 	s := withSteps()
-	s.Requests = []v1alpha1.Request{{Path: "/" + string(slices.Repeat([]rune("ü"), 100))}}
+	s.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/" + string(slices.Repeat([]rune("ü"), 100))}}}
 	if name := []rune(plan.RequestNames(s)[0].Name); len(name) != 63 {
 		t.Errorf("name has %d characters, want 63", len(name))
 	}

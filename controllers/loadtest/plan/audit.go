@@ -53,10 +53,7 @@ func AuditedItems(spec *v1alpha1.LoadTestSpec, a *v1alpha1.Stored) []int64 {
 func audits(spec *v1alpha1.LoadTestSpec) []*workerv1.Audit {
 	var list []*workerv1.Audit
 	for _, a := range spec.StoredAudits() {
-		read := &v1alpha1.Request{GRPC: a.Stored.GRPC}
-		if q := a.Stored.Read; q != nil {
-			read.Method, read.Path, read.Headers = q.Method, q.Path, q.Headers
-		}
+		read := question(&v1alpha1.Preflight{HTTP: a.Stored.Read.HTTP, GRPC: a.Stored.Read.GRPC})
 		list = append(list, &workerv1.Audit{Read: request(&spec.Target, read), Value: string(a.Stored.Value)})
 	}
 	return list

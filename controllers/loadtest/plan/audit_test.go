@@ -22,7 +22,7 @@ func audited() *v1alpha1.LoadTestSpec {
 	s.Audits = []v1alpha1.Audit{
 		{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "A"}},
 		{Name: "links", Stored: &v1alpha1.Stored{
-			Read: &v1alpha1.Query{Path: "/stats", Headers: []v1alpha1.Header{own}}, Value: ".links", Requests: []string{"create", "import"},
+			Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{Path: "/stats", Headers: []v1alpha1.Header{own}}}, Value: ".links", Requests: []string{"create", "import"},
 		}},
 	}
 	return s

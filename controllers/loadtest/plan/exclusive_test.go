@@ -21,16 +21,16 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 	for fields, want := range map[string]string{
 		"ladder: {users: [1], duration: 1s}, " + noSteps: "",
 		search + noSteps: "",
-		search + "ladder: {users: [1], duration: 1s}, " + noSteps:             searched,
-		search + "steps: [{users: 10, duration: 1s}]":                         searched,
-		search + "repetitions: 2, " + noSteps:                                 searched,
-		versus:                                                                "",
-		versus + search + noSteps:                                             compared,
-		versus + "baseline: {name: a}":                                        compared,
-		versus + "audits: [{name: a}]":                                        compared,
-		"steps: [{users: 10, rampTo: 1, ratePerUser: 1, duration: 1s}]":       "",
-		`steps: [{users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`:   ramped,
-		"steps: [{users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]": ramped,
+		search + "ladder: {users: [1], duration: 1s}, " + noSteps:       searched,
+		search + "steps: [{users: 10, duration: 1s}]":                   searched,
+		search + "repetitions: 2, " + noSteps:                           searched,
+		versus:                                                          "",
+		versus + search + noSteps:                                       compared,
+		versus + "baseline: {name: a}":                                  compared,
+		versus + "audits: [{name: a}]":                                  compared,
+		"steps: [{users: 10, rampTo: 1, ratePerUser: 1, duration: 1s}]": "",
+		`steps: [{name: 10 to 1.5 users, users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`: ramped,
+		"steps: [{users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]":                      ramped,
 	} {
 		_, refusal := plan.New(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything())
 		if got := message(refusal); got != want {
@@ -42,7 +42,7 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 func TestRequestsAreSentByTheMixOrAJourney(t *testing.T) {
 	none, one := int32(0), int32(1)
 	spec := &v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "mixed"}, {Name: "walked"}, {Name: "filled", Weight: &none}, {Name: "both", Weight: &one}, {}},
+		Requests:   []v1alpha1.Request{{Name: "mixed"}, {Name: "walked"}, {Name: "filled", Weight: &none}, {Name: "both", Weight: &one}, {Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 		Journeys:   []v1alpha1.Journey{{Name: "a", Steps: []v1alpha1.JourneyStep{{Request: "walked"}, {Request: "both"}}}},
 		Thresholds: []v1alpha1.Threshold{{Types: []string{"Read"}}, {}},
 	}

@@ -51,12 +51,10 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 		list = append(list, targetFiles(&v.Target)...)
 	}
 	for i := range spec.Requests {
-		add(sourceFile(spec.Requests[i].BodyFrom))
-		add(targetsFile(spec.Requests[i].TargetsFrom))
-		for _, h := range spec.Requests[i].Headers {
-			add(headerFile(&h))
-		}
-		for _, h := range headersOf(nil, spec.Requests[i].GRPC) {
+		r := httpOf(&spec.Requests[i])
+		add(sourceFile(r.BodyFrom))
+		add(targetsFile(r.TargetsFrom))
+		for _, h := range RequestHeaders(&spec.Requests[i]) {
 			add(headerFile(&h))
 		}
 	}
@@ -66,7 +64,7 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 		}
 	}
 	for _, a := range spec.StoredAudits() {
-		for _, h := range headersOf(a.Stored.Read, a.Stored.GRPC) {
+		for _, h := range headersOf(a.Stored.Read.HTTP, a.Stored.Read.GRPC) {
 			add(headerFile(&h))
 		}
 	}

@@ -12,11 +12,6 @@ import (
 
 // setCall makes a request the call of gRPC that a spec describes.
 func setCall(w *workerv1.Request, target *v1alpha1.Target, r *v1alpha1.Request) {
-	if r.GRPC == nil {
-		return
-	}
-	// A worker of a version that has no calls refuses it without a method of HTTP.
-	w.Method, w.Path = "", ""
 	w.Call = &workerv1.Call{Method: r.GRPC.Method, Messages: messagesOf(r.GRPC), Gzip: r.GRPC.Compression == v1alpha1.CompressionGzip}
 	// The call's own fields replace those of the target, as a request's headers do.
 	w.Headers = headers(slices.DeleteFunc(slices.Clone(target.Headers), isOfCall), r.GRPC.Metadata)
@@ -66,7 +61,7 @@ func setDescriptors(w *workerv1.Target, spec *v1alpha1.LoadTestSpec, t *v1alpha1
 func HasCalls(spec *v1alpha1.LoadTestSpec) (toTarget, toControl bool) {
 	asks := func(p v1alpha1.Preflight) bool { return p.GRPC != nil }
 	mixed := slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return r.GRPC != nil })
-	audited := slices.ContainsFunc(spec.Audits, func(a v1alpha1.Audit) bool { return a.Stored != nil && a.Stored.GRPC != nil })
+	audited := slices.ContainsFunc(spec.Audits, func(a v1alpha1.Audit) bool { return a.Stored != nil && a.Stored.Read.GRPC != nil })
 	toTarget = mixed || audited || slices.ContainsFunc(spec.Preflight, asks)
 	toControl = spec.Versus != nil && (mixed || slices.ContainsFunc(ControlPreflight(spec), asks))
 	return toTarget, toControl
@@ -116,7 +111,7 @@ func checkCalls(spec *v1alpha1.LoadTestSpec) *Refusal {
 	}
 	for i := range spec.Audits {
 		if s := spec.Audits[i].Stored; s != nil {
-			if refusal := checkCall(fmt.Sprintf("audits[%d].stored", i), s.GRPC); refusal != nil {
+			if refusal := checkCall(fmt.Sprintf("audits[%d].stored.read", i), s.Read.GRPC); refusal != nil {
 				return refusal
 			}
 		}

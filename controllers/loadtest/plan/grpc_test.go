@@ -27,7 +27,7 @@ func calling() *v1alpha1.LoadTest {
 	lt.Spec.Target.Headers = []v1alpha1.Header{
 		{Name: "Authorization", Value: ptr("a")}, {Name: "Content-Type", Value: ptr("b")}, {Name: "TE", Value: ptr("c")}, {Name: "x-user", Value: ptr("d")},
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{GRPC: &v1alpha1.Call{
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", GRPC: &v1alpha1.Call{
 		Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "${user}"}`)},
 		Metadata: []v1alpha1.Header{
 			{Name: "X-User", Value: ptr("e")},
@@ -125,7 +125,7 @@ func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 		}
 		same.As(t, name+": files", []plan.File{{Secret: true, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec))
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Path: "/"}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}}
 	if h := plan.Assignments(lt)[0].GetTarget().GetReflectionHeaders(); len(h) != 0 {
 		t.Errorf("without calls the target is asked, with %v", h)
 	}
@@ -134,16 +134,16 @@ func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 // Of a comparison, each target may be asked by other questions.
 func TestCallsToEachTargetNeedItsDescriptors(t *testing.T) {
 	call, http := &v1alpha1.Call{Method: "a.B/C"}, &v1alpha1.Query{}
-	calls, asks := []v1alpha1.Request{{Path: "/"}, {GRPC: call}}, []v1alpha1.Preflight{{GRPC: call}}
-	health := []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}, {Request: http}}
+	calls, asks := []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}, {Name: "home-2", GRPC: call}}, []v1alpha1.Preflight{{GRPC: call}}
+	health := []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}, {HTTP: http}}
 	for name, tt := range map[string]struct {
 		spec              v1alpha1.LoadTestSpec
 		toTarget, toOther bool
 	}{
-		"none":                   {v1alpha1.LoadTestSpec{Requests: calls[:1], Preflight: health, Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: http}}, {}}}, false, false},
+		"none":                   {v1alpha1.LoadTestSpec{Requests: calls[:1], Preflight: health, Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: http}}}, {}}}, false, false},
 		"of the mix":             {v1alpha1.LoadTestSpec{Requests: calls}, true, false},
 		"of a preflight":         {v1alpha1.LoadTestSpec{Preflight: asks}, true, false},
-		"of an audit":            {v1alpha1.LoadTestSpec{Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{GRPC: call}}}}, true, false},
+		"of an audit":            {v1alpha1.LoadTestSpec{Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: call}}}}}, true, false},
 		"of the mix, to both":    {v1alpha1.LoadTestSpec{Requests: calls, Versus: &v1alpha1.Versus{}}, true, true},
 		"of a preflight of both": {v1alpha1.LoadTestSpec{Preflight: asks, Versus: &v1alpha1.Versus{}}, true, true},
 		"of the target's":        {v1alpha1.LoadTestSpec{Preflight: asks, Versus: &v1alpha1.Versus{Preflight: health}}, true, false},
@@ -175,12 +175,12 @@ func TestMessageThatIsTooLongIsRefused(t *testing.T) {
 	just := &v1alpha1.Call{Method: long.Method, Message: &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 64<<10-2) + `"`)}}
 	for field, set := range map[string]func(*v1alpha1.LoadTestSpec){
 		"audits[2].stored": func(s *v1alpha1.LoadTestSpec) {
-			s.Audits = []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: &v1alpha1.Query{}}}, {Stored: &v1alpha1.Stored{GRPC: just}}, {Stored: &v1alpha1.Stored{GRPC: long}}}
+			s.Audits = []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{}}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: just}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: long}}}}
 		},
 		"requests[0]":  func(s *v1alpha1.LoadTestSpec) { s.Requests[0].GRPC = long },
 		"preflight[1]": func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {GRPC: long}} },
 		"audits[1].stored": func(s *v1alpha1.LoadTestSpec) {
-			s.Audits = []v1alpha1.Audit{{RateLimit: &v1alpha1.RateLimit{}}, {Stored: &v1alpha1.Stored{GRPC: long}}}
+			s.Audits = []v1alpha1.Audit{{RateLimit: &v1alpha1.RateLimit{}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: long}}}}
 		},
 		"versus.preflight[0]": func(s *v1alpha1.LoadTestSpec) {
 			s.Versus = &v1alpha1.Versus{Preflight: []v1alpha1.Preflight{{GRPC: long}}}

@@ -71,8 +71,7 @@ func askedFor(spec *v1alpha1.LoadTestSpec) []asked {
 		}
 	}
 	for i := range spec.Steps {
-		step := explicitStep(&spec.Steps[i], 0)
-		list = append(list, asked{fmt.Sprintf("spec.steps[%d]", i), step.Load})
+		list = append(list, asked{fmt.Sprintf("spec.steps[%d]", i), explicitLoad(&spec.Steps[i], 0)})
 	}
 	return list
 }
@@ -181,7 +180,7 @@ func bytesPerRequest(spec *v1alpha1.LoadTestSpec) float64 {
 	var sum, weights, most float64
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		weight, length := float64(weightIn(spec, r)), float64(len(r.Body))
+		weight, length := float64(weightIn(spec, r)), float64(len(httpOf(r).Body))
 		if r.GRPC != nil {
 			length = float64(messagesSize(r.GRPC))
 		}

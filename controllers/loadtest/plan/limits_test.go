@@ -48,7 +48,7 @@ func with(edits ...func(*v1alpha1.LoadTestSpec)) func(*v1alpha1.LoadTestSpec) {
 }
 
 func body(length int) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Body = strings.Repeat("x", length) }
+	return func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.Body = strings.Repeat("x", length) }
 }
 
 func parallelism(n int32) func(*v1alpha1.LoadTestSpec) {
@@ -199,7 +199,7 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 // The mix decides how many bytes a request has on average.
 func TestBytesFollowFromTheMix(t *testing.T) {
 	s := spec(with(body(1<<10), ratesLadder(v1alpha1.NewDecimal("20"))))
-	s.Requests = append(s.Requests, v1alpha1.Request{Weight: ptr(int32(3))})
+	s.Requests = append(s.Requests, v1alpha1.Request{Name: "home", Weight: ptr(int32(3))})
 	if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
 		t.Errorf("20 requests a second, of which a quarter has 1 KiB: %v", refusal)
 	}
@@ -207,14 +207,14 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 		other := yamlSpec(t, strings.ReplaceAll(body, "LONG", `"`+strings.Repeat("x", 1<<10)+`"`))
 		other.Ladder, other.Steps = nil, []v1alpha1.Step{{Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
 		if len(other.Journeys) > 0 {
-			other.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b", Weight: ptr(int32(0)), Body: strings.Repeat("x", 1<<10)}}
+			other.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b", Weight: ptr(int32(0)), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", 1<<10)}}}
 		}
 		if _, refusal := plan.New(loadTest(other), limited()); refusal == nil || refusal.Reason != v1alpha1.ReasonLimitExceeded {
 			t.Errorf("%s: 20 requests a second of 1 KiB: %v", name, refusal)
 		}
 	}
 	rare := yamlSpec(t, "requests: [{name: a}, {name: b, weight: 0}]")
-	rare.Requests[1].Body, rare.Steps[0].RatePerUser = strings.Repeat("x", 1<<20), decimal("20")
+	rare.Requests[1].HTTP.Body, rare.Steps[0].RatePerUser = strings.Repeat("x", 1<<20), decimal("20")
 	if _, refusal := plan.New(loadTest(rare), limited()); refusal != nil {
 		t.Errorf("a body that is not sent: %v", refusal)
 	}

@@ -42,21 +42,20 @@ func fullModel() *v1alpha1.LoadTestSpec {
 		},
 		Requests: []v1alpha1.Request{
 			{
-				Name: "create", Method: "POST", Path: "/urls", BodyFrom: secret("bodies", "create.json"), Items: 20,
-				Headers: []v1alpha1.Header{secretHeader("X-Tenant", "api", "tenant")},
+				Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/urls", BodyFrom: secret("bodies", "create.json"), Headers: []v1alpha1.Header{secretHeader("X-Tenant", "api", "tenant")}}, Items: 20,
 				Expect: &v1alpha1.Expectation{
 					JSON:     []v1alpha1.ExpectedValue{{Path: ".codes[0]", Equals: v1alpha1.JSONText("abc")}},
 					MaxBytes: ptr(int64(4096)),
 				},
 			},
-			{Name: "follow", Path: "/${code}", BodyFrom: configMap("bodies", "follow.txt"), Expect: &v1alpha1.Expectation{Status: []int32{302}}},
+			{Name: "follow", HTTP: &v1alpha1.HTTPRequest{Path: "/${code}", BodyFrom: configMap("bodies", "follow.txt")}, Expect: &v1alpha1.Expectation{Status: []int32{302}}},
 		},
 		Preflight: []v1alpha1.Preflight{
 			{
-				Request: &v1alpha1.Query{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
-				Expect:  &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: v1alpha1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
+				HTTP:   &v1alpha1.Query{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
+				Expect: &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: v1alpha1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
 			},
-			{Name: "healthy", Request: &v1alpha1.Query{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
+			{Name: "healthy", HTTP: &v1alpha1.Query{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
 		},
 		Data: []v1alpha1.Data{
 			{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}, Format: v1alpha1.DataFormatCSV},
@@ -152,7 +151,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 func TestFiles(t *testing.T) {
 	spec := fullModel()
 	// Named twice, mounted once.
-	spec.Requests = append(spec.Requests, v1alpha1.Request{BodyFrom: configMap("trust", "ca.crt"), Headers: spec.Target.Headers})
+	spec.Requests = append(spec.Requests, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{BodyFrom: configMap("trust", "ca.crt"), Headers: spec.Target.Headers}})
 	want := []plan.File{
 		{Name: "bodies", Key: "follow.txt"},
 		{Name: "rows", Key: "urls.csv"},
@@ -178,7 +177,7 @@ func TestFiles(t *testing.T) {
 // not passed through the API server.
 func emptySources() *v1alpha1.LoadTestSpec {
 	s := oneUser()
-	s.Requests[0].BodyFrom = &v1alpha1.KeySource{}
+	s.Requests[0].HTTP.BodyFrom = &v1alpha1.KeySource{}
 	s.Target.TLS = &v1alpha1.TLS{CA: &v1alpha1.KeySource{}}
 	return s
 }
@@ -213,7 +212,7 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
 	spec := oneUser()
 	spec.Target.Headers = []v1alpha1.Header{secretHeader("Authorization", "api", "token")}
-	spec.Requests[0].Headers = []v1alpha1.Header{{Name: "authorization", Value: ptr("")}}
+	spec.Requests[0].HTTP.Headers = []v1alpha1.Header{{Name: "authorization", Value: ptr("")}}
 	want := []*workerv1.Header{{Name: "authorization"}}
 	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
 }
@@ -221,7 +220,7 @@ func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
 // Only a LoadTest that has not passed through the API server has a header of nothing.
 func TestAHeaderWithoutAValueIsEmpty(t *testing.T) {
 	spec := oneUser()
-	spec.Requests[0].Headers = []v1alpha1.Header{{Name: "X-Empty"}}
+	spec.Requests[0].HTTP.Headers = []v1alpha1.Header{{Name: "X-Empty"}}
 	want := []*workerv1.Header{{Name: "X-Empty"}}
 	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
 }

@@ -88,7 +88,7 @@ func TestMostPerSecond(t *testing.T) {
 
 // While a step runs, workers report the requests together that no threshold tells apart.
 func TestRequestsAreReportedByGroups(t *testing.T) {
-	requests := []v1alpha1.Request{{Name: "a"}, {Name: "b"}, {Name: "c", Method: "POST"}, {Name: "d", Method: "POST"}}
+	requests := []v1alpha1.Request{{Name: "a"}, {Name: "b"}, {Name: "c", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}}, {Name: "d", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}}}
 	for name, tc := range map[string]struct {
 		thresholds []v1alpha1.Threshold
 		want       []int32

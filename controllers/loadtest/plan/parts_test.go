@@ -22,7 +22,7 @@ func assignedTo(t *testing.T, fields string) *workerv1.Assignment {
 
 // Each part of a spec reaches the workers.
 func TestPartsOfASpecAreAssigned(t *testing.T) {
-	a := assignedTo(t, `{target: {url: "http://a", http2: {connections: 3}}, requests: [{name: look}, {path: /}], journeys: [
+	a := assignedTo(t, `{target: {url: "http://a", http2: {connections: 3}}, requests: [{name: look, http: {}}, {name: home, http: {path: /}}], journeys: [
 		{name: a, weight: 3, steps: [{request: look, capture: {x: .x, z: .z}}, {think: 1s}]}, {name: b, steps: [{request: look}]}]}`)
 	same.As(t, "connections and streams", []int32{3, 0}, []int32{a.GetTarget().GetHttp2Connections(), a.GetTarget().GetHttp2Streams()})
 	same.As(t, "weights of journeys", []int32{3, 1}, []int32{a.GetJourneys()[0].GetWeight(), a.GetJourneys()[1].GetWeight()})
@@ -40,7 +40,7 @@ func TestPartsOfASpecAreAssigned(t *testing.T) {
 	if n := planned(t, yamlSpec(t, "{steps: [], search: {users: {min: 1, max: 7500}, duration: 1s}}")).Workers; n != 3 {
 		t.Errorf("%d workers for 7500 users of a search, want 3", n)
 	}
-	audit := assignedTo(t, `{requests: [{name: a}], audits: [{name: x, stored: {grpc: {method: a.B/C}, value: .n, requests: [a]}}]}`).GetAudits()[0]
+	audit := assignedTo(t, `{requests: [{name: a, http: {}}], audits: [{name: x, stored: {read: {grpc: {method: a.B/C}}, value: .n, requests: [a]}}]}`).GetAudits()[0]
 	if audit.GetRead().GetCall().GetMethod() != "a.B/C" {
 		t.Errorf("the audit is %v", audit)
 	}
@@ -49,7 +49,7 @@ func TestPartsOfASpecAreAssigned(t *testing.T) {
 // Headers that follow from a call are not those of a target. A control alone may need them.
 func TestHeadersOfACallAreItsOwn(t *testing.T) {
 	const headers = `headers: [{name: grpc-timeout, value: "1"}, {name: x, value: "2"}]`
-	a := assignedTo(t, "{requests: [{grpc: {method: a.B/C}}], target: {url: 'http://a', "+headers+"}}")
+	a := assignedTo(t, "{requests: [{name: c, grpc: {method: a.B/C}}], target: {url: 'http://a', "+headers+"}}")
 	if h := a.GetRequests()[0].GetHeaders(); len(h) != 1 || h[0].GetName() != "x" {
 		t.Errorf("headers %v", h)
 	}
@@ -89,12 +89,12 @@ func TestAliasesNeedAPort(t *testing.T) {
 
 // What is as short, or as slow, as can be is planned.
 func TestLeastOfALoad(t *testing.T) {
-	steps := plan.Steps(yamlSpec(t, `steps: [{users: 1, ratePerUser: "0.000001", warmUp: 1ns, duration: 1s}, {users: 1, rampTo: 2, ratePerUser: 1, duration: 10s},
-		{users: 1, rampTo: 1000001, ratePerUser: 1, duration: 10s}]`))
+	steps := plan.Steps(yamlSpec(t, `steps: [{name: 1 users, users: 1, ratePerUser: "0.000001", warmUp: 1ns, duration: 1s}, {name: 1 to 2 users, users: 1, rampTo: 2, ratePerUser: 1, duration: 10s},
+		{name: 1 to 1000001 users, users: 1, rampTo: 1000001, ratePerUser: 1, duration: 10s}]`))
 	if l := steps[0].Load; l.WarmUp == nil || plan.MostPerSecond(&l) != 0.000001 {
 		t.Errorf("the shortest warm-up is %v", l.WarmUp)
 	}
-	slow := plan.Steps(yamlSpec(t, `steps: [{users: 1, ratePerUser: "0.000001", duration: 1s}]`))[0].Load
+	slow := plan.Steps(yamlSpec(t, `steps: [{name: 1 users, users: 1, ratePerUser: "0.000001", duration: 1s}]`))[0].Load
 	if slow.Requests != 1 || steps[1].Load.Requests == 0 || steps[2].Load.Requests != 0 {
 		t.Errorf("planned are %d, %d and %d requests, want 1, some, and a number that is not known", slow.Requests, steps[1].Load.Requests, steps[2].Load.Requests)
 	}

@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -46,14 +46,33 @@ func preflight(questions []v1alpha1.Preflight, target *v1alpha1.Target) []*worke
 
 // question is a question as a request of the mix, whose defaults it shares.
 func question(p *v1alpha1.Preflight) *v1alpha1.Request {
-	r := &v1alpha1.Request{Name: p.Name, GRPC: p.GRPC, Expect: p.Expect}
-	switch h := p.GRPCHealth; {
-	case h != nil:
-		r.Name, r.GRPC = cmp.Or(p.Name, healthName(h)), healthCheck(h)
-	case p.Request != nil:
-		r.Method, r.Path, r.Headers = p.Request.Method, p.Request.Path, p.Request.Headers
+	r := &v1alpha1.Request{Name: questionName(p), HTTP: httpOfQuery(p.HTTP), GRPC: p.GRPC, Expect: p.Expect}
+	if p.GRPCHealth != nil {
+		r.GRPC = healthCheck(p.GRPCHealth)
 	}
 	return r
+}
+
+// httpOfQuery is a query as a request of the mix has it; nil: there is none.
+func httpOfQuery(q *v1alpha1.Query) *v1alpha1.HTTPRequest {
+	if q == nil {
+		return nil
+	}
+	return &v1alpha1.HTTPRequest{Method: q.Method, Path: q.Path, Headers: q.Headers}
+}
+
+// questionName is what messages call a question.
+func questionName(p *v1alpha1.Preflight) string {
+	switch {
+	case p.Name != "":
+		return p.Name
+	case p.GRPCHealth != nil:
+		return healthName(p.GRPCHealth)
+	case p.GRPC != nil:
+		return truncateName(p.GRPC.Method)
+	}
+	q := ptr.Deref(p.HTTP, v1alpha1.Query{})
+	return truncateName(methodOf(q.Method) + " " + pathOf(q.Path))
 }
 
 // healthName is what a question to the health service is called.
@@ -74,14 +93,22 @@ func healthCheck(h *v1alpha1.GRPCHealth) *v1alpha1.Call {
 func PreflightNames(questions []v1alpha1.Preflight) []string {
 	names := make([]string, len(questions))
 	for i := range questions {
-		names[i] = requestName(question(&questions[i]))
+		names[i] = questionName(&questions[i])
 	}
 	return names
 }
 
 // QuestionHeaders are the headers, or the metadata, that a question has of its own.
 func QuestionHeaders(p *v1alpha1.Preflight) []v1alpha1.Header {
-	return headersOf(p.Request, p.GRPC)
+	return headersOf(p.HTTP, p.GRPC)
+}
+
+// RequestHeaders are the headers, or the metadata, that a request has of its own.
+func RequestHeaders(r *v1alpha1.Request) []v1alpha1.Header {
+	if r.GRPC != nil {
+		return r.GRPC.Metadata
+	}
+	return httpOf(r).Headers
 }
 
 // headersOf are those of a query, or the metadata of a call; either may be nil.

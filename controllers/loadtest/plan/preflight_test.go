@@ -34,7 +34,7 @@ func TestPreflight(t *testing.T) {
 		},
 		"with the header of the target": {
 			target: []v1alpha1.Header{bearer},
-			asked:  []v1alpha1.Preflight{{Request: &v1alpha1.Query{Path: "/version"}}},
+			asked:  []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Path: "/version"}}},
 			want: []*workerv1.Request{{
 				Name: "GET /version", Type: "Read", Weight: 1, Method: "GET", Path: "/version",
 				Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
@@ -42,7 +42,7 @@ func TestPreflight(t *testing.T) {
 		},
 		"with its own in the place of it": {
 			target: []v1alpha1.Header{bearer},
-			asked:  []v1alpha1.Preflight{{Request: &v1alpha1.Query{Headers: []v1alpha1.Header{other}}}},
+			asked:  []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Headers: []v1alpha1.Header{other}}}},
 			want: []*workerv1.Request{{
 				Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/",
 				Headers: []*workerv1.Header{{Name: "AUTHORIZATION", Value: "none"}},
@@ -76,8 +76,8 @@ func TestPreflight(t *testing.T) {
 		},
 		"two, in their order": {
 			asked: []v1alpha1.Preflight{
-				{Name: "z", Request: &v1alpha1.Query{Method: "POST", Path: "/z"}, Expect: &v1alpha1.Expectation{Status: []int32{204}}},
-				{Name: "a", Request: &v1alpha1.Query{Path: "/a"}},
+				{Name: "z", HTTP: &v1alpha1.Query{Method: "POST", Path: "/z"}, Expect: &v1alpha1.Expectation{Status: []int32{204}}},
+				{Name: "a", HTTP: &v1alpha1.Query{Path: "/a"}},
 			},
 			want: []*workerv1.Request{
 				{Name: "z", Type: "Write", Weight: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
@@ -97,8 +97,8 @@ func TestPreflight(t *testing.T) {
 func TestPreflightNames(t *testing.T) {
 	spec := &v1alpha1.LoadTestSpec{Preflight: []v1alpha1.Preflight{
 		{Name: "strategy"},
-		{Request: &v1alpha1.Query{Method: "HEAD", Path: "/health"}},
-		{Request: &v1alpha1.Query{Path: "/" + strings.Repeat("ä", 100)}},
+		{HTTP: &v1alpha1.Query{Method: "HEAD", Path: "/health"}},
+		{HTTP: &v1alpha1.Query{Path: "/" + strings.Repeat("ä", 100)}},
 		{GRPC: &v1alpha1.Call{Method: "shop.v1.Shop/About"}},
 		{GRPCHealth: &v1alpha1.GRPCHealth{}},
 		{GRPCHealth: &v1alpha1.GRPCHealth{Service: strings.Repeat("x", 256)}},

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
@@ -18,31 +21,18 @@ const (
 // maxName is the longest name that the API allows for a request or a step.
 const maxName = 63
 
-// RequestNames are the names and types of spec.requests by index, defaults applied.
+// RequestNames are the names and types of spec.requests by index, default types applied.
 func RequestNames(spec *v1alpha1.LoadTestSpec) []v1alpha1.RequestStatus {
 	list := make([]v1alpha1.RequestStatus, len(spec.Requests))
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		list[i] = v1alpha1.RequestStatus{Name: requestName(r), Type: requestType(r)}
+		list[i] = v1alpha1.RequestStatus{Name: r.Name, Type: requestType(r)}
 	}
 	return list
 }
 
 // The defaults of lists are applied here and not by the API server: a tool that
 // compares a manifest with what is stored would find a difference in each item.
-
-func requestName(r *v1alpha1.Request) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	name := requestMethod(r) + " " + requestPath(r)
-	if f, ok := targetsFile(r.TargetsFrom); ok {
-		name = f.Key
-	} else if r.GRPC != nil {
-		name = r.GRPC.Method
-	}
-	return truncateName(name)
-}
 
 // truncateName cuts a name that is longer than the API allows.
 func truncateName(name string) string {
@@ -54,13 +44,13 @@ func requestType(r *v1alpha1.Request) string {
 	if r.Type != "" {
 		return r.Type
 	}
-	if r.TargetsFrom != nil {
-		return typeMixed
-	}
 	if r.GRPC != nil {
 		return typeCall
 	}
-	switch requestMethod(r) {
+	if hasTargets(r) {
+		return typeMixed
+	}
+	switch h := httpOf(r); methodOf(h.Method) {
 	case "GET", "HEAD", "OPTIONS":
 		return typeRead
 	}
@@ -91,19 +81,17 @@ func requestWeight(r *v1alpha1.Request) int32 {
 	return *r.Weight
 }
 
-func requestMethod(r *v1alpha1.Request) string {
-	if r.Method == "" {
-		return "GET"
-	}
-	return string(r.Method)
+// httpOf is what a request has of HTTP: nothing, if it is a call.
+func httpOf(r *v1alpha1.Request) v1alpha1.HTTPRequest {
+	return ptr.Deref(r.HTTP, v1alpha1.HTTPRequest{})
 }
 
-func requestPath(r *v1alpha1.Request) string {
-	if r.Path == "" {
-		return "/"
-	}
-	return r.Path
-}
+// hasTargets says whether a request stands for those of a targets file.
+func hasTargets(r *v1alpha1.Request) bool { return httpOf(r).TargetsFrom != nil }
+
+func methodOf(m v1alpha1.Method) string { return cmp.Or(string(m), "GET") }
+
+func pathOf(path string) string { return cmp.Or(path, "/") }
 
 // RequestItems are how many items the requests carry, by index.
 func RequestItems(spec *v1alpha1.LoadTestSpec) []int64 {
@@ -125,24 +113,26 @@ func requests(spec *v1alpha1.LoadTestSpec, target *v1alpha1.Target) []*workerv1.
 }
 
 func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
-	w := &workerv1.Request{
-		Name:    requestName(r),
-		Type:    requestType(r),
-		Weight:  requestWeight(r),
-		Method:  requestMethod(r),
-		Path:    requestPath(r),
-		Headers: headers(target.Headers, r.Headers),
-		Body:    []byte(r.Body),
+	w := &workerv1.Request{Name: r.Name, Type: requestType(r), Weight: requestWeight(r)}
+	expect(w, r.Expect)
+	if r.GRPC != nil {
+		setCall(w, target, r)
+	} else {
+		setHTTP(w, target, httpOf(r))
 	}
-	if f, ok := sourceFile(r.BodyFrom); ok {
+	return w
+}
+
+// setHTTP makes a request one of HTTP.
+func setHTTP(w *workerv1.Request, target *v1alpha1.Target, h v1alpha1.HTTPRequest) {
+	w.Method, w.Path, w.Body = methodOf(h.Method), pathOf(h.Path), []byte(h.Body)
+	w.Headers = headers(target.Headers, h.Headers)
+	if f, ok := sourceFile(h.BodyFrom); ok {
 		w.BodyFile = f.mounted()
 	}
-	if f, ok := targetsFile(r.TargetsFrom); ok {
-		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[r.TargetsFrom.Format]
+	if f, ok := targetsFile(h.TargetsFrom); ok {
+		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[h.TargetsFrom.Format]
 	}
-	expect(w, r.Expect)
-	setCall(w, target, r)
-	return w
 }
 
 func expect(w *workerv1.Request, e *v1alpha1.Expectation) {

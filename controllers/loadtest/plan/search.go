@@ -86,11 +86,12 @@ func SearchLoad(l *v1alpha1.StepLoad) int64 {
 func probeOf(s *v1alpha1.Search, load int64) v1alpha1.StepStatus {
 	step := v1alpha1.Step{RatePerUser: s.RatePerUser, Think: s.Think, WarmUp: s.WarmUp, Duration: &s.Duration}
 	if s.Users != nil {
-		step.Users = ptr.To(int32(load))
+		step.Users, step.Name = ptr.To(int32(load)), fmt.Sprintf("%d users", load)
 	} else {
 		step.Rate = decimalOf(load)
+		step.Name = step.Rate.String() + "/s"
 	}
-	return explicitStep(&step, 0)
+	return v1alpha1.StepStatus{Name: step.Name, Load: explicitLoad(&step, 0)}
 }
 
 // largestProbe is the probe of the greatest load.

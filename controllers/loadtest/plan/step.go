@@ -11,7 +11,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
-	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 const (
@@ -89,7 +88,10 @@ func rungs(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
 		})
 	}
 	for i := range l.Rates {
-		list = append(list, rateStep(&v1alpha1.Step{Rate: &l.Rates[i], WarmUp: l.WarmUp, Duration: &l.Duration}))
+		list = append(list, v1alpha1.StepStatus{
+			Name: l.Rates[i].String() + "/s",
+			Load: rateLoad(&v1alpha1.Step{Rate: &l.Rates[i], WarmUp: l.WarmUp, Duration: &l.Duration}),
+		})
 	}
 	return list
 }
@@ -105,39 +107,24 @@ func restOf(l *v1alpha1.Ladder) (rest v1alpha1.StepStatus, ok bool) {
 // explicitSteps are spec.steps. A user's request takes no longer than each, the waits of a
 // journey before it included.
 func explicitSteps(list []v1alpha1.Step, each time.Duration) []v1alpha1.StepStatus {
-	// The names that the user gave come first: a default gives way to them.
-	taken := names{}
-	for i := range list {
-		taken[list[i].Name] = true
-	}
 	steps := make([]v1alpha1.StepStatus, len(list))
 	for i := range list {
-		steps[i] = explicitStep(&list[i], each)
-		if list[i].Name != "" {
-			steps[i].Name = list[i].Name
-		} else {
-			steps[i].Name = taken.unique(steps[i].Name)
-		}
+		steps[i] = v1alpha1.StepStatus{Name: list[i].Name, Load: explicitLoad(&list[i], each)}
 	}
 	return steps
 }
 
-// explicitStep is one of spec.steps under its default name.
-func explicitStep(s *v1alpha1.Step, each time.Duration) v1alpha1.StepStatus {
+// explicitLoad is that of one of spec.steps.
+func explicitLoad(s *v1alpha1.Step, each time.Duration) v1alpha1.StepLoad {
 	switch {
 	case s.Pause != nil:
-		return v1alpha1.StepStatus{Name: "pause " + text.Whole(s.Pause.Duration), Load: v1alpha1.StepLoad{Pause: s.Pause}}
+		return v1alpha1.StepLoad{Pause: s.Pause}
 	case s.Rate != nil:
-		return rateStep(s)
+		return rateLoad(s)
 	case s.RequestsPerUser != nil:
-		return burstStep(s, each)
+		return burstLoad(s, each)
 	default:
-		load := usersLoad(s)
-		name := fmt.Sprintf("%d users", load.Users)
-		if s.RampTo != nil {
-			name = fmt.Sprintf("%d to %d users", load.Users, load.LastUsers())
-		}
-		return v1alpha1.StepStatus{Name: name, Load: load}
+		return usersLoad(s)
 	}
 }
 
@@ -161,9 +148,9 @@ func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
 	return load
 }
 
-func burstStep(s *v1alpha1.Step, longest time.Duration) v1alpha1.StepStatus {
+func burstLoad(s *v1alpha1.Step, longest time.Duration) v1alpha1.StepLoad {
 	users, each := ptr.Deref(s.Users, 0), *s.RequestsPerUser
-	return v1alpha1.StepStatus{Name: fmt.Sprintf("%d users x %d", users, each), Load: v1alpha1.StepLoad{
+	return v1alpha1.StepLoad{
 		Users:           users,
 		RequestsPerUser: each,
 		Think:           s.Think,
@@ -171,13 +158,12 @@ func burstStep(s *v1alpha1.Step, longest time.Duration) v1alpha1.StepStatus {
 		// A user sends one request after another, each bounded by the timeout, and thinks
 		// between them.
 		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*longest+longestThinking(s.Think, each)+BurstSlack, MaxBurst)},
-	}}
+	}
 }
 
-func rateStep(s *v1alpha1.Step) v1alpha1.StepStatus {
-	name, last := s.Rate.String()+"/s", s.Rate
+func rateLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
+	last := s.Rate
 	if s.RampTo != nil {
-		name += " to " + s.RampTo.String() + "/s"
 		last = s.RampTo
 	}
 	load := v1alpha1.StepLoad{
@@ -187,7 +173,7 @@ func rateStep(s *v1alpha1.Step) v1alpha1.StepStatus {
 	if load.Arrivals == v1alpha1.ArrivalsEven {
 		load.Requests = hits(micros(s.Rate), micros(last), v1alpha1.OrZero(s.Duration))
 	}
-	return v1alpha1.StepStatus{Name: name, Load: load}
+	return load
 }
 
 // totalRate is the rate of a step, that of all its users together, in millionths; of a

@@ -21,7 +21,7 @@ func decimal(s string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(s)) }
 func spec(edit func(*v1alpha1.LoadTestSpec)) *v1alpha1.LoadTestSpec {
 	s := &v1alpha1.LoadTestSpec{
 		Target:   v1alpha1.Target{URL: "http://shortener:8080"},
-		Requests: []v1alpha1.Request{{}},
+		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
 	}
 	edit(s)
 	return s

@@ -26,7 +26,7 @@ func targetsFile(t *v1alpha1.TargetsSource) (File, bool) {
 // setAliases names a target as URLs of a targets file may name it: a Service in each way
 // that its cluster does. Those of the target go to the control as well.
 func setAliases(lt *v1alpha1.LoadTest, target *workerv1.Target, control *workerv1.Control) {
-	if !slices.ContainsFunc(lt.Spec.Requests, hasTargets) {
+	if !slices.ContainsFunc(lt.Spec.Requests, func(r v1alpha1.Request) bool { return hasTargets(&r) }) {
 		return
 	}
 	target.Aliases = aliases(lt.Namespace, &lt.Spec.Target, target.GetUrl())
@@ -50,8 +50,6 @@ func aliases(namespace string, t *v1alpha1.Target, at string) []string {
 	}
 	return list
 }
-
-func hasTargets(r v1alpha1.Request) bool { return r.TargetsFrom != nil }
 
 var drivers = map[v1alpha1.Driver]workerv1.Driver{v1alpha1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA}
 

@@ -16,9 +16,9 @@ func replay(format v1alpha1.TargetsFormat) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{}
 	lt.Namespace = "demo"
 	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "shortener"}
-	lt.Spec.Requests = []v1alpha1.Request{{TargetsFrom: &v1alpha1.TargetsSource{
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{TargetsFrom: &v1alpha1.TargetsSource{
 		ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "replay", Key: "targets.txt"}, Format: format,
-	}}}
+	}}}}
 	lt.Status.TargetURL = "http://shortener.demo.svc:8080"
 	lt.Status.Workers.Desired = 1
 	return lt
@@ -53,7 +53,7 @@ func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetTarget().GetAliases()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	lt.Spec.Requests[0].TargetsFrom = nil
+	lt.Spec.Requests[0].HTTP.TargetsFrom = nil
 	if got := plan.Assignments(lt)[0].GetTarget().GetAliases(); got != nil {
 		t.Errorf("aliases %v without targets, want none", got)
 	}

@@ -30,7 +30,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 	secret := func(s *v1alpha1.LoadTestSpec) {
 		ref := v1alpha1.KeyReference{Name: "db", Key: "password"}
 		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "identity"}}
-		s.Requests[0].BodyFrom = &v1alpha1.KeySource{SecretKeyRef: &ref}
+		s.Requests[0].HTTP.BodyFrom = &v1alpha1.KeySource{SecretKeyRef: &ref}
 	}
 	worker := func(w v1alpha1.Worker) func(*v1alpha1.LoadTestSpec) {
 		return func(s *v1alpha1.LoadTestSpec) { s.Worker = &w }
@@ -51,7 +51,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		"the image of the release": {worker(v1alpha1.Worker{Image: "release"}), ""},
 		"an image that is allowed": {worker(v1alpha1.Worker{Image: "registry.example.com/perf/worker:v2"}), ""},
 		"a pull policy that is":    {worker(v1alpha1.Worker{ImagePullPolicy: corev1.PullIfNotPresent}), ""},
-		"a ConfigMap":              {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].BodyFrom = configMap("bodies", "a") }, ""},
+		"a ConfigMap":              {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.BodyFrom = configMap("bodies", "a") }, ""},
 		"labels, in their order": {
 			worker(v1alpha1.Worker{NodeSelector: map[string]string{"a": "", "b": "", "c": "", "d": "", "e": "", "f": "", "g": "", "h": ""}}), labels("a b c d e f g h"),
 		},

@@ -33,7 +33,7 @@ func nightly(change func(*v1alpha1.LoadTestSchedule)) *v1alpha1.LoadTestSchedule
 		Spec: v1alpha1.LoadTestScheduleSpec{
 			Schedule: "0 * * * *", ConcurrencyPolicy: v1alpha1.ForbidConcurrent,
 			SuccessfulRunsHistoryLimit: new(int32(3)), FailedRunsHistoryLimit: new(int32(1)),
-			Template: v1alpha1.LoadTestTemplate{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Path: "/health"}}}},
+			Template: v1alpha1.LoadTestTemplate{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}}}},
 		},
 	}
 	s.Status.ObservedGeneration = -1
@@ -342,13 +342,13 @@ func TestChangesOfTheTemplate(t *testing.T) {
 		t.Errorf("%v is started by what was the default before, by %s", d.Start, s.Status.Summary.Schedule)
 	}
 
-	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/ready", 5
+	s.Spec.Template.Spec.Requests[0].HTTP.Path, s.Generation = "/ready", 5
 	second := decision.Decide(settled(s, decision.Observed{}, now), decision.Observed{}, now).Start
 	if second == nil || second.Name == first.Name {
 		t.Fatalf("a change starts %v", second)
 	}
 	s = settled(s, decision.Observed{Created: second.Name}, now)
-	s.Spec.Template.Spec.Requests[0].Path, s.Generation = "/health", 6
+	s.Spec.Template.Spec.Requests[0].HTTP.Path, s.Generation = "/health", 6
 	third := decision.Decide(settled(s, decision.Observed{}, now), decision.Observed{}, now).Start
 	if third == nil || third.Name == first.Name || third.Name == second.Name {
 		t.Errorf("a change back starts %v", third)
@@ -366,7 +366,7 @@ func TestChangesWhileOneRuns(t *testing.T) {
 	first := decision.Decide(settled(s, decision.Observed{}, now), decision.Observed{}, now).Start
 	active := decision.Observed{Runs: []decision.LoadTest{running(first.Name, "00:10:00")}}
 	for generation := int64(2); generation <= 3; generation++ {
-		s.Spec.Template.Spec.Requests[0].Path, s.Generation = fmt.Sprint("/", generation), generation
+		s.Spec.Template.Spec.Requests[0].HTTP.Path, s.Generation = fmt.Sprint("/", generation), generation
 		if d := decision.Decide(settled(s, active, now), active, now); d.Start != nil || len(d.Replaced) > 0 {
 			t.Fatalf("while one runs: %q", done(d))
 		}

@@ -148,7 +148,7 @@ func (w *world) create(name string, from *v1alpha1.LoadTestSchedule) {
 		return
 	}
 	w.created[name]++
-	w.path[name] = from.Spec.Template.Spec.Requests[0].Path
+	w.path[name] = from.Spec.Template.Spec.Requests[0].HTTP.Path
 	w.note("create %s", name)
 	w.runs = append(w.runs, decision.LoadTest{Name: name, UID: fmt.Sprint(name, w.created[name]), Created: w.now.Truncate(time.Second)})
 	w.changed()
@@ -204,7 +204,7 @@ func (w *world) edit() {
 	case 0:
 		s.Spec.Suspend = !s.Spec.Suspend
 	case 1:
-		s.Spec.Template.Spec.Requests[0].Path = fmt.Sprint("/", w.IntN(3))
+		s.Spec.Template.Spec.Requests[0].HTTP.Path = fmt.Sprint("/", w.IntN(3))
 	case 2:
 		s.Spec.ConcurrencyPolicy = []v1alpha1.ConcurrencyPolicy{v1alpha1.AllowConcurrent, v1alpha1.ForbidConcurrent, v1alpha1.ReplaceConcurrent}[w.IntN(3)]
 	case 3:
@@ -250,7 +250,7 @@ func (w *world) check() (wrong []string) {
 	if w.rollout.Complete && (s.Status.Rollout == nil || s.Status.Rollout.Revision != w.rollout.Revision || w.created[s.Status.Rollout.Run] != 1) {
 		wrong = append(wrong, "the rollout has no LoadTest")
 	}
-	if c := s.Status.Change; c == nil || c.Run == "" || w.created[c.Run] != 1 || w.path[c.Run] != s.Spec.Template.Spec.Requests[0].Path {
+	if c := s.Status.Change; c == nil || c.Run == "" || w.created[c.Run] != 1 || w.path[c.Run] != s.Spec.Template.Spec.Requests[0].HTTP.Path {
 		wrong = append(wrong, "the change has no LoadTest")
 	}
 	return append(wrong, w.checkTimes()...)

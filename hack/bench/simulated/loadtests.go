@@ -27,7 +27,7 @@ func spec(rungs int, length time.Duration) v1alpha1.LoadTestSpec {
 	}
 	return v1alpha1.LoadTestSpec{
 		Target:      v1alpha1.Target{URL: "http://target." + Namespace + ".svc:8080"},
-		Requests:    []v1alpha1.Request{{Path: "/items/${user}"}},
+		Requests:    []v1alpha1.Request{{Name: "items", HTTP: &v1alpha1.HTTPRequest{Path: "/items/${user}"}}},
 		Parallelism: ptr.To[int32](Workers),
 		Ladder:      ladder,
 		Thresholds:  []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},

@@ -25,15 +25,15 @@ func TestLoadsTimesAndBoundsAreScaled(t *testing.T) {
 			thresholds: [{metric: throughput, min: "109.5"}, {metric: p99, upToUsers: 100, max: 100ms}, {metric: failureRate, max: 50%}]}`,
 		},
 		"steps": {
-			`{steps: [{users: 50, duration: 5m}, {pause: 5s}, {rate: 15, rampTo: "0.5", duration: 10s}, {users: 3, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: 11000}]}`,
-			`{steps: [{users: 5, duration: 1m}, {pause: 1s}, {rate: "1.5", rampTo: "0.05", duration: 5s}, {users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
+			`{steps: [{name: 50 users, users: 50, duration: 5m}, {name: pause 5s, pause: 5s}, {name: 15/s to 0.5/s, rate: 15, rampTo: "0.5", duration: 10s}, {name: 3 users, users: 3, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: 11000}]}`,
+			`{steps: [{name: 5 users, users: 5, duration: 1m}, {name: pause 1s, pause: 1s}, {name: 1.5/s to 0.05/s, rate: "1.5", rampTo: "0.05", duration: 5s}, {name: 1 users, users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
 		},
 		"rates of a ladder":       {`{ladder: {rates: [5, 1000], duration: 30s}}`, `{ladder: {rates: ["0.5", "100"], duration: 6s}}`},
-		"the requests of a burst": {`{steps: [{users: 30, requestsPerUser: 4}]}`, `{steps: [{users: 3, requestsPerUser: 4}]}`},
+		"the requests of a burst": {`{steps: [{name: 30 users x 4, users: 30, requestsPerUser: 4}]}`, `{steps: [{name: 3 users x 4, users: 3, requestsPerUser: 4}]}`},
 		"what fills the target":   {`{setup: {fill: {request: a, count: 1000}, warmUp: {request: a, duration: 10s}}}`, `{setup: {fill: {request: a, count: 1000}, warmUp: {request: a, duration: 10s}}}`},
 		"a rate limit stays whole": {
-			`{suspend: true, steps: [{pause: 6s}, {users: 50, requestsPerUser: 4}, {rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,
-			`{steps: [{pause: 6s}, {users: 50, requestsPerUser: 4}, {rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,
+			`{suspend: true, steps: [{name: pause 6s, pause: 6s}, {name: 50 users x 4, users: 50, requestsPerUser: 4}, {name: 5/s, rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,
+			`{steps: [{name: pause 6s, pause: 6s}, {name: 50 users x 4, users: 50, requestsPerUser: 4}, {name: 5/s, rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,
 		},
 	}
 	for name, test := range tests {
@@ -59,13 +59,13 @@ func TestLengthIsThatOfAllSteps(t *testing.T) {
 	length := func(spec string) time.Duration { return manifest.Length(&parse(t, spec).LoadTests[0]) }
 	none := length(`{}`)
 	for spec, want := range map[string]time.Duration{
-		`{ladder: {users: [10, 100], duration: 6s, warmUp: 1s, rest: 2s}}`:                              2*8*time.Second + 2*time.Second,
-		`{steps: [{pause: 6s}, {users: 5, duration: 5s}], setup: {warmUp: {request: a, duration: 2s}}}`: 15 * time.Second,
-		`{steps: [{users: 5, duration: 5s}], repetitions: 5}`:                                           30 * time.Second,
+		`{ladder: {users: [10, 100], duration: 6s, warmUp: 1s, rest: 2s}}`:                                                             2*8*time.Second + 2*time.Second,
+		`{steps: [{name: pause 6s, pause: 6s}, {name: 5 users, users: 5, duration: 5s}], setup: {warmUp: {request: a, duration: 2s}}}`: 15 * time.Second,
+		`{steps: [{name: 5 users, users: 5, duration: 5s}], repetitions: 5}`:                                                           30 * time.Second,
 	} {
 		same.As(t, spec+" takes", want, length(spec)-none)
 	}
-	if audited := length(`{audits: [{name: a, stored: {value: .a, requests: [a], read: {}}}]}`); audited <= none {
+	if audited := length(`{audits: [{name: a, stored: {value: .a, requests: [a], read: {http: {}}}}]}`); audited <= none {
 		t.Errorf("an audit takes no time: %s", audited-none)
 	}
 	if heavy, light := length(`{ladder: {users: [2500], duration: 6s}}`), length(`{ladder: {users: [100], duration: 6s}}`); heavy <= light {

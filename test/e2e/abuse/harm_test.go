@@ -79,8 +79,8 @@ func (b othersRun) begin(t *testing.T, name string) *v1alpha1.LoadTest {
 	t.Helper()
 	return cluster.Create(t, b.target.Namespace, name, `
 target: {service: {name: counter}}
-requests: [{path: "/`+name+`?delay=120ms"}]
-steps: [{users: 4, requestsPerUser: 25}]
+requests: [{name: home, http: {path: "/`+name+`?delay=120ms"}}]
+steps: [{name: 4 users x 25, users: 4, requestsPerUser: 25}]
 startDeadlineSeconds: 120
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `)

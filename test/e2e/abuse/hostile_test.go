@@ -63,8 +63,8 @@ const (
 	hostileUsers = 20
 	hostileSpec  = `
 target: {service: {name: hostile}, timeout: 3s}
-requests: [{path: /PATH, expect: {json: [{path: .a, equals: x}]}}]
-steps: [{users: 20, requestsPerUser: 1}]
+requests: [{name: path, http: {path: /PATH}, expect: {json: [{path: .a, equals: x}]}}]
+steps: [{name: 20 users x 1, users: 20, requestsPerUser: 1}]
 thresholds: [{metric: failureRate, max: 1%}]
 startDeadlineSeconds: 120
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}, limits: {memory: 96Mi}}}

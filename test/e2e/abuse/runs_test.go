@@ -80,8 +80,8 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 // harmless is a spec that the API server takes.
 const harmless = `
 target: {service: {name: api}}
-requests: [{path: /}]
-steps: [{rate: 1, duration: 1s}]
+requests: [{name: home, http: {path: /}}]
+steps: [{name: 1/s, rate: 1, duration: 1s}]
 `
 
 // specWith is the harmless spec with other fields, and without those that are null.

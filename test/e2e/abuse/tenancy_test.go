@@ -24,7 +24,7 @@ var tenancyAbuses = []abuse{
 	{"what is secret, in a run whose setup fails", worker, "of 30 bytes is not JSON",
 		shows("requests: [{name: r, path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: text}}}]\nsetup: {fill: {request: r, count: 1, capture: {c: .c}}}")},
 	{"what is secret, in a run whose Secret cannot be sent", worker, "its value holds a control character",
-		shows(`requests: [{path: /, headers: [{name: A, valueFrom: {secretKeyRef: {name: canary, key: control}}}]}]`)},
+		shows(`requests: [{name: home, http: {path: /, headers: [{name: A, valueFrom: {secretKeyRef: {name: canary, key: control}}}]}}]`)},
 }
 
 // secrets are in a Secret. The target sends back bodies, and the header X-Echo. plain

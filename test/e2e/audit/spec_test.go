@@ -32,7 +32,7 @@ func TestShortenerSpec(t *testing.T) {
 		"seed-002":  {"/api/urls", ".short_code"},
 	} {
 		s := spec(t, Preset{Service: Shortener, Host: "links", Port: 81, API: api})
-		got := []string{s.Requests[0].Path, string(s.Setup.Fill.Capture["code"])}
+		got := []string{s.Requests[0].HTTP.Path, string(s.Setup.Fill.Capture["code"])}
 		same.As(t, api+": path and capture", want, got)
 		if s.Setup.Fill.Count != Filled || s.Target.Service.Name != "links" || s.Target.Service.Port.IntValue() != 81 {
 			t.Errorf("%s: filled %d at %+v", api, s.Setup.Fill.Count, s.Target.Service)
@@ -86,9 +86,9 @@ func TestSpecsSendEveryRequestType(t *testing.T) {
 func TestEventStoreSpec(t *testing.T) {
 	batch := spec(t, Preset{Service: EventStore, Host: "x", Port: 1}).Requests[1]
 	var events []struct{ Data struct{ ID string } }
-	must.Succeed(t, yaml.Unmarshal([]byte(batch.Body), &events))
+	must.Succeed(t, yaml.Unmarshal([]byte(batch.HTTP.Body), &events))
 	if len(events) != PerBatch || int(batch.Items) != PerBatch || events[0].Data.ID != "${uuid}" {
-		t.Errorf("a batch of %d items has %d events: %s", batch.Items, len(events), batch.Body)
+		t.Errorf("a batch of %d items has %d events: %s", batch.Items, len(events), batch.HTTP.Body)
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 	shortRunSends = 100
 	shortRun      = `
 target: {service: {name: counter}, timeout: 5s}
-requests: [{path: /run}]
-steps: [{users: 4, requestsPerUser: 25}]
+requests: [{name: run, http: {path: /run}}]
+steps: [{name: 4 users x 25, users: 4, requestsPerUser: 25}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 )

@@ -27,8 +27,8 @@ const (
 	longRunSends = 2400
 	longRun      = `
 target: {service: {name: counter}, timeout: 5s}
-requests: [{path: "/run?delay=120ms"}]
-steps: [{users: 4, requestsPerUser: 600}]
+requests: [{name: run, http: {path: "/run?delay=120ms"}}]
+steps: [{name: 4 users x 600, users: 4, requestsPerUser: 600}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 )

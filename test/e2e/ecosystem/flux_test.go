@@ -152,7 +152,7 @@ func (s *fluxStory) substitutes(t *testing.T) string {
 	}
 	lt := &v1alpha1.LoadTest{}
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-1-5-1"}, lt))
-	if path := lt.Spec.Requests[0].Path; path != "/orders?n=${seq}" || lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if path := lt.Spec.Requests[0].HTTP.Path; path != "/orders?n=${seq}" || lt.Status.Verdict != v1alpha1.VerdictPassed {
 		t.Errorf("it asks for %s, and is %s", path, lt.Status.Verdict)
 	}
 	return fmt.Sprintf("%s: %s; not escaped: %s", lt.Name, lt.Status.Verdict, refused)

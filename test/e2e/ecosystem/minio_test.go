@@ -36,7 +36,7 @@ func checkMinIO(t *testing.T, e *ecosystem) {
 	c := component{e, "MinIO 2026-02-12"} // as in hack/components/minio
 	lt := cluster.Create(t, m.namespace, "checkout", `
 target: {service: {name: counter}}
-requests: [{path: /checkout}]
+requests: [{name: checkout, http: {path: /checkout}}]
 steps: [{name: steady, rate: 50, duration: 3s}]
 thresholds: [{metric: failureRate, max: 1%}]
 ttlSecondsAfterFinished: 0

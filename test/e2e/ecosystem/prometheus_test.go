@@ -19,8 +19,8 @@ import (
 const clicks = `
 target: {service: {name: shortener}}
 requests:
-  - {name: create, weight: 20, method: POST, path: /urls, headers: [{name: Content-Type, value: application/json}], body: '{"url":"https://example.com/${worker}/${seq}"}', expect: {status: [201]}}
-  - {name: follow, weight: 80, path: '/${code}', expect: {status: [302]}}
+  - {name: create, weight: 20, http: {method: POST, path: /urls, headers: [{name: Content-Type, value: application/json}], body: '{"url":"https://example.com/${worker}/${seq}"}'}, expect: {status: [201]}}
+  - {name: follow, weight: 80, http: {path: '/${code}'}, expect: {status: [302]}}
 setup: {fill: {request: create, count: 50, capture: {code: .code}}}
 steps: [{name: first, rate: 40, duration: 15s}, {name: rest, pause: 2s}, {name: second, rate: 80, duration: 15s}]
 parallelism: 2
@@ -208,8 +208,8 @@ func (p *prometheus) alert(t *testing.T, c component, ns string) {
 	t.Helper()
 	lt := cluster.Create(t, ns, "fails", `
 target: {service: {name: shortener}}
-requests: [{path: /version}]
-steps: [{rate: 50, duration: 3s}]
+requests: [{name: version, http: {path: /version}}]
+steps: [{name: 50/s, rate: 50, duration: 3s}]
 thresholds: [{metric: p50, max: 1us}]
 `)
 	cluster.Finish(t, lt)

@@ -93,7 +93,7 @@ func Instants() []Instant {
 // warmUp is a setup that lasts for as long as a fault may need to come. It is counted
 // under a name of its own.
 func warmUp(spec *v1alpha1.LoadTestSpec) {
-	path := spec.Requests[0].Path + "-setup?delay=300ms"
-	spec.Requests = append(spec.Requests, v1alpha1.Request{Name: "setup", Weight: ptr.To[int32](0), Path: path})
+	path := spec.Requests[0].HTTP.Path + "-setup?delay=300ms"
+	spec.Requests = append(spec.Requests, v1alpha1.Request{Name: "setup", Weight: ptr.To[int32](0), HTTP: &v1alpha1.HTTPRequest{Path: path}})
 	spec.Setup = &v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "setup", Duration: metav1.Duration{Duration: 10 * time.Second}}}
 }

@@ -105,7 +105,7 @@ func (l Load) Spec(name, service string) v1alpha1.LoadTestSpec {
 			Service: &v1alpha1.ServiceReference{Name: service},
 			Timeout: &metav1.Duration{Duration: Timeout},
 		},
-		Requests:    []v1alpha1.Request{{Name: "counted", Path: path}},
+		Requests:    []v1alpha1.Request{{Name: "counted", HTTP: &v1alpha1.HTTPRequest{Path: path}}},
 		Parallelism: ptr.To(int32(l.Workers)),
 	}
 	for i, s := range l.Steps {

@@ -34,8 +34,8 @@ func admissionFaults() []single {
 	missing := load
 	missing.Change = func(spec *v1alpha1.LoadTestSpec) {
 		load.Change(spec)
-		spec.Requests[0].BodyFrom = &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "not-there", Key: "body"}}
-		spec.Requests[0].Method = "POST"
+		spec.Requests[0].HTTP.BodyFrom = &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "not-there", Key: "body"}}
+		spec.Requests[0].HTTP.Method = "POST"
 	}
 	givenUp := func(reason string) fault.Expectation {
 		return fault.Expectation{Verdicts: []string{fault.Error}, Within: deadline + 20*time.Second, Reason: reason}

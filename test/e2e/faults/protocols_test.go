@@ -70,7 +70,7 @@ func (p spoken) over(load fault.Load) fault.Load {
 
 // called is a call for which the counter counts, and waits, as for a request.
 func called(r v1alpha1.Request) v1alpha1.Request {
-	name, query, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "?")
+	name, query, _ := strings.Cut(strings.TrimPrefix(r.HTTP.Path, "/"), "?")
 	call := &v1alpha1.Call{
 		Method: healthpb.Health_Check_FullMethodName[1:], Metadata: []v1alpha1.Header{{Name: "name", Value: ptr.To(name)}},
 	}

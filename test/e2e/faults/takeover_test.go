@@ -42,8 +42,10 @@ const threeSteps = `
 target:
   service: {name: ratelimiter, port: 80}
 requests:
-  - path: /api
-    headers: [{name: X-Forwarded-For, value: "10.7.0.${user}"}]
+  - name: api
+    http:
+      path: /api
+      headers: [{name: X-Forwarded-For, value: "10.7.0.${user}"}]
     expect: {status: [200, 429]}
 ladder: {users: [60, 90, 120], ratePerUser: "1", duration: 20s}
 parallelism: 3

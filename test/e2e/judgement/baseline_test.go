@@ -15,7 +15,7 @@ import (
 // response, five times. They ask again when it has come, so that no schedule is missed.
 const baselineSpec = `
 target: {service: {name: counter}, timeout: 5s}
-requests: [{name: wait, path: "/%s?delay=%s"}]
+requests: [{name: wait, http: {path: "/%s?delay=%s"}}]
 steps: [{name: three, users: 3, duration: 5s}]
 repetitions: 5
 `

@@ -18,7 +18,7 @@ import (
 // busy machine, too, from the node of the target. What fails is no matter.
 const environmentSpec = `
 target: {service: {name: counter}, timeout: 1s}
-requests: [{name: count, path: /environment}]
+requests: [{name: count, http: {path: /environment}}]
 steps: [{name: quiet, rate: 20, duration: 15s}, {name: hit, rate: 20, duration: 25s}]
 thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}, {metric: downtime, max: 100%%}]
 worker: {nodeSelector: {kubernetes.io/hostname: %s}}

@@ -25,13 +25,14 @@ target: {service: {name: eventstore}}
 parallelism: 3
 data: [{name: accounts, configMapKeyRef: {name: accounts, key: accounts.csv}, format: CSV}]
 requests:
-  - {name: login, path: /tenants, headers: [{name: X-API-Key, value: "${key}"}]}
-  - {name: position, path: /position, headers: [{name: X-API-Key, value: "${key}"}]}
+  - {name: login, http: {path: /tenants, headers: [{name: X-API-Key, value: "${key}"}]}}
+  - {name: position, http: {path: /position, headers: [{name: X-API-Key, value: "${key}"}]}}
   - name: buy
-    method: POST
-    path: /events
-    headers: [{name: X-API-Key, value: "${key}"}, {name: Expected-Position, value: "${position}"}]
-    body: '{"type": "bought", "data": {"by": "${tenant}", "account": "${account}"}}'
+    http:
+      method: POST
+      path: /events
+      headers: [{name: X-API-Key, value: "${key}"}, {name: Expected-Position, value: "${position}"}]
+      body: '{"type": "bought", "data": {"by": "${tenant}", "account": "${account}"}}'
     expect: {json: [{path: .type, equals: bought}]}
 journeys:
   - name: buy

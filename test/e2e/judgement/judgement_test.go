@@ -98,7 +98,7 @@ const fading = "rate: 39, rampTo: 1, duration: 16s"
 func checkUnknownPath(t *testing.T) judgement {
 	lt := cluster.Create(t, cluster.Limiter(t), "unknown-path", fmt.Sprintf(`
 target: {service: {name: ratelimiter, port: http}}
-requests: [{path: /nothing-is-here}]
+requests: [{name: nothing-is-here, http: {path: /nothing-is-here}}]
 steps: [{%s}]
 `, fading))
 	cluster.Finish(t, lt)

@@ -16,7 +16,7 @@ import (
 // time to spare may need longer, and never 10 s.
 const abortSpec = `
 target: {service: {name: counter}, timeout: 1s}
-requests: [{path: /abort}]
+requests: [{name: abort, http: {path: /abort}}]
 parallelism: 2
 steps: [{name: wrong, rate: 50, duration: 60s}, {name: next, rate: 50, duration: 10s}]
 thresholds: [{metric: failureRate, max: 1%, onBreach: Abort, grace: 0s}]
@@ -49,8 +49,8 @@ func checkAbort(t *testing.T) judgement {
 const onTimeSpec = `
 target: {service: {name: counter}, timeout: 5s}
 requests:
-  - {name: fast, type: Fast, weight: 3, path: /ontime}
-  - {name: slow, type: Slow, path: "/ontime?delay=2s"}
+  - {name: fast, type: Fast, weight: 3, http: {path: /ontime}}
+  - {name: slow, type: Slow, http: {path: "/ontime?delay=2s"}}
 steps: [{%s}]
 thresholds:
   - {metric: onTimeRate, within: 1s, min: 90%%}

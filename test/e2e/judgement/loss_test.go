@@ -17,7 +17,7 @@ import (
 // goesOnSpec sends to a target that counts, from two workers of which one is lost.
 const goesOnSpec = `
 target: {service: {name: counter}, timeout: 2s}
-requests: [{name: count, path: /goes-on}]
+requests: [{name: count, http: {path: /goes-on}}]
 steps: [{name: loses, rate: 20, duration: 15s}, {name: goes-on, rate: 20, duration: 3s}]
 thresholds: [{metric: failureRate, max: 1%}, {metric: unsentRate, max: 1%}]
 parallelism: 2

@@ -15,7 +15,7 @@ import (
 // the targets of two runs are changed, of which one may begin some seconds after the other.
 const repeatedSpec = `
 target: {service: {name: counter}}
-requests: [{name: count, path: /repeated}]
+requests: [{name: count, http: {path: /repeated}}]
 repetitions: 3
 steps: [{name: send, %s}, {name: rest, pause: 8s}]
 thresholds: [{metric: failureRate, max: 1%%, inRepetitions: 2}]

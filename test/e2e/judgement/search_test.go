@@ -15,7 +15,7 @@ import (
 // client.
 const searchSpec = `
 target: {service: {name: ratelimiter, port: http}}
-requests: [{path: /api, headers: [{name: X-Forwarded-For, value: 10.7.0.1}]}]
+requests: [{name: api, http: {path: /api, headers: [{name: X-Forwarded-For, value: 10.7.0.1}]}}]
 search: {rate: {min: 60, max: 480}, duration: 2s, rest: 1s, precision: 10%, hold: 2s}
 thresholds: [{metric: failureRate, max: 1%}]
 `

@@ -16,12 +16,12 @@ import (
 const storedSpec = `
 target: {service: {name: counter}, timeout: 3s}
 requests:
-  - {name: write, weight: 4, path: "/%[1]s?stores=1"}
-  - {name: odd, path: "/%[1]s?%[2]s"}
-steps: [{rate: 5, duration: 8s}]
+  - {name: write, weight: 4, http: {path: "/%[1]s?stores=1"}}
+  - {name: odd, http: {path: "/%[1]s?%[2]s"}}
+steps: [{name: 5/s, rate: 5, duration: 8s}]
 thresholds: [{metric: failureRate, max: 100%%}, {metric: unsentRate, max: 100%%}]
 audits:
-  - {name: stored, stored: {read: {path: /%[1]s/stored}, value: .stored, requests: [write, odd], stableFor: 1s, maxWait: 10s}}
+  - {name: stored, stored: {read: {http: {path: /%[1]s/stored}}, value: .stored, requests: [write, odd], stableFor: 1s, maxWait: 10s}}
 `
 
 // checkStored has one target lose a fifth of what it acknowledges, one store it twice,

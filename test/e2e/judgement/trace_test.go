@@ -14,8 +14,8 @@ import (
 // sampled, so that fewer than five of these are in one of 2^27 runs.
 const traceSpec = `
 target: {service: {name: counter}, timeout: 10s, trace: {sampled: 50%}}
-requests: [{name: quick, weight: 3, path: /traced}, {name: held, path: "/traced?delay=1s"}]
-steps: [{rate: 50, duration: 4s}]
+requests: [{name: quick, weight: 3, http: {path: /traced}}, {name: held, http: {path: "/traced?delay=1s"}}]
+steps: [{name: 50/s, rate: 50, duration: 4s}]
 parallelism: 2
 `
 

@@ -16,7 +16,7 @@ import (
 // before take longer, which may be 1.8 s together on a busy machine.
 const thinkSpec = `
 target: {service: {name: counter}}
-requests: [{path: "/think?delay=500ms"}]
+requests: [{name: think, http: {path: "/think?delay=500ms"}}]
 parallelism: 2
 steps:
   - {name: errand, users: 20, requestsPerUser: 5, think: 1s-2s}
@@ -48,7 +48,7 @@ func checkThink(t *testing.T) judgement {
 // busy machine may leave the last of a step unsent.
 const rampSpec = `
 target: {service: {name: counter}}
-requests: [{path: /ramp}]
+requests: [{name: ramp, http: {path: /ramp}}]
 parallelism: 3
 steps:
   - {name: up, users: 2, rampTo: 20, ratePerUser: 2, duration: 15s}

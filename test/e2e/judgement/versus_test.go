@@ -17,7 +17,7 @@ import (
 const versusSpec = `
 target: {service: {name: candidate}, timeout: 5s, headers: [{name: Delay, value: %s}]}
 versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay, value: 100ms}]}}
-requests: [{name: wait, path: /%s}]
+requests: [{name: wait, http: {path: /%s}}]
 steps: [{name: six, users: 6, duration: 4s}]
 repetitions: 5
 thresholds: [{metric: p50, maxIncrease: 60%%}]

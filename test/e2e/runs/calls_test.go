@@ -44,7 +44,7 @@ requests:
   - name: short
     grpc: {method: loadtest.eventstore.v1.EventStoreService/Read, message: {to: 1000}}
     expect: {replies: {min: 2}}
-steps: [{users: 4, requestsPerUser: 20}]
+steps: [{name: 4 users x 20, users: 4, requestsPerUser: 20}]
 parallelism: 2
 `
 	callsTarget = `

@@ -22,21 +22,23 @@ const every = `
 target:
   service: {name: ratelimiter, port: 80}
 preflight:
-  - request: {path: /version}
+  - http: {path: /version}
     expect: {json: [{path: .strategy, equals: lua}]}
 requests:
   - name: first
     type: Read
     weight: 3
-    path: /api
-    headers: [{name: X-Forwarded-For, value: "10.9.0.${rand:1-200}"}]
+    http:
+      path: /api
+      headers: [{name: X-Forwarded-For, value: "10.9.0.${rand:1-200}"}]
     expect: {status: [200, 429]}
   - name: second
     type: Write
-    method: POST
-    path: /api
-    body: '{"n": ${seq}}'
-    headers: [{name: X-Forwarded-For, value: "10.8.0.${worker}"}]
+    http:
+      method: POST
+      path: /api
+      body: '{"n": ${seq}}'
+      headers: [{name: X-Forwarded-For, value: "10.8.0.${worker}"}]
     expect: {status: [200, 429]}
 steps:
   - {name: paced, users: 200, ratePerUser: "1", duration: 5s}

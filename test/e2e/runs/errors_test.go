@@ -18,7 +18,7 @@ import (
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	const tail = `
-requests: [{path: /api}]
+requests: [{name: api, http: {path: /api}}]
 ladder: {users: [1], duration: 1s}
 parallelism: 2
 startDeadlineSeconds: 30

@@ -29,8 +29,8 @@ import (
 const both = `
 target: {service: {name: ratelimiter, port: http}}
 requests:
-  - {name: read, weight: 3, path: PATH, headers: [{name: X-Forwarded-For, value: "10.7.0.${rand:1-200}"}], expect: {status: [200, 429]}}
-  - {name: write, method: POST, path: PATH, body: '{"n": ${seq}}', expect: {status: [200, 429]}}
+  - {name: read, weight: 3, http: {path: PATH, headers: [{name: X-Forwarded-For, value: "10.7.0.${rand:1-200}"}]}, expect: {status: [200, 429]}}
+  - {name: write, http: {method: POST, path: PATH, body: '{"n": ${seq}}'}, expect: {status: [200, 429]}}
 steps:
   - {name: paced, users: 3, ratePerUser: 1, duration: 3s}
   - {name: pause, pause: 1s}

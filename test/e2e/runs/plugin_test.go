@@ -27,8 +27,8 @@ kind: LoadTest
 metadata: {name: NAME}
 spec:
   target: {service: {name: ratelimiter, port: http}}
-  requests: [{path: PATH, headers: [{name: X-Forwarded-For, value: "10.8.0.${rand:1-200}"}], expect: {status: [200, 429]}}]
-  steps: [{rate: 20, duration: 3s}]
+  requests: [{name: path, http: {path: PATH, headers: [{name: X-Forwarded-For, value: "10.8.0.${rand:1-200}"}]}, expect: {status: [200, 429]}}]
+  steps: [{name: 20/s, rate: 20, duration: 3s}]
 `
 
 // typist types command lines of the plugin.

@@ -16,7 +16,7 @@ const (
 	// two busy cores delay them, as its verdict then says, is no fault of the run.
 	drainedSends  = 4000
 	drainedTarget = `
-steps: [{rate: "100", duration: 40s}]
+steps: [{name: 100/s, rate: "100", duration: 40s}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 target:
   service: {name: rolled, port: 8443, scheme: https}
@@ -26,11 +26,11 @@ target:
   timeout: 5s
 `
 	drainedRequests = `
-requests: [{path: "/run?delay=20ms"}]
+requests: [{name: run, http: {path: "/run?delay=20ms"}}]
 `
 	drainedCalls = `
   grpc: {descriptorsFrom: {configMapKeyRef: {name: health, key: health.binpb}}}
-requests: [{grpc: {method: grpc.health.v1.Health/Check, metadata: [{name: name, value: run}, {name: delay, value: 20ms}]}}]
+requests: [{name: check, grpc: {method: grpc.health.v1.Health/Check, metadata: [{name: name, value: run}, {name: delay, value: 20ms}]}}]
 `
 )
 

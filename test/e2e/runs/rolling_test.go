@@ -30,8 +30,8 @@ const (
 	rolledSends = 1600
 	rolledSpec  = `
 target: {service: {name: rolled, port: 8080}, disableKeepAlive: true, timeout: 5s}
-requests: [{path: "/run?delay=250ms"}]
-steps: [{users: 8, requestsPerUser: 200}]
+requests: [{name: run, http: {path: "/run?delay=250ms"}}]
+steps: [{name: 8 users x 200, users: 8, requestsPerUser: 200}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 	// drainsFor is how long a pod that is to go serves on at least: 3 s until the operator

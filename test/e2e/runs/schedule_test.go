@@ -26,7 +26,7 @@ const scheduledSpec = `
 template:
   spec:
     target: {service: {name: counter}, timeout: 5s}
-    requests: [{name: wait, path: "/%s?delay=100ms"}]
+    requests: [{name: wait, http: {path: "/%s?delay=100ms"}}]
     steps: [{name: two, users: 2, duration: 5s}]
     parallelism: 1
     thresholds: [{metric: p50, maxIncrease: 400%%}]

@@ -43,7 +43,7 @@ const (
 // its own, under which the target counts.
 const stoppedSpec = `
 target: {service: {name: counter}}
-requests: [{path: /NAME}]
+requests: [{name: name, http: {path: /NAME}}]
 steps: [{LOAD}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `

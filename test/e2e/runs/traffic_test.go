@@ -25,16 +25,18 @@ target:
       valueFrom: {secretKeyRef: {name: token, key: token}}
 requests:
   - name: hit
-    path: /api?instance=${instance}
-    headers: [{name: X-Forwarded-For, value: "${client}"}]
+    http:
+      path: /api?instance=${instance}
+      headers: [{name: X-Forwarded-For, value: "${client}"}]
     expect:
       status: [200]
       json: [{path: .msg, equals: Successfully Hit}]
     items: 3
   - name: first
     weight: 1
-    path: /api
-    headers: [{name: X-Forwarded-For, value: 10.5.0.1}]
+    http:
+      path: /api
+      headers: [{name: X-Forwarded-For, value: 10.5.0.1}]
     expect: {status: [200]}
 data:
   - name: clients

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/credential"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // manifest is the LoadTest as a person would write it. A page is shown to others:
@@ -26,14 +27,12 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 		hideInQuestions(v.Preflight)
 	}
 	for i := range object.Spec.Requests {
-		hide(object.Spec.Requests[i].Headers)
-		hideInCall(object.Spec.Requests[i].GRPC)
+		hide(plan.RequestHeaders(&object.Spec.Requests[i]))
 	}
 	hideInQuestions(object.Spec.Preflight)
 	for i := range object.Spec.Audits {
 		if s := object.Spec.Audits[i].Stored; s != nil {
-			hideInQuery(s.Read)
-			hideInCall(s.GRPC)
+			hide(plan.QuestionHeaders(&v1alpha1.Preflight{HTTP: s.Read.HTTP, GRPC: s.Read.GRPC}))
 		}
 	}
 	data, err := yaml.Marshal(object)
@@ -42,20 +41,7 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 
 func hideInQuestions(list []v1alpha1.Preflight) {
 	for i := range list {
-		hideInQuery(list[i].Request)
-		hideInCall(list[i].GRPC)
-	}
-}
-
-func hideInQuery(q *v1alpha1.Query) {
-	if q != nil {
-		hide(q.Headers)
-	}
-}
-
-func hideInCall(c *v1alpha1.Call) {
-	if c != nil {
-		hide(c.Metadata)
+		hide(plan.QuestionHeaders(&list[i]))
 	}
 }
 

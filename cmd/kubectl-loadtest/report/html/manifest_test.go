@@ -18,12 +18,12 @@ func TestManifestHidesCredentials(t *testing.T) {
 	lt.Spec.Target.Headers = headers()
 	call := func() *v1alpha1.Call { return &v1alpha1.Call{Metadata: headers()} }
 	questions := func() []v1alpha1.Preflight {
-		return []v1alpha1.Preflight{{Request: &v1alpha1.Query{Headers: headers()}}, {GRPC: call()}, {GRPCHealth: &v1alpha1.GRPCHealth{}}}
+		return []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Headers: headers()}}, {GRPC: call()}, {GRPCHealth: &v1alpha1.GRPCHealth{}}}
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Headers: headers()}, {GRPC: call()}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Headers: headers()}}, {Name: "home-2", GRPC: call()}}
 	lt.Spec.Preflight = questions()
 	lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Headers: headers()}, Preflight: questions()}
-	lt.Spec.Audits = []v1alpha1.Audit{{}, {Stored: &v1alpha1.Stored{Read: &v1alpha1.Query{Headers: headers()}}}, {Stored: &v1alpha1.Stored{GRPC: call()}}}
+	lt.Spec.Audits = []v1alpha1.Audit{{}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{Headers: headers()}}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: call()}}}}
 	text, err := manifest(lt)
 	if err != nil || strings.Contains(text, secret) || strings.Count(text, "(left out)") != 20 {
 		t.Errorf("%v\n%s", err, text)

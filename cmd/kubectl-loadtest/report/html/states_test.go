@@ -91,7 +91,7 @@ func hostile(t *testing.T) *v1alpha1.LoadTest {
 	lt := reporttest.Read(t, "../testdata/ladder.yaml")
 	lt.Name, lt.Namespace = foreign, foreign
 	lt.Spec.Target.URL = foreign
-	lt.Spec.Requests[0].Path, lt.Spec.Requests[0].Body = foreign, foreign
+	lt.Spec.Requests[0].HTTP.Path, lt.Spec.Requests[0].HTTP.Body = foreign, foreign
 	s := &lt.Status
 	s.Verdict = v1alpha1.Verdict(foreign)
 	for i := range s.Conditions {

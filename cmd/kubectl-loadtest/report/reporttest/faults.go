@@ -148,7 +148,7 @@ func run(t *testing.T, name string, load ...v1alpha1.StepLoad) *v1alpha1.LoadTes
 	start := time.Date(2026, 11, 20, 10, 15, 2, 0, time.UTC)
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
 	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "checkout"}
-	lt.Spec.Requests = []v1alpha1.Request{{Path: "/cart"}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "cart", HTTP: &v1alpha1.HTTPRequest{Path: "/cart"}}}
 	s := &lt.Status
 	s.Phase, s.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictPassed
 	s.StartTime = &metav1.Time{Time: start}

@@ -29,7 +29,7 @@ func Ladder(t *testing.T, users ...int32) *v1alpha1.LoadTest {
 	start := time.Date(2026, 11, 20, 10, 15, 2, 0, time.UTC)
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "checkout-ladder"}}
 	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "checkout"}
-	lt.Spec.Requests = []v1alpha1.Request{{Path: "/cart"}}
+	lt.Spec.Requests = []v1alpha1.Request{{Name: "cart", HTTP: &v1alpha1.HTTPRequest{Path: "/cart"}}}
 	one := v1alpha1.NewDecimal("1")
 	lt.Spec.Ladder = &v1alpha1.Ladder{Users: users, RatePerUser: &one, Duration: metav1.Duration{Duration: length}}
 	s := &lt.Status
