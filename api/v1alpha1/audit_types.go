@@ -92,6 +92,17 @@ type Reading struct {
 	GRPC *Call `json:"grpc,omitempty"`
 }
 
+// OwnHeaders are the headers, or the metadata, that a reading has beside those of its target.
+func (r *Reading) OwnHeaders() []Header {
+	switch {
+	case r.GRPC != nil:
+		return r.GRPC.Metadata
+	case r.HTTP != nil:
+		return r.HTTP.Headers
+	}
+	return nil
+}
+
 // RateLimit is the contract of a token-bucket rate limiter: in any t seconds a
 // client is granted at most capacity + refillPerSecond x t requests.
 type RateLimit struct {

@@ -41,6 +41,9 @@ type Preflight struct {
 	Expect *Expectation `json:"expect,omitempty"`
 }
 
+// OwnHeaders are the headers, or the metadata, that a question has beside those of its target.
+func (p *Preflight) OwnHeaders() []Header { return (&Reading{HTTP: p.HTTP, GRPC: p.GRPC}).OwnHeaders() }
+
 // GRPCHealth is a question to the health service of gRPC. The target's headers are sent
 // with it.
 type GRPCHealth struct {

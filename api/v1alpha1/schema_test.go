@@ -205,8 +205,8 @@ func TestSchemaRulesCanFail(t *testing.T) {
 			want: []string{"spec.steps: is a list without maxItems"}},
 		"a list without a type": {at: "spec.properties.steps", remove: "x-kubernetes-list-type",
 			want: []string{"spec.steps: is a list without a list type"}},
-		"a string without a bound": {at: "spec.properties.requests.items.properties.body", remove: "maxLength",
-			want: []string{"spec.requests[].body: is a string without maxLength, enum or format"}},
+		"a string without a bound": {at: "spec.properties.requests.items.properties.http.properties.body", remove: "maxLength",
+			want: []string{"spec.requests[].http.body: is a string without maxLength, enum or format"}},
 		"a list of strings without a bound": {at: "spec.properties.thresholds.items.properties.requests.items", remove: "maxLength",
 			want: []string{"spec.thresholds[].requests[]: is a string without maxLength, enum or format"}},
 		"a duration without a bound": {at: "spec.properties.target.properties.timeout", remove: "maxLength",
@@ -221,8 +221,8 @@ func TestSchemaRulesCanFail(t *testing.T) {
 			want: []string{"spec.parallelism: is an integer without minimum and maximum"}},
 		"a listed integer without a minimum": {at: "spec.properties.ladder.properties.users.items", remove: "minimum",
 			want: []string{"spec.ladder.users[]: is an integer without minimum and maximum"}},
-		"a default in a list": {at: "spec.properties.requests.items.properties.method", set: map[string]any{"default": "GET"},
-			want: []string{"spec.requests[].method: has a default inside a list, which a comparison of manifests takes for a difference in each item"}},
+		"a default in a list": {at: "spec.properties.requests.items.properties.http.properties.method", set: map[string]any{"default": "GET"},
+			want: []string{"spec.requests[].http.method: has a default inside a list, which a comparison of manifests takes for a difference in each item"}},
 		"a default of a list's item": {at: "spec.properties.ladder.properties.users.items", set: map[string]any{"default": int64(1)},
 			want: []string{"spec.ladder.users[]: has a default inside a list, which a comparison of manifests takes for a difference in each item"}},
 		"no description": {at: "spec.properties.suspend", remove: "description",
@@ -276,7 +276,7 @@ func TestEveryFieldIsWalked(t *testing.T) {
 		seen[n.path] = true
 	})
 	for _, path := range []string{
-		"spec.target.service.port", "spec.requests[].headers[].value", "spec.worker.nodeSelector{}",
+		"spec.target.service.port", "spec.requests[].http.headers[].value", "spec.worker.nodeSelector{}",
 		"spec.setup.fill.capture{}", "spec.target.tls.ca.secretKeyRef.key", "spec.requests[].expect.json[].path",
 		"status.conditions[].message", "status.steps[].result.outcomes.dns", "status.steps[].result.types[].sent",
 		"status.steps[].result.responseTime.p999", "status.thresholds[].message",

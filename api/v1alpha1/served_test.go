@@ -38,7 +38,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},
 		Preflight: []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{}}},
-		Requests:  []v1alpha1.Request{{Name: "create", Expect: &v1alpha1.Expectation{}}},
+		Requests:  []v1alpha1.Request{{Name: "create", HTTP: &v1alpha1.HTTPRequest{}, Expect: &v1alpha1.Expectation{}}},
 		Data: []v1alpha1.Data{{
 			Name: "a", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"},
 			Format: v1alpha1.DataFormatCSV,

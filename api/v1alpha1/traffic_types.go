@@ -98,6 +98,17 @@ type HTTPRequest struct {
 	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
 }
 
+// OwnHeaders are the headers, or the metadata, that a request has beside those of its target.
+func (r *Request) OwnHeaders() []Header {
+	switch {
+	case r.GRPC != nil:
+		return r.GRPC.Metadata
+	case r.HTTP != nil:
+		return r.HTTP.Headers
+	}
+	return nil
+}
+
 // Method is an HTTP method.
 //
 // +kubebuilder:validation:Enum=GET;HEAD;POST;PUT;PATCH;DELETE;OPTIONS

@@ -32,7 +32,7 @@ var dataValidations = []validation{
 		invalid: "{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1, capture: {code: $.code}}}}",
 		want:    []string{`spec.setup.fill.capture.code: Invalid value: "$.code": spec.setup.fill.capture.code in body should match '^([.][^.\[\]\s]+|\[[0-9]{1,9}\])+$'`}},
 	{name: "warm-up of a request that is not there", valid: "{requests: [{name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 1h}}}",
-		invalid: "{requests: [{name: follow, http: {path: /follow}}], setup: {warmUp: {request: follow, duration: 5s}}}",
+		invalid: "{requests: [{name: home, http: {path: /follow}}], setup: {warmUp: {request: follow, duration: 5s}}}",
 		want:    []string{"spec.setup.warmUp.request: Invalid value: request must be the name of one of spec.requests"}},
 	{name: "warm-up of 0s", valid: "{requests: [{name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 1ms}}}",
 		invalid: "{requests: [{name: follow, http: {}}], setup: {warmUp: {request: follow, duration: 0s}}}",

@@ -61,5 +61,5 @@ var versusValidations = []validation{
 		want:    []string{"spec.versus.target.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
 	{name: "header of a question to the control", valid: "{versus: {target: {url: 'http://v3'}, preflight: [{http: {headers: [{name: A, value: '1'}]}}]}}",
 		invalid: "{versus: {target: {url: 'http://v3'}, preflight: [{http: {headers: [{name: A}]}}]}}",
-		want:    []string{"spec.versus.preflight[0].request.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
+		want:    []string{"spec.versus.preflight[0].http.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
 }

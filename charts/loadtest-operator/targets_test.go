@@ -186,7 +186,7 @@ func awaitAnswer(t *testing.T, lt *v1alpha1.LoadTest, taken bool) {
 func loadTest(t *testing.T, namespace, fields string) *v1alpha1.LoadTest {
 	t.Helper()
 	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "tried"}}
-	if err := yaml.UnmarshalStrict([]byte("requests: [{path: /}]\nsteps: [{rate: 1, duration: 1s}]\n"+fields), &lt.Spec); err != nil {
+	if err := yaml.UnmarshalStrict([]byte("requests: [{name: home, http: {path: /}}]\nsteps: [{name: 1/s, rate: 1, duration: 1s}]\n"+fields), &lt.Spec); err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
 	return lt

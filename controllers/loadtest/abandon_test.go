@@ -2,6 +2,7 @@ package loadtest_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -152,8 +153,8 @@ func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
 	lt := hello(t)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
 		s.Ladder.Users = []int32{10, 20, 30}
-		for range 17 {
-			s.Requests = append(s.Requests, v1alpha1.Request{Name: "create", HTTP: &v1alpha1.HTTPRequest{Path: "/", Body: strings.Repeat("x", 65_536), Method: "POST"}, Weight: new(int32)})
+		for i := range 17 {
+			s.Requests = append(s.Requests, v1alpha1.Request{Name: fmt.Sprint(i), HTTP: &v1alpha1.HTTPRequest{Path: "/", Body: strings.Repeat("x", 65_536), Method: "POST"}, Weight: new(int32)})
 		}
 	})
 	r := newFixture(t, c)

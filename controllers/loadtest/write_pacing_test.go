@@ -1,6 +1,7 @@
 package loadtest_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,8 +40,8 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	r.Metrics = loadtest.NewMetrics(registry)
 	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
-		for range 3 {
-			s.Requests = append(s.Requests, v1alpha1.Request{Name: "create", HTTP: &v1alpha1.HTTPRequest{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)}})
+		for i := range 3 {
+			s.Requests = append(s.Requests, v1alpha1.Request{Name: fmt.Sprint(i), HTTP: &v1alpha1.HTTPRequest{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)}})
 		}
 	})
 	r.workers.absent = true

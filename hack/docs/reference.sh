@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 
 # page PACKAGE PAGE TITLE TYPE: the type is what the page begins at.
 page() {
-  crd-ref-docs --log-level ERROR --source-path "$PWD/$1" --config hack/docs/reference.yaml --templates-dir hack/docs/templates \
+  crd-ref-docs --max-depth 15 --log-level ERROR --source-path "$PWD/$1" --config hack/docs/reference.yaml --templates-dir hack/docs/templates \
     --renderer markdown --template-value title="$3" --template-value begin="$4" --output-path "docs/reference/$2.md"
 }
 

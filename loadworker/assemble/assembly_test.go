@@ -38,7 +38,7 @@ func TestRefusals(t *testing.T) {
 				}
 			},
 			reason:  "InvalidSpec",
-			message: "\npreflight[1].request \"b\": ",
+			message: "\npreflight[1].http \"b\": ",
 		},
 		"a load of an unknown kind": {
 			change:  func(a *workerv1.Assignment) { a.Steps[0].Load = nil },

@@ -81,28 +81,28 @@ func TestPreflightRefusals(t *testing.T) {
 		},
 		"a path that is no template": {
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Path = "/${foo}" },
-			reason: "InvalidSpec", message: `preflight[0].request "GET /version": path: unknown variable ${foo}`,
+			reason: "InvalidSpec", message: `preflight[0].http "GET /version": path: unknown variable ${foo}`,
 		},
 		"a column": {
 			change: func(a *workerv1.Assignment) {
 				a.Data = []*workerv1.Data{{Name: "codes", File: file(t, "code\nx\n"), Format: workerv1.DataFormat_DATA_FORMAT_CSV}}
 				a.Preflight[0].Path = "/${code}"
 			},
-			reason: "InvalidSpec", message: `preflight[0].request "GET /version": path: unknown variable ${code}`,
+			reason: "InvalidSpec", message: `preflight[0].http "GET /version": path: unknown variable ${code}`,
 		},
 		"a path without a slash, and one that is well": {
 			change: func(a *workerv1.Assignment) {
 				a.Preflight = append(a.Preflight, &workerv1.Request{Name: "other", Method: "GET", Path: "version"})
 			},
-			reason: "InvalidSpec", message: `preflight[1].request "other": path: must begin with a slash`,
+			reason: "InvalidSpec", message: `preflight[1].http "other": path: must begin with a slash`,
 		},
 		"a header that is not there": {
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Headers[0].ValueFile = "/does/not/exist" },
-			reason: "InvalidSpec", message: `preflight[0].request "GET /version": header "Authorization": open /does/not/exist: no such file`,
+			reason: "InvalidSpec", message: `preflight[0].http "GET /version": header "Authorization": open /does/not/exist: no such file`,
 		},
 		"a header with a control character": {
 			change: func(a *workerv1.Assignment) { a.Preflight[0].Headers[0].ValueFile = file(t, "top-\x00secret") },
-			reason: "InvalidSpec", message: `preflight[0].request "GET /version": header "Authorization": its value holds a control character`,
+			reason: "InvalidSpec", message: `preflight[0].http "GET /version": header "Authorization": its value holds a control character`,
 		},
 	}
 	for name, tt := range tests {

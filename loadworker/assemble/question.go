@@ -22,7 +22,7 @@ func newPreflight(a *workerv1.Assignment, c setup.Config, s *services) (*setup.P
 	}
 	var err error
 	p.Source, err = newQuestions(a, a.GetPreflight(), s, func(i int) string {
-		return fmt.Sprintf("preflight[%d]%s", i, fieldOf(a.GetPreflight()[i], ".request"))
+		return fmt.Sprintf("preflight[%d]%s", i, fieldOf(a.GetPreflight()[i]))
 	})
 	return p, err
 }
@@ -44,7 +44,7 @@ func newAudit(a *workerv1.Assignment, c setup.Config, s *services) (*setup.Audit
 	}
 	var err error
 	x.Source, err = newQuestions(a, requests, s, func(i int) string {
-		return fmt.Sprintf("audits[%d].stored%s", i, fieldOf(requests[i], ".read"))
+		return fmt.Sprintf("audits[%d].stored.read%s", i, fieldOf(requests[i]))
 	})
 	return x, err
 }
@@ -77,15 +77,15 @@ func newQuestions(a *workerv1.Assignment, requests []*workerv1.Request, s *servi
 	return source.New(config)
 }
 
-// fieldOf is the field of a question that describes a request: of one of HTTP as it is given.
-func fieldOf(q *workerv1.Request, http string) string {
+// fieldOf is the field of a question that describes its request.
+func fieldOf(q *workerv1.Request) string {
 	switch {
 	case q.GetCall().GetHealth():
 		return ".grpcHealth"
 	case isCall(q):
 		return "" // whatever is wrong with a call says so
 	}
-	return http
+	return ".http"
 }
 
 // labelOf is what messages call a question: by its name, and what it calls.

@@ -24,7 +24,7 @@ func TestNamespaceIsForOneTest(t *testing.T) {
 		Spec: v1alpha1.LoadTestSpec{
 			Target:   v1alpha1.Target{URL: "http://shortener"},
 			Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-			Steps:    []v1alpha1.Step{{Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
+			Steps:    []v1alpha1.Step{{Name: "1 users x 1", Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
 		},
 	}
 	if err := c.Create(t.Context(), test); err != nil {

@@ -42,7 +42,7 @@ func Scheduled(namespace string) *v1alpha1.LoadTest {
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:   v1alpha1.Target{URL: "http://shortener:8080"},
 		Requests: []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
-		Steps:    []v1alpha1.Step{{Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
+		Steps:    []v1alpha1.Step{{Name: "1 users x 1", Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
 	}}
 	lt.Namespace, lt.Name, lt.Labels = namespace, "nightly-29384760", map[string]string{"loadtest.dev/schedule": "nightly"}
 	lt.OwnerReferences = []metav1.OwnerReference{{

@@ -226,7 +226,7 @@ func stories() []*story {
 			s.Ladder.Rates = []v1alpha1.Decimal{v1alpha1.NewDecimal("9"), v1alpha1.NewDecimal("20")}
 		}},
 		{name: "bursts", spec: func(s *v1alpha1.LoadTestSpec) {
-			s.Ladder, s.Steps = nil, []v1alpha1.Step{{Users: ptr.To[int32](9), RequestsPerUser: ptr.To[int32](3)}, {Users: ptr.To[int32](20), RequestsPerUser: ptr.To[int32](3)}}
+			s.Ladder, s.Steps = nil, []v1alpha1.Step{{Name: "9 users x 3", Users: ptr.To[int32](9), RequestsPerUser: ptr.To[int32](3)}, {Name: "20 users x 3", Users: ptr.To[int32](20), RequestsPerUser: ptr.To[int32](3)}}
 		}},
 		{name: "asks and fills before it begins", spec: func(s *v1alpha1.LoadTestSpec) {
 			s.Requests[0].Name = "create"

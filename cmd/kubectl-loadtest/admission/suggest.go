@@ -12,12 +12,15 @@ import (
 )
 
 // meant says which field may have been meant by one that is unknown; "" if none is
-// alike: the sibling that is spelled most alike, else all siblings if they are few, else
-// a field of that name elsewhere.
+// alike: one of that name a level below or above, else the sibling that is spelled most
+// alike, else all siblings if they are few, else a field of that name elsewhere.
 func (a *Admission) meant(path string) string {
 	parent, name := "", path
 	if i := strings.LastIndex(path, "."); i >= 0 {
 		parent, name = path[:i], path[i+1:]
+	}
+	if near := a.near(parent, name); len(near) > 0 {
+		return "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	siblings := slices.Sorted(maps.Keys(fieldsOf(a.at(parent))))
 	if like := text.MostAlike(name, siblings); like != "" {
@@ -32,6 +35,32 @@ func (a *Admission) meant(path string) string {
 		return "; a field of that name exists at " + strings.Join(places, ", ")
 	}
 	return ""
+}
+
+// near are the fields of that name in the fields of an object, by their paths from there, and
+// in the object around it; none, if they are more than three.
+func (a *Admission) near(parent, name string) (found []string) {
+	siblings := fieldsOf(a.at(parent))
+	for _, sibling := range slices.Sorted(maps.Keys(siblings)) {
+		s := siblings[sibling]
+		if _, ok := s.Properties[name]; ok {
+			found = append(found, sibling+"."+name)
+		} else if s.Items != nil {
+			if _, ok := s.Items.Properties[name]; ok {
+				found = append(found, sibling+"[]."+name)
+			}
+		}
+	}
+	if i := strings.LastIndex(parent, "."); i >= 0 {
+		if _, ok := fieldsOf(a.at(parent[:i]))[name]; ok {
+			found = append(found, parent[:i]+"."+name)
+		}
+	}
+	const most = 3
+	if len(found) > most {
+		return nil
+	}
+	return found
 }
 
 // at is the schema of what is at a path; nil if there is none.

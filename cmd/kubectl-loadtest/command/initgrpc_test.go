@@ -83,7 +83,7 @@ func TestInitFromGRPCRuns(t *testing.T) {
 	}
 	short := written.out
 	// In a number of requests, and no time in which a busy machine must send them.
-	for before, after := range map[string]string{"ladder:": "steps:", "users: [5, 20, 50]": "- users: 10", "ratePerUser: 1": "  requestsPerUser: 20", "    duration: 30s\n": "", "within: 500ms": "within: 60s"} {
+	for before, after := range map[string]string{"ladder:": "steps:", "users: [5, 20, 50]": "- name: all\n      users: 10", "ratePerUser: 1": "  requestsPerUser: 20", "    duration: 30s\n": "", "within: 500ms": "within: 60s"} {
 		if !strings.Contains(short, before) {
 			t.Fatalf("the draft does not say %q:\n%s", before, short)
 		}

@@ -35,7 +35,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a field at the wrong place": {
 			testHead + goodSpec + "  duration: 30s\n",
-			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; a field of that name exists at spec.ladder.duration, spec.search.duration, spec.setup.warmUp.duration"},
+			[]string{"a.yaml:8: LoadTest hello: spec.duration: unknown field; did you mean ladder.duration or search.duration or steps[].duration?"},
 		},
 		"a field of metadata": {
 			strings.Replace(testHead, "{name: hello}", "{name: hello, lables: {a: b}}", 1) + goodSpec,
@@ -65,20 +65,28 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			[]string{"spec.steps[0].duration: must be a time with its unit; write 5s for 5 seconds"},
 		},
 		"one item in place of a list": {
-			testHead + strings.Replace(goodSpec, "/health", "/health, expect: {status: 200}", 1),
+			testHead + strings.Replace(goodSpec, "/health}", "/health}, expect: {status: 200}", 1),
 			[]string{"spec.requests[0].expect.status: must be a list; write [200]"},
 		},
 		"a path without its slash": {
 			testHead + strings.Replace(goodSpec, "/health", "health", 1),
-			[]string{`spec.requests[0].path: must begin with "/"; write /health`},
+			[]string{`spec.requests[0].http.path: must begin with "/"; write /health`},
 		},
 		"a place in JSON without its dot": {
-			testHead + strings.Replace(goodSpec, "/health", "/health, name: a", 1) + "  setup: {fill: {request: a, count: 1, capture: {t: token}}}\n",
+			testHead + goodSpec + "  setup: {fill: {request: health, count: 1, capture: {t: token}}}\n",
 			[]string{`a.yaml:8: LoadTest hello: spec.setup.fill.capture.t: must begin with "."; write .token`},
 		},
 		"a metric of another tool": {
 			testHead + goodSpec + "  thresholds: [{metric: errorRate, max: 1%}]\n",
 			[]string{"overLimitGrants or falseDenials; did you mean failureRate?"},
+		},
+		"what belongs into http": {
+			testHead + strings.Replace(goodSpec, "http: {path: /health}", "path: /health, method: GET", 1),
+			[]string{"spec.requests[0].path: unknown field; did you mean http.path?", "spec.requests[0].method: unknown field; did you mean grpc.method or http.method?"},
+		},
+		"what belongs beside http": {
+			testHead + strings.Replace(goodSpec, "/health}", "/health, expect: {status: [200]}}", 1),
+			[]string{"spec.requests[0].http.expect: unknown field; did you mean spec.requests[0].expect?"},
 		},
 		"a field among few": {
 			testHead + goodSpec + "  audits: [{name: a, rateLimit: {key: a}}]\n",
@@ -87,7 +95,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		"a column that the rows of the file lack": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: \"email,age\\na@b,7\"}\n---\n" +
 				testHead + strings.Replace(goodSpec, "/health", `"/u/${emial}"`, 1) + "  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: users.csv}}]\n",
-			[]string{"a.yaml:11: LoadTest hello: spec.requests[0].path: nothing defines ${emial}; did you mean ${email}?"},
+			[]string{"a.yaml:11: LoadTest hello: spec.requests[0].http.path: nothing defines ${emial}; did you mean ${email}?"},
 		},
 		"a field that is missing": {
 			testHead + strings.Replace(goodSpec, "  target: {service: {name: shortener}}\n", "", 1),
@@ -99,11 +107,11 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"what only the operator refuses": {
 			testHead + strings.Replace(goodSpec, "users: 10,", `users: 1000000, ratePerUser: "999999999",`, 1),
-			[]string{"a.yaml:4: LoadTest hello: spec: the users of step 1000000 users send more than"},
+			[]string{"a.yaml:4: LoadTest hello: spec: the users of step 10 users send more than"},
 		},
 		"a second document": {
 			testHead + goodSpec + "---\n# of no interest\n---\n" + strings.Replace(testHead, "hello", "second", 1) + strings.Replace(goodSpec, "path", "paht", 1),
-			[]string{"a.yaml:16: LoadTest second: spec.requests[0].paht: unknown field; did you mean path?"},
+			[]string{"a.yaml:16: LoadTest second: spec.requests[0].http.paht: unknown field; did you mean path?"},
 		},
 		"an item of a list": {
 			"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(testHead+strings.Replace(goodSpec, "steps", "stepz", 1)), "\n", "\n  ") + "\n",

@@ -44,12 +44,12 @@ func TestText(t *testing.T) {
 	}
 }
 
-const small = "target: {url: \"https://api.example.com\"}\nrequests: [{path: /}]\n"
+const small = "target: {url: \"https://api.example.com\"}\nrequests: [{name: home, http: {path: /}}]\n"
 
 // What no policy would allow is an error; a target that this one does not allow is said,
 // and planned all the same.
 func TestPolicyAndRefusal(t *testing.T) {
-	lt := parse(t, small+"steps: [{rate: 10, duration: 1s}]")
+	lt := parse(t, small+"steps: [{name: 10/s, rate: 10, duration: 1s}]")
 	p, err := preview.New(lt, noRules(t), "", now)
 	if err != nil || !strings.Contains(p.Policy, "host api.example.com is not allowed") || p.Requests != 10 {
 		t.Errorf("%v, policy %q", err, p.Policy)
@@ -60,14 +60,14 @@ func TestPolicyAndRefusal(t *testing.T) {
 		t.Errorf("%v, policy %q of a host that is allowed", err, p.Policy)
 	}
 	var refusal preview.Refusal
-	if _, err := preview.New(parse(t, small+"steps: [{pause: 1s}]"), noRules(t), "", now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
+	if _, err := preview.New(parse(t, small+"steps: [{name: pause 1s, pause: 1s}]"), noRules(t), "", now); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "at least one step must send load") {
 		t.Errorf("error %v of a plan that sends nothing", err)
 	}
 }
 
 // The image of the release is allowed by any configuration, once it is known.
 func TestImageOfTheReleaseIsAllowed(t *testing.T) {
-	lt := parse(t, "target: {service: {name: api}}\nrequests: [{path: /}]\nsteps: [{rate: 10, duration: 1s}]\nworker: {image: registry.example.com/worker:v1}")
+	lt := parse(t, "target: {service: {name: api}}\nrequests: [{name: home, http: {path: /}}]\nsteps: [{name: 10/s, rate: 10, duration: 1s}]\nworker: {image: registry.example.com/worker:v1}")
 	for release, refused := range map[string]bool{"": true, "registry.example.com/worker:v2": true, "registry.example.com/worker:v1": false} {
 		p, err := preview.New(lt, noRules(t), release, now)
 		if err != nil || strings.Contains(p.Policy, "spec.worker.image") != refused {
@@ -78,7 +78,7 @@ func TestImageOfTheReleaseIsAllowed(t *testing.T) {
 
 // Whatever holds a run, what it will do is shown, and what holds it.
 func TestPreviewOfWhatIsHeld(t *testing.T) {
-	lt := parse(t, small+"suspend: true\nactiveDeadlineSeconds: 5\nsteps: [{rate: 10, duration: 10s}]")
+	lt := parse(t, small+"suspend: true\nactiveDeadlineSeconds: 5\nsteps: [{name: 10/s, rate: 10, duration: 10s}]")
 	before := lt.DeepCopy()
 	p, err := preview.New(lt, noRules(t), "", now)
 	if err != nil || p.Requests != 100 {
@@ -97,7 +97,7 @@ func TestPreviewOfWhatIsHeld(t *testing.T) {
 
 // A relative threshold names what it compares with: an earlier run, or the other target.
 func TestThresholdNamesWhatItComparesWith(t *testing.T) {
-	const relative = "steps: [{rate: 10, duration: 1s}]\nthresholds: [{metric: p95, maxIncrease: 5%}]\n"
+	const relative = "steps: [{name: 10/s, rate: 10, duration: 1s}]\nthresholds: [{metric: p95, maxIncrease: 5%}]\n"
 	for other, want := range map[string]string{
 		"baseline: {name: before}":                              "p95 at most 5% above the baseline",
 		"versus: {name: v3, target: {service: {name: api-v3}}}": "p95 at most 5% above the control",

@@ -15,7 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
-// Problem is a mistake, and the field that has it, such as spec.requests[0].path.
+// Problem is a mistake, and the field that has it, such as spec.requests[0].http.path.
 type Problem struct{ Field, Message string }
 
 // Keys returns the value of a key of a ConfigMap; false: it is not known here.
@@ -56,7 +56,7 @@ func questions(spec *v1alpha1.LoadTestSpec) []Problem {
 			field, read := fmt.Sprintf("spec.audits[%d].stored.read", i), &stored.Read
 			c.query(field+".http", read.HTTP)
 			c.call(field+".grpc", read.GRPC)
-			own = append(own, plan.QuestionHeaders(&v1alpha1.Preflight{HTTP: read.HTTP, GRPC: read.GRPC}))
+			own = append(own, read.OwnHeaders())
 		}
 	}
 	c.targetHeaders("spec.target.headers", spec.Target.Headers, own)
@@ -351,7 +351,7 @@ func (c *check) preflight(field string, list []v1alpha1.Preflight) {
 // ownHeaders are the headers that each question of preflight has of its own.
 func ownHeaders(list []v1alpha1.Preflight) (own [][]v1alpha1.Header) {
 	for i := range list {
-		own = append(own, plan.QuestionHeaders(&list[i]))
+		own = append(own, list[i].OwnHeaders())
 	}
 	return own
 }
@@ -372,7 +372,7 @@ func (c *check) targetHeaders(field string, headers []v1alpha1.Header, own [][]v
 
 // inherited are the names in the headers that a request has from the targets.
 func inherited(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) (names []string) {
-	own, headers := plan.RequestHeaders(r), spec.Target.Headers
+	own, headers := r.OwnHeaders(), spec.Target.Headers
 	if spec.Versus != nil {
 		headers = slices.Concat(headers, spec.Versus.Target.Headers)
 	}

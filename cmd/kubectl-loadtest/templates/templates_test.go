@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		"all variables": {spec: users + `requests: [{name: home, http: {path: "/${user}/${seq}/${worker}/${uuid}/${rand:1-9}/${email}/$${x}"}}]`},
 		"none is alike": {
 			spec: `requests: [{name: home, http: {path: "/${token}"}}]`,
-			want: []templates.Problem{{"spec.requests[0].path", "nothing defines ${token}; " + known}},
+			want: []templates.Problem{{"spec.requests[0].http.path", "nothing defines ${token}; " + known}},
 		},
 		"each place of a request": {
 			spec: users + `requests: [{name: home, http: {path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secretKeyRef: {name: a, key: b}}}], body: "${emial} ${emial}"}},
@@ -43,10 +43,10 @@ func TestCheck(t *testing.T) {
 target: {headers: [{name: C, value: "${emial}"}]}`,
 			want: []templates.Problem{
 				{"spec.target.headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
-				{"spec.requests[0].path", "nothing defines ${emial}; did you mean ${email}?"},
-				{"spec.requests[0].headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
-				{"spec.requests[0].body", "nothing defines ${emial}; did you mean ${email}?"},
-				{"spec.requests[1].bodyFrom", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[0].http.path", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[0].http.headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[0].http.body", "nothing defines ${emial}; did you mean ${email}?"},
+				{"spec.requests[1].http.bodyFrom", "nothing defines ${emial}; did you mean ${email}?"},
 			},
 		},
 		"each place of a call": {
@@ -59,17 +59,17 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 		},
 		"a single dollar sign": {
 			spec: `requests: [{name: home, http: {path: "/$x"}}]`,
-			want: []templates.Problem{{"spec.requests[0].path", "a single $; write $$ for a dollar sign"}},
+			want: []templates.Problem{{"spec.requests[0].http.path", "a single $; write $$ for a dollar sign"}},
 		},
 		"rows that are not known may have any column": {
-			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: other}}]\nrequests: [{path: \"/${token}\"}]",
+			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: other}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
 		},
 		"columns of lines of JSON": {
-			spec: "data: [{name: a, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{path: \"/${email}/${age}\"}]",
-			want: []templates.Problem{{"spec.requests[0].path", "nothing defines ${age}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${email} and ${rand:a-b}; write $$ for a dollar sign"}},
+			spec: "data: [{name: a, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{name: home, http: {path: \"/${email}/${age}\"}}]",
+			want: []templates.Problem{{"spec.requests[0].http.path", "nothing defines ${age}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${email} and ${rand:a-b}; write $$ for a dollar sign"}},
 		},
 		"rows that cannot be read": {
-			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: empty.csv}}]\nrequests: [{path: \"/${token}\"}]",
+			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: empty.csv}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
 			want: []templates.Problem{{"spec.data[0]", `data "a", file empty.csv: is empty: its first line must have the names of the columns`}},
 		},
 		"what the setup captures": {
@@ -104,9 +104,9 @@ preflight: [{http: {path: "/${email}", headers: [{name: A, value: "${age}"}]}}]
 versus: {target: {}, preflight: [{grpc: {method: a.B/C, message: {x: "${email}"}}}]}
 audits: [{name: a, stored: {read: {http: {path: "/${email}"}}, value: .a, requests: [a]}}]`,
 			want: []templates.Problem{
-				{"spec.preflight[0].request.path", "nothing defines ${email}; " + known},
-				{"spec.preflight[0].request.headers[0].value", "nothing defines ${age}; " + known},
-				{"spec.audits[0].stored.read.path", "nothing defines ${email}; " + known},
+				{"spec.preflight[0].http.path", "nothing defines ${email}; " + known},
+				{"spec.preflight[0].http.headers[0].value", "nothing defines ${age}; " + known},
+				{"spec.audits[0].stored.read.http.path", "nothing defines ${email}; " + known},
 				{"spec.versus.preflight[0].grpc.message.x", "nothing defines ${email}; " + known},
 			},
 		},
@@ -127,7 +127,7 @@ preflight: [{http: {headers: [{name: a, value: "1"}]}}]`,
 			},
 		},
 		"a column of two tables": {
-			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: users.csv}}, {name: b, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{}]",
+			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: users.csv}}, {name: b, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{name: home, http: {}}]",
 			want: []templates.Problem{{"spec.data[1]", "email is a column of another table too: a column belongs to one table only"}},
 		},
 		"a header that preflight has too": {
@@ -143,7 +143,7 @@ preflight: [{http: {}}]`,
 
 func TestCheckJSONBodies(t *testing.T) {
 	wrong := func(why string) []templates.Problem {
-		return []templates.Problem{{"spec.requests[0].body", "is no JSON, as its Content-Type says it is: " + why}}
+		return []templates.Problem{{"spec.requests[0].http.body", "is no JSON, as its Content-Type says it is: " + why}}
 	}
 	for name, tt := range map[string]struct {
 		header, body, more string
@@ -164,7 +164,7 @@ func TestCheckJSONBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := `data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: unknown}}]`
-			checkSpec(t, data+"\nrequests:\n- {headers: [{name: content-type, value: '"+tt.header+"'}], body: '"+tt.body+"', "+tt.more+"}", tt.want)
+			checkSpec(t, data+"\nrequests:\n- {name: home, http: {headers: [{name: content-type, value: '"+tt.header+"'}], body: '"+tt.body+"'}, "+tt.more+"}", tt.want)
 		})
 	}
 }

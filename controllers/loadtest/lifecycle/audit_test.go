@@ -23,7 +23,7 @@ func TestNoMoreIsStoredThanIsUnknown(t *testing.T) {
 	tight := 0
 	for i := range 500 {
 		users := rng.Int32N(30) + 1
-		f := newFleet(t, rng, v1alpha1.Step{
+		f := newFleet(t, rng, v1alpha1.Step{Name: "steady",
 			Users: &users, RatePerUser: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(4) + 1))), Duration: &metav1.Duration{Duration: time.Second},
 		})
 		f.lt.Spec.Requests[0].Name, f.lt.Spec.Requests[0].Items = "append", 10

@@ -156,7 +156,7 @@ func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 	seen := one(exchange.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(2), Reporting: 1, Until: began.Add(20 * time.Second)}
 	d := lifecycle.Decide(limited(0), policy.Rules{}, seen, began.Add(20*time.Second))
-	want := "InvalidResult: step 1 users: measured 2 requests, the spec has 1 and the status 1"
+	want := "InvalidResult: step one: measured 2 requests, the spec has 1 and the status 1"
 	if diff := cmp.Diff(want, failure(d.Status)); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}

@@ -157,6 +157,6 @@ func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
 	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
 	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
 		slices.ContainsFunc(spec.Preflight, func(p v1alpha1.Preflight) bool {
-			return slices.ContainsFunc(plan.QuestionHeaders(&p), isClient)
+			return slices.ContainsFunc(p.OwnHeaders(), isClient)
 		})
 }

@@ -175,11 +175,13 @@ func client(header string) []v1alpha1.Header {
 // begins 10 s after all that was before.
 func limited(step int) *v1alpha1.LoadTest {
 	instant := func(d time.Duration) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(began.Add(d))) }
-	users := v1alpha1.Step{Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
+	users := func(name string) v1alpha1.Step {
+		return v1alpha1.Step{Name: name, Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
+	}
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
 		Target:   v1alpha1.Target{URL: "http://ratelimiter"},
 		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-		Steps:    []v1alpha1.Step{users, users},
+		Steps:    []v1alpha1.Step{users("one"), users("two")},
 		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
 	}}
 	lt.Status = v1alpha1.LoadTestStatus{

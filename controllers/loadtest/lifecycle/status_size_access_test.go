@@ -29,8 +29,8 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 	}{
 		"few":                          {1, 0, 63_000, ""},
 		"many, and room for them":      {320, 320, 10_000, ""},
-		"many, and none":               {320, 0, 64_600, refused + "15 KiB, but the LoadTest has 4 KiB left; use fewer steps"},
-		"many of two targets":          {160, 320, 59_600, refused + "22 KiB, but the LoadTest has 9 KiB left"},
+		"many, and none":               {320, 0, 64_600, refused + "15 KiB, but the LoadTest has 3 KiB left; use fewer steps"},
+		"many of two targets":          {160, 320, 59_600, refused + "22 KiB, but the LoadTest has 8 KiB left"},
 		"no room for anything already": {1, 0, 120_000, "spec: the results of load steps x types of request"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,10 +22,10 @@ func crowded(steps, types, body int) *v1alpha1.LoadTest {
 	second := &metav1.Duration{Duration: time.Second}
 	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}}}
 	for i := range types {
-		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Name: "home", Type: fmt.Sprint("type", i), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", body)}})
+		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Name: fmt.Sprint(i), Type: fmt.Sprint("type", i), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", body)}})
 	}
-	for range steps {
-		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Users: ptr.To[int32](1), Duration: second})
+	for i := range steps {
+		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Name: fmt.Sprint(i), Users: ptr.To[int32](1), Duration: second})
 	}
 	return lt
 }
@@ -41,18 +41,18 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 		"the most types":             {crowded(30, 32, 0), ""},
 		"the most steps and many types": {
 			crowded(128, 32, 0),
-			"spec: the results of load steps x types of request (128 x 32) take up to 4757 KiB, " +
-				"and the spec and the metadata 4 KiB; a LoadTest can hold 1200 KiB: " + way,
+			"spec: the results of load steps x types of request (128 x 32) take up to 4756 KiB, " +
+				"and the spec and the metadata 6 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 		"long bodies": {
 			crowded(1, 19, 65_536),
-			"spec: the results of load steps x types of request (1 x 19) take up to 45 KiB, " +
-				"and the spec and the metadata 1216 KiB; a LoadTest can hold 1200 KiB: " + way,
+			"spec: the results of load steps x types of request (1 x 19) take up to 44 KiB, " +
+				"and the spec and the metadata 1217 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 		"long annotations": {
 			but(crowded(30, 32, 0), func(lt *v1alpha1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
-			"spec: the results of load steps x types of request (30 x 32) take up to 1131 KiB, " +
-				"and the spec and the metadata 245 KiB; a LoadTest can hold 1200 KiB: " + way,
+			"spec: the results of load steps x types of request (30 x 32) take up to 1130 KiB, " +
+				"and the spec and the metadata 246 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 	}
 	for name, tc := range tests {
@@ -78,7 +78,7 @@ func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 // which the same room is left from the beginning to the end.
 func TestRoomIgnoresManagedFieldsAndStatus(t *testing.T) {
 	lt := crowded(3, 1, 0)
-	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Pause: &metav1.Duration{Duration: time.Second}})
+	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Name: "rest", Pause: &metav1.Duration{Duration: time.Second}})
 	steps := plan.Steps(&lt.Spec)
 	room := lifecycle.Room(lt, steps)
 	lt.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}

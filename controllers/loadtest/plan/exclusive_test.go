@@ -21,16 +21,16 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 	for fields, want := range map[string]string{
 		"ladder: {users: [1], duration: 1s}, " + noSteps: "",
 		search + noSteps: "",
-		search + "ladder: {users: [1], duration: 1s}, " + noSteps:       searched,
-		search + "steps: [{users: 10, duration: 1s}]":                   searched,
-		search + "repetitions: 2, " + noSteps:                           searched,
-		versus:                                                          "",
-		versus + search + noSteps:                                       compared,
-		versus + "baseline: {name: a}":                                  compared,
-		versus + "audits: [{name: a}]":                                  compared,
-		"steps: [{users: 10, rampTo: 1, ratePerUser: 1, duration: 1s}]": "",
-		`steps: [{name: 10 to 1.5 users, users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`: ramped,
-		"steps: [{users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]":                      ramped,
+		search + "ladder: {users: [1], duration: 1s}, " + noSteps:     searched,
+		search + "steps: [{name: 10 users, users: 10, duration: 1s}]": searched,
+		search + "repetitions: 2, " + noSteps:                         searched,
+		versus:                                                        "",
+		versus + search + noSteps:                                     compared,
+		versus + "baseline: {name: a}":                                compared,
+		versus + "audits: [{name: a}]":                                compared,
+		"steps: [{name: 10 to 1 users, users: 10, rampTo: 1, ratePerUser: 1, duration: 1s}]":             "",
+		`steps: [{name: 10 to 1.5 users, users: 10, rampTo: "1.5", ratePerUser: 1, duration: 1s}]`:       ramped,
+		"steps: [{name: 10 to 1000001 users, users: 10, rampTo: 1000001, ratePerUser: 1, duration: 1s}]": ramped,
 	} {
 		_, refusal := plan.New(loadTest(yamlSpec(t, "{"+fields+"}")), policy.Everything())
 		if got := message(refusal); got != want {

@@ -54,17 +54,17 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 		r := httpOf(&spec.Requests[i])
 		add(sourceFile(r.BodyFrom))
 		add(targetsFile(r.TargetsFrom))
-		for _, h := range RequestHeaders(&spec.Requests[i]) {
+		for _, h := range spec.Requests[i].OwnHeaders() {
 			add(headerFile(&h))
 		}
 	}
 	for _, q := range questions(spec) {
-		for _, h := range QuestionHeaders(q.Preflight) {
+		for _, h := range q.OwnHeaders() {
 			add(headerFile(&h))
 		}
 	}
 	for _, a := range spec.StoredAudits() {
-		for _, h := range headersOf(a.Stored.Read.HTTP, a.Stored.Read.GRPC) {
+		for _, h := range a.Stored.Read.OwnHeaders() {
 			add(headerFile(&h))
 		}
 	}

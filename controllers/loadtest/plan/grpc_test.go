@@ -34,7 +34,7 @@ func calling() *v1alpha1.LoadTest {
 			{Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "shop"}}},
 		},
 	}, Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}}}}
-	lt.Spec.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+	lt.Spec.Steps = []v1alpha1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
 	lt.Status.TargetURL = "http://shop.demo.svc:80"
 	lt.Status.Workers.Desired = 1
 	return lt
@@ -49,7 +49,7 @@ func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
 		t.Errorf("the descriptors are in %s", got)
 	}
 	r := a.GetRequests()[0]
-	if r.GetCall().GetMethod() != "shop.v1.Cart/Add" || messagesIn(r) != `{"item": "${user}"}` || r.GetName() != "shop.v1.Cart/Add" || r.GetType() != "Call" {
+	if r.GetCall().GetMethod() != "shop.v1.Cart/Add" || messagesIn(r) != `{"item": "${user}"}` || r.GetName() != "home" || r.GetType() != "Call" {
 		t.Errorf("the request is %v", r)
 	}
 	same.As(t, "expected statuses", []int32{0, 5}, r.GetExpectedStatus())
@@ -174,12 +174,12 @@ func TestMessageThatIsTooLongIsRefused(t *testing.T) {
 	long := &v1alpha1.Call{Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 64<<10) + `"}`)}}
 	just := &v1alpha1.Call{Method: long.Method, Message: &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 64<<10-2) + `"`)}}
 	for field, set := range map[string]func(*v1alpha1.LoadTestSpec){
-		"audits[2].stored": func(s *v1alpha1.LoadTestSpec) {
+		"audits[2].stored.read": func(s *v1alpha1.LoadTestSpec) {
 			s.Audits = []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{}}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: just}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: long}}}}
 		},
 		"requests[0]":  func(s *v1alpha1.LoadTestSpec) { s.Requests[0].GRPC = long },
 		"preflight[1]": func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {GRPC: long}} },
-		"audits[1].stored": func(s *v1alpha1.LoadTestSpec) {
+		"audits[1].stored.read": func(s *v1alpha1.LoadTestSpec) {
 			s.Audits = []v1alpha1.Audit{{RateLimit: &v1alpha1.RateLimit{}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: long}}}}
 		},
 		"versus.preflight[0]": func(s *v1alpha1.LoadTestSpec) {

@@ -20,7 +20,7 @@ func shop(s *v1alpha1.LoadTestSpec) {
 	s.Journeys = []v1alpha1.Journey{{Name: "shop", User: &v1alpha1.JourneyUser{Data: "accounts"}, TimeLimit: duration(30 * time.Second), Steps: []v1alpha1.JourneyStep{
 		{Request: "login", Capture: map[string]v1alpha1.JSONPath{"token": ".token"}}, {Think: "1s-3s"}, {Request: "buy", Times: 2},
 	}}}
-	s.Steps = []v1alpha1.Step{{Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
+	s.Steps = []v1alpha1.Step{{Name: "2 users x 10", Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
 }
 
 func TestJourneysAreAssigned(t *testing.T) {

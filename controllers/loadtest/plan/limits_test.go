@@ -65,7 +65,7 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 		}
 	}
 	long := func(d time.Duration, repetitions int32) func(*v1alpha1.LoadTestSpec) {
-		return with(stepsOf(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(d)}, v1alpha1.Step{Pause: duration(5 * time.Minute)}),
+		return with(stepsOf(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(d)}, v1alpha1.Step{Name: "rest", Pause: duration(5 * time.Minute)}),
 			func(s *v1alpha1.LoadTestSpec) { s.Repetitions = repetitions })
 	}
 	tests := map[string]struct {
@@ -82,13 +82,13 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users at the end of a ramp": {
-			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
-			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
+			refused:  stepsOf(v1alpha1.Step{Name: "1 to 1001 users", Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1alpha1.Step{Name: "1 to 1000 users", Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
 			want:     "spec.steps[0]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of a burst": {
-			refused:  stepsOf(v1alpha1.Step{Pause: duration(time.Second)}, v1alpha1.Step{Users: ptr(int32(1001)), RequestsPerUser: ptr(int32(1))}),
-			accepted: stepsOf(v1alpha1.Step{Pause: duration(time.Second)}, v1alpha1.Step{Users: ptr(int32(1000)), RequestsPerUser: ptr(int32(1))}),
+			refused:  stepsOf(v1alpha1.Step{Name: "rest", Pause: duration(time.Second)}, v1alpha1.Step{Name: "1001 users x 1", Users: ptr(int32(1001)), RequestsPerUser: ptr(int32(1))}),
+			accepted: stepsOf(v1alpha1.Step{Name: "rest", Pause: duration(time.Second)}, v1alpha1.Step{Name: "1000 users x 1", Users: ptr(int32(1000)), RequestsPerUser: ptr(int32(1))}),
 			want:     "spec.steps[1]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of a search": {
@@ -101,8 +101,8 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"a rate at the end of a ramp": {
-			refused:  stepsOf(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
-			accepted: stepsOf(v1alpha1.Step{Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
+			refused:  stepsOf(v1alpha1.Step{Name: "1/s to 600/s", Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1alpha1.Step{Name: "1/s to 500/s", Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
 			want:     "spec.steps[0]: 600 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"a rate of a search": {
@@ -115,8 +115,8 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec.ladder.users[0]: 400 users with ratePerUser 1.5 send 600 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 333 users.",
 		},
 		"the rate of users at the end of a ramp": {
-			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("251"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
-			accepted: stepsOf(v1alpha1.Step{Users: ptr(int32(1)), RampTo: decimal("250"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
+			refused:  stepsOf(v1alpha1.Step{Name: "1 to 251 users", Users: ptr(int32(1)), RampTo: decimal("251"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1alpha1.Step{Name: "1 to 250 users", Users: ptr(int32(1)), RampTo: decimal("250"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
 			want:     "spec.steps[0]: 251 users with ratePerUser 2 send 502 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 250 users.",
 		},
 		"bytes of a rate": {
@@ -152,7 +152,7 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec.ladder.users[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 requests per second, or set spec.parallelism.",
 		},
 		"a time that no number holds": {
-			refused:  stepsOf(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)}, v1alpha1.Step{Pause: duration(2e6 * time.Hour)}, v1alpha1.Step{Pause: duration(2e6 * time.Hour)}),
+			refused:  stepsOf(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)}, v1alpha1.Step{Name: "rest", Pause: duration(2e6 * time.Hour)}, v1alpha1.Step{Name: "rest (2)", Pause: duration(2e6 * time.Hour)}),
 			accepted: func(s *v1alpha1.LoadTestSpec) { long(30*time.Minute, 1)(s); s.StartDeadlineSeconds = ptr(int64(7200)) },
 			want:     "spec: the plan takes up to 2562047h47m16.854775807s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
@@ -205,7 +205,7 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 	}
 	for name, body := range map[string]string{"one journey": "journeys: [{name: a, steps: [{request: a}]}]", "a call": "requests: [{name: a, grpc: {method: a.B/C, message: LONG}}]"} {
 		other := yamlSpec(t, strings.ReplaceAll(body, "LONG", `"`+strings.Repeat("x", 1<<10)+`"`))
-		other.Ladder, other.Steps = nil, []v1alpha1.Step{{Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
+		other.Ladder, other.Steps = nil, []v1alpha1.Step{{Name: "20 users", Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
 		if len(other.Journeys) > 0 {
 			other.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b", Weight: ptr(int32(0)), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", 1<<10)}}}
 		}
@@ -213,7 +213,7 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 			t.Errorf("%s: 20 requests a second of 1 KiB: %v", name, refusal)
 		}
 	}
-	rare := yamlSpec(t, "requests: [{name: a}, {name: b, weight: 0}]")
+	rare := yamlSpec(t, "requests: [{name: a, http: {}}, {name: b, weight: 0, http: {}}]")
 	rare.Requests[1].HTTP.Body, rare.Steps[0].RatePerUser = strings.Repeat("x", 1<<20), decimal("20")
 	if _, refusal := plan.New(loadTest(rare), limited()); refusal != nil {
 		t.Errorf("a body that is not sent: %v", refusal)

@@ -67,9 +67,9 @@ func fullModel() *v1alpha1.LoadTestSpec {
 		},
 		RandomSeed: ptr(int64(7)),
 		Steps: []v1alpha1.Step{
-			{Rate: decimal("10"), RampTo: decimal("30"), Duration: duration(3 * time.Second), WarmUp: duration(time.Second)},
-			{Rate: decimal("10"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(3 * time.Second)},
-			{Users: ptr(int32(5)), Duration: duration(time.Second), WarmUp: duration(2 * time.Second)},
+			{Name: "10/s to 30/s", Rate: decimal("10"), RampTo: decimal("30"), Duration: duration(3 * time.Second), WarmUp: duration(time.Second)},
+			{Name: "10/s", Rate: decimal("10"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(3 * time.Second)},
+			{Name: "5 users", Users: ptr(int32(5)), Duration: duration(time.Second), WarmUp: duration(2 * time.Second)},
 		},
 		Parallelism: ptr(int32(4)),
 	}

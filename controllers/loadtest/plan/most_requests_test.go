@@ -40,7 +40,7 @@ func TestMostRequestsOfAStep(t *testing.T) {
 
 // Each time is counted once, however many thresholds have it.
 func TestWorkersCountWhatIsAnsweredInTime(t *testing.T) {
-	s := withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+	s := withSteps(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
 	for _, within := range []time.Duration{time.Second, 0, 100 * time.Millisecond, time.Second} {
 		threshold := v1alpha1.Threshold{Metric: "p95"}
 		if within > 0 {

@@ -97,27 +97,3 @@ func PreflightNames(questions []v1alpha1.Preflight) []string {
 	}
 	return names
 }
-
-// QuestionHeaders are the headers, or the metadata, that a question has of its own.
-func QuestionHeaders(p *v1alpha1.Preflight) []v1alpha1.Header {
-	return headersOf(p.HTTP, p.GRPC)
-}
-
-// RequestHeaders are the headers, or the metadata, that a request has of its own.
-func RequestHeaders(r *v1alpha1.Request) []v1alpha1.Header {
-	if r.GRPC != nil {
-		return r.GRPC.Metadata
-	}
-	return httpOf(r).Headers
-}
-
-// headersOf are those of a query, or the metadata of a call; either may be nil.
-func headersOf(q *v1alpha1.Query, c *v1alpha1.Call) []v1alpha1.Header {
-	switch {
-	case q != nil:
-		return q.Headers
-	case c != nil:
-		return c.Metadata
-	}
-	return nil
-}

@@ -47,7 +47,7 @@ func TestHitsOfArrivals(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			steps := plan.Steps(withSteps(v1alpha1.Step{Rate: decimal(tc.rate), Duration: duration(tc.duration)}))
+			steps := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: decimal(tc.rate), Duration: duration(tc.duration)}))
 			if got := steps[0].Load.Requests; got != tc.want {
 				t.Errorf("%d hits, want %d", got, tc.want)
 			}
@@ -61,7 +61,7 @@ func TestHitsAreThoseDueBeforeTheEnd(t *testing.T) {
 	property := func(micros uint32, nanos uint32) bool {
 		rate := v1alpha1.NewDecimal(big.NewRat(int64(micros)+1, 1_000_000).FloatString(6))
 		d := time.Duration(nanos) + 100*time.Millisecond
-		total := plan.Steps(withSteps(v1alpha1.Step{Rate: &rate, Duration: duration(d)}))[0].Load.Requests
+		total := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: &rate, Duration: duration(d)}))[0].Load.Requests
 		due := func(i int64) *big.Rat { // nanoseconds
 			return new(big.Rat).Mul(big.NewRat(i, int64(micros)+1), big.NewRat(1_000_000_000_000_000, 1))
 		}
@@ -91,7 +91,7 @@ func TestHitsOfRamps(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			step := plan.Steps(withSteps(v1alpha1.Step{Rate: decimal(tc.from), RampTo: decimal(tc.to), Duration: duration(tc.duration)}))[0]
+			step := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: decimal(tc.from), RampTo: decimal(tc.to), Duration: duration(tc.duration)}))[0]
 			if step.Load.Requests != tc.want {
 				t.Errorf("%d hits, want %d", step.Load.Requests, tc.want)
 			}
@@ -108,7 +108,7 @@ func TestHitsOfRampsAreThoseDueBeforeTheEnd(t *testing.T) {
 	}
 	property := func(from, to, nanos uint32) bool {
 		a, b, d := int64(from)+1, int64(to)+1, int64(nanos)+int64(100*time.Millisecond)
-		total := plan.Steps(withSteps(v1alpha1.Step{Rate: decimalOf(a), RampTo: decimalOf(b), Duration: duration(time.Duration(d))}))[0].Load.Requests
+		total := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: decimalOf(a), RampTo: decimalOf(b), Duration: duration(time.Duration(d))}))[0].Load.Requests
 		// H(d) of the formula in requests, from rates and seconds as they stand there.
 		rateA, rateB, end := big.NewRat(a, 1_000_000), big.NewRat(b, 1_000_000), big.NewRat(d, int64(time.Second))
 		linear := new(big.Rat).Mul(rateA, end)
@@ -124,7 +124,7 @@ func TestHitsOfRampsAreThoseDueBeforeTheEnd(t *testing.T) {
 }
 
 func TestPoissonArrivalsAreNotCountedBeforehand(t *testing.T) {
-	load := plan.Steps(withSteps(v1alpha1.Step{Rate: decimal("5"), RampTo: decimal("9"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}))[0].Load
+	load := plan.Steps(withSteps(v1alpha1.Step{Name: "5/s to 9/s", Rate: decimal("5"), RampTo: decimal("9"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}))[0].Load
 	if load.Requests != 0 || load.Arrivals != v1alpha1.ArrivalsPoisson || !load.IsScheduled() {
 		t.Errorf("%d requests, arrivals %s, scheduled %t; want 0, Poisson, true", load.Requests, load.Arrivals, load.IsScheduled())
 	}

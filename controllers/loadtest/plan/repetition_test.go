@@ -62,13 +62,13 @@ func TestRepetitions(t *testing.T) {
 		},
 		"a burst, a pause and arrivals": {
 			spec: repeated(2, withSteps(
-				v1alpha1.Step{Users: ptr(int32(5)), RequestsPerUser: ptr(int32(4))},
-				v1alpha1.Step{Pause: duration(time.Second)},
+				v1alpha1.Step{Name: "5 users x 4", Users: ptr(int32(5)), RequestsPerUser: ptr(int32(4))},
+				v1alpha1.Step{Name: "rest", Pause: duration(time.Second)},
 				v1alpha1.Step{Name: "even", Rate: decimal("5"), Duration: duration(2 * time.Second)},
 			)),
 			want: []v1alpha1.StepStatus{
-				of(1, step("5 users x 4", 1, 215*time.Second, five)), of(1, pause("pause 1s", 2, time.Second)), of(1, step("even", 3, limit, even)),
-				of(2, step("5 users x 4 (2)", 1, 215*time.Second, five)), of(2, pause("pause 1s (2)", 2, time.Second)), of(2, step("even (2)", 3, limit, even)),
+				of(1, step("5 users x 4", 1, 215*time.Second, five)), of(1, pause("rest", 2, time.Second)), of(1, step("even", 3, limit, even)),
+				of(2, step("5 users x 4 (2)", 1, 215*time.Second, five)), of(2, pause("rest (2)", 2, time.Second)), of(2, step("even (2)", 3, limit, even)),
 			},
 		},
 		"of nothing":                             {spec: repeated(2, withSteps()), want: []v1alpha1.StepStatus{}},
@@ -99,10 +99,6 @@ func TestNamesOfRepetitions(t *testing.T) {
 			repeated(2, withSteps(users("x (2)"), users("x"))),
 			[]string{"x (2)", "x", "x (2) (2)", "x (3)"},
 		},
-		"defaults that are numbered already": {
-			repeated(2, withSteps(users(""), users(""))),
-			[]string{"7 users", "7 users (2)", "7 users (3)", "7 users (2) (2)"},
-		},
 		"a rung that comes twice": {
 			repeated(2, rungs(false, 5, 5)),
 			[]string{"5", "5 (2)", "5 (3)", "5 (2) (2)"},
@@ -130,12 +126,12 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 		s := repeated(int32(count%8)+1, withSteps())
 		given := map[string]bool{}
 		for i, n := range lengths[:min(len(lengths), 8)] {
-			step := v1alpha1.Step{Name: strings.Repeat("x", int(n%64)), Users: ptr(int32(n) + 1), Duration: duration(time.Second)}
+			step := v1alpha1.Step{Name: strings.Repeat("x", int(n%63)+1), Users: ptr(int32(n) + 1), Duration: duration(time.Second)}
 			if pauses && i%2 == 1 {
 				step.Users, step.Duration, step.Pause = nil, nil, duration(time.Second)
 			}
 			if given[step.Name] {
-				step.Name = ""
+				step.Name = fmt.Sprint(i) // as the API requires
 			}
 			given[step.Name] = true
 			s.Steps = append(s.Steps, step)

@@ -18,11 +18,11 @@ func TestRequestsOfTheWorkersAddUp(t *testing.T) {
 		perSecond := v1alpha1.NewDecimal(fmt.Sprintf("%d.%03d", rate/1000, rate%1000+1))
 		length, before := duration(time.Duration(millis)*time.Millisecond+time.Second), duration(time.Duration(warmUp)*time.Millisecond)
 		for _, step := range plan.Steps(withSteps(
-			v1alpha1.Step{Users: &u, RatePerUser: &perSecond, Duration: length, WarmUp: before},
-			v1alpha1.Step{Users: &u, RequestsPerUser: &e},
-			v1alpha1.Step{Rate: &perSecond, Duration: length, WarmUp: before},
-			v1alpha1.Step{Rate: &perSecond, RampTo: decimal("70"), Duration: length},
-			v1alpha1.Step{Users: &u, RampTo: decimal("37"), RatePerUser: &perSecond, Duration: length, WarmUp: before},
+			v1alpha1.Step{Name: "steady", Users: &u, RatePerUser: &perSecond, Duration: length, WarmUp: before},
+			v1alpha1.Step{Name: "steady (2)", Users: &u, RequestsPerUser: &e},
+			v1alpha1.Step{Name: "steady (3)", Rate: &perSecond, Duration: length, WarmUp: before},
+			v1alpha1.Step{Name: "steady (4)", Rate: &perSecond, RampTo: decimal("70"), Duration: length},
+			v1alpha1.Step{Name: "steady (5)", Users: &u, RampTo: decimal("37"), RatePerUser: &perSecond, Duration: length, WarmUp: before},
 		)) {
 			sum, n := int64(0), int32(workers%20)+1
 			for w := range n {
@@ -46,8 +46,8 @@ func TestRequestsOfTheWorkersAddUp(t *testing.T) {
 func TestRequestsThatAreNotPlannedAreNotKnown(t *testing.T) {
 	two := int32(2)
 	for _, step := range plan.Steps(withSteps(
-		v1alpha1.Step{Users: &two, Duration: duration(time.Second)},
-		v1alpha1.Step{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "steady", Users: &two, Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Second)},
 	)) {
 		if n, known := plan.Requests(&step.Load, 0, 2); known {
 			t.Errorf("step %s: %d requests are planned, want none", step.Name, n)
@@ -74,10 +74,10 @@ func TestWarmUpTakesUsersTurns(t *testing.T) {
 func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
 	one, most := int32(1), int32(1_000_000)
 	steps := plan.Steps(withSteps(
-		v1alpha1.Step{Users: &one, RatePerUser: decimal("3"), Duration: duration(time.Second)},
-		v1alpha1.Step{Users: &most, RatePerUser: decimal("1000"), Duration: duration(time.Second)},
-		v1alpha1.Step{Users: &most, RampTo: decimal("1000000"), RatePerUser: decimal("1"), Duration: duration(time.Second)},
-		v1alpha1.Step{Users: ptr(int32(4)), RampTo: decimal("4"), RatePerUser: decimal("0.000001"), Duration: duration(1_000_000 * time.Second)},
+		v1alpha1.Step{Name: "steady", Users: &one, RatePerUser: decimal("3"), Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "steady (2)", Users: &most, RatePerUser: decimal("1000"), Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "steady (3)", Users: &most, RampTo: decimal("1000000"), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "4 to 4 users", Users: ptr(int32(4)), RampTo: decimal("4"), RatePerUser: decimal("0.000001"), Duration: duration(1_000_000 * time.Second)},
 	))
 	for i, want := range []int64{3, 500_000_000, 500_000, 2} {
 		if n, known := plan.Requests(&steps[i].Load, 0, 2); n != want || !known {

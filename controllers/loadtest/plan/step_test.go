@@ -90,15 +90,15 @@ func TestSteps(t *testing.T) {
 		},
 		"burst, pause and arrivals": {
 			spec: withSteps(
-				v1alpha1.Step{Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
-				v1alpha1.Step{Pause: duration(time.Second)},
-				v1alpha1.Step{Rate: decimal("5"), Duration: duration(3 * time.Second)},
-				v1alpha1.Step{Users: ptr(int32(1000)), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "50 users x 4", Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
+				v1alpha1.Step{Name: "rest", Pause: duration(time.Second)},
+				v1alpha1.Step{Name: "5/s", Rate: decimal("5"), Duration: duration(3 * time.Second)},
+				v1alpha1.Step{Name: "1000 users", Users: ptr(int32(1000)), Duration: duration(time.Minute)},
 				v1alpha1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
 			),
 			want: []v1alpha1.StepStatus{
 				step("50 users x 4", 1, 215*time.Second, load{Users: 50, RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + plan.BurstSlack), Requests: 200}),
-				pause("pause 1s", 2, time.Second),
+				pause("rest", 2, time.Second),
 				step("5/s", 3, 93*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
 				step("1000 users", 4, 150*time.Second, load{Users: 1000, Duration: duration(time.Minute)}),
 				step("paced", 5, 150*time.Second, load{Users: 3, RatePerUser: decimal("2"), Duration: duration(time.Minute), Requests: 360}),
@@ -106,9 +106,9 @@ func TestSteps(t *testing.T) {
 		},
 		"warm-ups come before, ramps and random arrivals": {
 			spec: withSteps(
-				v1alpha1.Step{Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
-				v1alpha1.Step{Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
-				v1alpha1.Step{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, WarmUp: duration(0), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "3 users", Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "0.5/s to 20/s", Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, WarmUp: duration(0), Duration: duration(time.Minute)},
 				v1alpha1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute)},
 			),
 			want: []v1alpha1.StepStatus{
@@ -132,8 +132,8 @@ func TestSteps(t *testing.T) {
 		},
 		"ramps of users": {
 			spec: withSteps(
-				v1alpha1.Step{Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
-				v1alpha1.Step{Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
+				v1alpha1.Step{Name: "10 to 1000 users", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "10 to 1000 users (2)", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
 				// Users 0 and 1 send 12 requests each; of the other two, which take part for 9 s
 				// and 3 s, the first is due 0.236 and 0.854 s after the beginning of a second.
 				v1alpha1.Step{Name: "up", Users: ptr(int32(2)), RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
@@ -148,8 +148,8 @@ func TestSteps(t *testing.T) {
 		},
 		"users who think": {
 			spec: withSteps(
-				v1alpha1.Step{Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
-				v1alpha1.Step{Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
+				v1alpha1.Step{Name: "3 users", Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
+				v1alpha1.Step{Name: "3 users x 4", Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
 			),
 			want: []v1alpha1.StepStatus{
 				step("3 users", 1, 150*time.Second, load{Users: 3, Think: "1s-3s", Duration: duration(time.Minute)}),
@@ -178,32 +178,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestStepNamesAreUnique(t *testing.T) {
-	users := func(name string) v1alpha1.Step {
-		return v1alpha1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
-	}
-	tests := map[string]struct {
-		steps []v1alpha1.Step
-		want  []string
-	}{
-		"defaults are numbered":               {[]v1alpha1.Step{users(""), users(""), users("")}, []string{"7 users", "7 users (2)", "7 users (3)"}},
-		"a default gives way to a given name": {[]v1alpha1.Step{users(""), users("7 users")}, []string{"7 users (2)", "7 users"}},
-		"pauses read well": {
-			[]v1alpha1.Step{{Pause: duration(time.Minute)}, {Pause: duration(90 * time.Second)}, {Pause: duration(time.Hour)}, {Pause: duration(2 * time.Hour)}, {Pause: duration(time.Hour + time.Second)}, {Pause: duration(10 * time.Minute)}},
-			[]string{"pause 1m", "pause 1m30s", "pause 1h", "pause 2h", "pause 1h0m1s", "pause 10m"},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, s := range plan.Steps(withSteps(tc.steps...)) {
-				got = append(got, s.Name)
-			}
-			same.As(t, "names", tc.want, got)
-		})
-	}
-}
-
 // The longest ladder fits the bound that the API puts on status.steps, and the
 // longest names fit the one on a step's name.
 func TestStepsFitTheStatus(t *testing.T) {
@@ -226,11 +200,11 @@ func TestStepsFitTheStatus(t *testing.T) {
 
 func TestKindsOfLoad(t *testing.T) {
 	steps := plan.Steps(withSteps(
-		v1alpha1.Step{Pause: duration(time.Second)},
-		v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)},
-		v1alpha1.Step{Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
-		v1alpha1.Step{Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
-		v1alpha1.Step{Rate: decimal("1"), Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "rest", Pause: duration(time.Second)},
+		v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "1 users (2)", Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1alpha1.Step{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
+		v1alpha1.Step{Name: "1/s", Rate: decimal("1"), Duration: duration(time.Second)},
 	))
 	var got []string
 	for _, s := range steps {

@@ -39,14 +39,6 @@ func TestTargetsAreAMountedFile(t *testing.T) {
 	}
 }
 
-func TestTargetsAreNamedAfterTheirKey(t *testing.T) {
-	lt := replay("")
-	want := []v1alpha1.RequestStatus{{Name: "targets.txt", Type: "Mixed"}}
-	if diff := cmp.Diff(want, plan.RequestNames(&lt.Spec)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 	lt := replay("")
 	want := []string{"shortener:8080", "shortener.demo:8080", "shortener.demo.svc:8080", "shortener.demo.svc.cluster.local:8080"}

@@ -25,8 +25,8 @@ func TestThinkTimesAreAssigned(t *testing.T) {
 		spec *v1alpha1.LoadTestSpec
 		want *workerv1.Step
 	}{
-		"a step":  {withSteps(v1alpha1.Step{Users: users, Think: "1s-3s", Duration: length}), closed},
-		"a burst": {withSteps(v1alpha1.Step{Users: users, Think: "1s-3s", RequestsPerUser: ptr(int32(2))}), burst},
+		"a step":  {withSteps(v1alpha1.Step{Name: "steady", Users: users, Think: "1s-3s", Duration: length}), closed},
+		"a burst": {withSteps(v1alpha1.Step{Name: "steady", Users: users, Think: "1s-3s", RequestsPerUser: ptr(int32(2))}), burst},
 		"a ladder": {spec(func(s *v1alpha1.LoadTestSpec) {
 			s.Ladder = &v1alpha1.Ladder{Users: []int32{5}, Think: "1s-3s", Duration: *length}
 		}), closed},

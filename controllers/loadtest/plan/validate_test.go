@@ -97,7 +97,7 @@ func withHosts(patterns []string) (*policy.Policy, error) {
 }
 
 func oneUser() *v1alpha1.LoadTestSpec {
-	return withSteps(v1alpha1.Step{Users: ptr(int32(1)), Duration: duration(time.Second)})
+	return withSteps(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
 }
 
 func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
@@ -123,7 +123,7 @@ func yamlSpec(t *testing.T, fields string) *v1alpha1.LoadTestSpec {
 		s.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}}
 	}
 	if s.Steps == nil {
-		s.Steps = []v1alpha1.Step{{Users: ptr(int32(1)), Duration: duration(time.Second)}}
+		s.Steps = []v1alpha1.Step{{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)}}
 	}
 	return &s
 }
@@ -183,7 +183,7 @@ func TestRefusals(t *testing.T) {
 		"a pause after the load":                  {`steps: [{name: 1 users, users: 1, duration: 1s}, {name: pause 1s, pause: 1s}]`, ""},
 		"a pause of nothing":                      {`steps: [{name: 1 users, users: 1, duration: 1s}, {name: pause 0s, pause: 0s}]`, sendsNothing("pause 0s")},
 		"no users for a while":                    {`steps: [{name: 0 users, users: 0, duration: 1s}]`, sendsNothing("0 users")},
-		"fewer users than none":                   {`steps: [{name: steady, users: -5, ratePerUser: 1, duration: 1s}]`, sendsNothing("-5 users")},
+		"fewer users than none":                   {`steps: [{name: steady, users: -5, ratePerUser: 1, duration: 1s}]`, sendsNothing("steady")},
 		"arrivals that end before they begin":     {`steps: [{name: 999999999.999999/s, rate: "999999999.999999", duration: -1s}]`, sendsNothing("999999999.999999/s")},
 		"a step of nothing":                       {`steps: [{name: empty}]`, sendsNothing("empty")},
 		"users without an end":                    {`steps: [{name: 5 users, users: 5}]`, sendsNothing("5 users")},
@@ -194,7 +194,6 @@ func TestRefusals(t *testing.T) {
 		"a fill of a request that is there":       {`{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1}}}`, ""},
 		"a fill of a request that is not there":   {`setup: {fill: {count: 1}}`, invalid + `spec.setup.fill.request: spec.requests has no request named "".`},
 		"a warm-up of a request that is not there, after a fill of one that is": {`{requests: [{name: create, http: {}}], setup: {fill: {request: create, count: 1}, warmUp: {request: follow}}}`, invalid + `spec.setup.warmUp.request: spec.requests has no request named "follow".`},
-		"a warm-up of a request that has its name by default":                   {`setup: {warmUp: {request: GET /}}`, invalid + `spec.setup.warmUp.request: spec.requests has no request named "GET /".`},
 		"a rate of nothing":                                 {`steps: [{name: 1 users, users: 1, ratePerUser: "0.0", duration: 1s}]`, invalid + `spec.steps[0].ratePerUser: must be greater than 0.`},
 		"a ramp of users":                                   {`steps: [{name: 1 to 1000000 users, users: 1, rampTo: 1000000, duration: 1s}]`, ""},
 		"a ramp to half a user":                             {`steps: [{name: 1 to 2.5 users, users: 1, rampTo: "2.5", duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000.`},
@@ -220,9 +219,9 @@ func TestRefusals(t *testing.T) {
 		"a share that is none, beside one of the control":   {`{target: {url: "http://a", trace: {sampled: 0%}}, versus: {target: {url: "http://b", trace: {sampled: 1%}}}}`, invalid + "spec.target.trace" + share},
 		"host not allowed, beside a control that is":        {`{target: {url: "https://example.com"}, versus: {target: {url: "http://b"}}}`, notAllowed},
 		"no users with a rate":                              {`steps: [{name: 0 users, users: 0, ratePerUser: 1, duration: 1s}]`, sendsNothing("0 users")},
-		"a duration alone":                                  {`steps: [{name: steady, duration: 1s}]`, sendsNothing("0 users")},
-		"requests of no user":                               {`steps: [{name: steady, requestsPerUser: 2}]`, sendsNothing("0 users x 2")},
-		"a ramp from no users":                              {`steps: [{name: 0 to 5 users, users: 0, rampTo: 5, ratePerUser: 1, duration: 1s}]`, sendsNothing("0 to 0 users")},
+		"a duration alone":                                  {`steps: [{name: steady, duration: 1s}]`, sendsNothing("steady")},
+		"requests of no user":                               {`steps: [{name: steady, requestsPerUser: 2}]`, sendsNothing("steady")},
+		"a ramp from no users":                              {`steps: [{name: 0 to 5 users, users: 0, rampTo: 5, ratePerUser: 1, duration: 1s}]`, sendsNothing("0 to 5 users")},
 		"a ramp of a rate to a fraction":                    {`steps: [{name: 1/s to 2.5/s, rate: 1, rampTo: "2.5", duration: 1s}]`, ""},
 		"a think time that is none, beside a ladder's":      {`{ladder: {think: 1s}, steps: [{name: 1 users, users: 1, think: 3s-1s, duration: 1s}]}`, noThink("spec.steps[0].think", "3s-1s")},
 		"a think time that is none, beside a search's":      {`{search: {think: 1s}, steps: [{name: 1 users, users: 1, think: 3s-1s, duration: 1s}]}`, noThink("spec.steps[0].think", "3s-1s")},

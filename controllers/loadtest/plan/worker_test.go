@@ -95,7 +95,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := policy.Load([]byte(workerRules))
 			must.Succeed(t, err)
-			lt := loadTest(withSteps(v1alpha1.Step{Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
+			lt := loadTest(withSteps(v1alpha1.Step{Name: "1 users x 1", Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
 			tc.change(&lt.Spec)
 			rules := p.For(lt.Namespace)
 			rules.Workers.Release = "release"

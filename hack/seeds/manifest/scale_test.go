@@ -25,11 +25,11 @@ func TestLoadsTimesAndBoundsAreScaled(t *testing.T) {
 			thresholds: [{metric: throughput, min: "109.5"}, {metric: p99, upToUsers: 100, max: 100ms}, {metric: failureRate, max: 50%}]}`,
 		},
 		"steps": {
-			`{steps: [{name: 50 users, users: 50, duration: 5m}, {name: pause 5s, pause: 5s}, {name: 15/s to 0.5/s, rate: 15, rampTo: "0.5", duration: 10s}, {name: 3 users, users: 3, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: 11000}]}`,
-			`{steps: [{name: 5 users, users: 5, duration: 1m}, {name: pause 1s, pause: 1s}, {name: 1.5/s to 0.05/s, rate: "1.5", rampTo: "0.05", duration: 5s}, {name: 1 users, users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
+			`{steps: [{name: many, users: 50, duration: 5m}, {name: rest, pause: 5s}, {name: fall, rate: 15, rampTo: "0.5", duration: 10s}, {name: few, users: 3, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: 11000}]}`,
+			`{steps: [{name: many, users: 5, duration: 1m}, {name: rest, pause: 1s}, {name: fall, rate: "1.5", rampTo: "0.05", duration: 5s}, {name: few, users: 1, duration: 2s}], thresholds: [{metric: itemsPerSecond, min: "1100"}]}`,
 		},
 		"rates of a ladder":       {`{ladder: {rates: [5, 1000], duration: 30s}}`, `{ladder: {rates: ["0.5", "100"], duration: 6s}}`},
-		"the requests of a burst": {`{steps: [{name: 30 users x 4, users: 30, requestsPerUser: 4}]}`, `{steps: [{name: 3 users x 4, users: 3, requestsPerUser: 4}]}`},
+		"the requests of a burst": {`{steps: [{name: burst, users: 30, requestsPerUser: 4}]}`, `{steps: [{name: burst, users: 3, requestsPerUser: 4}]}`},
 		"what fills the target":   {`{setup: {fill: {request: a, count: 1000}, warmUp: {request: a, duration: 10s}}}`, `{setup: {fill: {request: a, count: 1000}, warmUp: {request: a, duration: 10s}}}`},
 		"a rate limit stays whole": {
 			`{suspend: true, steps: [{name: pause 6s, pause: 6s}, {name: 50 users x 4, users: 50, requestsPerUser: 4}, {name: 5/s, rate: 5, duration: 3s}], audits: [{name: a, rateLimit: {capacity: 50, refillPerSecond: 10, clientHeader: C}}], parallelism: 3}`,

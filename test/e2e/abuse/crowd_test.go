@@ -74,7 +74,7 @@ func (tn *tenant) createCrowd(t *testing.T) {
 	var all errgroup.Group
 	all.SetLimit(20)
 	for i := range crowd {
-		lt := tn.loadTest(t, specWith("steps: [{pause: 1h}, {rate: 1, duration: 1s}]"))
+		lt := tn.loadTest(t, specWith("steps: [{name: pause 1h, pause: 1h}, {name: 1/s, rate: 1, duration: 1s}]"))
 		lt.SetName(fmt.Sprintf("crowd-%d", i))
 		all.Go(func() error { return tn.editor.Create(t.Context(), lt) })
 	}

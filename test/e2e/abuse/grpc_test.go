@@ -46,12 +46,12 @@ func calling(call string) string {
 	if !strings.HasPrefix(call, "method:") {
 		call = "method: shop.v1.Cart/Add, " + call
 	}
-	return described("configMapKeyRef: {name: protos, key: shop.binpb}") + "\nrequests: [{grpc: {" + call + "}}]"
+	return described("configMapKeyRef: {name: protos, key: shop.binpb}") + "\nrequests: [{name: call, grpc: {" + call + "}}]"
 }
 
 // describedBy are those of one with descriptors from a source.
 func describedBy(source string) string {
-	return described(source) + "\nrequests: [{grpc: {method: shop.v1.Cart/Add}}]"
+	return described(source) + "\nrequests: [{name: add, grpc: {method: shop.v1.Cart/Add}}]"
 }
 
 func described(source string) string {

@@ -117,7 +117,7 @@ func (tn *tenant) waiting(t *testing.T) *batchv1.Job {
 
 func (tn *tenant) newWaiting(t *testing.T) (*batchv1.Job, error) {
 	ctx := context.WithoutCancel(t.Context()) // it outlives the abuse that is the first to need it
-	lt := tn.loadTest(t, specWith("steps: [{pause: 1h}, {rate: 1, duration: 1s}]"))
+	lt := tn.loadTest(t, specWith("steps: [{name: pause 1h, pause: 1h}, {name: 1/s, rate: 1, duration: 1s}]"))
 	if err := tn.editor.Create(ctx, lt); err != nil {
 		return nil, err
 	}

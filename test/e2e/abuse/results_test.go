@@ -70,7 +70,7 @@ func forged(t *testing.T, stored *corev1.ConfigMap) []byte {
 // finishedRun is a run of the tenant that has ended.
 func finishedRun(t *testing.T, tn *tenant) *v1alpha1.LoadTest {
 	t.Helper()
-	object := tn.loadTest(t, specWith("steps: [{rate: 5, duration: 2s}]"))
+	object := tn.loadTest(t, specWith("steps: [{name: 5/s, rate: 5, duration: 2s}]"))
 	must.Succeed(t, tn.editor.Create(t.Context(), object))
 	t.Cleanup(func() {
 		_ = cluster.API.Delete(context.Background(), object, client.PropagationPolicy(metav1.DeletePropagationBackground))

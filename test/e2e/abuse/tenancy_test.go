@@ -20,9 +20,9 @@ import (
 // tenancyAbuses look for what is secret in all that a run that goes wrong shows.
 var tenancyAbuses = []abuse{
 	{"what is secret, in a run whose responses are not as expected", worker, `instead of "x"`,
-		shows("requests: [{name: r, path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: body}}, expect: {json: [{path: .token, equals: x}]}}]")},
+		shows("requests: [{name: r, http: {path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: body}}}, expect: {json: [{path: .token, equals: x}]}}]")},
 	{"what is secret, in a run whose setup fails", worker, "of 30 bytes is not JSON",
-		shows("requests: [{name: r, path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: text}}}]\nsetup: {fill: {request: r, count: 1, capture: {c: .c}}}")},
+		shows("requests: [{name: r, http: {path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: text}}}}]\nsetup: {fill: {request: r, count: 1, capture: {c: .c}}}")},
 	{"what is secret, in a run whose Secret cannot be sent", worker, "its value holds a control character",
 		shows(`requests: [{name: home, http: {path: /, headers: [{name: A, valueFrom: {secretKeyRef: {name: canary, key: control}}}]}}]`)},
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/credential"
-	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // manifest is the LoadTest as a person would write it. A page is shown to others:
@@ -27,12 +26,12 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 		hideInQuestions(v.Preflight)
 	}
 	for i := range object.Spec.Requests {
-		hide(plan.RequestHeaders(&object.Spec.Requests[i]))
+		hide(object.Spec.Requests[i].OwnHeaders())
 	}
 	hideInQuestions(object.Spec.Preflight)
 	for i := range object.Spec.Audits {
 		if s := object.Spec.Audits[i].Stored; s != nil {
-			hide(plan.QuestionHeaders(&v1alpha1.Preflight{HTTP: s.Read.HTTP, GRPC: s.Read.GRPC}))
+			hide(s.Read.OwnHeaders())
 		}
 	}
 	data, err := yaml.Marshal(object)
@@ -41,7 +40,7 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 
 func hideInQuestions(list []v1alpha1.Preflight) {
 	for i := range list {
-		hide(plan.QuestionHeaders(&list[i]))
+		hide(list[i].OwnHeaders())
 	}
 }
 

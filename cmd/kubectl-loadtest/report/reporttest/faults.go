@@ -154,7 +154,7 @@ func run(t *testing.T, name string, load ...v1alpha1.StepLoad) *v1alpha1.LoadTes
 	s.StartTime = &metav1.Time{Time: start}
 	s.Workers = v1alpha1.WorkerCounts{Desired: 3, Ready: 3}
 	for i, list := range simulated(name) {
-		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Duration: load[i].Duration})
+		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Name: "steady", Duration: load[i].Duration})
 		title := fmt.Sprint(load[i].Users)
 		if load[i].Rate != nil {
 			title = load[i].Rate.String() + "/s"
