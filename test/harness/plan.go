@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,22 +38,22 @@ func Plan(lt *v1alpha1.LoadTest) ([]*workerv1.Assignment, error) {
 // Arrivals is a step with a rate of requests per second, whether or not earlier ones
 // were answered.
 func Arrivals(rate string, d time.Duration) v1alpha1.Step {
-	return v1alpha1.Step{Rate: ptr(v1alpha1.NewDecimal(rate)), Duration: Lasting(d)}
+	return v1alpha1.Step{Name: rate + "/s", Rate: ptr(v1alpha1.NewDecimal(rate)), Duration: Lasting(d)}
 }
 
 // PacedUsers is a step whose users each have a rate of requests per second.
 func PacedUsers(users int32, ratePerUser string, d time.Duration) v1alpha1.Step {
-	return v1alpha1.Step{Users: &users, RatePerUser: ptr(v1alpha1.NewDecimal(ratePerUser)), Duration: Lasting(d)}
+	return v1alpha1.Step{Name: fmt.Sprintf("%d users", users), Users: &users, RatePerUser: ptr(v1alpha1.NewDecimal(ratePerUser)), Duration: Lasting(d)}
 }
 
 // ClosedUsers is a step whose users each send as soon as they were answered.
 func ClosedUsers(users int32, d time.Duration) v1alpha1.Step {
-	return v1alpha1.Step{Users: &users, Duration: Lasting(d)}
+	return v1alpha1.Step{Name: fmt.Sprintf("%d users", users), Users: &users, Duration: Lasting(d)}
 }
 
 // Burst is a step whose users each send a number of requests.
 func Burst(users, requestsPerUser int32) v1alpha1.Step {
-	return v1alpha1.Step{Users: &users, RequestsPerUser: &requestsPerUser}
+	return v1alpha1.Step{Name: fmt.Sprintf("%d users x %d", users, requestsPerUser), Users: &users, RequestsPerUser: &requestsPerUser}
 }
 
 // Lasting is a duration of a spec.

@@ -99,7 +99,7 @@ func checkUnknownPath(t *testing.T) judgement {
 	lt := cluster.Create(t, cluster.Limiter(t), "unknown-path", fmt.Sprintf(`
 target: {service: {name: ratelimiter, port: http}}
 requests: [{name: nothing-is-here, http: {path: /nothing-is-here}}]
-steps: [{%s}]
+steps: [{name: load, %s}]
 `, fading))
 	cluster.Finish(t, lt)
 	result := lt.Status.Steps[0].Result

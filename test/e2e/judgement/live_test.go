@@ -51,7 +51,7 @@ target: {service: {name: counter}, timeout: 5s}
 requests:
   - {name: fast, type: Fast, weight: 3, http: {path: /ontime}}
   - {name: slow, type: Slow, http: {path: "/ontime?delay=2s"}}
-steps: [{%s}]
+steps: [{name: load, %s}]
 thresholds:
   - {metric: onTimeRate, within: 1s, min: 90%%}
   - {metric: onTimeRate, within: 1s, min: 100%%, requests: [fast]}

@@ -44,7 +44,7 @@ const (
 const stoppedSpec = `
 target: {service: {name: counter}}
 requests: [{name: name, http: {path: /NAME}}]
-steps: [{LOAD}]
+steps: [{name: load, LOAD}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 `
 
