@@ -4,7 +4,7 @@
 //
 // This package has the flags of a replica of the operator, and wires
 //
-//	api/v1alpha1                     what users write and read
+//	api/v1beta1                     what users write and read
 //	api/worker/v1                    what operator and workers say to each other
 //	controllers/loadtest             reconciles LoadTests
 //	  lifecycle                      decides what a run does next (pure)

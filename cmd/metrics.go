@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/runmetrics"
@@ -22,10 +22,10 @@ const listTimeout = 5 * time.Second
 func (o *options) shown(ctx context.Context, mgr manager.Manager, workers *coordinator.Coordinator) *runmetrics.Collector {
 	return &runmetrics.Collector{
 		Log: ctrl.Log.WithName("metrics"), Leads: mgr.Elected(), Most: o.metricsMost, MostRequests: o.metricsMostRequests,
-		List: func() ([]v1alpha1.LoadTest, error) {
+		List: func() ([]v1beta1.LoadTest, error) {
 			limited, cancel := context.WithTimeout(ctx, listTimeout)
 			defer cancel()
-			var list v1alpha1.LoadTestList
+			var list v1beta1.LoadTestList
 			err := mgr.GetCache().List(limited, &list, client.UnsafeDisableDeepCopy)
 			return list.Items, err
 		},

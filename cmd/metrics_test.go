@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -159,9 +159,9 @@ func TestLeaderShowsLoadTests(t *testing.T) {
 		_, text := s.get("GET", "https://"+p.metrics+"/metrics", reader)
 		return text
 	}
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{URL: "http://shop:8080"}, Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}}, Suspend: true,
-		Ladder: &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target: v1beta1.Target{URL: "http://shop:8080"}, Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}}, Suspend: true,
+		Ladder: &v1beta1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 	}}
 	lt.Namespace, lt.Name = o.namespace, "checkout"
 	must.Succeed(t, o.client.Create(t.Context(), lt))

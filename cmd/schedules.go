@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule"
 )
@@ -21,8 +21,8 @@ import (
 // leader watches. Helm does not upgrade CRDs: in a cluster that lacks this one, LoadTests
 // run all the same.
 func schedule(mgr manager.Manager, runs *loadtest.Reconciler, changed *policyChanged) ([]client.Object, error) {
-	kind := schema.GroupKind{Group: v1alpha1.GroupVersion.Group, Kind: "LoadTestSchedule"}
-	_, err := mgr.GetRESTMapper().RESTMapping(kind, v1alpha1.GroupVersion.Version)
+	kind := schema.GroupKind{Group: v1beta1.GroupVersion.Group, Kind: "LoadTestSchedule"}
+	_, err := mgr.GetRESTMapper().RESTMapping(kind, v1beta1.GroupVersion.Version)
 	switch {
 	case meta.IsNoMatchError(err):
 		ctrl.Log.Info("LoadTestSchedules start nothing, because their CRD does not exist: apply it and restart the operator")
@@ -35,7 +35,7 @@ func schedule(mgr manager.Manager, runs *loadtest.Reconciler, changed *policyCha
 		return nil, fmt.Errorf("set up the reconciler of schedules: %w", err)
 	}
 	*changed = append(*changed, r.PolicyChanged)
-	return append(loadtest.Watched(), &v1alpha1.LoadTestSchedule{}), nil
+	return append(loadtest.Watched(), &v1beta1.LoadTestSchedule{}), nil
 }
 
 // policyChanged are those that keep to the administrator's configuration.

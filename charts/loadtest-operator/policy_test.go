@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -87,7 +87,7 @@ func TestNetworkPolicySelectsOperatorAndWorkers(t *testing.T) {
 			t.Errorf("the operator has no port %q", name)
 		}
 	}
-	job := desired.Job(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: "team"}}, desired.Config{})
+	job := desired.Job(&v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: "team"}}, desired.Config{})
 	if worker := p.Spec.Ingress[0].From[0].PodSelector; !selects(t, worker, job.Spec.Template.Labels) {
 		t.Errorf("workers, labelled %v, are not let in: %v", job.Spec.Template.Labels, worker)
 	}
@@ -106,7 +106,7 @@ func TestWorkersReachOnlyWhatIsNamed(t *testing.T) {
 		}
 		var p networkingv1.NetworkPolicy
 		must.Succeed(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &p))
-		job := desired.Job(&v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: p.Namespace}}, desired.Config{})
+		job := desired.Job(&v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "run", Namespace: p.Namespace}}, desired.Config{})
 		if !selects(t, &p.Spec.PodSelector, job.Spec.Template.Labels) {
 			t.Errorf("%s: the policy is not about workers: %v", p.Namespace, p.Spec.PodSelector)
 		}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -23,7 +23,7 @@ func person(t *testing.T, namespace, name string, may map[string][]string) clien
 	admin, meta := apiserver.Client(t), metav1.ObjectMeta{Namespace: namespace, Name: name}
 	role := &rbacv1.Role{ObjectMeta: meta}
 	for resource, verbs := range may {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{resource}, Verbs: verbs})
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{v1beta1.GroupVersion.Group}, Resources: []string{resource}, Verbs: verbs})
 	}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
@@ -35,7 +35,7 @@ func person(t *testing.T, namespace, name string, may map[string][]string) clien
 	for resource, verbs := range may {
 		for _, verb := range verbs {
 			apiserver.AwaitAccess(t, apiserver.Client(t), authorizationv1.SubjectAccessReviewSpec{User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: namespace, Group: v1alpha1.GroupVersion.Group, Resource: resource, Verb: verb,
+				Namespace: namespace, Group: v1beta1.GroupVersion.Group, Resource: resource, Verb: verb,
 			}})
 		}
 	}
@@ -53,19 +53,19 @@ func TestSchedulesGiveNoRightToLoadTests(t *testing.T) {
 	schedules := []string{"create", "get", "update"}
 	scheduler := person(t, namespace, "scheduler", map[string][]string{"loadtestschedules": schedules})
 	author := person(t, namespace, "author", map[string][]string{"loadtestschedules": schedules, "loadtests": {"create"}})
-	s := &v1alpha1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nightly"}}
+	s := &v1beta1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nightly"}}
 	s.Spec.Schedule, s.Spec.Template.Spec = "@daily", loadTest(t, namespace, "target: {service: {name: shop}}").Spec
 	installSchedulePolicy(t, scheduler, s)
 
 	if err := author.Create(t.Context(), s); err != nil {
 		t.Fatalf("who may create LoadTests may not schedule them: %v", err)
 	}
-	for name, change := range map[string]func(*v1alpha1.LoadTestScheduleSpec){
-		"another template": func(s *v1alpha1.LoadTestScheduleSpec) { s.Template.Spec.Target.Service.Name = "other" },
-		"another template, suspended": func(s *v1alpha1.LoadTestScheduleSpec) {
+	for name, change := range map[string]func(*v1beta1.LoadTestScheduleSpec){
+		"another template": func(s *v1beta1.LoadTestScheduleSpec) { s.Template.Spec.Target.Service.Name = "other" },
+		"another template, suspended": func(s *v1beta1.LoadTestScheduleSpec) {
 			s.Suspend, s.Template.Spec.Target.Service.Name = true, "other"
 		},
-		"more often": func(s *v1alpha1.LoadTestScheduleSpec) { s.Schedule = "* * * * *" },
+		"more often": func(s *v1beta1.LoadTestScheduleSpec) { s.Schedule = "* * * * *" },
 	} {
 		changed := s.DeepCopy()
 		change(&changed.Spec)
@@ -89,7 +89,7 @@ func forbidden(err error) bool {
 
 // installSchedulePolicy has the server enforce the policy, and waits until it refuses a
 // schedule.
-func installSchedulePolicy(t *testing.T, scheduler client.Client, s *v1alpha1.LoadTestSchedule) {
+func installSchedulePolicy(t *testing.T, scheduler client.Client, s *v1beta1.LoadTestSchedule) {
 	t.Helper()
 	enforce(t, render(t), func(o *unstructured.Unstructured) bool { return o.GetName() == release+"-schedules" })
 	await.True(t, "the policy is in force", func() bool {

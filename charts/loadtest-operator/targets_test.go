@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/address"
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
@@ -170,7 +170,7 @@ func installTargetPolicy(t *testing.T, own string) {
 
 // awaitAnswer waits until the server takes the LoadTest, or refuses it: it reads policies
 // some time after it has stored or deleted them.
-func awaitAnswer(t *testing.T, lt *v1alpha1.LoadTest, taken bool) {
+func awaitAnswer(t *testing.T, lt *v1beta1.LoadTest, taken bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience) // that of the test may be over
 	defer cancel()
@@ -183,9 +183,9 @@ func awaitAnswer(t *testing.T, lt *v1alpha1.LoadTest, taken bool) {
 }
 
 // loadTest is one with these fields, which the server takes without the policy.
-func loadTest(t *testing.T, namespace, fields string) *v1alpha1.LoadTest {
+func loadTest(t *testing.T, namespace, fields string) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "tried"}}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "tried"}}
 	if err := yaml.UnmarshalStrict([]byte("requests: [{name: home, http: {path: /}}]\nsteps: [{name: 1/s, rate: 1, duration: 1s}]\n"+fields), &lt.Spec); err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
@@ -193,12 +193,12 @@ func loadTest(t *testing.T, namespace, fields string) *v1alpha1.LoadTest {
 }
 
 // create creates an object, but does not store it.
-func create(t *testing.T, lt *v1alpha1.LoadTest) error {
+func create(t *testing.T, lt *v1beta1.LoadTest) error {
 	t.Helper()
 	return apiserver.Client(t).Create(t.Context(), lt.DeepCopy(), client.DryRunAll)
 }
 
-func mustRefuse(t *testing.T, lt *v1alpha1.LoadTest, words string) {
+func mustRefuse(t *testing.T, lt *v1beta1.LoadTest, words string) {
 	t.Helper()
 	err := create(t, lt)
 	if err == nil || !strings.Contains(err.Error(), "ValidatingAdmissionPolicy") || !strings.Contains(err.Error(), words) {

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
@@ -157,7 +157,7 @@ func awaitPolicies(t *testing.T, operator client.Client, own string) {
 func operatorsJob(t *testing.T, admin client.Client, namespace string) *batchv1.Job {
 	t.Helper()
 	job := reviewed(t, "../../controllers/loadtest/desired/testdata/job-files.yaml", namespace)
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}
 	must.Succeed(t, yaml.Unmarshal([]byte("{target: {service: {name: a}}, requests: [{name: home, http: {path: /}}], steps: [{name: 1/s, rate: 1, duration: 1s}]}"), &lt.Spec))
 	foreign := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: deviation.Foreign}, Spec: *job.Spec.DeepCopy()}
 	for _, object := range []client.Object{lt, foreign} {

@@ -2,7 +2,7 @@
 // of the published experiments, each for its preset of the chart of targets.
 //
 // Its test keeps the data files beside them, which are generated, as they should
-// be. That the API server takes every sample is a test of api/v1alpha1.
+// be. That the API server takes every sample is a test of api/v1beta1.
 package samples
 
 import "embed"

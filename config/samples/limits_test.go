@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
@@ -16,7 +16,7 @@ import (
 func TestSamplesKeepTheDefaultLimits(t *testing.T) {
 	rules := policy.Everything()
 	rules.Limits = policy.Default().For("default").Limits
-	check := func(name string, lt *v1alpha1.LoadTest) {
+	check := func(name string, lt *v1beta1.LoadTest) {
 		t.Helper()
 		if _, refusal := plan.New(lt, rules); refusal != nil {
 			t.Errorf("%s: %v", name, refusal)
@@ -26,7 +26,7 @@ func TestSamplesKeepTheDefaultLimits(t *testing.T) {
 		if filepath.Base(file) == "kustomization.yaml" {
 			continue
 		}
-		lt := &v1alpha1.LoadTest{}
+		lt := &v1beta1.LoadTest{}
 		unmarshal(t, file, lt)
 		check(file, lt)
 	}

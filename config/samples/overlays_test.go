@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -45,7 +45,7 @@ func rendered(t *testing.T, e experiment.Experiment) *manifest.Manifest {
 
 // says compares what a load test expects of its target with what values say, and
 // returns what differs.
-func says(v values, lt *v1alpha1.LoadTest) (differ []string) {
+func says(v values, lt *v1beta1.LoadTest) (differ []string) {
 	for _, want := range lt.Spec.Preflight[0].Expect.JSON {
 		if value, known := about[string(want.Path)]; !known {
 			differ = append(differ, fmt.Sprintf("nothing is known of %s", want.Path))
@@ -99,7 +99,7 @@ func TestOverlaysRunEveryPublishedRung(t *testing.T) {
 				t.Errorf("%s/%s stops at a breach", e.Name, name)
 			}
 			for _, threshold := range lt.Spec.Thresholds {
-				if threshold.OnBreach != "" && threshold.OnBreach != v1alpha1.BreachContinue {
+				if threshold.OnBreach != "" && threshold.OnBreach != v1beta1.BreachContinue {
 					t.Errorf("%s/%s stops at a breach of %s", e.Name, name, threshold.Metric)
 				}
 			}
@@ -107,7 +107,7 @@ func TestOverlaysRunEveryPublishedRung(t *testing.T) {
 	}
 }
 
-func users(s *v1alpha1.LoadTestSpec) (list []int32) {
+func users(s *v1beta1.LoadTestSpec) (list []int32) {
 	if s.Ladder != nil {
 		return s.Ladder.Users
 	}

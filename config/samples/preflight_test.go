@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -100,7 +100,7 @@ func TestSeedsVerifyTheirTarget(t *testing.T) {
 			if filepath.Base(file) == "kustomization.yaml" {
 				continue
 			}
-			var lt v1alpha1.LoadTest
+			var lt v1beta1.LoadTest
 			unmarshal(t, file, &lt)
 			asked := lt.Spec.Preflight
 			if len(asked) != 1 || asked[0].HTTP.Path != "/version" || len(asked[0].Expect.JSON) == 0 {

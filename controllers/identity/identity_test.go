@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
@@ -36,7 +36,7 @@ type chain struct {
 	review authenticationv1.TokenReviewStatus
 	pod    corev1.Pod
 	job    batchv1.Job
-	test   v1alpha1.LoadTest
+	test   v1beta1.LoadTest
 	// away is what cannot be asked for: "review", "pod", "job" or "test".
 	away string
 	// reviews is how many were asked for.
@@ -87,7 +87,7 @@ func ofWorker() *chain {
 	c.pod.Labels = map[string]string{batchv1.JobCompletionIndexAnnotation: "1"}
 	c.pod.OwnerReferences = controlled("batch/v1", "Job", "hello", "job-uid")
 	c.job.Namespace, c.job.Name, c.job.UID = "team-a", "hello", "job-uid"
-	c.job.OwnerReferences = controlled("loadtest.dev/v1alpha1", "LoadTest", "hello", "run-uid")
+	c.job.OwnerReferences = controlled("loadtest.dev/v1beta1", "LoadTest", "hello", "run-uid")
 	c.test.Namespace, c.test.Name, c.test.UID = "team-a", "hello", "run-uid"
 	return c
 }
@@ -121,7 +121,7 @@ func (c *chain) client() client.Client {
 			case *batchv1.Job:
 				*obj = c.job
 				return find(key, "job", &c.job)
-			case *v1alpha1.LoadTest:
+			case *v1beta1.LoadTest:
 				*obj = c.test
 				return find(key, "test", &c.test)
 			}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 )
 
@@ -78,12 +78,12 @@ func (a *Authenticator) jobOf(ctx context.Context, pod *corev1.Pod) (*batchv1.Jo
 // owner reference may write any UID into it. Only what has been read counts. The
 // operator, which creates such Jobs, has read their LoadTests, so that one that it does
 // not find is gone or never was.
-func (a *Authenticator) loadTestOf(ctx context.Context, job *batchv1.Job) (*v1alpha1.LoadTest, error) {
-	ref, ok := controllerOf(job, v1alpha1.GroupVersion.WithKind("LoadTest"))
+func (a *Authenticator) loadTestOf(ctx context.Context, job *batchv1.Job) (*v1beta1.LoadTest, error) {
+	ref, ok := controllerOf(job, v1beta1.GroupVersion.WithKind("LoadTest"))
 	if !ok {
 		return nil, refuse("Job %s/%s does not belong to a LoadTest", job.Namespace, job.Name)
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	switch err := a.get(ctx, job.Namespace, ref.Name, lt); {
 	case errors.Is(err, errNotFound):
 		return nil, refuse("Job %s/%s names LoadTest %s, which is not in its namespace", job.Namespace, job.Name, ref.Name)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/identity"
@@ -43,13 +43,13 @@ func token(t *testing.T, c client.Client, namespace, audience string, pod *corev
 }
 
 // withWorker is a LoadTest with its Job and worker 1's pod, as stored.
-func withWorker(t *testing.T, c client.Client) (*v1alpha1.LoadTest, *batchv1.Job, *corev1.Pod) {
+func withWorker(t *testing.T, c client.Client) (*v1beta1.LoadTest, *batchv1.Job, *corev1.Pod) {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target:      v1alpha1.Target{URL: "http://shortener:8080"},
-		Requests:    []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target:      v1beta1.Target{URL: "http://shortener:8080"},
+		Requests:    []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}},
 		Parallelism: ptr.To[int32](2),
-		Ladder:      &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+		Ladder:      &v1beta1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 	}}
 	lt.Namespace, lt.Name = apiserver.Namespace(t), "hello"
 	if err := c.Create(t.Context(), lt); err != nil {
@@ -174,9 +174,9 @@ func TestPodCannotSpeakForAnotherNamespace(t *testing.T) {
 func TestWorkersOfWhatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
-	for name, object := range map[string]func(*v1alpha1.LoadTest, *batchv1.Job) client.Object{
-		"the LoadTest": func(lt *v1alpha1.LoadTest, _ *batchv1.Job) client.Object { return lt },
-		"the Job":      func(_ *v1alpha1.LoadTest, job *batchv1.Job) client.Object { return job },
+	for name, object := range map[string]func(*v1beta1.LoadTest, *batchv1.Job) client.Object{
+		"the LoadTest": func(lt *v1beta1.LoadTest, _ *batchv1.Job) client.Object { return lt },
+		"the Job":      func(_ *v1beta1.LoadTest, job *batchv1.Job) client.Object { return job },
 	} {
 		lt, job, worker := withWorker(t, c)
 		valid := bearer(t, c, worker)

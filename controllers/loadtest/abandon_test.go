@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
@@ -24,7 +24,7 @@ import (
 )
 
 // underWay is a run whose step began; its report is in and is not written yet.
-func underWay(t *testing.T, c client.Client, lt *v1alpha1.LoadTest) *fixture {
+func underWay(t *testing.T, c client.Client, lt *v1beta1.LoadTest) *fixture {
 	t.Helper()
 	r := newFixture(t, c)
 	r.mustPass(lt)
@@ -32,7 +32,7 @@ func underWay(t *testing.T, c client.Client, lt *v1alpha1.LoadTest) *fixture {
 	bringPods(t, lt)
 	r.mustPass(lt)
 	r.mustPass(lt) // directs the workers
-	if lt.Status.Steps[0].State != v1alpha1.StepRunning {
+	if lt.Status.Steps[0].State != v1beta1.StepRunning {
 		t.Fatalf("the step is %s, want Running", lt.Status.Steps[0].State)
 	}
 	r.after(2 * time.Second)
@@ -40,14 +40,14 @@ func underWay(t *testing.T, c client.Client, lt *v1alpha1.LoadTest) *fixture {
 }
 
 // passes until the run has ended, and returns how many passes failed before.
-func (r *fixture) untilEnded(lt *v1alpha1.LoadTest) (failed int) {
+func (r *fixture) untilEnded(lt *v1beta1.LoadTest) (failed int) {
 	r.t.Helper()
 	const bound = 30
 	for range bound {
 		if _, err := r.pass(lt); err != nil {
 			failed++
 		}
-		if meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished) {
+		if meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished) {
 			return failed
 		}
 	}
@@ -69,13 +69,13 @@ func (r *fixture) count() (counted func(name, want string)) {
 
 // abandoned checks that a run was ended with an error of that reason, and that its Job
 // goes.
-func (r *fixture) abandoned(lt *v1alpha1.LoadTest, reason, message string) {
+func (r *fixture) abandoned(lt *v1beta1.LoadTest, reason, message string) {
 	r.t.Helper()
-	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
+	failed := v1beta1.NotCarriedOut(lt.Status.Conditions)
 	if failed == nil || failed.Reason != reason || !strings.Contains(failed.Message, message) {
 		r.t.Errorf("CarriedOut is %+v\nwant %s: %s", failed, reason, message)
 	}
-	if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFinished || lt.Status.CompletionTime == nil {
+	if lt.Status.Verdict != v1beta1.VerdictError || lt.Status.Phase != v1beta1.PhaseFinished || lt.Status.CompletionTime == nil {
 		r.t.Errorf("verdict %q, phase %q, completed %v; want Error, Finished, now", lt.Status.Verdict, lt.Status.Phase, lt.Status.CompletionTime)
 	}
 	r.after(time.Minute)
@@ -91,7 +91,7 @@ func TestAnInvalidStatusEndsTheRun(t *testing.T) {
 	t.Parallel()
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-			if lt := obj.(*v1alpha1.LoadTest); len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil {
+			if lt := obj.(*v1beta1.LoadTest); len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil {
 				lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", 131_073)
 			}
 			return c.SubResource(name).Patch(ctx, obj, patch, opts...)
@@ -110,10 +110,10 @@ loadtest_refusals_total{of="Job"} 0
 loadtest_refusals_total{of="Results"} 0
 loadtest_refusals_total{of="Status"} 1
 `)
-	if s := lt.Status.Steps[0]; s.State != v1alpha1.StepCut || s.Result != nil {
+	if s := lt.Status.Steps[0]; s.State != v1beta1.StepCut || s.Result != nil {
 		t.Errorf("the step is %s with result %v, want Cut with what was written", s.State, s.Result)
 	}
-	r.abandoned(lt, v1alpha1.ReasonStatusRefused, "The API server refuses the status of the run: status.steps[0].result.histogram: Too long")
+	r.abandoned(lt, v1beta1.ReasonStatusRefused, "The API server refuses the status of the run: status.steps[0].result.histogram: Too long")
 }
 
 // A policy may be changed: its refusals end the run after half a minute only.
@@ -133,7 +133,7 @@ func TestARefusedStatusEndsTheRun(t *testing.T) {
 	}
 	awaitStatus(t, lt, true)
 	r.mustPass(lt)
-	if lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Fatalf("the status is taken again: verdict %q, want Passed", lt.Status.Verdict)
 	}
 
@@ -143,7 +143,7 @@ func TestARefusedStatusEndsTheRun(t *testing.T) {
 	if failed := r.untilEnded(lt); failed != 15 {
 		t.Errorf("%d passes failed, want 15", failed)
 	}
-	r.abandoned(lt, v1alpha1.ReasonStatusRefused, "no results here")
+	r.abandoned(lt, v1beta1.ReasonStatusRefused, "no results here")
 }
 
 // What is too large for the store is ended with less than was there.
@@ -151,10 +151,10 @@ func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
 	t.Parallel()
 	c := apiserver.Client(t)
 	lt := hello(t)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
+	change(t, lt, func(s *v1beta1.LoadTestSpec) {
 		s.Ladder.Users = []int32{10, 20, 30}
 		for i := range 17 {
-			s.Requests = append(s.Requests, v1alpha1.Request{Name: fmt.Sprint(i), HTTP: &v1alpha1.HTTPRequest{Path: "/", Body: strings.Repeat("x", 65_536), Method: "POST"}, Weight: new(int32)})
+			s.Requests = append(s.Requests, v1beta1.Request{Name: fmt.Sprint(i), HTTP: &v1beta1.HTTPRequest{Path: "/", Body: strings.Repeat("x", 65_536), Method: "POST"}, Weight: new(int32)})
 		}
 	})
 	r := newFixture(t, c)
@@ -179,15 +179,15 @@ func TestAStatusThatIsTooLargeEndsTheRun(t *testing.T) {
 	fill(t, c, lt)
 	r.after(2 * time.Second)
 	r.untilEnded(lt)
-	r.abandoned(lt, v1alpha1.ReasonStatusRefused, "too large")
-	if lt.Status.Steps[0].Result == nil || lt.Status.Steps[0].Result.Histogram != "" || lt.Status.Steps[0].State != v1alpha1.StepComplete {
+	r.abandoned(lt, v1beta1.ReasonStatusRefused, "too large")
+	if lt.Status.Steps[0].Result == nil || lt.Status.Steps[0].Result.Histogram != "" || lt.Status.Steps[0].State != v1beta1.StepComplete {
 		t.Errorf("the first step is %+v, want its result without the histogram", lt.Status.Steps[0].State)
 	}
 }
 
 // fill lets the histograms of the first two steps grow until the store has room for no
 // more.
-func fill(t *testing.T, c client.Client, lt *v1alpha1.LoadTest) {
+func fill(t *testing.T, c client.Client, lt *v1beta1.LoadTest) {
 	t.Helper()
 	const longest = 131_072
 	lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", longest)
@@ -236,9 +236,9 @@ func TestAPassThatPanicsEndsItsRun(t *testing.T) {
 # TYPE loadtest_panics_total counter
 loadtest_panics_total 10
 `)
-	r.abandoned(lt, v1alpha1.ReasonInternalError, "merge: slice bounds out of range")
+	r.abandoned(lt, v1beta1.ReasonInternalError, "merge: slice bounds out of range")
 	r.mustPass(other)
-	if other.Status.Phase != v1alpha1.PhaseStarting {
+	if other.Status.Phase != v1beta1.PhaseStarting {
 		t.Errorf("the other run is %s, want Starting", other.Status.Phase)
 	}
 }
@@ -260,7 +260,7 @@ func TestAPassThatPanicsOnceGoesOn(t *testing.T) {
 	}
 	r.workers.silent = false
 	r.mustPass(lt)
-	if lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("verdict %q, want Passed", lt.Status.Verdict)
 	}
 }
@@ -284,7 +284,7 @@ func TestARefusedDeletionIsAnEvent(t *testing.T) {
 }
 
 // noResults denies the results of steps in a namespace.
-func noResults(t *testing.T, lt *v1alpha1.LoadTest) client.Object {
+func noResults(t *testing.T, lt *v1beta1.LoadTest) client.Object {
 	t.Helper()
 	in := deny(t, lt.Namespace, admissionv1.Rule{APIGroups: []string{"loadtest.dev"}, APIVersions: []string{"*"}, Resources: []string{"loadtests/status"}},
 		admissionv1.Update, "!object.status.steps.exists(s, has(s.result))", "no results here")
@@ -293,11 +293,11 @@ func noResults(t *testing.T, lt *v1alpha1.LoadTest) client.Object {
 }
 
 // awaitStatus waits until a result is admitted, or is not any more.
-func awaitStatus(t *testing.T, lt *v1alpha1.LoadTest, admitted bool) {
+func awaitStatus(t *testing.T, lt *v1beta1.LoadTest, admitted bool) {
 	t.Helper()
 	awaitAdmission(t, admitted, func(c client.Client) error {
 		next := lt.DeepCopy()
-		next.Status.Steps[0].Result = &v1alpha1.StepResult{Transport: "http1"}
+		next.Status.Steps[0].Result = &v1beta1.StepResult{Transport: "http1"}
 		return c.Status().Patch(t.Context(), next, client.MergeFrom(lt))
 	})
 }

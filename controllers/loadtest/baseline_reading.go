@@ -7,17 +7,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
 
 // baseline is the LoadTest of spec.baseline, nil if there is none. The cache has no
 // results of what has finished: it is read once more then, whole.
-func (r *Reconciler) baseline(ctx context.Context, lt *v1alpha1.LoadTest) (*v1alpha1.LoadTest, error) {
-	name, found := types.NamespacedName{Namespace: lt.Namespace, Name: lt.Spec.Baseline.Name}, &v1alpha1.LoadTest{}
+func (r *Reconciler) baseline(ctx context.Context, lt *v1beta1.LoadTest) (*v1beta1.LoadTest, error) {
+	name, found := types.NamespacedName{Namespace: lt.Namespace, Name: lt.Spec.Baseline.Name}, &v1beta1.LoadTest{}
 	err := r.Client.Get(ctx, name, found)
 	if err == nil && lifecycle.Finished(found) {
-		found = &v1alpha1.LoadTest{}
+		found = &v1beta1.LoadTest{}
 		err = r.Uncached.Get(ctx, name, found)
 	}
 	switch {

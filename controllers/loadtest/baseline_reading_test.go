@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -19,7 +19,7 @@ import (
 func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	t.Parallel()
 	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
-	lt.Spec.Baseline = &v1alpha1.Baseline{Name: "before"}
+	lt.Spec.Baseline = &v1beta1.Baseline{Name: "before"}
 	if err := direct.Update(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	r.readPastCache(unhurried{direct})
 	pass := func() time.Duration {
 		t.Helper()
-		cachedAs(t, kept, lt, &v1alpha1.LoadTest{})
+		cachedAs(t, kept, lt, &v1beta1.LoadTest{})
 		r.after(time.Second) // what a run waits for is written once a second
 		return r.mustPass(lt).RequeueAfter
 	}
@@ -36,7 +36,7 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 		if pass() <= 0 {
 			t.Error("nothing looks at the baseline again")
 		}
-		if got := workersReady(lt); got.Reason != v1alpha1.ReasonBaselinePending || got.Message != want {
+		if got := workersReady(lt); got.Reason != v1beta1.ReasonBaselinePending || got.Message != want {
 			t.Errorf("WorkersReady is %s: %s; want %s", got.Reason, got.Message, want)
 		}
 		if err := direct.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); !apierrors.IsNotFound(err) {
@@ -47,16 +47,16 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 	pass()
 	waits("LoadTest before (spec.baseline) does not exist." + until)
 
-	before := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: "before"}, Spec: *lt.Spec.DeepCopy()}
+	before := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: "before"}, Spec: *lt.Spec.DeepCopy()}
 	before.Spec.Baseline = nil
 	if err := direct.Create(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	cachedAs(t, kept, before, &v1alpha1.LoadTest{})
+	cachedAs(t, kept, before, &v1beta1.LoadTest{})
 	waits("LoadTest before (spec.baseline) has not finished." + until)
 
 	finish(t, before)
-	cachedAs(t, kept, before, &v1alpha1.LoadTest{})
+	cachedAs(t, kept, before, &v1beta1.LoadTest{})
 	pass()
 	if err := direct.Delete(t.Context(), before); err != nil {
 		t.Fatal(err)
@@ -71,16 +71,16 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 }
 
 // finish stores a LoadTest as one that passed.
-func finish(t *testing.T, lt *v1alpha1.LoadTest) {
+func finish(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
 	now := metav1.NewTime(lt.CreationTimestamp.Time)
-	lt.Status = v1alpha1.LoadTestStatus{
-		ObservedGeneration: lt.Generation, StartTime: &now, CompletionTime: &now, Verdict: v1alpha1.VerdictPassed,
-		Phase: v1alpha1.PhaseFinished, Workers: v1alpha1.WorkerCounts{Desired: 2}, Steps: plan.Steps(&lt.Spec),
-		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Passed", LastTransitionTime: now}},
+	lt.Status = v1beta1.LoadTestStatus{
+		ObservedGeneration: lt.Generation, StartTime: &now, CompletionTime: &now, Verdict: v1beta1.VerdictPassed,
+		Phase: v1beta1.PhaseFinished, Workers: v1beta1.WorkerCounts{Desired: 2}, Steps: plan.Steps(&lt.Spec),
+		Conditions: []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue, Reason: "Passed", LastTransitionTime: now}},
 	}
 	step := &lt.Status.Steps[0]
-	step.State, step.WorkersReporting, step.Result = v1alpha1.StepComplete, 2, &v1alpha1.StepResult{Goodput: "7.0"}
+	step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 2, &v1beta1.StepResult{Goodput: "7.0"}
 	step.Result.Sent = 7
 	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 )
 
@@ -31,9 +31,9 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:        {Label: ours, Transform: stripPod},
-			&batchv1.Job{}:       {Label: ours, Transform: stripJob},
-			&v1alpha1.LoadTest{}: {Transform: stripLoadTest},
+			&corev1.Pod{}:       {Label: ours, Transform: stripPod},
+			&batchv1.Job{}:      {Label: ours, Transform: stripJob},
+			&v1beta1.LoadTest{}: {Transform: stripLoadTest},
 		},
 		NewInformer: newInformer,
 	}, nil
@@ -41,13 +41,13 @@ func CacheOptions() (cache.Options, error) {
 
 // Watched are the kinds that the reconciler watches.
 func Watched() []client.Object {
-	return []client.Object{&v1alpha1.LoadTest{}, &batchv1.Job{}, &corev1.Pod{}}
+	return []client.Object{&v1beta1.LoadTest{}, &batchv1.Job{}, &corev1.Pod{}}
 }
 
 // newInformer reads LoadTests in small pages where the API server does not stream them:
 // a page of the default length, 500 objects, may be 750 MB.
 func newInformer(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	if _, ok := obj.(*v1alpha1.LoadTest); ok {
+	if _, ok := obj.(*v1beta1.LoadTest); ok {
 		lw = pages{lw}
 	}
 	return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)

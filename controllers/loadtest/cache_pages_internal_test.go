@@ -13,7 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/pager"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // many lists that many finished LoadTests as an API server does: at version 0 it
@@ -25,14 +25,14 @@ func many(n int, longest *int) toolscache.ListerWatcher {
 		if options.Limit > 0 && options.ResourceVersion != "0" {
 			to = min(n, from+int(options.Limit))
 		}
-		list := &v1alpha1.LoadTestList{}
+		list := &v1beta1.LoadTestList{}
 		if to < n {
 			list.Continue = strconv.Itoa(to)
 		}
 		for i := from; i < to; i++ {
-			lt := v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", 10)}}}}}
+			lt := v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Body: strings.Repeat("x", 10)}}}}}
 			lt.Name = fmt.Sprint(i)
-			lt.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+			lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 			list.Items = append(list.Items, lt)
 		}
 		*longest = max(*longest, to-from)
@@ -57,7 +57,7 @@ func TestLoadTestsAreListedInPages(t *testing.T) {
 		}
 		listed := 0
 		if err := meta.EachListItem(list, func(o runtime.Object) error {
-			if lt := o.(*v1alpha1.LoadTest); lt.Spec.Requests != nil {
+			if lt := o.(*v1beta1.LoadTest); lt.Spec.Requests != nil {
 				t.Errorf("LoadTest %s is listed whole", lt.Name)
 			}
 			listed++
@@ -72,7 +72,7 @@ func TestLoadTestsAreListedInPages(t *testing.T) {
 func TestAListInOnePiece(t *testing.T) {
 	longest := 0
 	list, err := pages{many(105, &longest)}.ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
-	if err != nil || len(list.(*v1alpha1.LoadTestList).Items) != 105 {
+	if err != nil || len(list.(*v1beta1.LoadTestList).Items) != 105 {
 		t.Errorf("%v, want all 105", err)
 	}
 }

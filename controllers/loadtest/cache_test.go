@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -32,24 +32,24 @@ func cached(t *testing.T) client.Client {
 const histogram = "HISTFAAAAEF4nJNpmSzMwMDAyQABzFCaEURcm7yEwf4DRISJgREAPasDHQ=="
 
 // withResult stores a LoadTest whose one step has a result, finished or not.
-func withResult(t *testing.T, finished bool) *v1alpha1.LoadTest {
+func withResult(t *testing.T, finished bool) *v1beta1.LoadTest {
 	t.Helper()
 	lt := hello(t)
 	now := metav1.NewTime(lt.CreationTimestamp.Time)
-	lt.Status = v1alpha1.LoadTestStatus{
-		ObservedGeneration: lt.Generation, StartTime: &now, Phase: v1alpha1.PhaseRunning,
-		Workers: v1alpha1.WorkerCounts{Desired: 2},
-		Steps: []v1alpha1.StepStatus{{
-			Name: "10", Rung: 1, State: v1alpha1.StepRunning, StartTime: ptr.To(metav1.NewMicroTime(now.Time)),
-			Result: &v1alpha1.StepResult{Due: 7, Histogram: histogram, Transport: "http1"},
+	lt.Status = v1beta1.LoadTestStatus{
+		ObservedGeneration: lt.Generation, StartTime: &now, Phase: v1beta1.PhaseRunning,
+		Workers: v1beta1.WorkerCounts{Desired: 2},
+		Steps: []v1beta1.StepStatus{{
+			Name: "10", Rung: 1, State: v1beta1.StepRunning, StartTime: ptr.To(metav1.NewMicroTime(now.Time)),
+			Result: &v1beta1.StepResult{Due: 7, Histogram: histogram, Transport: "http1"},
 		}},
 	}
 	if finished {
-		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1alpha1.VerdictPassed, v1alpha1.PhaseFinished
-		lt.Status.Steps[0].State = v1alpha1.StepComplete
-		lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Name: "100", Rung: 2, State: v1alpha1.StepSkipped})
+		lt.Status.CompletionTime, lt.Status.Verdict, lt.Status.Phase = &now, v1beta1.VerdictPassed, v1beta1.PhaseFinished
+		lt.Status.Steps[0].State = v1beta1.StepComplete
+		lt.Status.Steps = append(lt.Status.Steps, v1beta1.StepStatus{Name: "100", Rung: 2, State: v1beta1.StepSkipped})
 		lt.Status.Conditions = []metav1.Condition{{
-			Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1alpha1.VerdictPassed), LastTransitionTime: now,
+			Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1beta1.VerdictPassed), LastTransitionTime: now,
 		}}
 	}
 	if err := apiserver.Client(t).Status().Update(t.Context(), lt); err != nil {
@@ -71,14 +71,14 @@ func cachedAs(t *testing.T, c client.Client, stored, got client.Object) {
 }
 
 // withMuch gives a LoadTest what may be large and is read of runs under way only.
-func withMuch(t *testing.T, lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+func withMuch(t *testing.T, lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	t.Helper()
 	c := apiserver.Client(t)
 	lt.Annotations, lt.Labels = map[string]string{"applied": "large"}, map[string]string{"team": "a"}
 	if err := c.Update(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}
-	lt.Status.Thresholds = []v1alpha1.ThresholdStatus{{Name: "p50", State: v1alpha1.ThresholdPassed}}
+	lt.Status.Thresholds = []v1beta1.ThresholdStatus{{Name: "p50", State: v1beta1.ThresholdPassed}}
 	lt.Status.TargetURL = "http://shortener:8080"
 	if err := c.Status().Update(t.Context(), lt); err != nil {
 		t.Fatal(err)
@@ -93,12 +93,12 @@ func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
 	c := cached(t)
 	for name, finished := range map[string]bool{"a run under way": false, "a finished run": true} {
 		t.Run(name, func(t *testing.T) {
-			want, got := withMuch(t, withResult(t, finished)), &v1alpha1.LoadTest{}
+			want, got := withMuch(t, withResult(t, finished)), &v1beta1.LoadTest{}
 			cachedAs(t, c, want, got)
 			want.ManagedFields, want.TypeMeta = nil, got.TypeMeta
 			if finished {
 				want.Annotations, want.Labels = nil, nil
-				want.Spec = v1alpha1.LoadTestSpec{TTLSecondsAfterFinished: want.Spec.TTLSecondsAfterFinished}
+				want.Spec = v1beta1.LoadTestSpec{TTLSecondsAfterFinished: want.Spec.TTLSecondsAfterFinished}
 				want.Status.Steps, want.Status.Thresholds, want.Status.Requests = nil, nil, nil
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -142,8 +142,8 @@ func TestTheCacheHoldsLittleOfJobsAndPods(t *testing.T) {
 func TestAPatchLeavesAloneWhatTheCacheLacks(t *testing.T) {
 	t.Parallel()
 	c, lt := cached(t), withMuch(t, withResult(t, true))
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](31_536_000) })
-	cachedAs(t, c, lt, &v1alpha1.LoadTest{})
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](31_536_000) })
+	cachedAs(t, c, lt, &v1beta1.LoadTest{})
 	want := lt.DeepCopy()
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
@@ -168,7 +168,7 @@ func TestWorkersOfAFinishedRunEnd(t *testing.T) {
 	if err := apiserver.Client(t).Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	cachedAs(t, c, lt, &v1alpha1.LoadTest{})
+	cachedAs(t, c, lt, &v1beta1.LoadTest{})
 	cachedAs(t, c, job, &batchv1.Job{})
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
@@ -184,8 +184,8 @@ func TestWorkersOfAFinishedRunEnd(t *testing.T) {
 func TestAHeldRunIsReadAgain(t *testing.T) {
 	t.Parallel()
 	c, lt := cached(t), hello(t)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
-	held := &v1alpha1.LoadTest{}
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Suspend = true })
+	held := &v1beta1.LoadTest{}
 	cachedAs(t, c, lt, held)
 	if held.Spec.Requests != nil || !held.Spec.Suspend {
 		t.Errorf("the cache holds %+v of a run that is held, want that it is", held.Spec)
@@ -193,13 +193,13 @@ func TestAHeldRunIsReadAgain(t *testing.T) {
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	r.mustPass(lt)
-	if lt.Status.Phase != v1alpha1.PhaseSuspended || lt.Spec.Requests == nil {
+	if lt.Status.Phase != v1beta1.PhaseSuspended || lt.Spec.Requests == nil {
 		t.Fatalf("the run is %s: %+v", lt.Status.Phase, lt.Status.Conditions)
 	}
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Suspend = false })
 	cachedAs(t, c, lt, held)
 	r.mustPass(lt)
-	if lt.Status.Phase != v1alpha1.PhaseStarting || len(lt.Status.Steps) != 1 {
+	if lt.Status.Phase != v1beta1.PhaseStarting || len(lt.Status.Steps) != 1 {
 		t.Errorf("the run is %s with %d steps, want Starting with one", lt.Status.Phase, len(lt.Status.Steps))
 	}
 }
@@ -216,10 +216,10 @@ func TestAForeignJobIsSeenThroughTheCache(t *testing.T) {
 	r := newFixture(t, apiserver.Client(t))
 	r.Client = c
 	for range 3 { // to accept, to create, to see what is in the way
-		cachedAs(t, c, lt, &v1alpha1.LoadTest{})
+		cachedAs(t, c, lt, &v1beta1.LoadTest{})
 		r.mustPass(lt)
 	}
-	if failed := v1alpha1.NotCarriedOut(lt.Status.Conditions); failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused {
+	if failed := v1beta1.NotCarriedOut(lt.Status.Conditions); failed == nil || failed.Reason != v1beta1.ReasonCreateRefused {
 		t.Errorf("CarriedOut is %+v, want CreateRefused", failed)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); !apierrors.IsNotFound(err) {

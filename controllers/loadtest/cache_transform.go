@@ -5,7 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
@@ -47,7 +47,7 @@ func stripPod(o any) (any, error) {
 // stripLoadTest keeps all of a LoadTest that runs, and of any other what says when it has
 // to be looked at again.
 func stripLoadTest(o any) (any, error) {
-	lt, ok := o.(*v1alpha1.LoadTest)
+	lt, ok := o.(*v1beta1.LoadTest)
 	if !ok {
 		return o, nil
 	}
@@ -56,14 +56,14 @@ func stripLoadTest(o any) (any, error) {
 	case lifecycle.Finished(lt):
 		s := lt.Status
 		lt.Annotations, lt.Labels = nil, nil
-		lt.Spec = v1alpha1.LoadTestSpec{TTLSecondsAfterFinished: lt.Spec.TTLSecondsAfterFinished}
-		lt.Status = v1alpha1.LoadTestStatus{
+		lt.Spec = v1beta1.LoadTestSpec{TTLSecondsAfterFinished: lt.Spec.TTLSecondsAfterFinished}
+		lt.Status = v1beta1.LoadTestStatus{
 			ObservedGeneration: s.ObservedGeneration, Phase: s.Phase, Verdict: s.Verdict, Conditions: s.Conditions,
 			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus,
 		}
 	case isHeld(lt):
 		lt.Annotations, lt.Labels = nil, nil
-		lt.Spec = v1alpha1.LoadTestSpec{Suspend: true}
+		lt.Spec = v1beta1.LoadTestSpec{Suspend: true}
 		lt.Status.Steps = nil
 	}
 	return lt, nil
@@ -71,7 +71,7 @@ func stripLoadTest(o any) (any, error) {
 
 // isHeld says whether a run is held before its start. Nothing of it is in the cache but
 // that: for its pass it is read again.
-func isHeld(lt *v1alpha1.LoadTest) bool {
+func isHeld(lt *v1beta1.LoadTest) bool {
 	return lt.Spec.Suspend && lt.Status.StartTime == nil && !lifecycle.Finished(lt)
 }
 

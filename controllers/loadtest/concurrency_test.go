@@ -7,7 +7,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -16,7 +16,7 @@ func TestPassesOverSeveralLoadTestsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, apiserver.Client(t))
 	r.workers.absent = true
-	var tests []*v1alpha1.LoadTest
+	var tests []*v1beta1.LoadTest
 	for range 8 {
 		tests = append(tests, hello(t))
 	}
@@ -35,7 +35,7 @@ func TestPassesOverSeveralLoadTestsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, lt := range tests {
-		if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.Status.Phase != v1alpha1.PhaseStarting {
+		if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(lt), lt); err != nil || lt.Status.Phase != v1beta1.PhaseStarting {
 			t.Errorf("%s is %s, %v; want Starting", client.ObjectKeyFromObject(lt), lt.Status.Phase, err)
 		}
 	}

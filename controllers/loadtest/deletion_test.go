@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -100,7 +100,7 @@ func TestANamesakeIsNotDeleted(t *testing.T) {
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 			err := c.Get(ctx, key, obj, opts...)
-			if lt, ok := obj.(*v1alpha1.LoadTest); ok {
+			if lt, ok := obj.(*v1beta1.LoadTest); ok {
 				lt.UID = "of-the-one-before"
 			}
 			return err

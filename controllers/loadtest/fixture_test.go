@@ -18,7 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
@@ -177,7 +177,7 @@ func lengthened(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // hello is the smallest LoadTest of two workers and one rung, with the Service of its
 // target.
-func hello(t *testing.T) *v1alpha1.LoadTest {
+func hello(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	lt := withoutService(t)
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Port: 8080}}}}
@@ -189,14 +189,14 @@ func hello(t *testing.T) *v1alpha1.LoadTest {
 }
 
 // withoutService is hello before there is a Service.
-func withoutService(t *testing.T) *v1alpha1.LoadTest {
+func withoutService(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target:                  v1alpha1.Target{URL: "http://shortener:8080"},
-		Requests:                []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target:                  v1beta1.Target{URL: "http://shortener:8080"},
+		Requests:                []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}},
 		Parallelism:             ptr.To[int32](2),
-		Ladder:                  &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
-		Thresholds:              []v1alpha1.Threshold{{Metric: "p50", Max: ptr.To(intstr.Parse("200ms"))}},
+		Ladder:                  &v1beta1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+		Thresholds:              []v1beta1.Threshold{{Metric: "p50", Max: ptr.To(intstr.Parse("200ms"))}},
 		TTLSecondsAfterFinished: ptr.To[int32](600),
 	}}
 	lt.Namespace, lt.Name = apiserver.Namespace(t), "hello"
@@ -207,7 +207,7 @@ func withoutService(t *testing.T) *v1alpha1.LoadTest {
 }
 
 // pass is one pass of the reconciler, after which lt is as it is stored.
-func (r *fixture) pass(lt *v1alpha1.LoadTest) (ctrl.Result, error) {
+func (r *fixture) pass(lt *v1beta1.LoadTest) (ctrl.Result, error) {
 	r.t.Helper()
 	result, err := r.Reconcile(r.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(lt)})
 	if getErr := apiserver.Client(r.t).Get(r.t.Context(), client.ObjectKeyFromObject(lt), lt); client.IgnoreNotFound(getErr) != nil {
@@ -216,7 +216,7 @@ func (r *fixture) pass(lt *v1alpha1.LoadTest) (ctrl.Result, error) {
 	return result, err
 }
 
-func (r *fixture) mustPass(lt *v1alpha1.LoadTest) ctrl.Result {
+func (r *fixture) mustPass(lt *v1beta1.LoadTest) ctrl.Result {
 	r.t.Helper()
 	result, err := r.pass(lt)
 	if err != nil {
@@ -229,7 +229,7 @@ func (r *fixture) mustPass(lt *v1alpha1.LoadTest) ctrl.Result {
 func (r *fixture) after(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(d)) }
 
 // bringPods does what the Job controller and the kubelets do.
-func bringPods(t *testing.T, lt *v1alpha1.LoadTest) {
+func bringPods(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
 	c := apiserver.Client(t)
 	job := &batchv1.Job{}

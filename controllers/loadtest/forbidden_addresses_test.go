@@ -10,7 +10,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -67,7 +67,7 @@ func serviceTo(t *testing.T, namespace, name, address string) string {
 var everywhere = limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 10000}]}\ntargets: {rules: [{hosts: ['*'], cidrs: [0.0.0.0/0]}]}")
 
 // aiming is a LoadTest with that target, and the operator.
-func aiming(t *testing.T, at, namespace string) (*fixture, *v1alpha1.LoadTest) {
+func aiming(t *testing.T, at, namespace string) (*fixture, *v1beta1.LoadTest) {
 	t.Helper()
 	lt := withoutService(t)
 	lt.Spec.Target.URL = at
@@ -96,7 +96,7 @@ func TestNoAddressOfTheOperatorIsATarget(t *testing.T) {
 }
 
 // messages are those of the conditions.
-func messages(lt *v1alpha1.LoadTest) (list []string) {
+func messages(lt *v1beta1.LoadTest) (list []string) {
 	for _, c := range lt.Status.Conditions {
 		list = append(list, c.Message)
 	}

@@ -12,15 +12,15 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
 // kstatusIs holds a LoadTest, as the API server returns it, to what Flux makes of it.
-func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Status) {
+func kstatusIs(t *testing.T, when string, lt *v1beta1.LoadTest, want status.Status) {
 	t.Helper()
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
+	object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("LoadTest"))
 	if err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), object); err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func kstatusIs(t *testing.T, when string, lt *v1alpha1.LoadTest, want status.Sta
 
 // waits types the two commands of a pipeline, each of which looks once, and holds them to
 // whether their conditions are met.
-func waits(t *testing.T, when string, lt *v1alpha1.LoadTest, finished, passed bool) {
+func waits(t *testing.T, when string, lt *v1beta1.LoadTest, finished, passed bool) {
 	t.Helper()
 	kubectl := apiserver.Kubectl(t)
-	for condition, want := range map[string]bool{v1alpha1.ConditionFinished: finished, v1alpha1.ConditionPassed: passed} {
+	for condition, want := range map[string]bool{v1beta1.ConditionFinished: finished, v1beta1.ConditionPassed: passed} {
 		output, err := kubectl("", "wait", "--namespace", lt.Namespace, "--for=condition="+condition, "loadtest/"+lt.Name, "--timeout=0")
 		said := fmt.Sprintf("loadtest.loadtest.dev/%s condition met", lt.Name)
 		if !want {
@@ -55,10 +55,10 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	kstatusIs(t, "before the operator has seen it", lt, status.InProgressStatus)
 	waits(t, "before the operator has seen it", lt, false, false)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Suspend = true })
 	r.mustPass(lt)
 	kstatusIs(t, "suspended", lt, status.InProgressStatus)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = false })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Suspend = false })
 	r.mustPass(lt)
 	kstatusIs(t, "starting", lt, status.InProgressStatus)
 	r.mustPass(lt)
@@ -71,7 +71,7 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 	r.mustPass(lt)
 	kstatusIs(t, "passed", lt, status.CurrentStatus)
 	waits(t, "once it has passed", lt, true, true)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](900) })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.TTLSecondsAfterFinished = ptr.To[int32](900) })
 	kstatusIs(t, "passed, with a change that the operator has not seen", lt, status.InProgressStatus)
 	r.mustPass(lt)
 	kstatusIs(t, "passed, with a change that the operator has seen", lt, status.CurrentStatus)
@@ -79,17 +79,17 @@ func TestKstatusIsInProgressUntilARunHasFinished(t *testing.T) {
 
 func TestKstatusIsFailedAfterEveryOtherVerdict(t *testing.T) {
 	t.Parallel()
-	for want, edit := range map[v1alpha1.Verdict]func(*fixture, *v1alpha1.LoadTestSpec){
-		v1alpha1.VerdictFailed:       func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To(intstr.FromString("1ms")) },
-		v1alpha1.VerdictInconclusive: func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },
-		v1alpha1.VerdictCanceled:     func(_ *fixture, s *v1alpha1.LoadTestSpec) { s.Terminate = true },
-		v1alpha1.VerdictError: func(r *fixture, s *v1alpha1.LoadTestSpec) {
+	for want, edit := range map[v1beta1.Verdict]func(*fixture, *v1beta1.LoadTestSpec){
+		v1beta1.VerdictFailed:       func(_ *fixture, s *v1beta1.LoadTestSpec) { s.Thresholds[0].Max = ptr.To(intstr.FromString("1ms")) },
+		v1beta1.VerdictInconclusive: func(_ *fixture, s *v1beta1.LoadTestSpec) { s.Thresholds[0].Metric = "p99.99" },
+		v1beta1.VerdictCanceled:     func(_ *fixture, s *v1beta1.LoadTestSpec) { s.Terminate = true },
+		v1beta1.VerdictError: func(r *fixture, s *v1beta1.LoadTestSpec) {
 			r.workers.absent, s.StartDeadlineSeconds = true, ptr.To[int64](1)
 		},
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
-			change(t, lt, func(s *v1alpha1.LoadTestSpec) { edit(r, s) })
+			change(t, lt, func(s *v1beta1.LoadTestSpec) { edit(r, s) })
 			for pass := range 5 {
 				r.mustPass(lt)
 				if pass == 1 && lt.Status.Verdict == "" {

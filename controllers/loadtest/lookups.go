@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
@@ -21,7 +21,7 @@ type lookups struct {
 
 // observeAccess returns where the targets lead to, for the decision; nil: it need not be
 // known. The latest reading stays beside it.
-func (l *lookups) observeAccess(ctx context.Context, c *targetaccess.Checker, lt *v1alpha1.LoadTest, rules policy.Targets, now time.Time) (*lifecycle.Access, error) {
+func (l *lookups) observeAccess(ctx context.Context, c *targetaccess.Checker, lt *v1beta1.LoadTest, rules policy.Targets, now time.Time) (*lifecycle.Access, error) {
 	access, err := c.Observe(ctx, lt, rules, l.access, now)
 	if err != nil || access == nil {
 		return nil, err

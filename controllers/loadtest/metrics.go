@@ -3,7 +3,7 @@ package loadtest
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 )
 
@@ -54,12 +54,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			m.attempts.WithLabelValues(string(of), outcome)
 		}
 	}
-	for _, to := range v1alpha1.Phases() {
-		if to != v1alpha1.PhasePending { // no run comes into it
+	for _, to := range v1beta1.Phases() {
+		if to != v1beta1.PhasePending { // no run comes into it
 			m.transitions.WithLabelValues(string(to))
 		}
 	}
-	for _, verdict := range v1alpha1.Verdicts() {
+	for _, verdict := range v1beta1.Verdicts() {
 		m.finished.WithLabelValues(string(verdict))
 	}
 	for _, of := range []refused{refusedJob, refusedStatus, refusedResults, refusedDeletion} {
@@ -70,7 +70,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 }
 
 // wrote counts a status that has been written.
-func (m *Metrics) wrote(before, after *v1alpha1.LoadTestStatus, size int) {
+func (m *Metrics) wrote(before, after *v1beta1.LoadTestStatus, size int) {
 	if m == nil {
 		return
 	}

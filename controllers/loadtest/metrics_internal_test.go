@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 )
 
@@ -16,10 +16,10 @@ import (
 func TestWrittenStatusesAreCounted(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := NewMetrics(registry)
-	running := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning}
-	passed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictPassed}
-	failed := v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictFailed}
-	for _, change := range [][2]v1alpha1.LoadTestStatus{
+	running := v1beta1.LoadTestStatus{Phase: v1beta1.PhaseRunning}
+	passed := v1beta1.LoadTestStatus{Phase: v1beta1.PhaseFinished, Verdict: v1beta1.VerdictPassed}
+	failed := v1beta1.LoadTestStatus{Phase: v1beta1.PhaseFinished, Verdict: v1beta1.VerdictFailed}
+	for _, change := range [][2]v1beta1.LoadTestStatus{
 		{running, running}, {running, passed}, {passed, passed}, {running, passed}, {running, failed}, {failed, failed},
 	} {
 		m.wrote(&change[0], &change[1], 1000)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
@@ -47,7 +47,7 @@ func (p *pass) explainMissingPods(ctx context.Context, job *batchv1.Job, pods []
 	message := refusal(events.Items)
 	for i := range p.seen.Workers {
 		if w := &p.seen.Workers[i]; message != "" && w.Pod == exchange.PodAbsent {
-			w.PodReason, w.PodMessage = v1alpha1.ReasonCreateRefused, "the pod cannot be created: "+message
+			w.PodReason, w.PodMessage = v1beta1.ReasonCreateRefused, "the pod cannot be created: "+message
 		}
 	}
 	return nil

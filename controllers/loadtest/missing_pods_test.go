@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -52,7 +52,7 @@ func (l *looks) List(ctx context.Context, list client.ObjectList, opts ...client
 
 // stuck is a run whose Job is there, for long enough to be asked why its pods are
 // not.
-func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1alpha1.LoadTest, *batchv1.Job) {
+func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1beta1.LoadTest, *batchv1.Job) {
 	t.Helper()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	l := &looks{Reader: unhurried{c}}
@@ -74,8 +74,8 @@ func stuck(t *testing.T, c client.Client) (*fixture, *looks, *v1alpha1.LoadTest,
 	return r, l, lt, job
 }
 
-func workersReady(lt *v1alpha1.LoadTest) metav1.Condition {
-	if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionWorkersReady); c != nil {
+func workersReady(lt *v1beta1.LoadTest) metav1.Condition {
+	if c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionWorkersReady); c != nil {
 		return *c
 	}
 	return metav1.Condition{}
@@ -89,14 +89,14 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 	other := job.DeepCopy()
 	other.UID = "another-of-that-name"
 	refuse(t, c, other, "other", "Error creating: of another Job")
-	if result := r.mustPass(lt); workersReady(lt).Reason != v1alpha1.ReasonWaiting || result.RequeueAfter != lifecycle.PodsExpected {
+	if result := r.mustPass(lt); workersReady(lt).Reason != v1beta1.ReasonWaiting || result.RequeueAfter != lifecycle.PodsExpected {
 		t.Fatalf("nothing is known: %+v, again after %v", workersReady(lt), result.RequeueAfter)
 	}
 
 	refuse(t, c, job, "ours", `Error creating: pods "hello-0-x7k2p" is forbidden: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2`)
 	r.mustPass(lt)
 	want := "2 of 2 workers: the pod cannot be created: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2."
-	if got := workersReady(lt); got.Reason != v1alpha1.ReasonCreateRefused || !strings.HasPrefix(got.Message, want) {
+	if got := workersReady(lt); got.Reason != v1beta1.ReasonCreateRefused || !strings.HasPrefix(got.Message, want) {
 		t.Fatalf("WorkersReady is %s: %s\nwant %s", got.Reason, got.Message, want)
 	}
 
@@ -111,7 +111,7 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 	before := l.n
 	r.after(time.Second)
 	r.mustPass(lt)
-	if got := workersReady(lt); got.Reason != v1alpha1.ReasonWaiting || l.n != before {
+	if got := workersReady(lt); got.Reason != v1beta1.ReasonWaiting || l.n != before {
 		t.Errorf("with all pods: WorkersReady is %+v; events were read %d times more", got, l.n-before)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
@@ -34,7 +34,7 @@ type note struct {
 }
 
 // reset clears the note unless it is about this LoadTest and this generation of its spec.
-func (n *note) reset(lt *v1alpha1.LoadTest) {
+func (n *note) reset(lt *v1beta1.LoadTest) {
 	if n.uid != lt.UID || n.generation != lt.Generation {
 		*n = note{uid: lt.UID, generation: lt.Generation}
 	}

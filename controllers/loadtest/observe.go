@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
@@ -93,7 +93,7 @@ func (p *pass) observeJob(ctx context.Context) (*batchv1.Job, error) {
 
 // targetPort is the number of the named port of the Service of a field, or 0 and why it is
 // not known. Services are in no cache: one is read while a run waits to begin.
-func (r *Reconciler) targetPort(ctx context.Context, namespace string, target *v1alpha1.ServiceReference, field string) (port int32, problem string, err error) {
+func (r *Reconciler) targetPort(ctx context.Context, namespace string, target *v1beta1.ServiceReference, field string) (port int32, problem string, err error) {
 	var service corev1.Service
 	err = r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: target.Name}, &service)
 	switch {
@@ -114,7 +114,7 @@ func (r *Reconciler) targetPort(ctx context.Context, namespace string, target *v
 	return 0, fmt.Sprintf("Service %s has no port named %s; its ports: %s. Correct %s.service.port.", target.Name, target.Port.StrVal, strings.Join(names, ", "), field), nil
 }
 
-func jobState(lt *v1alpha1.LoadTest, job *batchv1.Job, found bool) lifecycle.JobState {
+func jobState(lt *v1beta1.LoadTest, job *batchv1.Job, found bool) lifecycle.JobState {
 	switch {
 	case !found:
 		return lifecycle.JobAbsent

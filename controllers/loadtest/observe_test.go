@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
@@ -38,7 +38,7 @@ func TestPodState(t *testing.T) {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available",
 			}}},
-			state: exchange.PodWaiting, reason: v1alpha1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
+			state: exchange.PodWaiting, reason: v1beta1.ReasonUnschedulable, message: "waits for a node: 0/3 nodes are available",
 		},
 		"scheduled": {
 			status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}},
@@ -57,28 +57,28 @@ func TestPodState(t *testing.T) {
 			state:  exchange.PodWaiting,
 		},
 		"starting":      {status: waiting("ContainerCreating"), state: exchange.PodWaiting},
-		"image missing": {status: waiting("ErrImagePull"), state: exchange.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
+		"image missing": {status: waiting("ErrImagePull"), state: exchange.PodWaiting, reason: v1beta1.ReasonImagePull, message: imagePull},
 		// The kubelet alternates between the two; the message must not.
-		"image back-off": {status: waiting("ImagePullBackOff"), state: exchange.PodWaiting, reason: v1alpha1.ReasonImagePull, message: imagePull},
-		"bad config":     {status: waiting("CreateContainerConfigError"), state: exchange.PodWaiting, reason: v1alpha1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
+		"image back-off": {status: waiting("ImagePullBackOff"), state: exchange.PodWaiting, reason: v1beta1.ReasonImagePull, message: imagePull},
+		"bad config":     {status: waiting("CreateContainerConfigError"), state: exchange.PodWaiting, reason: v1beta1.ReasonCreateRefused, message: "the container cannot be created: back-off 10s"},
 		"running":        {status: corev1.PodStatus{Phase: corev1.PodRunning}, state: exchange.PodRunning},
 		"killed": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
-			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
+			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
 		},
 		"failed with a log": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
-			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
+			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
 		"evicted": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"},
-			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
 		"evicted, and its container unknown": {
 			status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory", ContainerStatuses: []corev1.ContainerStatus{{}}},
-			state:  exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "Evicted: low on memory",
+			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Evicted: low on memory",
 		},
-		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: "its pod ended"},
+		"gone": {status: corev1.PodStatus{Phase: corev1.PodSucceeded}, state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "its pod ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state, reason, message := podState(&corev1.Pod{Status: tc.status})
@@ -91,7 +91,7 @@ func TestPodState(t *testing.T) {
 
 func TestJobState(t *testing.T) {
 	t.Parallel()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	lt.UID = "ours"
 	now := metav1.Now()
 	ended := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) func(*batchv1.Job) {
@@ -114,7 +114,7 @@ func TestJobState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := &batchv1.Job{}
-			job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))}
+			job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(lt, v1beta1.GroupVersion.WithKind("LoadTest"))}
 			tc.edit(job)
 			if got := jobState(lt, job, true); got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
@@ -146,7 +146,7 @@ func TestObservePods(t *testing.T) {
 		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
 		pod("beyond", "3", "ours"), pod("none", "", "ours"), third,
 	})
-	want := []exchange.Worker{{}, {Pod: exchange.PodRunning}, {Pod: exchange.PodRunning, PodEnding: true, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
+	want := []exchange.Worker{{}, {Pod: exchange.PodRunning}, {Pod: exchange.PodRunning, PodEnding: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}
@@ -189,7 +189,7 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 		return p
 	}
 	seen := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	refused := exchange.Worker{Connected: true, PodUID: "b", Reason: v1alpha1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
+	refused := exchange.Worker{Connected: true, PodUID: "b", Reason: v1beta1.ReasonPreflightFailed, Message: "preflight: GET /version: .strategy: ..."}
 	workers := []exchange.Worker{
 		{Connected: true, Ready: true, Answers: 2, PodUID: "a", LastSeen: seen, Final: true},
 		refused,
@@ -215,10 +215,10 @@ func TestSessionsOfOtherPodsAreNotConnected(t *testing.T) {
 func TestReasonsOfTheSessionAreThoseOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for session, api := range map[string]string{
-		workerv1.ReasonInvalidSpec:       v1alpha1.ReasonInvalidSpec,
-		workerv1.ReasonTargetUnreachable: v1alpha1.ReasonTargetUnreachable,
-		workerv1.ReasonPreflightFailed:   v1alpha1.ReasonPreflightFailed,
-		workerv1.ReasonWorkerRefused:     v1alpha1.ReasonWorkerRefused,
+		workerv1.ReasonInvalidSpec:       v1beta1.ReasonInvalidSpec,
+		workerv1.ReasonTargetUnreachable: v1beta1.ReasonTargetUnreachable,
+		workerv1.ReasonPreflightFailed:   v1beta1.ReasonPreflightFailed,
+		workerv1.ReasonWorkerRefused:     v1beta1.ReasonWorkerRefused,
 	} {
 		if session != api {
 			t.Errorf("the session says %s, the API %s", session, api)

@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -19,7 +19,7 @@ type pass struct {
 	*Reconciler
 	// lt is the LoadTest as it was read, inForce the policy of the whole pass, whatever
 	// changes meanwhile, and now its instant. No phase writes them.
-	lt      *v1alpha1.LoadTest
+	lt      *v1beta1.LoadTest
 	inForce *policy.Policy
 	now     time.Time
 	// note is what earlier passes left, and knewJob that they knew of a Job in the way.
@@ -61,7 +61,7 @@ var phases = []phase{
 }
 
 // carryOut makes a pass over a LoadTest.
-func (r *Reconciler) carryOut(ctx context.Context, lt *v1alpha1.LoadTest, inForce *policy.Policy, note *note) (ctrl.Result, error) {
+func (r *Reconciler) carryOut(ctx context.Context, lt *v1beta1.LoadTest, inForce *policy.Policy, note *note) (ctrl.Result, error) {
 	p := &pass{Reconciler: r, lt: lt, inForce: inForce, now: r.Clock.Now(), note: note, knewJob: note.jobExists}
 	for _, each := range phases {
 		switch ends, err := each.run(p, ctx); {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -18,13 +18,13 @@ import (
 // that are the ones whose results could not be kept.
 func TestPolicyChangeHasRunsReconciled(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := v1beta1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	over := named(types.NamespacedName{Namespace: "team", Name: "over"})
-	over.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	over.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 	failed := named(types.NamespacedName{Namespace: "team", Name: "failed"})
-	failed.Status.Conditions = append([]metav1.Condition{{Type: v1alpha1.ConditionArchived, Status: metav1.ConditionFalse}}, over.Status.Conditions...)
+	failed.Status.Conditions = append([]metav1.Condition{{Type: v1beta1.ConditionArchived, Status: metav1.ConditionFalse}}, over.Status.Conditions...)
 	runs := NewRuns()
 	r := &Reconciler{Runs: runs, Keeper: &resultkeeper.Keeper{}, Policy: policy.Default, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		named(types.NamespacedName{Namespace: "team", Name: "waits"}), over, failed, named(types.NamespacedName{Namespace: "shop", Name: "runs"}),

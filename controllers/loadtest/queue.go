@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
@@ -32,7 +32,7 @@ type line struct {
 // place is where a run stands in the queue that is to begin; nil: it is not to begin.
 // Others that may begin are looked at as well. The policy is that of the pass: a run that one
 // policy holds has no place, and would begin without one by another.
-func (r *Reconciler) place(ctx context.Context, lt *v1alpha1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
+func (r *Reconciler) place(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
 	rules := rulesOf(p, now)
 	if rules.stateOf(lt) != queue.Waiting {
 		return nil, nil
@@ -51,7 +51,7 @@ func (r *Reconciler) place(ctx context.Context, lt *v1alpha1.LoadTest, p *policy
 
 // leaves says whether a run is over, or does not begin although it may: others may begin
 // in its place.
-func leaves(lt *v1alpha1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision) bool {
+func leaves(lt *v1beta1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision) bool {
 	waits := seen.Place != nil && !seen.Place.Begins
 	return lifecycle.Finished(lt) || d.Status.StartTime == nil && !waits
 }
@@ -87,7 +87,7 @@ func (r *Reconciler) wake(line *queue.Line, but types.UID) {
 
 // unfinished are the LoadTests that have not ended.
 func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run, error) {
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	if err := r.Client.List(ctx, &list, append([]client.ListOption{client.UnsafeDisableDeepCopy}, r.listUnfinished...)...); err != nil {
 		return nil, fmt.Errorf("list the LoadTests that have not ended: %w", err)
 	}
@@ -108,7 +108,7 @@ func (r *Reconciler) unfinished(ctx context.Context, rules *rules) ([]queue.Run,
 }
 
 // run is what the queue reads of a LoadTest.
-func (l *line) run(lt *v1alpha1.LoadTest, rules *rules) queue.Run {
+func (l *line) run(lt *v1beta1.LoadTest, rules *rules) queue.Run {
 	run := queue.Run{
 		UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: lt.CreationTimestamp.Time,
 		State: rules.stateOf(lt), Workers: lt.Status.Workers.Desired,
@@ -122,7 +122,7 @@ func (l *line) run(lt *v1alpha1.LoadTest, rules *rules) queue.Run {
 
 // with adds a LoadTest that was read anew, of which the cache may have only that it is
 // held, or nothing yet.
-func (l *line) with(runs []queue.Run, lt *v1alpha1.LoadTest, workers int32, rules *rules) []queue.Run {
+func (l *line) with(runs []queue.Run, lt *v1beta1.LoadTest, workers int32, rules *rules) []queue.Run {
 	l.needs[lt.UID] = workers
 	at := slices.IndexFunc(runs, func(r queue.Run) bool { return r.UID == lt.UID })
 	switch {
@@ -157,7 +157,7 @@ func (r *rules) of(namespace string) policy.Rules {
 
 // stateOf is what a LoadTest that has not ended asks of the queue. One that the
 // administrator holds keeps no other from beginning.
-func (r *rules) stateOf(lt *v1alpha1.LoadTest) queue.State {
+func (r *rules) stateOf(lt *v1beta1.LoadTest) queue.State {
 	switch {
 	case lt.Status.StartTime != nil || lifecycle.Finished(lt):
 		return queue.Begun
@@ -178,7 +178,7 @@ const unfinishedField, unfinishedYes = "unfinished", "yes"
 
 // indexUnfinished are its values for an object.
 func indexUnfinished(o client.Object) []string {
-	if lt, ok := o.(*v1alpha1.LoadTest); !ok || lifecycle.Finished(lt) {
+	if lt, ok := o.(*v1beta1.LoadTest); !ok || lifecycle.Finished(lt) {
 		return nil
 	}
 	return []string{unfinishedYes}

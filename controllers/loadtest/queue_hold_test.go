@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -35,7 +35,7 @@ func TestStopLiftedDuringAPassKeepsTheLimit(t *testing.T) {
 		}
 	}
 	r.Policy = func() *policy.Policy { return free }
-	if r.passes(list[1:]); list[1].Status.Phase != v1alpha1.PhaseQueued {
+	if r.passes(list[1:]); list[1].Status.Phase != v1beta1.PhaseQueued {
 		t.Errorf("phase %s after the stop, want Queued", list[1].Status.Phase)
 	}
 }
@@ -49,13 +49,13 @@ func TestInvalidConfigurationHoldsARunUntilItIsCorrected(t *testing.T) {
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.Policy = func() *policy.Policy { return invalid }
 	r.mustPass(lt)
-	held := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended)
-	if held == nil || held.Reason != v1alpha1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {
+	held := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionSuspended)
+	if held == nil || held.Reason != v1beta1.ReasonConfigurationInvalid || !strings.Contains(held.Message, `config.yaml: unknown field "target"`) || lt.Status.StartTime != nil {
 		t.Errorf("condition %+v, start time %v", held, lt.Status.StartTime)
 	}
 	r.Policy = func() *policy.Policy { return unlimited }
 	r.mustPass(lt)
-	if lt.Status.Phase != v1alpha1.PhaseStarting || !meta.IsStatusConditionFalse(lt.Status.Conditions, v1alpha1.ConditionSuspended) {
+	if lt.Status.Phase != v1beta1.PhaseStarting || !meta.IsStatusConditionFalse(lt.Status.Conditions, v1beta1.ConditionSuspended) {
 		t.Errorf("phase %s of a run that is not held any more", lt.Status.Phase)
 	}
 }

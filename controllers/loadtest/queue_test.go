@@ -11,7 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -19,12 +19,12 @@ import (
 
 // restored creates LoadTests as a backup or a GitOps tool does: all at once, without a
 // status.
-func restored(t *testing.T, n int) []*v1alpha1.LoadTest {
+func restored(t *testing.T, n int) []*v1beta1.LoadTest {
 	t.Helper()
 	first := hello(t)
-	list := []*v1alpha1.LoadTest{first}
+	list := []*v1beta1.LoadTest{first}
 	for i := 1; i < n; i++ {
-		lt := &v1alpha1.LoadTest{Spec: *first.Spec.DeepCopy()}
+		lt := &v1beta1.LoadTest{Spec: *first.Spec.DeepCopy()}
 		lt.Namespace, lt.Name = first.Namespace, fmt.Sprintf("%s-%03d", first.Name, i)
 		if err := apiserver.Client(t).Create(t.Context(), lt); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func restored(t *testing.T, n int) []*v1alpha1.LoadTest {
 }
 
 // passes are one pass over each, 16 at a time.
-func (r *fixture) passes(list []*v1alpha1.LoadTest) {
+func (r *fixture) passes(list []*v1beta1.LoadTest) {
 	r.t.Helper()
 	var group errgroup.Group
 	group.SetLimit(16)
@@ -56,7 +56,7 @@ func (r *fixture) passes(list []*v1alpha1.LoadTest) {
 }
 
 // inPhase are the LoadTests in a phase that have not finished.
-func inPhase(list []*v1alpha1.LoadTest, phase v1alpha1.Phase) (in []*v1alpha1.LoadTest) {
+func inPhase(list []*v1beta1.LoadTest, phase v1beta1.Phase) (in []*v1beta1.LoadTest) {
 	for _, lt := range list {
 		if lt.Status.Phase == phase && !lifecycle.Finished(lt) {
 			in = append(in, lt)
@@ -66,7 +66,7 @@ func inPhase(list []*v1alpha1.LoadTest, phase v1alpha1.Phase) (in []*v1alpha1.Lo
 }
 
 // end ends a run.
-func (r *fixture) end(lt *v1alpha1.LoadTest) {
+func (r *fixture) end(lt *v1beta1.LoadTest) {
 	r.t.Helper()
 	lt.Spec.Terminate = true
 	if err := apiserver.Client(r.t).Update(r.t.Context(), lt); err != nil {
@@ -89,15 +89,15 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 	r.workers.absent, r.Policy = true, tenAtOnce
 	r.readPastCache(unhurried{apiserver.Client(t)})
 	list := restored(t, all)
-	cachedAs(t, r.client, list[all-1], &v1alpha1.LoadTest{})
+	cachedAs(t, r.client, list[all-1], &v1beta1.LoadTest{})
 	r.passes(list)
-	began, queued := inPhase(list, v1alpha1.PhaseStarting), inPhase(list, v1alpha1.PhaseQueued)
+	began, queued := inPhase(list, v1beta1.PhaseStarting), inPhase(list, v1beta1.PhaseQueued)
 	if len(began) != most || len(queued) != all-most {
 		t.Fatalf("%d begin and %d wait, want %d and %d", len(began), len(queued), most, all-most)
 	}
 	for _, lt := range queued {
-		c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionQueued)
-		if want := fmt.Sprintf(" of 190: 10 of 10 runs of namespace %s are under way.", lt.Namespace); c.Reason != v1alpha1.ReasonNamespaceRuns || !strings.HasSuffix(c.Message, want) || lt.Status.StartTime != nil {
+		c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionQueued)
+		if want := fmt.Sprintf(" of 190: 10 of 10 runs of namespace %s are under way.", lt.Namespace); c.Reason != v1beta1.ReasonNamespaceRuns || !strings.HasSuffix(c.Message, want) || lt.Status.StartTime != nil {
 			t.Fatalf("%s: %s, %s", lt.Name, c.Reason, c.Message)
 		}
 	}
@@ -105,11 +105,11 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 	again.workers.absent, again.Policy = true, tenAtOnce
 	again.readPastCache(unhurried{apiserver.Client(t)})
 	for _, lt := range began {
-		cachedAs(t, again.client, lt, &v1alpha1.LoadTest{}) // a leader begins some time after the one before
+		cachedAs(t, again.client, lt, &v1beta1.LoadTest{}) // a leader begins some time after the one before
 	}
 	for range 2 {
 		again.passes(list)
-		if n := len(inPhase(list, v1alpha1.PhaseStarting)); n != most {
+		if n := len(inPhase(list, v1beta1.PhaseStarting)); n != most {
 			t.Fatalf("another process has %d runs begin, want %d", n, most)
 		}
 	}
@@ -142,8 +142,8 @@ func TestQueueMovesInOrder(t *testing.T) {
 	r.end(list[0])
 	r.after(90 * time.Second)
 	began(1)
-	c := meta.FindStatusCondition(list[1].Status.Conditions, v1alpha1.ConditionQueued)
-	if c.Status != "False" || c.Reason != v1alpha1.ReasonBegun || c.Message != "The run waited 1m30s in the queue." {
+	c := meta.FindStatusCondition(list[1].Status.Conditions, v1beta1.ConditionQueued)
+	if c.Status != "False" || c.Reason != v1beta1.ReasonBegun || c.Message != "The run waited 1m30s in the queue." {
 		t.Errorf("%s says %+v", list[1].Name, c)
 	}
 	list[1].Spec.Suspend = true
@@ -175,16 +175,16 @@ func TestRefusedRunLeavesItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.mustPass(list[1])
-	if list[1].Status.Phase != v1alpha1.PhaseQueued {
+	if list[1].Status.Phase != v1beta1.PhaseQueued {
 		t.Fatalf("the second is %s before the first was looked at", list[1].Status.Phase)
 	}
 	r.mustPass(list[0])
-	c := meta.FindStatusCondition(list[0].Status.Conditions, v1alpha1.ConditionAccepted)
-	if want := fmt.Sprintf("spec.parallelism: 3 workers are more than a LoadTest of namespace %s may have; at most 2 are accepted.", list[0].Namespace); c.Reason != v1alpha1.ReasonLimitExceeded || c.Message != want {
+	c := meta.FindStatusCondition(list[0].Status.Conditions, v1beta1.ConditionAccepted)
+	if want := fmt.Sprintf("spec.parallelism: 3 workers are more than a LoadTest of namespace %s may have; at most 2 are accepted.", list[0].Namespace); c.Reason != v1beta1.ReasonLimitExceeded || c.Message != want {
 		t.Errorf("the first is refused with %s: %s", c.Reason, c.Message)
 	}
 	r.mustPass(list[1])
-	if list[1].Status.Phase != v1alpha1.PhaseStarting {
+	if list[1].Status.Phase != v1beta1.PhaseStarting {
 		t.Errorf("the second is %s", list[1].Status.Phase)
 	}
 }
@@ -198,9 +198,9 @@ func TestPriorityClassIsBeforeAge(t *testing.T) {
 		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}\npriorityClasses: [{name: gate, value: 9}]")
 	}
 	list := restored(t, 3)
-	for i, edit := range []func(*v1alpha1.LoadTestSpec){
-		func(s *v1alpha1.LoadTestSpec) { s.Suspend = true }, func(*v1alpha1.LoadTestSpec) {},
-		func(s *v1alpha1.LoadTestSpec) { s.Queue = &v1alpha1.Queue{PriorityClass: "gate"} },
+	for i, edit := range []func(*v1beta1.LoadTestSpec){
+		func(s *v1beta1.LoadTestSpec) { s.Suspend = true }, func(*v1beta1.LoadTestSpec) {},
+		func(s *v1beta1.LoadTestSpec) { s.Queue = &v1beta1.Queue{PriorityClass: "gate"} },
 	} {
 		edit(&list[i].Spec)
 		if err := apiserver.Client(t).Update(t.Context(), list[i]); err != nil {
@@ -208,7 +208,7 @@ func TestPriorityClassIsBeforeAge(t *testing.T) {
 		}
 	}
 	r.passes(list)
-	got := []v1alpha1.Phase{list[0].Status.Phase, list[1].Status.Phase, list[2].Status.Phase}
+	got := []v1beta1.Phase{list[0].Status.Phase, list[1].Status.Phase, list[2].Status.Phase}
 	if want := "[Suspended Queued Starting]"; fmt.Sprint(got) != want {
 		t.Errorf("the phases are %v, want %s", got, want)
 	}

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
@@ -68,7 +68,7 @@ type Reconciler struct {
 	// Metrics may be nil.
 	Metrics *Metrics
 	// Finished is called once the last status of a run has been written. It may be nil.
-	Finished func(types.UID, *v1alpha1.LoadTestStatus)
+	Finished func(types.UID, *v1beta1.LoadTestStatus)
 	// Keeper keeps the results of finished runs; nil: none are kept.
 	Keeper *resultkeeper.Keeper
 
@@ -95,12 +95,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Uncached == nil {
 		r.Uncached = mgr.GetAPIReader()
 	}
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadTest{}, unfinishedField, indexUnfinished); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1beta1.LoadTest{}, unfinishedField, indexUnfinished); err != nil {
 		return fmt.Errorf("index the LoadTests that have not ended: %w", err)
 	}
 	r.listUnfinished = []client.ListOption{client.MatchingFields{unfinishedField: unfinishedYes}}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.LoadTest{}).
+		For(&v1beta1.LoadTest{}).
 		WithOptions(r.options()).
 		Owns(&batchv1.Job{}).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(requestOfPod)).
@@ -119,7 +119,7 @@ func (r *Reconciler) options() controller.Options {
 // PolicyChanged has every LoadTest reconciled that is not finished, or whose results it may
 // concern.
 func (r *Reconciler) PolicyChanged(ctx context.Context) error {
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list LoadTests: %w", err)
 	}
@@ -165,11 +165,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 }
 
 // read reads a LoadTest; it is nil when it is gone.
-func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1alpha1.LoadTest, error) {
-	lt := &v1alpha1.LoadTest{}
+func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1beta1.LoadTest, error) {
+	lt := &v1beta1.LoadTest{}
 	err := r.Client.Get(ctx, name, lt)
 	if err == nil && isHeld(lt) {
-		lt = &v1alpha1.LoadTest{}
+		lt = &v1beta1.LoadTest{}
 		err = r.Uncached.Get(ctx, name, lt)
 	}
 	switch {

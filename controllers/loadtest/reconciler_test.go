@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -39,15 +39,15 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()
 	r.Metrics = loadtest.NewMetrics(registry)
-	var last []*v1alpha1.LoadTestStatus
-	r.Finished = func(uid types.UID, s *v1alpha1.LoadTestStatus) {
+	var last []*v1beta1.LoadTestStatus
+	r.Finished = func(uid types.UID, s *v1beta1.LoadTestStatus) {
 		if last = append(last, s); uid != lt.UID {
 			t.Errorf("finished: run %s, want %s", uid, lt.UID)
 		}
 	}
 
 	r.mustPass(lt)
-	if lt.Status.Phase != v1alpha1.PhaseStarting || len(lt.Status.Steps) != 1 || lt.Status.Workers.Desired != 2 {
+	if lt.Status.Phase != v1beta1.PhaseStarting || len(lt.Status.Steps) != 1 || lt.Status.Workers.Desired != 2 {
 		t.Fatalf("after the first pass: %+v", lt.Status)
 	}
 	job := &batchv1.Job{}
@@ -58,7 +58,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	bringPods(t, lt)
 
 	r.mustPass(lt)
-	if lt.Status.Steps[0].State != v1alpha1.StepRunning {
+	if lt.Status.Steps[0].State != v1beta1.StepRunning {
 		t.Fatalf("step is %s, want Running", lt.Status.Steps[0].State)
 	}
 	if r.workers.last().Start != nil {
@@ -72,7 +72,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	}
 	r.after(2 * time.Second)
 	r.mustPass(lt)
-	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionCarriedOut) || lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionCarriedOut) || lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Fatalf("not complete and passed: %+v", lt.Status)
 	}
 	if got := lt.Status.Steps[0].Result.Sent; got != 20 {
@@ -81,7 +81,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(onePassed), "loadtest_runs_finished_total"); err != nil {
 		t.Error(err)
 	}
-	if len(last) != 1 || last[0].Verdict != v1alpha1.VerdictPassed || last[0].Steps[0].Result.Sent != 20 {
+	if len(last) != 1 || last[0].Verdict != v1beta1.VerdictPassed || last[0].Steps[0].Result.Sent != 20 {
 		t.Errorf("the last status was given away %d times: %+v", len(last), last)
 	}
 	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Normal Passed Verdict Passed: ") }) {
@@ -115,7 +115,7 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 }
 
 // change edits the spec as its user does.
-func change(t *testing.T, lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTestSpec)) {
+func change(t *testing.T, lt *v1beta1.LoadTest, edit func(*v1beta1.LoadTestSpec)) {
 	t.Helper()
 	edit(&lt.Spec)
 	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
@@ -127,7 +127,7 @@ func change(t *testing.T, lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTestSpe
 func TestDirectives(t *testing.T) {
 	t.Parallel()
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Ladder.Users = []int32{10, 20} })
 	r.mustPass(lt)
 	r.mustPass(lt)
 	bringPods(t, lt)
@@ -140,7 +140,7 @@ func TestDirectives(t *testing.T) {
 	if d := r.workers.last(); d.Start == nil || d.Start.Step != 1 || d.Stop || d.Finish {
 		t.Fatalf("in the second step workers are directed %+v, start %+v", d, d.Start)
 	}
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Terminate = true })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Terminate = true })
 	r.mustPass(lt)
 	r.mustPass(lt)
 	if d := r.workers.last(); d.Start == nil || d.Start.Step != 1 || !d.Stop {
@@ -155,11 +155,11 @@ func TestAHeldRunDirectsNobody(t *testing.T) {
 	r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 	r.mustPass(lt)
 	r.mustPass(lt)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Suspend = true })
+	change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Suspend = true })
 	r.mustPass(lt)
 	before := len(r.workers.directed)
 	r.mustPass(lt)
-	if lt.Status.Phase != v1alpha1.PhaseSuspended || len(r.workers.directed) != before || before == 0 {
+	if lt.Status.Phase != v1beta1.PhaseSuspended || len(r.workers.directed) != before || before == 0 {
 		t.Errorf("phase %s; workers were directed %d times, then %d", lt.Status.Phase, before, len(r.workers.directed))
 	}
 }
@@ -202,7 +202,7 @@ func TestNoEventWithoutTheWrite(t *testing.T) {
 	if said := r.said(); len(said) > 0 {
 		t.Errorf("events without a write: %q", said)
 	}
-	if lt.Status.Phase != v1alpha1.PhasePending {
+	if lt.Status.Phase != v1beta1.PhasePending {
 		t.Errorf("phase is %q, want Pending", lt.Status.Phase)
 	}
 }
@@ -226,7 +226,7 @@ func TestEveryCallMayFail(t *testing.T) {
 			}
 			r, lt := newFixture(t, apiserver.Failing(apiserver.Client(t), count)), hello(t)
 			live(r, lt, &failed)
-			if lt.Status.Verdict != v1alpha1.VerdictPassed || lt.Status.Steps[0].Result.Sent != 20 {
+			if lt.Status.Verdict != v1beta1.VerdictPassed || lt.Status.Steps[0].Result.Sent != 20 {
 				t.Errorf("verdict %q, result %+v", lt.Status.Verdict, lt.Status.Steps[0].Result)
 			}
 			verdicts := 0
@@ -244,7 +244,7 @@ func TestEveryCallMayFail(t *testing.T) {
 
 // live passes until the run is complete, through errors. A pass in which a call
 // failed returns the error, without which it would not be retried.
-func live(r *fixture, lt *v1alpha1.LoadTest, failed *bool) {
+func live(r *fixture, lt *v1beta1.LoadTest, failed *bool) {
 	const bound = 20
 	pods := false
 	for range bound {
@@ -256,7 +256,7 @@ func live(r *fixture, lt *v1alpha1.LoadTest, failed *bool) {
 			bringPods(r.t, lt)
 			pods = true
 		}
-		if meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionCarriedOut) {
+		if meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionCarriedOut) {
 			return
 		}
 		r.after(time.Second)
@@ -277,8 +277,8 @@ func TestForeignJob(t *testing.T) {
 	}
 	r.mustPass(lt)
 	r.mustPass(lt)
-	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
-	if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job with the name of the LoadTest exists") {
+	failed := v1beta1.NotCarriedOut(lt.Status.Conditions)
+	if failed == nil || failed.Reason != v1beta1.ReasonCreateRefused || !strings.Contains(failed.Message, "Job with the name of the LoadTest exists") {
 		t.Errorf("CarriedOut is %+v", failed)
 	}
 	if said := r.said(); !slices.ContainsFunc(said, func(e string) bool { return strings.HasPrefix(e, "Warning CreateRefused ") }) {

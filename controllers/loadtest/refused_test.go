@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
@@ -24,18 +24,18 @@ import (
 func TestInvalidWorkersEndTheRun(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		worker v1alpha1.Worker
+		worker v1beta1.Worker
 		want   string
 	}{
 		"limits below requests": {
-			v1alpha1.Worker{Resources: &corev1.ResourceRequirements{
+			v1beta1.Worker{Resources: &corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")},
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 			}},
 			`The API server refuses the Job of the workers: spec.worker.resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi.`,
 		},
 		"a toleration of any value with a value": {
-			v1alpha1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists, Value: "yes"}}},
+			v1beta1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists, Value: "yes"}}},
 			"The API server refuses the Job of the workers: spec.worker.tolerations[0].operator: Invalid value: ",
 		},
 	} {
@@ -43,17 +43,17 @@ func TestInvalidWorkersEndTheRun(t *testing.T) {
 			r, lt := newFixture(t, apiserver.Client(t)), hello(t)
 			tolerant := limitedTo(noLimits + "\nworkers: [{tolerationKeys: [load]}]")
 			r.Policy = func() *policy.Policy { return tolerant }
-			change(t, lt, func(s *v1alpha1.LoadTestSpec) { s.Worker = &tc.worker })
+			change(t, lt, func(s *v1beta1.LoadTestSpec) { s.Worker = &tc.worker })
 			r.mustPass(lt)
 			if result := r.mustPass(lt); result.RequeueAfter != time.Millisecond {
 				t.Fatalf("after the refusal: again after %v, want at once", result.RequeueAfter)
 			}
 			r.mustPass(lt)
-			failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
-			if failed == nil || failed.Reason != v1alpha1.ReasonCreateRefused || !strings.HasPrefix(failed.Message, tc.want) {
+			failed := v1beta1.NotCarriedOut(lt.Status.Conditions)
+			if failed == nil || failed.Reason != v1beta1.ReasonCreateRefused || !strings.HasPrefix(failed.Message, tc.want) {
 				t.Errorf("CarriedOut is %+v\nwant %s", failed, tc.want)
 			}
-			if lt.Status.Verdict != v1alpha1.VerdictError {
+			if lt.Status.Verdict != v1beta1.VerdictError {
 				t.Errorf("verdict %q, want Error", lt.Status.Verdict)
 			}
 		})
@@ -85,7 +85,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 			r.mustPass(lt)
 			r.after(time.Second) // what a run waits for is written once a second
 			result := r.mustPass(lt)
-			if got := workersReady(lt); got.Reason != v1alpha1.ReasonCreateRefused || got.Status != metav1.ConditionFalse || !strings.HasPrefix(got.Message, tc.want) {
+			if got := workersReady(lt); got.Reason != v1beta1.ReasonCreateRefused || got.Status != metav1.ConditionFalse || !strings.HasPrefix(got.Message, tc.want) {
 				t.Fatalf("WorkersReady is %+v\nwant %s", got, tc.want)
 			}
 			if result.RequeueAfter != 4*time.Second || lt.Status.Verdict != "" {
@@ -94,7 +94,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 			r.after(5 * time.Second)
 			r.mustPass(lt)
 			r.mustPass(lt)
-			if got := workersReady(lt); got.Reason != v1alpha1.ReasonCreateRefused {
+			if got := workersReady(lt); got.Reason != v1beta1.ReasonCreateRefused {
 				t.Fatalf("after another refusal WorkersReady is %+v", got)
 			}
 
@@ -109,7 +109,7 @@ func TestARefusedJobIsTriedAgain(t *testing.T) {
 			if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); err != nil {
 				t.Errorf("the Job was not created once it was admitted: %v", err)
 			}
-			if got := workersReady(lt); got.Reason != v1alpha1.ReasonWaiting {
+			if got := workersReady(lt); got.Reason != v1beta1.ReasonWaiting {
 				t.Errorf("WorkersReady is %+v, want that it waits", got)
 			}
 		})
@@ -125,8 +125,8 @@ func TestARefusedJobIsGivenUp(t *testing.T) {
 	r.mustPass(lt)
 	r.after(301 * time.Second)
 	r.mustPass(lt)
-	failed := v1alpha1.NotCarriedOut(lt.Status.Conditions)
-	if failed == nil || failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, "exceeded quota: none") {
+	failed := v1beta1.NotCarriedOut(lt.Status.Conditions)
+	if failed == nil || failed.Reason != v1beta1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, "exceeded quota: none") {
 		t.Errorf("CarriedOut is %+v", failed)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
@@ -31,7 +31,7 @@ func (p *pass) writeStatus(ctx context.Context) error {
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
-	note.written = lifecycle.Written{At: p.now, Size: v1alpha1.JSONSize(next) + note.archiving.written()}
+	note.written = lifecycle.Written{At: p.now, Size: v1beta1.JSONSize(next) + note.archiving.written()}
 	note.version = next.ResourceVersion
 	p.budget.spend(p.now, note.written.Size)
 	for _, e := range d.Events {
@@ -51,7 +51,7 @@ func (p *pass) writeStatus(ctx context.Context) error {
 
 // logTransitions writes one line for each change of a run. The logger has the namespace
 // and the name.
-func logTransitions(ctx context.Context, lt *v1alpha1.LoadTest, after *v1alpha1.LoadTestStatus) {
+func logTransitions(ctx context.Context, lt *v1beta1.LoadTest, after *v1beta1.LoadTestStatus) {
 	for _, t := range transitions(&lt.Status, after) {
 		log.FromContext(ctx).Info("transition", "run", lt.UID, "of", t.of, "from", t.from, "to", t.to, "step", t.step, "reason", t.reason)
 	}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -32,13 +32,13 @@ var workerFields = map[string][]any{
 		&corev1.ResourceRequirements{Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi"), "memory": resource.MustParse("-1")}},
 		&corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "device"}}},
 	},
-	"Driver":       {v1alpha1.Driver(""), v1alpha1.DriverAuto, v1alpha1.DriverVegeta},
+	"Driver":       {v1beta1.Driver(""), v1beta1.DriverAuto, v1beta1.DriverVegeta},
 	"NodeSelector": {map[string]string(nil), map[string]string{}, map[string]string{"node-role.kubernetes.io/control-plane": ""}, map[string]string{"": "\x00"}},
 	"Tolerations": {
 		[]corev1.Toleration(nil), []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 		[]corev1.Toleration{{Key: "a", Operator: "Is", Value: "b", Effect: "Never", TolerationSeconds: ptr.To[int64](-1)}},
 	},
-	"OnLoss": {v1alpha1.LossPolicy(""), v1alpha1.LossContinue, v1alpha1.LossStop},
+	"OnLoss": {v1beta1.LossPolicy(""), v1beta1.LossContinue, v1beta1.LossStop},
 }
 
 // names are those of ConfigMaps, Secrets and their keys, good and bad ones.
@@ -51,8 +51,8 @@ func TestPodsOfAcceptedSpecsAreRestricted(t *testing.T) {
 	t.Parallel()
 	const combinations, seed = 300, 12
 	random := rand.New(rand.NewPCG(seed, 0))
-	var specs []v1alpha1.LoadTestSpec
-	worker := reflect.TypeFor[v1alpha1.Worker]()
+	var specs []v1beta1.LoadTestSpec
+	worker := reflect.TypeFor[v1beta1.Worker]()
 	for i := range worker.NumField() {
 		values := workerFields[worker.Field(i).Name]
 		if len(values) == 0 {
@@ -86,50 +86,50 @@ func TestPodsOfAcceptedSpecsAreRestricted(t *testing.T) {
 	}
 }
 
-func plainSpec() v1alpha1.LoadTestSpec {
-	return v1alpha1.LoadTestSpec{
-		Target:   v1alpha1.Target{URL: "https://shortener:8080"},
-		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}},
-		Ladder:   &v1alpha1.Ladder{Rates: []v1alpha1.Decimal{v1alpha1.NewDecimal("1")}, Duration: metav1.Duration{Duration: time.Second}},
-		Worker:   &v1alpha1.Worker{},
+func plainSpec() v1beta1.LoadTestSpec {
+	return v1beta1.LoadTestSpec{
+		Target:   v1beta1.Target{URL: "https://shortener:8080"},
+		Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}},
+		Ladder:   &v1beta1.Ladder{Rates: []v1beta1.Decimal{v1beta1.NewDecimal("1")}, Duration: metav1.Duration{Duration: time.Second}},
+		Worker:   &v1beta1.Worker{},
 	}
 }
 
-func setField(w *v1alpha1.Worker, i int, value any) {
+func setField(w *v1beta1.Worker, i int, value any) {
 	field := reflect.ValueOf(w).Elem().Field(i)
 	field.Set(reflect.ValueOf(value).Convert(field.Type()))
 }
 
 // hostilePlaces are the fields that name a file, which a pod mounts.
-var hostilePlaces = map[string]func(s *v1alpha1.LoadTestSpec, name, key string){
-	"data": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Data = []v1alpha1.Data{{Name: "d", ConfigMapKeyRef: v1alpha1.KeyReference{Name: v1alpha1.ObjectName(name), Key: key}, Format: "CSV"}}
+var hostilePlaces = map[string]func(s *v1beta1.LoadTestSpec, name, key string){
+	"data": func(s *v1beta1.LoadTestSpec, name, key string) {
+		s.Data = []v1beta1.Data{{Name: "d", ConfigMapKeyRef: v1beta1.KeyReference{Name: v1beta1.ObjectName(name), Key: key}, Format: "CSV"}}
 	},
-	"body": func(s *v1alpha1.LoadTestSpec, name, key string) { s.Requests[0].HTTP.BodyFrom = fromSecret(name, key) },
-	"header": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Requests[0].HTTP.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+	"body": func(s *v1beta1.LoadTestSpec, name, key string) { s.Requests[0].HTTP.BodyFrom = fromSecret(name, key) },
+	"header": func(s *v1beta1.LoadTestSpec, name, key string) {
+		s.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
 	},
-	"header of the target": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Target.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+	"header of the target": func(s *v1beta1.LoadTestSpec, name, key string) {
+		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
 	},
-	"CA": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Target.TLS = &v1alpha1.TLS{CA: fromSecret(name, key)}
+	"CA": func(s *v1beta1.LoadTestSpec, name, key string) {
+		s.Target.TLS = &v1beta1.TLS{CA: fromSecret(name, key)}
 	},
-	"client certificate": func(s *v1alpha1.LoadTestSpec, name, _ string) {
-		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: v1alpha1.ObjectName(name)}}
+	"client certificate": func(s *v1beta1.LoadTestSpec, name, _ string) {
+		s.Target.TLS = &v1beta1.TLS{ClientCertificate: &v1beta1.ClientCertificate{SecretName: v1beta1.ObjectName(name)}}
 	},
-	"targets": func(s *v1alpha1.LoadTestSpec, name, key string) {
-		s.Requests[0].HTTP.Path, s.Requests[0].HTTP.TargetsFrom = "", &v1alpha1.TargetsSource{SecretKeyRef: fromSecret(name, key).SecretKeyRef}
+	"targets": func(s *v1beta1.LoadTestSpec, name, key string) {
+		s.Requests[0].HTTP.Path, s.Requests[0].HTTP.TargetsFrom = "", &v1beta1.TargetsSource{SecretKeyRef: fromSecret(name, key).SecretKeyRef}
 	},
 }
 
-func fromSecret(name, key string) *v1alpha1.KeySource {
-	return &v1alpha1.KeySource{SecretKeyRef: &v1alpha1.KeyReference{Name: v1alpha1.ObjectName(name), Key: key}}
+func fromSecret(name, key string) *v1beta1.KeySource {
+	return &v1beta1.KeySource{SecretKeyRef: &v1beta1.KeyReference{Name: v1beta1.ObjectName(name), Key: key}}
 }
 
-func randomSpec(random *rand.Rand) v1alpha1.LoadTestSpec {
+func randomSpec(random *rand.Rand) v1beta1.LoadTestSpec {
 	spec := plainSpec()
-	worker := reflect.TypeFor[v1alpha1.Worker]()
+	worker := reflect.TypeFor[v1beta1.Worker]()
 	for i := range worker.NumField() {
 		values := workerFields[worker.Field(i).Name]
 		if len(values) > 0 && random.IntN(2) == 0 {
@@ -150,9 +150,9 @@ func randomSpec(random *rand.Rand) v1alpha1.LoadTestSpec {
 }
 
 // restricted checks the pods of a spec, and says whether it is accepted.
-func restricted(t *testing.T, what string, spec v1alpha1.LoadTestSpec) bool {
+func restricted(t *testing.T, what string, spec v1beta1.LoadTestSpec) bool {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "restricted-"}, Spec: spec}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "restricted-"}, Spec: spec}
 	if err := apiserver.Client(t).Create(t.Context(), lt, client.DryRunAll); err != nil {
 		return false
 	}

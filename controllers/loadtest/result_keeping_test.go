@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -58,14 +58,14 @@ func (r *fixture) keeps(document string) *keeper {
 }
 
 // attempt passes, and waits for the attempt that the pass begins.
-func (k *keeper) attempt(lt *v1alpha1.LoadTest) {
+func (k *keeper) attempt(lt *v1beta1.LoadTest) {
 	k.t.Helper()
 	k.mustPass(lt)
 	await.Receive(k.t, "an attempt ends", k.ended)
 }
 
 // file is what is kept of a run.
-func (k *keeper) file(lt *v1alpha1.LoadTest) (packed []byte) {
+func (k *keeper) file(lt *v1beta1.LoadTest) (packed []byte) {
 	k.t.Helper()
 	packed, err := os.ReadFile(filepath.Join(k.Keeper.Folders.Results, lt.Namespace, lt.Name, string(lt.UID)+".json.gz"))
 	if err != nil && !os.IsNotExist(err) {
@@ -75,7 +75,7 @@ func (k *keeper) file(lt *v1alpha1.LoadTest) (packed []byte) {
 }
 
 // wantKept says where what is kept is not the LoadTest with the results of its step.
-func wantKept(t *testing.T, lt *v1alpha1.LoadTest, packed []byte) {
+func wantKept(t *testing.T, lt *v1beta1.LoadTest, packed []byte) {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -88,7 +88,7 @@ func wantKept(t *testing.T, lt *v1alpha1.LoadTest, packed []byte) {
 	if err := json.NewDecoder(z).Decode(&list); err != nil || list.Kind != "List" || len(list.Items) != 2 {
 		t.Fatalf("%s of %d items, %v; want a List of 2", list.Kind, len(list.Items), err)
 	}
-	kept, results := &v1alpha1.LoadTest{}, &corev1.ConfigMap{}
+	kept, results := &v1beta1.LoadTest{}, &corev1.ConfigMap{}
 	if err := json.Unmarshal(list.Items[0], kept); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func wantKept(t *testing.T, lt *v1alpha1.LoadTest, packed []byte) {
 		t.Fatal(err)
 	}
 	want := lt.DeepCopy()
-	meta.RemoveStatusCondition(&want.Status.Conditions, v1alpha1.ConditionArchived)
+	meta.RemoveStatusCondition(&want.Status.Conditions, v1beta1.ConditionArchived)
 	if diff := cmp.Diff(want.Status, kept.Status); diff != "" || kept.Kind != "LoadTest" || kept.UID != lt.UID || len(kept.ManagedFields) > 0 || kept.ResourceVersion != "" {
 		t.Errorf("%s %s, status (-want +got):\n%s", kept.Kind, kept.UID, diff)
 	}
@@ -112,7 +112,7 @@ func TestResultsOfARunAreKept(t *testing.T) {
 	lt := hello(t)
 	r := underWay(t, apiserver.Client(t), lt)
 	r.mustPass(lt)
-	if lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Fatalf("verdict %q", lt.Status.Verdict)
 	}
 	first := r.keeps("{volume: {}}")
@@ -126,7 +126,7 @@ func TestResultsOfARunAreKept(t *testing.T) {
 		t.Error("another process keeps other bytes")
 	}
 	next.mustPass(lt)
-	c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionArchived)
+	c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionArchived)
 	if c == nil || c.Status != "True" || !strings.Contains(c.Message, string(lt.UID)+".json.gz, ") || !strings.Contains(c.Message, " bytes, SHA-256 "+archive.Sum(packed)) {
 		t.Fatalf("condition %+v", c)
 	}
@@ -168,7 +168,7 @@ func TestForgedResultsAreNotKept(t *testing.T) {
 }
 
 // deletedAtOnce is a finished run with a time to live of nothing.
-func deletedAtOnce(t *testing.T) *v1alpha1.LoadTest {
+func deletedAtOnce(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	lt := withResult(t, true)
 	if err := apiserver.Client(t).Patch(t.Context(), lt, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":0}}`))); err != nil {
@@ -177,9 +177,9 @@ func deletedAtOnce(t *testing.T) *v1alpha1.LoadTest {
 	return lt
 }
 
-func isGone(t *testing.T, lt *v1alpha1.LoadTest) bool {
+func isGone(t *testing.T, lt *v1beta1.LoadTest) bool {
 	t.Helper()
-	err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), &v1alpha1.LoadTest{})
+	err := apiserver.Client(t).Get(t.Context(), client.ObjectKeyFromObject(lt), &v1beta1.LoadTest{})
 	if client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestLoadTestWaitsForItsResultsWithinABound(t *testing.T) {
 			if result := k.mustPass(lt); isGone(t, lt) || result.RequeueAfter != 5*time.Second {
 				t.Fatalf("gone: %t, again after %v; want after 5s", isGone(t, lt), result.RequeueAfter)
 			}
-			if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionArchived); c == nil || c.Reason != v1alpha1.ReasonArchiveFailed || c.Message != "The results could not be archived: no such file or directory." {
+			if c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionArchived); c == nil || c.Reason != v1beta1.ReasonArchiveFailed || c.Message != "The results could not be archived: no such file or directory." {
 				t.Errorf("condition %+v", c)
 			}
 			if event := <-k.recorder.Events; !strings.Contains(event, "Warning ArchiveFailed The results could not be archived: no such file or directory.") {
@@ -235,7 +235,7 @@ func TestResultsAreKeptThoughTheStatusIsFull(t *testing.T) {
 	c := interceptor.NewClient(apiserver.Client(t), interceptor.Funcs{
 		SubResourcePatch: func(context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption) error {
 			writes++
-			return apierrors.NewInvalid(v1alpha1.GroupVersion.WithKind("LoadTest").GroupKind(), "hello", field.ErrorList{field.TooLong(field.NewPath("status"), "", 1)})
+			return apierrors.NewInvalid(v1beta1.GroupVersion.WithKind("LoadTest").GroupKind(), "hello", field.ErrorList{field.TooLong(field.NewPath("status"), "", 1)})
 		},
 	})
 	lt := deletedAtOnce(t)
@@ -300,7 +300,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	k.attempt(lt) // keeps the results
 	k.attempt(lt)
 	k.mustPass(lt)
-	if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionAnnounced); c == nil || c.Status != "False" || c.Message != "The webhook did not accept the verdict: the server answered 503." {
+	if c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionAnnounced); c == nil || c.Status != "False" || c.Message != "The webhook did not accept the verdict: the server answered 503." {
 		t.Errorf("condition %+v", c)
 	}
 	// Results that are elsewhere than the configuration says by now have no place in it.
@@ -319,7 +319,7 @@ func TestVerdictIsAnnounced(t *testing.T) {
 	k.attempt(lt)
 	k.mustPass(lt)
 	k.mustPass(lt)
-	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionAnnounced) {
+	if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionAnnounced) {
 		t.Errorf("conditions %+v", lt.Status.Conditions)
 	}
 	uid, path := string(lt.UID), "volume:/a/"+lt.Namespace+"/hello/"+string(lt.UID)+".json.gz"

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
@@ -50,7 +50,7 @@ func NewRuns() *Runs {
 // connections may go to has changed. A run is
 // noted by one goroutine at a time; what takes long is done outside the lock, for which
 // the coordinator waits.
-func (r *Runs) Note(run coordinator.RunID, lt *v1alpha1.LoadTest, target, control *workerv1.Destinations) []*workerv1.Assignment {
+func (r *Runs) Note(run coordinator.RunID, lt *v1beta1.LoadTest, target, control *workerv1.Destinations) []*workerv1.Assignment {
 	r.mu.Lock()
 	known, ok := r.known[run]
 	r.mu.Unlock()

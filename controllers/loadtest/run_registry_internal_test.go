@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 )
@@ -37,8 +37,8 @@ func queued(r *Runs) []string {
 	return names
 }
 
-func named(name types.NamespacedName) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{}
+func named(name types.NamespacedName) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{}
 	lt.Namespace, lt.Name = name.Namespace, name.Name
 	return lt
 }
@@ -60,7 +60,7 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	if resumed := r.Note("run", lt, nil, nil); len(resumed) != 5 {
 		t.Errorf("%d assignments of the second plan, want 5", len(resumed))
 	}
-	lt.Status.Steps = make([]v1alpha1.StepStatus, 3)
+	lt.Status.Steps = make([]v1beta1.StepStatus, 3)
 	grown := r.Note("run", lt, nil, nil)
 	if len(grown[0].Steps) != 3 {
 		t.Errorf("%d steps are assigned after a search appended some, want 3", len(grown[0].Steps))

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -27,7 +27,7 @@ import (
 var errCut = errors.New("the connection was cut")
 
 // stored are the ConfigMaps of a run.
-func stored(t *testing.T, lt *v1alpha1.LoadTest) []corev1.ConfigMap {
+func stored(t *testing.T, lt *v1beta1.LoadTest) []corev1.ConfigMap {
 	t.Helper()
 	var list corev1.ConfigMapList
 	if err := apiserver.Client(t).List(t.Context(), &list, client.InNamespace(lt.Namespace), client.MatchingLabels{desired.LabelRun: string(lt.UID)}); err != nil {
@@ -49,13 +49,13 @@ func noStatus(t *testing.T, failing *bool) client.Client {
 }
 
 // wantArchive says where the run's only archive is not that of its step.
-func wantArchive(t *testing.T, lt *v1alpha1.LoadTest) {
+func wantArchive(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
 	all := stored(t, lt)
 	if len(all) != 1 || !metav1.IsControlledBy(&all[0], lt) || all[0].Immutable == nil || !*all[0].Immutable {
 		t.Fatalf("%d ConfigMaps, want one that is immutable and the run's: %+v", len(all), all)
 	}
-	want := []v1alpha1.ResultsRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name, SHA256: archive.Sum(all[0].BinaryData[archive.Key])}}
+	want := []v1beta1.ResultsRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name, SHA256: archive.Sum(all[0].BinaryData[archive.Key])}}
 	if diff := cmp.Diff(want, lt.Status.ResultsRef); diff != "" {
 		t.Errorf("status.resultsRef (-want +got):\n%s", diff)
 	}
@@ -79,7 +79,7 @@ func TestResultsAreStoredOnceBeforeTheStatus(t *testing.T) {
 	if _, err := r.pass(lt); !errors.Is(err, errCut) {
 		t.Fatalf("the pass ended with %v", err)
 	}
-	if n := len(stored(t, lt)); n != 1 || lt.Status.Steps[0].State != v1alpha1.StepRunning {
+	if n := len(stored(t, lt)); n != 1 || lt.Status.Steps[0].State != v1beta1.StepRunning {
 		t.Fatalf("%d ConfigMaps, and the step is %s; want one, and Running", n, lt.Status.Steps[0].State)
 	}
 	if d := r.workers.last(); d.Acknowledged != 0 {
@@ -90,7 +90,7 @@ func TestResultsAreStoredOnceBeforeTheStatus(t *testing.T) {
 	next.Workers = r.workers
 	next.after(2 * time.Second)
 	next.mustPass(lt)
-	if lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("verdict %q, want Passed", lt.Status.Verdict)
 	}
 	wantArchive(t, lt)
@@ -117,7 +117,7 @@ func TestAStepWaitsForItsResultsToBeStored(t *testing.T) {
 			t.Fatalf("the pass ended with %v", err)
 		}
 	}
-	if s := lt.Status.Steps[0].State; s != v1alpha1.StepRunning || creations != 20 {
+	if s := lt.Status.Steps[0].State; s != v1beta1.StepRunning || creations != 20 {
 		t.Errorf("the step is %s after %d tries, want Running after 20", s, creations)
 	}
 	away = false
@@ -137,7 +137,7 @@ func TestRefusedResultsDoNotHoldUpTheRun(t *testing.T) {
 		r.after(r.mustPass(lt).RequeueAfter)
 		passes++
 	}
-	if passes != 4 || lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if passes != 4 || lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("verdict %q after %d passes, want Passed after 4", lt.Status.Verdict, passes)
 	}
 	if len(lt.Status.ResultsRef) != 1 || lt.Status.ResultsRef[0].ConfigMap != "" || !strings.Contains(lt.Status.ResultsRef[0].Message, "no ConfigMap of ours") {
@@ -200,7 +200,7 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 			if refs := lt.Status.ResultsRef; len(refs) != 1 || refs[0].ConfigMap != "" || refs[0].Message != want {
 				t.Errorf("status.resultsRef is %+v, want the message %q", refs, want)
 			}
-			if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished) {
+			if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished) {
 				t.Error("the run does not end")
 			}
 			found := &corev1.ConfigMap{}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -48,11 +48,11 @@ func (r *reads) List(ctx context.Context, list client.ObjectList, opts ...client
 
 // tested is a LoadTest whose target is the Service shortener, behind which are two pods of
 // the Deployment web on one node.
-func tested(t *testing.T) (lt *v1alpha1.LoadTest, pods []*corev1.Pod) {
+func tested(t *testing.T) (lt *v1beta1.LoadTest, pods []*corev1.Pod) {
 	t.Helper()
 	c, lt := apiserver.Client(t), withoutService(t)
 	port := intstr.FromInt32(80)
-	lt.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: &port}}
+	lt.Spec.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
 	if err := c.Update(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func runs(t *testing.T, pod *corev1.Pod, digest string, restarts int32) {
 }
 
 // carryOut runs a LoadTest to its end, with what happens within its step.
-func (r *fixture) carryOut(lt *v1alpha1.LoadTest, within func()) {
+func (r *fixture) carryOut(lt *v1beta1.LoadTest, within func()) {
 	r.t.Helper()
 	r.mustPass(lt)
 	r.mustPass(lt)
@@ -140,13 +140,13 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 		runs(t, pods[0], "sha256:aaa", 1)
 		targetPod(t, lt.Namespace, "web-2")
 	})
-	if lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("verdict %s: %s", lt.Status.Verdict, lt.Status.Conditions[len(lt.Status.Conditions)-1].Message)
 	}
 	env := lt.Status.Environment
-	want := &v1alpha1.EnvironmentStatus{Nodes: []string{"node-1"}, Configurations: []v1alpha1.TargetConfiguration{{
-		ID: env.Configurations[0].ID, Service: "shortener", Autoscaler: &v1alpha1.TargetAutoscaler{Name: "web", Min: 2, Max: 10},
-		Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m, memory 256Mi"}},
+	want := &v1beta1.EnvironmentStatus{Nodes: []string{"node-1"}, Configurations: []v1beta1.TargetConfiguration{{
+		ID: env.Configurations[0].ID, Service: "shortener", Autoscaler: &v1beta1.TargetAutoscaler{Name: "web", Min: 2, Max: 10},
+		Containers: []v1beta1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m, memory 256Mi"}},
 		Templates:  []string{"5f8c", "web-7d9"},
 	}}}
 	if diff := cmp.Diff(want, env); diff != "" {
@@ -156,9 +156,9 @@ func TestResultSaysWhatWasTested(t *testing.T) {
 	if step.Before == nil || step.After == nil || step.Before.Pods != 2 || step.After.Pods != 3 || step.After.Restarts-step.Before.Restarts != 1 {
 		t.Errorf("before %+v, after %+v; want 2 pods, then 3 and a restart", step.Before, step.After)
 	}
-	changes := []v1alpha1.EnvironmentChange{
-		{Reason: v1alpha1.TargetScaled, Message: "Service shortener was scaled from 2 to 3 pods during step 10 by its autoscaler web (2 to 10)."},
-		{Reason: v1alpha1.TargetRestarted, Message: "Containers of Service shortener restarted at least once during step 10, the last after OOMKilled, exit code 137."},
+	changes := []v1beta1.EnvironmentChange{
+		{Reason: v1beta1.TargetScaled, Message: "Service shortener was scaled from 2 to 3 pods during step 10 by its autoscaler web (2 to 10)."},
+		{Reason: v1beta1.TargetRestarted, Message: "Containers of Service shortener restarted at least once during step 10, the last after OOMKilled, exit code 137."},
 	}
 	if diff := cmp.Diff(changes, step.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
@@ -175,11 +175,11 @@ func TestRolloutWithinAStepIsInconclusive(t *testing.T) {
 	r := newFixture(t, apiserver.Client(t))
 	r.TargetPods = &podreader.Reader{API: r.Uncached}
 	r.carryOut(lt, func() { runs(t, pods[0], "sha256:bbb", 0); runs(t, pods[1], "sha256:bbb", 0) })
-	met := condition(lt, v1alpha1.ConditionThresholdsMet)
-	if lt.Status.Verdict != v1alpha1.VerdictInconclusive || met.Reason != v1alpha1.ReasonTargetChanged || !strings.Contains(met.Message, "was sha256:aaa and is sha256:bbb") {
+	met := condition(lt, v1beta1.ConditionThresholdsMet)
+	if lt.Status.Verdict != v1beta1.VerdictInconclusive || met.Reason != v1beta1.ReasonTargetChanged || !strings.Contains(met.Message, "was sha256:aaa and is sha256:bbb") {
 		t.Errorf("verdict %s, %s: %s", lt.Status.Verdict, met.Reason, met.Message)
 	}
-	if lt.Status.Thresholds[0].State != v1alpha1.ThresholdInconclusive {
+	if lt.Status.Thresholds[0].State != v1beta1.ThresholdInconclusive {
 		t.Errorf("the threshold is %s: %s", lt.Status.Thresholds[0].State, lt.Status.Thresholds[0].Message)
 	}
 }
@@ -201,7 +201,7 @@ func TestTargetThatCannotBeReadHarmsNoRun(t *testing.T) {
 			r.TargetPods = &podreader.Reader{API: &reads{Reader: r.Uncached, err: tc.err}}
 			r.carryOut(lt, func() {})
 			step := lt.Status.Steps[0].Environment
-			if lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || !strings.HasPrefix(step.After.Problem, tc.want) {
+			if lt.Status.Verdict != v1beta1.VerdictPassed || step.After == nil || !strings.HasPrefix(step.After.Problem, tc.want) {
 				t.Errorf("verdict %s, %+v; want Passed, and %s", lt.Status.Verdict, step, tc.want)
 			}
 		})
@@ -228,7 +228,7 @@ func TestAutoscalerThatIsNotReadOnceIsNoChange(t *testing.T) {
 	failing := &reads{Reader: r.Uncached}
 	r.TargetPods = &podreader.Reader{API: failing}
 	r.carryOut(lt, func() { failing.autoscalers = errors.New("connection refused") })
-	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || len(step.Changes) != 0 || step.After.Problem == "" {
+	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1beta1.VerdictPassed || len(step.Changes) != 0 || step.After.Problem == "" {
 		t.Errorf("verdict %s, %+v; want Passed, no change, and a problem", lt.Status.Verdict, step)
 	}
 }
@@ -253,7 +253,7 @@ func TestTakeoverByAnOperatorThatDoesNotReadTargets(t *testing.T) {
 	r := newFixture(t, apiserver.Client(t))
 	r.TargetPods = &podreader.Reader{API: r.Uncached}
 	r.carryOut(lt, func() { r.TargetPods = nil })
-	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1alpha1.VerdictPassed || step.After == nil || step.After.Problem == "" {
+	if step := lt.Status.Steps[0].Environment; lt.Status.Verdict != v1beta1.VerdictPassed || step.After == nil || step.After.Problem == "" {
 		t.Errorf("verdict %s, %+v; want Passed, and a problem", lt.Status.Verdict, step)
 	}
 }
@@ -277,7 +277,7 @@ func TestManyPodsAreCounted(t *testing.T) {
 	}
 }
 
-func condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
+func condition(lt *v1beta1.LoadTest, kind string) metav1.Condition {
 	for _, c := range lt.Status.Conditions {
 		if c.Type == kind {
 			return c

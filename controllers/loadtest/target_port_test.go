@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -31,11 +31,11 @@ func (s *services) Get(ctx context.Context, key client.ObjectKey, o client.Objec
 }
 
 // named is a LoadTest whose target is the port http of the Service shortener.
-func named(t *testing.T) *v1alpha1.LoadTest {
+func named(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	lt := withoutService(t)
 	port := intstr.FromString("http")
-	lt.Spec.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: &port}}
+	lt.Spec.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
 	if err := apiserver.Client(t).Update(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestNamedPortIsLookedUpBeforeTheRunBegins(t *testing.T) {
 		if r.mustPass(lt).RequeueAfter <= 0 {
 			t.Error("nothing looks at the Service again")
 		}
-		if got := workersReady(lt); got.Reason != v1alpha1.ReasonTargetUnreachable || got.Message != problem+until {
+		if got := workersReady(lt); got.Reason != v1beta1.ReasonTargetUnreachable || got.Message != problem+until {
 			t.Errorf("WorkersReady is %s: %s; want %s", got.Reason, got.Message, problem+until)
 		}
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(lt), &batchv1.Job{}); !apierrors.IsNotFound(err) {

@@ -3,7 +3,7 @@ package loadtest
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // transition is a change of a run that is worth a line of the log: of the run's phase,
@@ -17,13 +17,13 @@ type transition struct {
 }
 
 // transitions are the differences between two statuses of a run.
-func transitions(before, after *v1alpha1.LoadTestStatus) []transition {
+func transitions(before, after *v1beta1.LoadTestStatus) []transition {
 	var list []transition
 	if before.Phase != after.Phase {
 		list = append(list, transition{of: "run", from: string(before.Phase), to: string(after.Phase), reason: reasonOfPhase(after)})
 	}
 	for i := range after.Steps {
-		from, s := v1alpha1.StepPending, &after.Steps[i]
+		from, s := v1beta1.StepPending, &after.Steps[i]
 		if i < len(before.Steps) {
 			from = before.Steps[i].State
 		}
@@ -31,7 +31,7 @@ func transitions(before, after *v1alpha1.LoadTestStatus) []transition {
 			list = append(list, transition{of: "step", from: string(from), to: string(s.State), step: s.Name})
 		}
 	}
-	from, to := reasonOf(before, v1alpha1.ConditionWorkersReady), reasonOf(after, v1alpha1.ConditionWorkersReady)
+	from, to := reasonOf(before, v1beta1.ConditionWorkersReady), reasonOf(after, v1beta1.ConditionWorkersReady)
 	if from != to {
 		list = append(list, transition{of: "workers", from: from, to: to})
 	}
@@ -39,18 +39,18 @@ func transitions(before, after *v1alpha1.LoadTestStatus) []transition {
 }
 
 // reasonOfPhase is why a run is where it is.
-func reasonOfPhase(s *v1alpha1.LoadTestStatus) string {
+func reasonOfPhase(s *v1beta1.LoadTestStatus) string {
 	switch s.Phase {
-	case v1alpha1.PhaseQueued:
-		return reasonOf(s, v1alpha1.ConditionQueued)
-	case v1alpha1.PhaseFinished:
-		return reasonOf(s, v1alpha1.ConditionCarriedOut)
+	case v1beta1.PhaseQueued:
+		return reasonOf(s, v1beta1.ConditionQueued)
+	case v1beta1.PhaseFinished:
+		return reasonOf(s, v1beta1.ConditionCarriedOut)
 	default:
 		return ""
 	}
 }
 
-func reasonOf(s *v1alpha1.LoadTestStatus, kind string) string {
+func reasonOf(s *v1beta1.LoadTestStatus, kind string) string {
 	if c := meta.FindStatusCondition(s.Conditions, kind); c != nil {
 		return c.Reason
 	}

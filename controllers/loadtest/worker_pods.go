@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
@@ -31,7 +31,7 @@ func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod)
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
 		if w.PodEnding = !pod.DeletionTimestamp.IsZero(); w.PodEnding && w.Pod == exchange.PodRunning {
-			w.PodReason, w.PodMessage = v1alpha1.ReasonWorkerLost, deletion(pod)
+			w.PodReason, w.PodMessage = v1beta1.ReasonWorkerLost, deletion(pod)
 		}
 	}
 	for i := range workers {
@@ -48,11 +48,11 @@ func podState(pod *corev1.Pod) (state exchange.PodState, reason, message string)
 	case corev1.PodRunning:
 		return exchange.PodRunning, "", ""
 	case corev1.PodSucceeded, corev1.PodFailed:
-		return exchange.PodEnded, v1alpha1.ReasonWorkerLost, ending(pod)
+		return exchange.PodEnded, v1beta1.ReasonWorkerLost, ending(pod)
 	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return exchange.PodWaiting, v1alpha1.ReasonUnschedulable, "waits for a node: " + c.Message
+			return exchange.PodWaiting, v1beta1.ReasonUnschedulable, "waits for a node: " + c.Message
 		}
 	}
 	for _, c := range pod.Status.ContainerStatuses {
@@ -61,9 +61,9 @@ func podState(pod *corev1.Pod) (state exchange.PodState, reason, message string)
 			case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError":
 				// The reason alternates and the text carries back-off times; the image
 				// is what the reader needs.
-				return exchange.PodWaiting, v1alpha1.ReasonImagePull, fmt.Sprintf("the image %q cannot be pulled; correct spec.worker.image, or load the image into the nodes", c.Image)
+				return exchange.PodWaiting, v1beta1.ReasonImagePull, fmt.Sprintf("the image %q cannot be pulled; correct spec.worker.image, or load the image into the nodes", c.Image)
 			case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-				return exchange.PodWaiting, v1alpha1.ReasonCreateRefused, "the container cannot be created: " + w.Message
+				return exchange.PodWaiting, v1beta1.ReasonCreateRefused, "the container cannot be created: " + w.Message
 			}
 		}
 	}

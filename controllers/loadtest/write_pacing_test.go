@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
@@ -39,9 +39,9 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 	r, lt := newFixture(t, c), hello(t)
 	registry := prometheus.NewRegistry()
 	r.Metrics = loadtest.NewMetrics(registry)
-	change(t, lt, func(s *v1alpha1.LoadTestSpec) {
+	change(t, lt, func(s *v1beta1.LoadTestSpec) {
 		for i := range 3 {
-			s.Requests = append(s.Requests, v1alpha1.Request{Name: fmt.Sprint(i), HTTP: &v1alpha1.HTTPRequest{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)}})
+			s.Requests = append(s.Requests, v1beta1.Request{Name: fmt.Sprint(i), HTTP: &v1beta1.HTTPRequest{Path: "/", Method: "POST", Body: strings.Repeat("x", 65_536)}})
 		}
 	})
 	r.workers.absent = true
@@ -59,12 +59,12 @@ func TestWritesFollowTheSizeOfTheObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := r.mustPass(lt).RequeueAfter
-	if got := workersReady(lt).Reason; got != v1alpha1.ReasonWaiting || again < 3900*time.Millisecond || again > 4500*time.Millisecond {
+	if got := workersReady(lt).Reason; got != v1beta1.ReasonWaiting || again < 3900*time.Millisecond || again > 4500*time.Millisecond {
 		t.Errorf("WorkersReady is %s, again after %v; want it as it was for the 4 s that 200 KB take", got, again)
 	}
 	r.after(again)
 	r.mustPass(lt)
-	if got := workersReady(lt).Reason; got != v1alpha1.ReasonUnschedulable {
+	if got := workersReady(lt).Reason; got != v1beta1.ReasonUnschedulable {
 		t.Errorf("WorkersReady is %s after %v, want Unschedulable", got, again)
 	}
 	families, err := registry.Gather()

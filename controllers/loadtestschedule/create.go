@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
 )
@@ -19,7 +19,7 @@ import (
 var errBehind = errors.New("the cache is behind")
 
 // begin creates the LoadTest that starts.
-func (r *Reconciler) begin(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision, note *note, now time.Time) error {
+func (r *Reconciler) begin(ctx context.Context, s *v1beta1.LoadTestSchedule, d *decision.Decision, note *note, now time.Time) error {
 	if d.Start == nil {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (r *Reconciler) begin(ctx context.Context, s *v1alpha1.LoadTestSchedule, d 
 
 // replace deletes the LoadTests in whose place one starts, if the API server takes that
 // one.
-func (r *Reconciler) replace(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision, note *note, now time.Time) error {
+func (r *Reconciler) replace(ctx context.Context, s *v1beta1.LoadTestSchedule, d *decision.Decision, note *note, now time.Time) error {
 	if len(d.Replaced) == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (r *Reconciler) replace(ctx context.Context, s *v1alpha1.LoadTestSchedule, 
 }
 
 // create creates a LoadTest, unless it is there. It notes a refusal.
-func (r *Reconciler) create(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision, start *decision.Start, note *note, now time.Time, options ...client.CreateOption) (created bool, err error) {
+func (r *Reconciler) create(ctx context.Context, s *v1beta1.LoadTestSchedule, d *decision.Decision, start *decision.Start, note *note, now time.Time, options ...client.CreateOption) (created bool, err error) {
 	if err := r.isCurrent(ctx, s); err != nil {
 		return false, err
 	}
@@ -59,7 +59,7 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.LoadTestSchedule, d
 	}
 	if refusal, ok := writes.RefusalOf(err); ok {
 		// What is invalid stays so; a right or a quota may be given at any time.
-		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: " + refusal.Message, Stalls: apierrors.IsInvalid(err)}, now)
+		note.isRefused(decision.Problem{Reason: v1beta1.ReasonRunRefused, Message: "The LoadTest is refused: " + refusal.Message, Stalls: apierrors.IsInvalid(err)}, now)
 		return false, nil
 	}
 	if err != nil {
@@ -71,8 +71,8 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.LoadTestSchedule, d
 
 // isCurrent reads the schedule anew. From an earlier state of it, a LoadTest might be
 // started that was there and has been deleted since.
-func (r *Reconciler) isCurrent(ctx context.Context, s *v1alpha1.LoadTestSchedule) error {
-	var current v1alpha1.LoadTestSchedule
+func (r *Reconciler) isCurrent(ctx context.Context, s *v1beta1.LoadTestSchedule) error {
+	var current v1beta1.LoadTestSchedule
 	err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(s), &current)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -86,11 +86,11 @@ func (r *Reconciler) isCurrent(ctx context.Context, s *v1alpha1.LoadTestSchedule
 }
 
 // passed is the LoadTest with which the next is compared, whole; nil: there is none.
-func (r *Reconciler) passed(ctx context.Context, s *v1alpha1.LoadTestSchedule, last *v1alpha1.RunOfSchedule) (*v1alpha1.LoadTest, error) {
+func (r *Reconciler) passed(ctx context.Context, s *v1beta1.LoadTestSchedule, last *v1beta1.RunOfSchedule) (*v1beta1.LoadTest, error) {
 	if last == nil || !decision.NeedsBaseline(&s.Spec.Template.Spec) {
 		return nil, nil
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: last.Name}, lt)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -104,8 +104,8 @@ func (r *Reconciler) passed(ctx context.Context, s *v1alpha1.LoadTestSchedule, l
 }
 
 // isOurs says whether the LoadTest that has the name is the one that was to be created.
-func (r *Reconciler) isOurs(ctx context.Context, s *v1alpha1.LoadTestSchedule, name string, note *note, now time.Time) (bool, error) {
-	lt := &v1alpha1.LoadTest{}
+func (r *Reconciler) isOurs(ctx context.Context, s *v1beta1.LoadTestSchedule, name string, note *note, now time.Time) (bool, error) {
+	lt := &v1beta1.LoadTest{}
 	err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: s.Namespace, Name: name}, lt)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -113,7 +113,7 @@ func (r *Reconciler) isOurs(ctx context.Context, s *v1alpha1.LoadTestSchedule, n
 	case err != nil:
 		return false, fmt.Errorf("get LoadTest: %w", err)
 	case ownerOf(lt) != s.UID:
-		note.isRefused(decision.Problem{Reason: v1alpha1.ReasonNameTaken, Message: fmt.Sprintf("A LoadTest named %s exists and does not belong to this schedule; delete it, or rename the schedule.", name)}, now)
+		note.isRefused(decision.Problem{Reason: v1beta1.ReasonNameTaken, Message: fmt.Sprintf("A LoadTest named %s exists and does not belong to this schedule; delete it, or rename the schedule.", name)}, now)
 		return false, nil
 	}
 	note.isTaken()
@@ -123,7 +123,7 @@ func (r *Reconciler) isOurs(ctx context.Context, s *v1alpha1.LoadTestSchedule, n
 // deleteAll deletes LoadTests, and no others that have their names since.
 func (r *Reconciler) deleteAll(ctx context.Context, runs []decision.LoadTest) error {
 	for _, run := range runs {
-		lt := &v1alpha1.LoadTest{}
+		lt := &v1beta1.LoadTest{}
 		lt.Namespace, lt.Name = run.Namespace, run.Name
 		uid := types.UID(run.UID)
 		err := r.Client.Delete(ctx, lt, client.PropagationPolicy("Background"), client.Preconditions{UID: &uid})

@@ -11,7 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -60,16 +60,16 @@ func load(t *testing.T, document string) *policy.Policy {
 }
 
 // hourly is a schedule that starts a small LoadTest.
-func (f *fixture) hourly(name string, change func(*v1alpha1.LoadTestScheduleSpec)) *v1alpha1.LoadTestSchedule {
+func (f *fixture) hourly(name string, change func(*v1beta1.LoadTestScheduleSpec)) *v1beta1.LoadTestSchedule {
 	f.t.Helper()
-	s := &v1alpha1.LoadTestSchedule{Spec: v1alpha1.LoadTestScheduleSpec{
+	s := &v1beta1.LoadTestSchedule{Spec: v1beta1.LoadTestScheduleSpec{
 		Schedule: "0 * * * *", SuccessfulRunsHistoryLimit: new(int32(3)), FailedRunsHistoryLimit: new(int32(1)),
-		Template: v1alpha1.LoadTestTemplate{
-			Metadata: v1alpha1.TemplateMetadata{Labels: map[string]v1alpha1.LabelValue{"team": "shop"}},
-			Spec: v1alpha1.LoadTestSpec{
-				Target:   v1alpha1.Target{URL: "http://shortener:8080"},
-				Requests: []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
-				Ladder:   &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
+		Template: v1beta1.LoadTestTemplate{
+			Metadata: v1beta1.TemplateMetadata{Labels: map[string]v1beta1.LabelValue{"team": "shop"}},
+			Spec: v1beta1.LoadTestSpec{
+				Target:   v1beta1.Target{URL: "http://shortener:8080"},
+				Requests: []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}},
+				Ladder:   &v1beta1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}},
 			},
 		},
 	}}
@@ -85,7 +85,7 @@ func (f *fixture) hourly(name string, change func(*v1alpha1.LoadTestScheduleSpec
 }
 
 // settle passes until a pass asks for nothing at once, after which s is as it is stored.
-func (f *fixture) settle(s *v1alpha1.LoadTestSchedule) ctrl.Result {
+func (f *fixture) settle(s *v1beta1.LoadTestSchedule) ctrl.Result {
 	f.t.Helper()
 	for range 20 {
 		result, err := f.Reconcile(f.t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s)})
@@ -113,17 +113,17 @@ func (f *fixture) update(o client.Object) {
 func (f *fixture) after(d time.Duration) { f.clock.SetTime(f.clock.Now().Add(d)) }
 
 // runs are the LoadTests of the namespace.
-func (f *fixture) runs() []v1alpha1.LoadTest {
+func (f *fixture) runs() []v1beta1.LoadTest {
 	f.t.Helper()
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	must.Succeed(f.t, apiserver.Client(f.t).List(f.t.Context(), &list, client.InNamespace(f.namespace)))
 	return list.Items
 }
 
 // one is the only LoadTest that has not finished.
-func (f *fixture) one() *v1alpha1.LoadTest {
+func (f *fixture) one() *v1beta1.LoadTest {
 	f.t.Helper()
-	var found *v1alpha1.LoadTest
+	var found *v1beta1.LoadTest
 	for _, lt := range f.runs() {
 		if lt.Status.Verdict == "" {
 			if found != nil {
@@ -139,19 +139,19 @@ func (f *fixture) one() *v1alpha1.LoadTest {
 }
 
 // finish does what the operator does with a LoadTest.
-func (f *fixture) finish(lt *v1alpha1.LoadTest, verdict v1alpha1.Verdict, p99 time.Duration) {
+func (f *fixture) finish(lt *v1beta1.LoadTest, verdict v1beta1.Verdict, p99 time.Duration) {
 	f.t.Helper()
 	now := metav1.NewTime(f.clock.Now().Truncate(time.Second))
-	lt.Status.Phase, lt.Status.Verdict, lt.Status.StartTime, lt.Status.CompletionTime = v1alpha1.PhaseFinished, verdict, &now, &now
-	for _, condition := range []string{v1alpha1.ConditionCarriedOut, v1alpha1.ConditionFinished} {
+	lt.Status.Phase, lt.Status.Verdict, lt.Status.StartTime, lt.Status.CompletionTime = v1beta1.PhaseFinished, verdict, &now, &now
+	for _, condition := range []string{v1beta1.ConditionCarriedOut, v1beta1.ConditionFinished} {
 		lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: string(verdict), LastTransitionTime: now})
 	}
 	lt.Status.Workers.Desired = 1
 	lt.Status.Requests = plan.RequestNames(&lt.Spec)
 	lt.Status.Steps = plan.Steps(&lt.Spec)
 	step := &lt.Status.Steps[0]
-	step.State, step.WorkersReporting = v1alpha1.StepComplete, 1
-	step.Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 1000}, ResponseTime: &v1alpha1.Latency{P99: &metav1.Duration{Duration: p99}}}
+	step.State, step.WorkersReporting = v1beta1.StepComplete, 1
+	step.Result = &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 1000}, ResponseTime: &v1beta1.Latency{P99: &metav1.Duration{Duration: p99}}}
 	must.Succeed(f.t, apiserver.Client(f.t).Status().Update(f.t.Context(), lt))
 }
 

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
@@ -65,7 +65,7 @@ type notes struct {
 }
 
 // get returns the note of a schedule. A refusal is one of the spec that was refused.
-func (n *notes) get(s *v1alpha1.LoadTestSchedule) *note {
+func (n *notes) get(s *v1beta1.LoadTestSchedule) *note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of == nil {

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // observe reads everything that a decision needs beside the schedule.
-func (r *Reconciler) observe(ctx context.Context, s *v1alpha1.LoadTestSchedule, note *note, now time.Time) (decision.Observed, error) {
+func (r *Reconciler) observe(ctx context.Context, s *v1beta1.LoadTestSchedule, note *note, now time.Time) (decision.Observed, error) {
 	seen := decision.Observed{Refused: note.refused, Hold: r.Policy().For(s.Namespace).Hold(now)}
 	var err error
 	if seen.Runs, err = r.runs(ctx, s); err != nil {
@@ -35,12 +35,12 @@ func (r *Reconciler) observe(ctx context.Context, s *v1alpha1.LoadTestSchedule, 
 }
 
 // runs are the LoadTests that the schedule controls.
-func (r *Reconciler) runs(ctx context.Context, s *v1alpha1.LoadTestSchedule) ([]decision.LoadTest, error) {
+func (r *Reconciler) runs(ctx context.Context, s *v1beta1.LoadTestSchedule) ([]decision.LoadTest, error) {
 	options := []client.ListOption{client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy}
 	if r.listOwned != nil {
 		options = append(options, r.listOwned(s.UID))
 	}
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	if err := r.Client.List(ctx, &list, options...); err != nil {
 		return nil, fmt.Errorf("list LoadTests: %w", err)
 	}
@@ -62,7 +62,7 @@ func ownerOf(o client.Object) types.UID {
 	return ""
 }
 
-func runOf(lt *v1alpha1.LoadTest, wanted policy.Results) decision.LoadTest {
+func runOf(lt *v1beta1.LoadTest, wanted policy.Results) decision.LoadTest {
 	run := decision.LoadTest{
 		Namespace: lt.Namespace, Name: lt.Name, UID: string(lt.UID), Created: lt.CreationTimestamp.Time, Deleting: !lt.DeletionTimestamp.IsZero(),
 		Finished: lifecycle.Finished(lt), Verdict: lt.Status.Verdict, Kept: lifecycle.WaitedFor(lt, wanted),
@@ -75,7 +75,7 @@ func runOf(lt *v1alpha1.LoadTest, wanted policy.Results) decision.LoadTest {
 
 // trend is that of a LoadTest that has finished, of which the cache has no results.
 func (r *Reconciler) trend(ctx context.Context, namespace, name string) (string, error) {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := r.Uncached.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, lt); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}

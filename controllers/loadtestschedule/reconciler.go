@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -82,18 +82,18 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}
 		return nil
 	}
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.LoadTest{}, ownerField, byOwner); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1beta1.LoadTest{}, ownerField, byOwner); err != nil {
 		return fmt.Errorf("index the LoadTests of schedules: %w", err)
 	}
 	r.listOwned = func(uid types.UID) client.ListOption { return client.MatchingFields{ownerField: string(uid)} }
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.LoadTestSchedule{}).
+		For(&v1beta1.LoadTestSchedule{}).
 		WithOptions(controller.Options{
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),
 			ReconciliationTimeout:   passTimeout,
 			MaxConcurrentReconciles: passesAtOnce,
 		}).
-		Owns(&v1alpha1.LoadTest{}, builder.WithPredicates(milestones)).
+		Owns(&v1beta1.LoadTest{}, builder.WithPredicates(milestones)).
 		WatchesRawSource(source.Func(r.queue.start)).
 		Complete(r)
 }
@@ -102,16 +102,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 // second while it runs.
 var milestones = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*v1alpha1.LoadTest)
-		after, okAfter := e.ObjectNew.(*v1alpha1.LoadTest)
+		before, ok := e.ObjectOld.(*v1beta1.LoadTest)
+		after, okAfter := e.ObjectNew.(*v1beta1.LoadTest)
 		return ok && okAfter && (lifecycle.Finished(before) != lifecycle.Finished(after) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() || kept(before) != kept(after))
 	},
 }
 
 // kept counts what was done to keep the results of a run, for which its deletion waits.
-func kept(lt *v1alpha1.LoadTest) (n int) {
-	for _, kind := range []string{v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced} {
+func kept(lt *v1beta1.LoadTest) (n int) {
+	for _, kind := range []string{v1beta1.ConditionArchived, v1beta1.ConditionAnnounced} {
 		if meta.IsStatusConditionTrue(lt.Status.Conditions, kind) {
 			n++
 		}
@@ -121,7 +121,7 @@ func kept(lt *v1alpha1.LoadTest) (n int) {
 
 // PolicyChanged has every schedule reconciled.
 func (r *Reconciler) PolicyChanged(ctx context.Context) error {
-	var list v1alpha1.LoadTestScheduleList
+	var list v1beta1.LoadTestScheduleList
 	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list LoadTestSchedules: %w", err)
 	}
@@ -133,7 +133,7 @@ func (r *Reconciler) PolicyChanged(ctx context.Context) error {
 
 // Reconcile is one pass over one schedule.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	s := &v1alpha1.LoadTestSchedule{}
+	s := &v1beta1.LoadTestSchedule{}
 	err := r.Client.Get(ctx, req.NamespacedName, s)
 	if client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, fmt.Errorf("get LoadTestSchedule: %w", err)
@@ -151,7 +151,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 // pass observes, decides, creates, reports and deletes. Nothing is deleted before the status
 // has that it was started.
-func (r *Reconciler) pass(ctx context.Context, s *v1alpha1.LoadTestSchedule, note *note) (ctrl.Result, error) {
+func (r *Reconciler) pass(ctx context.Context, s *v1beta1.LoadTestSchedule, note *note) (ctrl.Result, error) {
 	now := r.Clock.Now()
 	seen, err := r.observe(ctx, s, note, now)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *Reconciler) pass(ctx context.Context, s *v1alpha1.LoadTestSchedule, not
 }
 
 // report writes the status if it changed, and emits events after.
-func (r *Reconciler) report(ctx context.Context, s *v1alpha1.LoadTestSchedule, d *decision.Decision) error {
+func (r *Reconciler) report(ctx context.Context, s *v1beta1.LoadTestSchedule, d *decision.Decision) error {
 	if equality.Semantic.DeepEqual(s.Status, d.Status) {
 		return nil
 	}

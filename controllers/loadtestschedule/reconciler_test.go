@@ -16,7 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -25,8 +25,8 @@ import (
 // failed is the baseline of none.
 func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
-	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) {
-		s.Template.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p99", MaxIncrease: "10%"}}
+	s := f.hourly("nightly", func(s *v1beta1.LoadTestScheduleSpec) {
+		s.Template.Spec.Thresholds = []v1beta1.Threshold{{Metric: "p99", MaxIncrease: "10%"}}
 	})
 	start := f.clock.Now()
 	f.settle(s)
@@ -44,20 +44,20 @@ func TestEachRunHasTheLastThatPassedAsItsBaseline(t *testing.T) {
 		t.Errorf("the first is compared: %v, %v, %v", first.Spec.Baseline, first.Spec.Thresholds, first.Annotations)
 	}
 
-	f.finish(first, v1alpha1.VerdictPassed, 40*time.Millisecond)
+	f.finish(first, v1beta1.VerdictPassed, 40*time.Millisecond)
 	f.after(time.Hour)
 	f.settle(s)
 	second := f.one()
 	if second.Spec.Baseline == nil || second.Spec.Baseline.Name != first.Name || len(second.Spec.Thresholds) != 1 {
 		t.Errorf("the second is compared with %v by %v, want %s: %v", second.Spec.Baseline, second.Spec.Thresholds, first.Name, second.Annotations)
 	}
-	if diff := cmp.Diff(v1alpha1.ScheduleSummary{Schedule: "0 * * * *", Verdict: "Passed", Trend: "p99 40ms", Next: s.Status.Summary.Next}, s.Status.Summary); diff != "" {
+	if diff := cmp.Diff(v1beta1.ScheduleSummary{Schedule: "0 * * * *", Verdict: "Passed", Trend: "p99 40ms", Next: s.Status.Summary.Next}, s.Status.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
-	second.Status.Baseline = &v1alpha1.BaselineStatus{Name: first.Name, Steps: []v1alpha1.BaselineStep{
-		{Name: "users-10", Rung: 1, Sent: 1000, Figures: []v1alpha1.Figure{{Metric: "p99", Value: "40ms"}}},
+	second.Status.Baseline = &v1beta1.BaselineStatus{Name: first.Name, Steps: []v1beta1.BaselineStep{
+		{Name: "users-10", Rung: 1, Sent: 1000, Figures: []v1beta1.Figure{{Metric: "p99", Value: "40ms"}}},
 	}}
-	f.finish(second, v1alpha1.VerdictFailed, 50*time.Millisecond)
+	f.finish(second, v1beta1.VerdictFailed, 50*time.Millisecond)
 	f.after(time.Hour)
 	f.settle(s)
 	third := f.one()
@@ -75,10 +75,10 @@ func TestTemplateThatDoesNotFitItsBaseline(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
 	s := f.hourly("nightly", nil)
 	f.settle(s)
-	f.finish(f.one(), v1alpha1.VerdictPassed, time.Millisecond)
+	f.finish(f.one(), v1beta1.VerdictPassed, time.Millisecond)
 	f.settle(s)
 	s.Spec.Template.Spec.Ladder.Users = []int32{20}
-	s.Spec.Template.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p99", MaxIncrease: "10%"}}
+	s.Spec.Template.Spec.Thresholds = []v1beta1.Threshold{{Metric: "p99", MaxIncrease: "10%"}}
 	f.update(s)
 	f.after(time.Hour)
 	f.settle(s)
@@ -93,15 +93,15 @@ func TestTemplateThatDoesNotFitItsBaseline(t *testing.T) {
 func TestRefusedTemplate(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
 	s := f.hourly("nightly", nil)
-	s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
+	s.Spec.Template.Spec.Baseline = &v1beta1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
 	f.update(s)
 	result := f.settle(s)
-	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+	ready := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady)
 	const want = "The LoadTest is refused: spec.baseline.name: Invalid value: name must be the name of another LoadTest"
-	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonRunRefused || ready.Message != want {
+	if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1beta1.ReasonRunRefused || ready.Message != want {
 		t.Fatalf("condition %v, want %q", ready, want)
 	}
-	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
+	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1beta1.ConditionStalled) {
 		t.Errorf("a tool that waits does not see that the spec must change: %v", s.Status.Conditions)
 	}
 	if result.RequeueAfter != 10*time.Second {
@@ -115,7 +115,7 @@ func TestRefusedTemplate(t *testing.T) {
 	f.update(s)
 	f.settle(s)
 	f.one()
-	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionReady) {
+	if !meta.IsStatusConditionTrue(s.Status.Conditions, v1beta1.ConditionReady) {
 		t.Errorf("conditions %v", s.Status.Conditions)
 	}
 }
@@ -124,16 +124,16 @@ func TestPolicyAndQuotaRefusals(t *testing.T) {
 	refuse := true
 	f := newFixture(t, failing{apiserver.Client(t), func(_ context.Context, o client.Object) error {
 		if refuse {
-			return apierrors.NewForbidden(v1alpha1.GroupVersion.WithResource("loadtests").GroupResource(), o.GetName(), errors.New("exceeded quota: count/loadtests"))
+			return apierrors.NewForbidden(v1beta1.GroupVersion.WithResource("loadtests").GroupResource(), o.GetName(), errors.New("exceeded quota: count/loadtests"))
 		}
 		return nil
 	}})
 	s := f.hourly("nightly", nil)
 	f.settle(s)
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || !strings.Contains(c.Message, "exceeded quota") {
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady); c == nil || !strings.Contains(c.Message, "exceeded quota") {
 		t.Errorf("condition %v", c)
 	}
-	if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
+	if meta.IsStatusConditionTrue(s.Status.Conditions, v1beta1.ConditionStalled) {
 		t.Error("a quota, which may be raised at any time, stalls the schedule")
 	}
 	refuse = false
@@ -144,11 +144,11 @@ func TestPolicyAndQuotaRefusals(t *testing.T) {
 
 func TestReplacementIsRefusedBeforeTheOtherIsDeleted(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
-	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) { s.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent })
+	s := f.hourly("nightly", func(s *v1beta1.LoadTestScheduleSpec) { s.ConcurrencyPolicy = v1beta1.ReplaceConcurrent })
 	f.settle(s)
 	first := f.one()
 	f.after(time.Hour)
-	s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
+	s.Spec.Template.Spec.Baseline = &v1beta1.Baseline{Name: fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)}
 	f.update(s)
 	f.settle(s)
 	if f.one().Name != first.Name {
@@ -216,11 +216,11 @@ func TestEarlierStateStartsNothing(t *testing.T) {
 // behind reads a schedule as it was.
 type behind struct {
 	client.Client
-	earlier *v1alpha1.LoadTestSchedule
+	earlier *v1beta1.LoadTestSchedule
 }
 
 func (c behind) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	if s, ok := o.(*v1alpha1.LoadTestSchedule); ok {
+	if s, ok := o.(*v1beta1.LoadTestSchedule); ok {
 		c.earlier.DeepCopyInto(s)
 		return nil
 	}
@@ -230,13 +230,13 @@ func (c behind) Get(ctx context.Context, key client.ObjectKey, o client.Object, 
 func TestNameOfAnother(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
 	s := f.hourly("nightly", nil)
-	foreign := &v1alpha1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
+	foreign := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
 	foreign.Namespace, foreign.Name = s.Namespace, fmt.Sprintf("nightly-%d", f.clock.Now().Unix()/60)
 	if err := apiserver.Client(t).Create(t.Context(), foreign); err != nil {
 		t.Fatal(err)
 	}
 	f.settle(s)
-	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Reason != v1alpha1.ReasonNameTaken {
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady); c == nil || c.Reason != v1beta1.ReasonNameTaken {
 		t.Errorf("condition %v", c)
 	}
 	if len(s.Status.Active) > 0 || s.Status.LastRun != nil {
@@ -253,10 +253,10 @@ func TestStoppedClusterStartsNothing(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
 	f.policy = load(t, "stop: {by: ops, reason: incident}")
 	deadline, however := int64(600), f.hourly("however-late", nil)
-	late := f.hourly("not-late", func(s *v1alpha1.LoadTestScheduleSpec) { s.StartingDeadlineSeconds = &deadline })
-	for _, s := range []*v1alpha1.LoadTestSchedule{however, late} {
+	late := f.hourly("not-late", func(s *v1beta1.LoadTestScheduleSpec) { s.StartingDeadlineSeconds = &deadline })
+	for _, s := range []*v1beta1.LoadTestSchedule{however, late} {
 		f.settle(s)
-		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionSuspended); c == nil || c.Reason != v1alpha1.ReasonStopped || !strings.Contains(c.Message, "ops") {
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionSuspended); c == nil || c.Reason != v1beta1.ReasonStopped || !strings.Contains(c.Message, "ops") {
 			t.Errorf("condition %v", c)
 		}
 	}
@@ -275,11 +275,11 @@ func TestStoppedClusterStartsNothing(t *testing.T) {
 
 func TestHistoryIsDeleted(t *testing.T) {
 	f := newFixture(t, apiserver.Client(t))
-	s := f.hourly("nightly", func(s *v1alpha1.LoadTestScheduleSpec) {
+	s := f.hourly("nightly", func(s *v1beta1.LoadTestScheduleSpec) {
 		s.SuccessfulRunsHistoryLimit, s.FailedRunsHistoryLimit = new(int32(0)), new(int32(0))
 	})
 	var names []string
-	for i, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictPassed, v1alpha1.VerdictError} {
+	for i, verdict := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictFailed, v1beta1.VerdictPassed, v1beta1.VerdictError} {
 		f.settle(s)
 		lt := f.one()
 		names = append(names, lt.Name)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
@@ -22,14 +22,14 @@ const (
 )
 
 // rollout is where the workload of spec.onRollout stands, or what is wrong with it.
-func (r *Reconciler) rollout(ctx context.Context, s *v1alpha1.LoadTestSchedule) (*decision.Rollout, *decision.Problem, error) {
+func (r *Reconciler) rollout(ctx context.Context, s *v1beta1.LoadTestSchedule) (*decision.Rollout, *decision.Problem, error) {
 	of := s.Spec.OnRollout
 	stands, err := r.stands(ctx, of.Kind, types.NamespacedName{Namespace: s.Namespace, Name: of.Name})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, &decision.Problem{Reason: v1alpha1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s (spec.onRollout) does not exist.", of.Kind, of.Name)}, nil
+		return nil, &decision.Problem{Reason: v1beta1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s (spec.onRollout) does not exist.", of.Kind, of.Name)}, nil
 	case apierrors.IsForbidden(err):
-		return nil, &decision.Problem{Reason: v1alpha1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s (spec.onRollout).", of.Kind, of.Name)}, nil
+		return nil, &decision.Problem{Reason: v1beta1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s (spec.onRollout).", of.Kind, of.Name)}, nil
 	case err != nil:
 		return nil, nil, fmt.Errorf("get %s: %w", of.Kind, err)
 	}
@@ -37,9 +37,9 @@ func (r *Reconciler) rollout(ctx context.Context, s *v1alpha1.LoadTestSchedule) 
 }
 
 // stands reads a workload.
-func (r *Reconciler) stands(ctx context.Context, kind v1alpha1.WorkloadKind, key types.NamespacedName) (*decision.Rollout, error) {
+func (r *Reconciler) stands(ctx context.Context, kind v1beta1.WorkloadKind, key types.NamespacedName) (*decision.Rollout, error) {
 	switch kind {
-	case v1alpha1.WorkloadStatefulSet:
+	case v1beta1.WorkloadStatefulSet:
 		set := &appsv1.StatefulSet{}
 		if err := r.Uncached.Get(ctx, key, set); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (r *Reconciler) stands(ctx context.Context, kind v1alpha1.WorkloadKind, key
 		want := wanted(set.Spec.Replicas)
 		s := &set.Status
 		return rolloutOf(set, revision, s.ObservedGeneration, want, s.UpdatedReplicas, s.Replicas, s.AvailableReplicas), err
-	case v1alpha1.WorkloadDaemonSet:
+	case v1beta1.WorkloadDaemonSet:
 		set := &appsv1.DaemonSet{}
 		err := r.Uncached.Get(ctx, key, set)
 		s := &set.Status

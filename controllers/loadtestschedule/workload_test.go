@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -26,8 +26,8 @@ type standing struct {
 }
 
 // workloads are the kinds that roll out, and how their controllers write where they stand.
-var workloads = map[v1alpha1.WorkloadKind]func(f *fixture) func(standing){
-	v1alpha1.WorkloadDeployment: func(f *fixture) func(standing) {
+var workloads = map[v1beta1.WorkloadKind]func(f *fixture) func(standing){
+	v1beta1.WorkloadDeployment: func(f *fixture) func(standing) {
 		d := &appsv1.Deployment{ObjectMeta: workload(f), Spec: appsv1.DeploymentSpec{Selector: selector(), Template: podTemplate()}}
 		return f.writes(d, func(at standing) {
 			d.Annotations = map[string]string{"deployment.kubernetes.io/revision": fmt.Sprint(at.revision)}
@@ -38,7 +38,7 @@ var workloads = map[v1alpha1.WorkloadKind]func(f *fixture) func(standing){
 			}
 		})
 	},
-	v1alpha1.WorkloadStatefulSet: func(f *fixture) func(standing) {
+	v1beta1.WorkloadStatefulSet: func(f *fixture) func(standing) {
 		set := &appsv1.StatefulSet{ObjectMeta: workload(f), Spec: appsv1.StatefulSetSpec{Selector: selector(), Template: podTemplate()}}
 		return f.writes(set, func(at standing) { set.Spec.Replicas = new(at.wanted) }, func(at standing) {
 			set.Status = appsv1.StatefulSetStatus{
@@ -47,7 +47,7 @@ var workloads = map[v1alpha1.WorkloadKind]func(f *fixture) func(standing){
 			}
 		})
 	},
-	v1alpha1.WorkloadDaemonSet: func(f *fixture) func(standing) {
+	v1beta1.WorkloadDaemonSet: func(f *fixture) func(standing) {
 		set := &appsv1.DaemonSet{ObjectMeta: workload(f), Spec: appsv1.DaemonSetSpec{Selector: selector(), Template: podTemplate()}}
 		rolled := 1
 		return f.writes(set, func(at standing) {
@@ -70,11 +70,11 @@ func TestRollouts(t *testing.T) {
 	for kind, create := range workloads {
 		t.Run(string(kind), func(t *testing.T) {
 			f := newFixture(t, apiserver.Client(t))
-			s := f.hourly("on-rollout", func(s *v1alpha1.LoadTestScheduleSpec) {
-				s.Schedule, s.OnRollout, s.SuccessfulRunsHistoryLimit = "", &v1alpha1.Rollout{Kind: kind, Name: "shop"}, new(int32(10))
+			s := f.hourly("on-rollout", func(s *v1beta1.LoadTestScheduleSpec) {
+				s.Schedule, s.OnRollout, s.SuccessfulRunsHistoryLimit = "", &v1beta1.Rollout{Kind: kind, Name: "shop"}, new(int32(10))
 			})
 			result := f.settle(s)
-			if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Reason != v1alpha1.ReasonWorkloadNotFound || result.RequeueAfter != 15*time.Second {
+			if c := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady); c == nil || c.Reason != v1beta1.ReasonWorkloadNotFound || result.RequeueAfter != 15*time.Second {
 				t.Errorf("condition %v, and again in %s", c, result.RequeueAfter)
 			}
 			write := create(f)
@@ -100,7 +100,7 @@ func TestRollouts(t *testing.T) {
 				}
 				for i := range runs {
 					if runs[i].Status.Verdict == "" {
-						f.finish(&runs[i], v1alpha1.VerdictPassed, time.Millisecond)
+						f.finish(&runs[i], v1beta1.VerdictPassed, time.Millisecond)
 					}
 				}
 				f.settle(s)

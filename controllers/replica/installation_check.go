@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
@@ -157,7 +157,7 @@ func (i *installation) refused(ctx context.Context) error {
 
 // dryRun has the API server decide about a LoadTest without storing it.
 func (i *installation) dryRun(ctx context.Context, spec string) error {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := yaml.UnmarshalStrict([]byte(spec), &lt.Spec); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Lacking are the fields of LoadTests and LoadTestSchedules that this program writes or
@@ -23,7 +23,7 @@ func Lacking(ctx context.Context, api rest.Interface) ([]string, error) {
 			Schemas map[string]*servedSchema
 		}
 	}
-	raw, err := api.Get().AbsPath("/openapi/v3/apis", v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version).
+	raw, err := api.Get().AbsPath("/openapi/v3/apis", v1beta1.GroupVersion.Group, v1beta1.GroupVersion.Version).
 		SetHeader("Accept", "application/json").Do(ctx).Raw()
 	switch {
 	case apierrors.IsNotFound(err): // no kind of the group is served
@@ -35,8 +35,8 @@ func Lacking(ctx context.Context, api rest.Interface) ([]string, error) {
 		}
 	}
 	var lacking []string
-	for _, kind := range []reflect.Type{reflect.TypeFor[v1alpha1.LoadTest](), reflect.TypeFor[v1alpha1.LoadTestSchedule]()} {
-		schema := document.Components.Schemas["dev.loadtest."+v1alpha1.GroupVersion.Version+"."+kind.Name()]
+	for _, kind := range []reflect.Type{reflect.TypeFor[v1beta1.LoadTest](), reflect.TypeFor[v1beta1.LoadTestSchedule]()} {
+		schema := document.Components.Schemas["dev.loadtest."+v1beta1.GroupVersion.Version+"."+kind.Name()]
 		if schema == nil {
 			lacking = append(lacking, kind.Name())
 			continue
@@ -64,7 +64,7 @@ func (s *servedSchema) lacks(kind reflect.Type, path string) []string {
 		return s.lacks(kind.Elem(), path)
 	case kind.Kind() == reflect.Slice:
 		return s.Items.lacks(kind.Elem(), path+"[]")
-	case kind.Kind() != reflect.Struct || kind.PkgPath() != reflect.TypeFor[v1alpha1.LoadTest]().PkgPath():
+	case kind.Kind() != reflect.Struct || kind.PkgPath() != reflect.TypeFor[v1beta1.LoadTest]().PkgPath():
 		return nil
 	}
 	var lacking []string

@@ -20,7 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
-const servedPath = "/openapi/v3/apis/loadtest.dev/v1alpha1"
+const servedPath = "/openapi/v3/apis/loadtest.dev/v1beta1"
 
 // lacking asks an API server.
 func lacking(t *testing.T, config *rest.Config) ([]string, error) {
@@ -72,7 +72,7 @@ func TestOlderCRDsLackFields(t *testing.T) {
 			[]string{"LoadTest.spec.target.timeout", "LoadTest.status.steps[].result.sent"},
 		},
 		"a kind": {
-			http.StatusOK, func(schemas map[string]any) { delete(schemas, "dev.loadtest.v1alpha1.LoadTestSchedule") },
+			http.StatusOK, func(schemas map[string]any) { delete(schemas, "dev.loadtest.v1beta1.LoadTestSchedule") },
 			[]string{"LoadTestSchedule"},
 		},
 		"the group": {http.StatusNotFound, func(map[string]any) {}, []string{"LoadTest", "LoadTestSchedule"}},
@@ -129,7 +129,7 @@ func servedByRealServer(t *testing.T) map[string]any {
 	var raw []byte
 	published(t, func() (bool, error) {
 		raw, err = c.RESTClient().Get().AbsPath(servedPath).SetHeader("Accept", "application/json").Do(t.Context()).Raw()
-		return bytes.Contains(raw, []byte(`v1alpha1.LoadTestSchedule"`)), client.IgnoreNotFound(err)
+		return bytes.Contains(raw, []byte(`v1beta1.LoadTestSchedule"`)), client.IgnoreNotFound(err)
 	})
 	var document map[string]any
 	if err := json.Unmarshal(raw, &document); err != nil {
@@ -140,7 +140,7 @@ func servedByRealServer(t *testing.T) map[string]any {
 
 // properties are those at a path of a kind, through lists.
 func properties(schemas map[string]any, kind string, path ...string) map[string]any {
-	at := schemas["dev.loadtest.v1alpha1."+kind].(map[string]any)
+	at := schemas["dev.loadtest.v1beta1."+kind].(map[string]any)
 	for _, field := range path {
 		at = at["properties"].(map[string]any)[field].(map[string]any)
 		if items, ok := at["items"]; ok {

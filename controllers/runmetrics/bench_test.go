@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -38,16 +38,16 @@ func benchmarkScrape(b *testing.B, requests int) {
 		for j := range requests {
 			one.Name = fmt.Sprint("GET /items/", j)
 			r.Requests = append(r.Requests, one)
-			lt.Status.Requests = append(lt.Status.Requests, v1alpha1.RequestStatus{Name: one.Name})
+			lt.Status.Requests = append(lt.Status.Requests, v1beta1.RequestStatus{Name: one.Name})
 			m.Requests[j].Sent, m.Requests[j].Expected, m.Requests[j].Outcomes = 1002, 1000, m.Requests[0].Outcomes
 		}
 		grouped, err := m.Group(make([]int32, requests)) // as workers tell it while a step runs
 		must.Succeed(b, err)
 		o.live[lt.UID] = &exchange.Report{Merged: grouped}
 		if i >= run {
-			lt.Status.Verdict, lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1alpha1.VerdictPassed, v1alpha1.StepComplete, r
+			lt.Status.Verdict, lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1beta1.VerdictPassed, v1beta1.StepComplete, r
 			o.Finished(lt.UID, &lt.Status)
-			lt = stripped(lt, v1alpha1.VerdictPassed, 0)
+			lt = stripped(lt, v1beta1.VerdictPassed, 0)
 		} else {
 			counts := *r
 			counts.Requests, counts.Histogram = slices.Clone(r.Requests), ""
@@ -81,8 +81,8 @@ func BenchmarkFinished(b *testing.B) {
 	o.Most = 1 << 30
 	lt := running("a")
 	step := lt.Status.Steps[0]
-	step.State, step.Result = v1alpha1.StepComplete, result(&testing.T{}, 100_000)
-	status := v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictPassed}
+	step.State, step.Result = v1beta1.StepComplete, result(&testing.T{}, 100_000)
+	status := v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictPassed}
 	for range 8 {
 		status.Steps = append(status.Steps, step)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
@@ -22,7 +22,7 @@ type Collector struct {
 	Leads <-chan struct{}
 	// List lists the LoadTests that are known, which it does not change. They need no
 	// steps if they have finished.
-	List func() ([]v1alpha1.LoadTest, error)
+	List func() ([]v1beta1.LoadTest, error)
 	// Observe is the measurement of the step of a run that runs; nil: there is none.
 	Observe func(types.UID) *exchange.Report
 	// Most is how many LoadTests have series.
@@ -47,7 +47,7 @@ func (c *Collector) Describe(descriptions chan<- *prometheus.Desc) {
 
 // Finished keeps the load of a run whose last status this is. The load of a run that
 // finished before this process led is not known.
-func (c *Collector) Finished(uid types.UID, s *v1alpha1.LoadTestStatus) {
+func (c *Collector) Finished(uid types.UID, s *v1beta1.LoadTestStatus) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tally(uid).follow(s, nil)
@@ -72,7 +72,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.NewInvalidMetric(leftOut, err)
 		return
 	}
-	known = slices.DeleteFunc(known, func(lt v1alpha1.LoadTest) bool { return !lt.DeletionTimestamp.IsZero() })
+	known = slices.DeleteFunc(known, func(lt v1beta1.LoadTest) bool { return !lt.DeletionTimestamp.IsZero() })
 	slices.SortFunc(known, byImportance)
 	n := min(len(known), max(c.Most, 0))
 	live := c.observe(known[:n])
@@ -100,10 +100,10 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 }
 
 // observe merges what workers have measured, which takes long: no lock is held.
-func (c *Collector) observe(known []v1alpha1.LoadTest) map[types.UID]*exchange.Report {
+func (c *Collector) observe(known []v1beta1.LoadTest) map[types.UID]*exchange.Report {
 	live := map[types.UID]*exchange.Report{}
 	for i := range known {
-		if lt := &known[i]; lt.Status.Phase == v1alpha1.PhaseRunning {
+		if lt := &known[i]; lt.Status.Phase == v1beta1.PhaseRunning {
 			live[lt.UID] = c.Observe(lt.UID)
 		}
 	}
@@ -112,7 +112,7 @@ func (c *Collector) observe(known []v1alpha1.LoadTest) map[types.UID]*exchange.R
 
 // show adds a LoadTest's metrics, those of its requests left out, and returns its load, if that
 // is known. The mutex is held.
-func (c *Collector) show(p *page, lt *v1alpha1.LoadTest, live map[types.UID]*exchange.Report) *tally {
+func (c *Collector) show(p *page, lt *v1beta1.LoadTest, live map[types.UID]*exchange.Report) *tally {
 	p.of(lt)
 	p.state(lt)
 	t, ok := c.tallies[lt.UID]
@@ -142,7 +142,7 @@ func (c *Collector) tally(uid types.UID) *tally {
 }
 
 // drop removes the runs that are not there any more. The mutex is held.
-func (c *Collector) drop(known []v1alpha1.LoadTest) {
+func (c *Collector) drop(known []v1beta1.LoadTest) {
 	keep := make(map[types.UID]bool, len(known))
 	for i := range known {
 		keep[known[i].UID] = true
@@ -168,7 +168,7 @@ func (c *Collector) tell(left, requests int) {
 
 // byImportance is the order in which LoadTests have series: those that run, those that
 // have not finished, and the others from the one that finished last.
-func byImportance(a, b v1alpha1.LoadTest) int {
+func byImportance(a, b v1beta1.LoadTest) int {
 	return cmp.Or(
 		cmp.Compare(class(&a), class(&b)),
 		ended(&b).Compare(ended(&a)),
@@ -176,7 +176,7 @@ func byImportance(a, b v1alpha1.LoadTest) int {
 	)
 }
 
-func class(lt *v1alpha1.LoadTest) int {
+func class(lt *v1beta1.LoadTest) int {
 	switch {
 	case isFinished(lt):
 		return 2
@@ -188,11 +188,11 @@ func class(lt *v1alpha1.LoadTest) int {
 }
 
 // ended is when a run finished; zero: it has not.
-func ended(lt *v1alpha1.LoadTest) time.Time {
+func ended(lt *v1beta1.LoadTest) time.Time {
 	if lt.Status.CompletionTime == nil {
 		return time.Time{}
 	}
 	return lt.Status.CompletionTime.Time
 }
 
-func isFinished(lt *v1alpha1.LoadTest) bool { return lt.Status.Verdict != "" }
+func isFinished(lt *v1beta1.LoadTest) bool { return lt.Status.Verdict != "" }

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/runmetrics"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -29,20 +29,20 @@ var noon = metav1.NewTime(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 // have measured.
 type operator struct {
 	t    *testing.T
-	list []v1alpha1.LoadTest
+	list []v1beta1.LoadTest
 	live map[types.UID]*exchange.Report
 	err  error
 	*runmetrics.Collector
 	registry *prometheus.Registry
 }
 
-func newOperator(t *testing.T, list ...v1alpha1.LoadTest) *operator {
+func newOperator(t *testing.T, list ...v1beta1.LoadTest) *operator {
 	o := &operator{t: t, list: list, live: map[types.UID]*exchange.Report{}, registry: prometheus.NewPedanticRegistry()}
 	leads := make(chan struct{})
 	close(leads)
 	o.Collector = &runmetrics.Collector{
 		Leads: leads, Most: 100, MostRequests: 100,
-		List:    func() ([]v1alpha1.LoadTest, error) { return slices.Clone(o.list), o.err },
+		List:    func() ([]v1beta1.LoadTest, error) { return slices.Clone(o.list), o.err },
 		Observe: func(uid types.UID) *exchange.Report { return o.live[uid] },
 	}
 	o.registry.MustRegister(o.Collector)
@@ -93,22 +93,22 @@ func of(name string, series map[string]float64) map[string]float64 {
 }
 
 // running is a LoadTest in the first of two steps, of one request.
-func running(name string) v1alpha1.LoadTest {
-	lt := v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{
-		Phase: v1alpha1.PhaseRunning, StartTime: &noon, Workers: v1alpha1.WorkerCounts{Desired: 4, Ready: 3, Silent: 1},
-		Requests: []v1alpha1.RequestStatus{{Name: "browse", Type: "Read"}},
-		Steps: []v1alpha1.StepStatus{
-			{Name: "users-100", State: v1alpha1.StepRunning, Load: v1alpha1.StepLoad{Users: 100}},
-			{Name: "rest", State: v1alpha1.StepPending, Load: v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}},
-			{Name: "rate-50", State: v1alpha1.StepPending, Load: v1alpha1.StepLoad{Rate: decimal("50.5")}},
+func running(name string) v1beta1.LoadTest {
+	lt := v1beta1.LoadTest{Status: v1beta1.LoadTestStatus{
+		Phase: v1beta1.PhaseRunning, StartTime: &noon, Workers: v1beta1.WorkerCounts{Desired: 4, Ready: 3, Silent: 1},
+		Requests: []v1beta1.RequestStatus{{Name: "browse", Type: "Read"}},
+		Steps: []v1beta1.StepStatus{
+			{Name: "users-100", State: v1beta1.StepRunning, Load: v1beta1.StepLoad{Users: 100}},
+			{Name: "rest", State: v1beta1.StepPending, Load: v1beta1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}},
+			{Name: "rate-50", State: v1beta1.StepPending, Load: v1beta1.StepLoad{Rate: decimal("50.5")}},
 		},
 	}}
 	lt.Namespace, lt.Name, lt.UID, lt.CreationTimestamp = "shop", name, types.UID("uid-of-"+name), noon
 	return lt
 }
 
-func decimal(text string) *v1alpha1.Decimal {
-	d := v1alpha1.NewDecimal(text)
+func decimal(text string) *v1beta1.Decimal {
+	d := v1beta1.NewDecimal(text)
 	return &d
 }
 
@@ -125,25 +125,25 @@ func report(step int32, n int64) *exchange.Report {
 }
 
 // result is what the status has of the same measurement when its step has ended.
-func result(t *testing.T, n int64) *v1alpha1.StepResult {
+func result(t *testing.T, n int64) *v1beta1.StepResult {
 	t.Helper()
 	m := report(0, n).Merged
-	r := &v1alpha1.StepResult{Due: m.Due, Late: 1, Goodput: "12.5"}
+	r := &v1beta1.StepResult{Due: m.Due, Late: 1, Goodput: "12.5"}
 	r.Sent, r.Expected, r.Failed = n+2, n, 2
-	r.Outcomes = v1alpha1.Outcomes{Success: n, Timeout: 1, Unfinished: 1}
+	r.Outcomes = v1beta1.Outcomes{Success: n, Timeout: 1, Unfinished: 1}
 	var err error
 	r.Histogram, err = m.Requests[0].Response.Encode()
 	must.Succeed(t, err)
-	r.ResponseTime = &v1alpha1.Latency{P95: &metav1.Duration{Duration: 5 * time.Millisecond}}
-	r.Requests = []v1alpha1.RequestResult{{Name: "browse", PartResult: v1alpha1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}}
-	r.Generator = &v1alpha1.GeneratorStatus{SendLatenessP99: &metav1.Duration{Duration: 3 * time.Millisecond}, CPUThrottled: "0.5%", RunQueueWait: "120%"}
+	r.ResponseTime = &v1beta1.Latency{P95: &metav1.Duration{Duration: 5 * time.Millisecond}}
+	r.Requests = []v1beta1.RequestResult{{Name: "browse", PartResult: v1beta1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}}
+	r.Generator = &v1beta1.GeneratorStatus{SendLatenessP99: &metav1.Duration{Duration: 3 * time.Millisecond}, CPUThrottled: "0.5%", RunQueueWait: "120%"}
 	return r
 }
 
 // stripped is a finished LoadTest as the cache has it.
-func stripped(lt v1alpha1.LoadTest, verdict v1alpha1.Verdict, after time.Duration) v1alpha1.LoadTest {
+func stripped(lt v1beta1.LoadTest, verdict v1beta1.Verdict, after time.Duration) v1beta1.LoadTest {
 	end := metav1.NewTime(noon.Add(after))
-	lt.Status.Phase, lt.Status.Verdict, lt.Status.CompletionTime, lt.Status.Steps = v1alpha1.PhaseFinished, verdict, &end, nil
+	lt.Status.Phase, lt.Status.Verdict, lt.Status.CompletionTime, lt.Status.Steps = v1beta1.PhaseFinished, verdict, &end, nil
 	return lt
 }
 
@@ -192,8 +192,8 @@ func TestStepsAddUp(t *testing.T) {
 	o := newOperator(t, lt)
 	o.live["uid-of-a"] = report(0, 100)
 	o.scrape()
-	lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1alpha1.StepComplete, result(t, 120)
-	o.list = []v1alpha1.LoadTest{lt} // the workers' measurement of it is still there
+	lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1beta1.StepComplete, result(t, 120)
+	o.list = []v1beta1.LoadTest{lt} // the workers' measurement of it is still there
 	want := map[string]float64{
 		"loadtest_requests_sent_total{name=a}": 122, "loadtest_requests_total{name=a,outcome=success}": 120, "loadtest_requests_total{name=a,outcome=unfinished}": 1,
 		"loadtest_response_time_seconds{name=a} count": 121, "loadtest_users{name=a}": 0,
@@ -201,7 +201,7 @@ func TestStepsAddUp(t *testing.T) {
 		"loadtest_step_send_lateness_p99_seconds{name=a}": 0.003, "loadtest_step_cpu_throttled_ratio{name=a}": 0.005, "loadtest_step_run_queue_wait_ratio{name=a}": 1.2,
 	}
 	check(t, o.scrape(), want)
-	lt.Status.Steps[1].State, lt.Status.Steps[2].State = v1alpha1.StepComplete, v1alpha1.StepRunning
+	lt.Status.Steps[1].State, lt.Status.Steps[2].State = v1beta1.StepComplete, v1beta1.StepRunning
 	o.live["uid-of-a"] = report(2, 10)
 	check(t, o.scrape(), map[string]float64{
 		"loadtest_requests_sent_total{name=a}": 134, "loadtest_response_time_seconds{name=a} count": 132, "loadtest_step{name=a}": 2,
@@ -220,11 +220,11 @@ func TestFinishedRunKeepsItsLoad(t *testing.T) {
 	o.live["uid-of-a"] = report(0, 100)
 	o.scrape()
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Phase = v1alpha1.VerdictFailed, v1alpha1.PhaseFinished
+	last.Verdict, last.Phase = v1beta1.VerdictFailed, v1beta1.PhaseFinished
 	for i := range last.Steps {
-		last.Steps[i].State = v1alpha1.StepSkipped
+		last.Steps[i].State = v1beta1.StepSkipped
 	}
-	last.Steps[0].State, last.Steps[0].Result = v1alpha1.StepComplete, result(t, 200)
+	last.Steps[0].State, last.Steps[0].Result = v1beta1.StepComplete, result(t, 200)
 	o.Finished(lt.UID, &last)
 	want := map[string]float64{
 		"loadtest_requests_sent_total{name=a}": 202, "loadtest_response_time_seconds{name=a} count": 201,
@@ -232,7 +232,7 @@ func TestFinishedRunKeepsItsLoad(t *testing.T) {
 	}
 	check(t, o.scrape(), want) // the cache is behind
 	delete(o.live, lt.UID)
-	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictFailed, time.Minute)}
+	o.list = []v1beta1.LoadTest{stripped(lt, v1beta1.VerdictFailed, time.Minute)}
 	want["loadtest_verdict{name=a,verdict=Failed}"], want["loadtest_verdict{name=a,verdict=Passed}"] = 1, 0
 	want["loadtest_completion_timestamp_seconds{name=a}"] = float64(noon.Unix() + 60)
 	check(t, o.scrape(), want)
@@ -256,9 +256,9 @@ func TestCountersNeverFall(t *testing.T) {
 		func() { delete(o.live, lt.UID) },
 		func() { o.live["uid-of-a"] = report(0, 90) },
 		func() { lt.Status.Steps[0].Result = poor },
-		func() { lt.Status.Steps[0].State = v1alpha1.StepCut; o.list = []v1alpha1.LoadTest{lt} },
-		func() { o.Finished(lt.UID, &v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError}) },
-		func() { o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictError, time.Second)} },
+		func() { lt.Status.Steps[0].State = v1beta1.StepCut; o.list = []v1beta1.LoadTest{lt} },
+		func() { o.Finished(lt.UID, &v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictError}) },
+		func() { o.list = []v1beta1.LoadTest{stripped(lt, v1beta1.VerdictError, time.Second)} },
 	} {
 		change()
 		now := o.scrape()
@@ -277,7 +277,7 @@ func TestDeletionEndsAllSeries(t *testing.T) {
 	o := newOperator(t, a, b)
 	o.scrape()
 	a.DeletionTimestamp = &noon
-	for name, list := range map[string][]v1alpha1.LoadTest{"being deleted": {a, b}, "gone": {b}} {
+	for name, list := range map[string][]v1beta1.LoadTest{"being deleted": {a, b}, "gone": {b}} {
 		o.list = list
 		series := o.scrape()
 		if left := of("a", series); len(left) > 0 {
@@ -298,9 +298,9 @@ func TestDeletionEndsAllSeries(t *testing.T) {
 func TestNumberOfSeriesIsBounded(t *testing.T) {
 	const bound = 75 // of the series of a LoadTest, a histogram with 18 of them
 	held := running("held")
-	held.Status = v1alpha1.LoadTestStatus{}
-	list := []v1alpha1.LoadTest{
-		stripped(running("older"), v1alpha1.VerdictPassed, time.Minute), held, stripped(running("newer"), v1alpha1.VerdictPassed, time.Hour), running("runs"),
+	held.Status = v1beta1.LoadTestStatus{}
+	list := []v1beta1.LoadTest{
+		stripped(running("older"), v1beta1.VerdictPassed, time.Minute), held, stripped(running("newer"), v1beta1.VerdictPassed, time.Hour), running("runs"),
 	}
 	o := newOperator(t, list...)
 	o.MostRequests = 0
@@ -322,9 +322,9 @@ func TestLoadsOfDeletedRunsAreDropped(t *testing.T) {
 	o := newOperator(t)
 	o.Most = 10
 	lists := 0
-	o.List = func() ([]v1alpha1.LoadTest, error) { lists++; return nil, nil }
+	o.List = func() ([]v1beta1.LoadTest, error) { lists++; return nil, nil }
 	for i := range 1000 {
-		o.Finished(types.UID(fmt.Sprint(i)), &v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictPassed})
+		o.Finished(types.UID(fmt.Sprint(i)), &v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictPassed})
 		if kept := o.Kept(); kept > 20 {
 			t.Fatalf("%d runs are kept", kept)
 		}
@@ -360,8 +360,8 @@ func TestGeneratorLimit(t *testing.T) {
 	lt := running("a")
 	o := newOperator(t, lt)
 	for status, want := range map[metav1.ConditionStatus]float64{metav1.ConditionTrue: 0, metav1.ConditionFalse: 1} {
-		lt.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionGeneratorHealthy, Status: status, Reason: v1alpha1.ReasonNodeBusy}}
-		o.list = []v1alpha1.LoadTest{lt}
+		lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionGeneratorHealthy, Status: status, Reason: v1beta1.ReasonNodeBusy}}
+		o.list = []v1beta1.LoadTest{lt}
 		check(t, o.scrape(), map[string]float64{"loadtest_generator_limited{name=a,reason=NodeBusy}": want, "loadtest_generator_limited{name=a,reason=ReadLag}": 0})
 	}
 }
@@ -369,7 +369,7 @@ func TestGeneratorLimit(t *testing.T) {
 // While a step runs, workers tell the times of groups of requests, which are in no request.
 func TestTimesOfGroupsAreCounted(t *testing.T) {
 	lt := running("shop")
-	lt.Status.Requests = append(lt.Status.Requests, v1alpha1.RequestStatus{Name: "buy"})
+	lt.Status.Requests = append(lt.Status.Requests, v1beta1.RequestStatus{Name: "buy"})
 	o := newOperator(t, lt)
 	whole := measure.NewMeasurement(2)
 	for i := range whole.Requests {

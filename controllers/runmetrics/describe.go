@@ -3,7 +3,7 @@ package runmetrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // describe is a metric of a LoadTest, with labels beside those that name it.
@@ -64,6 +64,6 @@ var all = []*prometheus.Desc{
 
 // limits are the values of label reason.
 var limits = []string{
-	v1alpha1.ReasonScheduleLag, v1alpha1.ReasonNodeBusy, v1alpha1.ReasonReadLag, v1alpha1.ReasonCPUThrottled,
-	v1alpha1.ReasonDescriptorsExhausted, v1alpha1.ReasonPortsExhausted,
+	v1beta1.ReasonScheduleLag, v1beta1.ReasonNodeBusy, v1beta1.ReasonReadLag, v1beta1.ReasonCPUThrottled,
+	v1beta1.ReasonDescriptorsExhausted, v1beta1.ReasonPortsExhausted,
 }

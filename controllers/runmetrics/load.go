@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -116,7 +116,7 @@ func measured(m *measure.Measurement) *load {
 
 // recorded is the load of a step as the status has it. The buckets are empty of a step
 // whose histogram the status had no room for.
-func recorded(r *v1alpha1.StepResult) *load {
+func recorded(r *v1beta1.StepResult) *load {
 	l := &load{}
 	if r == nil {
 		return l
@@ -135,7 +135,7 @@ func recorded(r *v1alpha1.StepResult) *load {
 }
 
 // byOutcome are the counts in the order of the outcomes.
-func byOutcome(o *v1alpha1.Outcomes) [measure.NumOutcomes]int64 {
+func byOutcome(o *v1beta1.Outcomes) [measure.NumOutcomes]int64 {
 	return [measure.NumOutcomes]int64{
 		measure.Success: o.Success, measure.RateLimited: o.RateLimited, measure.ClientError: o.ClientError,
 		measure.ServerError: o.ServerError, measure.UnexpectedStatus: o.UnexpectedStatus, measure.Timeout: o.Timeout,

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -25,7 +25,7 @@ type page struct {
 }
 
 // of begins with a LoadTest.
-func (p *page) of(lt *v1alpha1.LoadTest) {
+func (p *page) of(lt *v1beta1.LoadTest) {
 	p.namespace, p.name, p.begun = lt.Namespace, lt.Name, lt.CreationTimestamp.Time
 	if lt.Status.StartTime != nil {
 		p.begun = lt.Status.StartTime.Time
@@ -51,7 +51,7 @@ func (p *page) add(m prometheus.Metric, d *prometheus.Desc, err error) {
 }
 
 // state adds what every LoadTest has.
-func (p *page) state(lt *v1alpha1.LoadTest) {
+func (p *page) state(lt *v1beta1.LoadTest) {
 	s := &lt.Status
 	p.gauge(created, seconds(&lt.CreationTimestamp))
 	if s.StartTime != nil {
@@ -62,16 +62,16 @@ func (p *page) state(lt *v1alpha1.LoadTest) {
 	}
 	is := s.Phase
 	if is == "" {
-		is = v1alpha1.PhasePending
+		is = v1beta1.PhasePending
 	}
-	for _, value := range v1alpha1.Phases() {
+	for _, value := range v1beta1.Phases() {
 		p.gauge(phase, one(value == is), string(value))
 	}
-	for _, value := range v1alpha1.Verdicts() {
+	for _, value := range v1beta1.Verdicts() {
 		p.gauge(verdict, one(value == s.Verdict), string(value))
 	}
 	reason := ""
-	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionGeneratorHealthy); c != nil && c.Status == metav1.ConditionFalse {
+	if c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionGeneratorHealthy); c != nil && c.Status == metav1.ConditionFalse {
 		reason = c.Reason
 	}
 	for _, value := range limits {
@@ -130,8 +130,8 @@ func (p *page) native(l *load) (prometheus.Metric, error) {
 func (p *page) step(t *tally) {
 	p.gauge(steps, float64(t.all))
 	p.gauge(stepNumber, float64(t.number))
-	now := v1alpha1.StepLoad{}
-	if t.latest.State == v1alpha1.StepRunning {
+	now := v1beta1.StepLoad{}
+	if t.latest.State == v1beta1.StepRunning {
 		now = t.latest.Load
 	}
 	p.gauge(users, float64(now.LastUsers()))
@@ -164,11 +164,11 @@ func (p *page) request(of *part) {
 }
 
 // percentiles adds those that are known.
-func (p *page) percentiles(d *prometheus.Desc, l *v1alpha1.Latency, labels ...string) {
+func (p *page) percentiles(d *prometheus.Desc, l *v1beta1.Latency, labels ...string) {
 	if l == nil {
 		return
 	}
-	for _, name := range []v1alpha1.Metric{"p50", "p90", "p95", "p99", "p99.9"} {
+	for _, name := range []v1beta1.Metric{"p50", "p90", "p95", "p99", "p99.9"} {
 		p.duration(d, *metric.Of(name).Times().Field(l), append(labels, string(name))...)
 	}
 }
@@ -188,7 +188,7 @@ func (p *page) text(d *prometheus.Desc, value string, by float64) {
 }
 
 // rate is how many requests per second a load plans.
-func rate(l *v1alpha1.StepLoad) float64 {
+func rate(l *v1beta1.StepLoad) float64 {
 	switch {
 	case l.Rate != nil && l.RampTo != nil:
 		return number(l.RampTo)
@@ -201,7 +201,7 @@ func rate(l *v1alpha1.StepLoad) float64 {
 	}
 }
 
-func number(d *v1alpha1.Decimal) float64 {
+func number(d *v1beta1.Decimal) float64 {
 	n, err := strconv.ParseFloat(d.String(), 64)
 	if err != nil {
 		return 0 // not planned by any operator

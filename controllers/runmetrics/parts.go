@@ -1,7 +1,7 @@
 package runmetrics
 
 import (
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -27,7 +27,7 @@ type part struct {
 	// base is of the steps that have ended, last of the step that follows them.
 	base, last partCounts
 	// times are those of the most recent step that has ended; nil: not known.
-	times *v1alpha1.Latency
+	times *v1beta1.Latency
 }
 
 // The counts of a part, by what they count.
@@ -50,7 +50,7 @@ func (p *part) counts() partCounts {
 }
 
 // name adds the requests of a run, which never change, once.
-func (p *parts) name(requests []v1alpha1.RequestStatus) {
+func (p *parts) name(requests []v1beta1.RequestStatus) {
 	if p.index != nil || len(requests) == 0 {
 		return
 	}
@@ -72,7 +72,7 @@ func (p *parts) name(requests []v1alpha1.RequestStatus) {
 
 // record takes over what a status has of the step that has not been added up yet. It may lack
 // requests for which it had no room.
-func (p *parts) record(r *v1alpha1.StepResult) {
+func (p *parts) record(r *v1beta1.StepResult) {
 	if r == nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (p *parts) record(r *v1alpha1.StepResult) {
 
 // measure takes over what was measured of the step that runs. What is in flight has no outcome
 // yet.
-func (p *parts) measure(m *measure.Measurement, requests []v1alpha1.RequestStatus) {
+func (p *parts) measure(m *measure.Measurement, requests []v1beta1.RequestStatus) {
 	if len(m.Requests) != len(requests) {
 		return
 	}
@@ -130,7 +130,7 @@ func (p *parts) raise(sums []partCounts) {
 
 // end adds up a step that has ended. One without a result, such as a pause, leaves the times of
 // the step before it.
-func (p *parts) end(r *v1alpha1.StepResult) {
+func (p *parts) end(r *v1beta1.StepResult) {
 	for i := range p.list {
 		of := &p.list[i]
 		of.base, of.last = of.counts(), partCounts{}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -103,8 +103,8 @@ func TestPanelsByRequestFindData(t *testing.T) {
 	lt := running("checkout")
 	o := newOperator(t, lt)
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictFailed, v1alpha1.StepComplete, result(t, 1000)
-	last.Steps[0].Result.Requests[0].Outcomes = v1alpha1.Outcomes{Success: 1000}
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1beta1.VerdictFailed, v1beta1.StepComplete, result(t, 1000)
+	last.Steps[0].Result.Requests[0].Outcomes = v1beta1.Outcomes{Success: 1000}
 	o.Finished(lt.UID, &last)
 	operator := httptest.NewServer(promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{}))
 	defer operator.Close()

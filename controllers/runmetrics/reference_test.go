@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica/configuration"
@@ -30,15 +30,15 @@ func everything(t *testing.T) []*dto.MetricFamily {
 	lt := running("checkout")
 	o := newOperator(t, lt)
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictPassed, v1alpha1.StepComplete, result(t, 1000)
-	last.Steps[0].Result.ResponseTime = &v1alpha1.Latency{
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1beta1.VerdictPassed, v1beta1.StepComplete, result(t, 1000)
+	last.Steps[0].Result.ResponseTime = &v1beta1.Latency{
 		P50: &metav1.Duration{}, P90: &metav1.Duration{}, P95: &metav1.Duration{}, P99: &metav1.Duration{}, P999: &metav1.Duration{},
 	}
 	of := &last.Steps[0].Result.Requests[0]
 	of.ResponseTime = last.Steps[0].Result.ResponseTime
-	of.Outcomes = v1alpha1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
+	of.Outcomes = v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
 	o.Finished(lt.UID, &last)
-	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictPassed, 0)}
+	o.list = []v1beta1.LoadTest{stripped(lt, v1beta1.VerdictPassed, 0)}
 	loadtest.NewMetrics(o.registry)
 	configuration.NewMetrics(o.registry)
 	coordinator.New(nil, clock.RealClock{}, nil, o.registry)

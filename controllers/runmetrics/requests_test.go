@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -28,9 +28,9 @@ func milliseconds(n int) *metav1.Duration {
 }
 
 // shop is a LoadTest in the first of two steps, of two requests.
-func shop() v1alpha1.LoadTest {
+func shop() v1beta1.LoadTest {
 	lt := running("shop")
-	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "browse"}, {Name: "buy"}}
+	lt.Status.Requests = []v1beta1.RequestStatus{{Name: "browse"}, {Name: "buy"}}
 	return lt
 }
 
@@ -44,14 +44,14 @@ func measured(step int32, n int64) *exchange.Report {
 }
 
 // ended is what the status has of it when its step has ended.
-func ended(n int64) *v1alpha1.StepResult {
-	browse := v1alpha1.RequestResult{Name: "browse"}
-	browse.Counts = v1alpha1.Counts{Sent: n + 1, Expected: n, Failed: 1, Outcomes: v1alpha1.Outcomes{Success: n, Unfinished: 1}}
-	browse.ResponseTime = &v1alpha1.Latency{P50: milliseconds(1), P90: milliseconds(2), P95: milliseconds(3), P99: milliseconds(4), P999: milliseconds(5)}
-	buy := v1alpha1.RequestResult{Name: "buy"}
-	buy.Counts = v1alpha1.Counts{Sent: n, Expected: n / 2, Failed: n - n/2, Outcomes: v1alpha1.Outcomes{RateLimited: n / 2, ClientError: n - n/2}}
-	buy.ResponseTime = &v1alpha1.Latency{P50: milliseconds(7)}
-	return &v1alpha1.StepResult{Requests: []v1alpha1.RequestResult{browse, buy}}
+func ended(n int64) *v1beta1.StepResult {
+	browse := v1beta1.RequestResult{Name: "browse"}
+	browse.Counts = v1beta1.Counts{Sent: n + 1, Expected: n, Failed: 1, Outcomes: v1beta1.Outcomes{Success: n, Unfinished: 1}}
+	browse.ResponseTime = &v1beta1.Latency{P50: milliseconds(1), P90: milliseconds(2), P95: milliseconds(3), P99: milliseconds(4), P999: milliseconds(5)}
+	buy := v1beta1.RequestResult{Name: "buy"}
+	buy.Counts = v1beta1.Counts{Sent: n, Expected: n / 2, Failed: n - n/2, Outcomes: v1beta1.Outcomes{RateLimited: n / 2, ClientError: n - n/2}}
+	buy.ResponseTime = &v1beta1.Latency{P50: milliseconds(7)}
+	return &v1beta1.StepResult{Requests: []v1beta1.RequestResult{browse, buy}}
 }
 
 // An outcome has series once it has occurred, and times once their step has ended. They stay
@@ -70,9 +70,9 @@ func TestRequestsAreShownByName(t *testing.T) {
 		"loadtest_request_sent_total{name=shop,request=buy}":                        10, "loadtest_request_failed_total{name=shop,request=buy}": 5,
 		"loadtest_request_outcomes_total{name=shop,outcome=rateLimited,request=buy}": 5, "loadtest_request_outcomes_total{name=shop,outcome=clientError,request=buy}": 5,
 	}, byRequest(o.scrape()))
-	lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1alpha1.StepComplete, ended(20)
-	lt.Status.Steps[1].State, lt.Status.Steps[2].State = v1alpha1.StepComplete, v1alpha1.StepRunning // the pause, and what follows it
-	o.list, o.live[lt.UID] = []v1alpha1.LoadTest{lt}, measured(2, 4)
+	lt.Status.Steps[0].State, lt.Status.Steps[0].Result = v1beta1.StepComplete, ended(20)
+	lt.Status.Steps[1].State, lt.Status.Steps[2].State = v1beta1.StepComplete, v1beta1.StepRunning // the pause, and what follows it
+	o.list, o.live[lt.UID] = []v1beta1.LoadTest{lt}, measured(2, 4)
 	want := map[string]float64{
 		"loadtest_request_sent_total{name=shop,request=browse}": 26, "loadtest_request_failed_total{name=shop,request=browse}": 1,
 		"loadtest_request_outcomes_total{name=shop,outcome=success,request=browse}": 24, "loadtest_request_outcomes_total{name=shop,outcome=unfinished,request=browse}": 1,
@@ -91,9 +91,9 @@ func TestRequestsAreShownByName(t *testing.T) {
 	same.As(t, "series of another process", want, byRequest(successor.scrape()))
 	// It is cut, and its times were never known: those of the step before are not shown for it.
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[2].State, last.Steps[2].Result = v1alpha1.VerdictError, v1alpha1.StepCut, &v1alpha1.StepResult{}
+	last.Verdict, last.Steps[2].State, last.Steps[2].Result = v1beta1.VerdictError, v1beta1.StepCut, &v1beta1.StepResult{}
 	o.Finished(lt.UID, &last)
-	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictError, time.Minute)}
+	o.list = []v1beta1.LoadTest{stripped(lt, v1beta1.VerdictError, time.Minute)}
 	maps.DeleteFunc(want, func(key string, _ float64) bool { return strings.Contains(key, "percentile") })
 	same.As(t, "series of the run that has finished", want, byRequest(o.scrape()))
 }
@@ -105,7 +105,7 @@ func TestRequestsThatAreOmittedKeepTheirCounts(t *testing.T) {
 	o.live[lt.UID] = measured(0, 10)
 	o.scrape()
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictFailed, v1alpha1.StepComplete, ended(20)
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1beta1.VerdictFailed, v1beta1.StepComplete, ended(20)
 	last.Steps[0].Result.Requests = last.Steps[0].Result.Requests[1:]
 	o.Finished(lt.UID, &last)
 	check(t, o.scrape(), map[string]float64{
@@ -118,18 +118,18 @@ func TestRequestsThatAreOmittedKeepTheirCounts(t *testing.T) {
 func TestNamesOfRequestsBecomeLabels(t *testing.T) {
 	long := strings.Repeat("ü", 63)
 	lt := shop()
-	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /"}, {Name: "GET /"}, {Name: "a\nb\x1b[31m\u202e"}, {Name: long + "1"}, {Name: long + "2"}}
+	lt.Status.Requests = []v1beta1.RequestStatus{{Name: "GET /"}, {Name: "GET /"}, {Name: "a\nb\x1b[31m\u202e"}, {Name: long + "1"}, {Name: long + "2"}}
 	o := newOperator(t, lt)
-	r := &v1alpha1.StepResult{}
+	r := &v1beta1.StepResult{}
 	for i, of := range lt.Status.Requests {
-		one := v1alpha1.RequestResult{Name: of.Name}
-		one.Sent, one.ResponseTime = int64(i+1), &v1alpha1.Latency{P50: milliseconds(i)}
+		one := v1beta1.RequestResult{Name: of.Name}
+		one.Sent, one.ResponseTime = int64(i+1), &v1beta1.Latency{P50: milliseconds(i)}
 		r.Requests = append(r.Requests, one)
 	}
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictPassed, v1alpha1.StepComplete, r
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1beta1.VerdictPassed, v1beta1.StepComplete, r
 	o.Finished(lt.UID, &last)
-	o.list = []v1alpha1.LoadTest{stripped(lt, v1alpha1.VerdictPassed, 0)}
+	o.list = []v1beta1.LoadTest{stripped(lt, v1beta1.VerdictPassed, 0)}
 	cut := strings.Repeat("ü", 30) + "…" // of 63 bytes
 	want := map[string]float64{"loadtest_step_request_response_time_seconds{name=shop,percentile=p50,request=ab[31m}": 0.002}
 	for label, sent := range map[string]float64{"GET /": 1 + 2, "ab[31m": 3, cut: 4 + 5} {
@@ -143,16 +143,16 @@ func TestNamesOfRequestsBecomeLabels(t *testing.T) {
 func (o *operator) finished(name string, after time.Duration, failures ...int64) {
 	lt := running(name)
 	last := lt.DeepCopy().Status
-	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1alpha1.VerdictFailed, v1alpha1.StepComplete, &v1alpha1.StepResult{}
+	last.Verdict, last.Steps[0].State, last.Steps[0].Result = v1beta1.VerdictFailed, v1beta1.StepComplete, &v1beta1.StepResult{}
 	last.Requests = nil
 	for i, failed := range failures {
-		of := v1alpha1.RequestResult{Name: fmt.Sprint(i)}
+		of := v1beta1.RequestResult{Name: fmt.Sprint(i)}
 		of.Sent, of.Failed, of.Outcomes.Timeout = 10+failed, failed, failed
-		last.Requests = append(last.Requests, v1alpha1.RequestStatus{Name: of.Name})
+		last.Requests = append(last.Requests, v1beta1.RequestStatus{Name: of.Name})
 		last.Steps[0].Result.Requests = append(last.Steps[0].Result.Requests, of)
 	}
 	o.Finished(lt.UID, &last)
-	o.list = append(o.list, stripped(lt, v1alpha1.VerdictFailed, after))
+	o.list = append(o.list, stripped(lt, v1beta1.VerdictFailed, after))
 }
 
 // Failures come first, those of each LoadTest in turn, and then requests of runs that go on.
@@ -182,22 +182,22 @@ func TestOrderOfRequests(t *testing.T) {
 // for each that has series; and each LoadTest has the one of which the most failed.
 func TestSeriesOfRequestsAreBounded(t *testing.T) {
 	const tests, each = 1000, 32
-	whole := v1alpha1.Latency{P50: milliseconds(1), P90: milliseconds(1), P95: milliseconds(1), P99: milliseconds(1), P999: milliseconds(1)}
-	outcomes := v1alpha1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
+	whole := v1beta1.Latency{P50: milliseconds(1), P90: milliseconds(1), P95: milliseconds(1), P99: milliseconds(1), P999: milliseconds(1)}
+	outcomes := v1beta1.Outcomes{Success: 1, RateLimited: 1, ClientError: 1, ServerError: 1, UnexpectedStatus: 1, Timeout: 1, Refused: 1, Reset: 1, DNS: 1, TLS: 1, BadResponse: 1, Unfinished: 1, Other: 1}
 	o := newOperator(t)
 	o.Most, o.MostRequests = tests, tests
 	for i := range tests {
 		lt := running(fmt.Sprint(i))
-		last := v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictFailed, Steps: lt.Status.Steps}
-		last.Steps[0].State, last.Steps[0].Result = v1alpha1.StepComplete, &v1alpha1.StepResult{}
+		last := v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictFailed, Steps: lt.Status.Steps}
+		last.Steps[0].State, last.Steps[0].Result = v1beta1.StepComplete, &v1beta1.StepResult{}
 		for j := range each {
-			of := v1alpha1.RequestResult{Name: fmt.Sprint(j)}
-			of.Counts, of.ResponseTime = v1alpha1.Counts{Sent: 100, Failed: int64(10 + (j+i)%each), Outcomes: outcomes}, &whole
-			last.Requests = append(last.Requests, v1alpha1.RequestStatus{Name: of.Name})
+			of := v1beta1.RequestResult{Name: fmt.Sprint(j)}
+			of.Counts, of.ResponseTime = v1beta1.Counts{Sent: 100, Failed: int64(10 + (j+i)%each), Outcomes: outcomes}, &whole
+			last.Requests = append(last.Requests, v1beta1.RequestStatus{Name: of.Name})
 			last.Steps[0].Result.Requests = append(last.Steps[0].Result.Requests, of)
 		}
 		o.Finished(lt.UID, &last)
-		o.list = append(o.list, stripped(lt, v1alpha1.VerdictFailed, 0))
+		o.list = append(o.list, stripped(lt, v1beta1.VerdictFailed, 0))
 	}
 	for most, want := range map[int]int{0: 0, 10: 200, tests: 20 * tests, 2 * tests: 40 * tests} {
 		o.MostRequests = most

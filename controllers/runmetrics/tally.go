@@ -1,7 +1,7 @@
 package runmetrics
 
 import (
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
@@ -16,7 +16,7 @@ type tally struct {
 	// requests are the loads of the requests, in the same steps.
 	requests parts
 	// latest is the most recent step, pauses left out.
-	latest v1alpha1.StepStatus
+	latest v1beta1.StepStatus
 	step
 	// finished says that the run has: nothing is added to it.
 	finished bool
@@ -29,7 +29,7 @@ type step struct {
 
 // follow takes over what the status has, and the measurement of the step that runs, if
 // there is one.
-func (t *tally) follow(s *v1alpha1.LoadTestStatus, live *exchange.Report) {
+func (t *tally) follow(s *v1beta1.LoadTestStatus, live *exchange.Report) {
 	if t.finished {
 		return
 	}
@@ -49,7 +49,7 @@ func (t *tally) follow(s *v1alpha1.LoadTestStatus, live *exchange.Report) {
 }
 
 // raise takes over what is known of the step that has not been added up yet.
-func (t *tally) raise(s *v1alpha1.LoadTestStatus, live *exchange.Report) {
+func (t *tally) raise(s *v1beta1.LoadTestStatus, live *exchange.Report) {
 	r := s.Steps[t.ended].Result
 	t.last.raise(recorded(r))
 	t.requests.record(r)
@@ -67,7 +67,7 @@ func (t *tally) load() *load {
 }
 
 // locate finds the latest step.
-func (t *tally) locate(steps []v1alpha1.StepStatus) {
+func (t *tally) locate(steps []v1beta1.StepStatus) {
 	t.step = step{}
 	for i := range steps {
 		s := &steps[i]
@@ -75,22 +75,22 @@ func (t *tally) locate(steps []v1alpha1.StepStatus) {
 			continue
 		}
 		t.all++
-		if s.State == v1alpha1.StepRunning || s.State == v1alpha1.StepComplete || s.State == v1alpha1.StepCut {
+		if s.State == v1beta1.StepRunning || s.State == v1beta1.StepComplete || s.State == v1beta1.StepCut {
 			t.number, t.latest = t.all, summaryOf(s)
 		}
 	}
 }
 
 // summaryOf is a step without what is large.
-func summaryOf(s *v1alpha1.StepStatus) v1alpha1.StepStatus {
-	kept := v1alpha1.StepStatus{State: s.State, Load: s.Load}
+func summaryOf(s *v1beta1.StepStatus) v1beta1.StepStatus {
+	kept := v1beta1.StepStatus{State: s.State, Load: s.Load}
 	if r := s.Result; r != nil {
-		kept.Result = &v1alpha1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator}
+		kept.Result = &v1beta1.StepResult{Goodput: r.Goodput, Throughput: r.Throughput, ResponseTime: r.ResponseTime, Generator: r.Generator}
 	}
 	return kept
 }
 
 // isOver says whether nothing is added to a step any more.
-func isOver(s *v1alpha1.StepStatus) bool {
-	return s.State == v1alpha1.StepComplete || s.State == v1alpha1.StepCut || s.State == v1alpha1.StepSkipped
+func isOver(s *v1beta1.StepStatus) bool {
+	return s.State == v1beta1.StepComplete || s.State == v1beta1.StepCut || s.State == v1beta1.StepSkipped
 }

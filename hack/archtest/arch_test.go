@@ -44,10 +44,10 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 
 func TestForbiddenImportsAreFound(t *testing.T) {
 	g := graph{
-		"controllers/loadtest/plan": {"time", "api/v1alpha1", "controllers/units"},
+		"controllers/loadtest/plan": {"time", "api/v1beta1", "controllers/units"},
 		"controllers/units":         {"k8s.io/client-go/rest"},
 		"controllers/loadtest":      {"k8s.io/client-go/rest", "measure"},
-		"api/v1alpha1":              {"k8s.io/apimachinery/pkg/runtime"},
+		"api/v1beta1":               {"k8s.io/apimachinery/pkg/runtime"},
 		// What a forbidden package imports is not told again.
 		"k8s.io/client-go/rest":           {"k8s.io/client-go/transport"},
 		"k8s.io/apimachinery/pkg/runtime": nil,

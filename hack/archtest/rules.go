@@ -58,14 +58,14 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services", "cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "api/config/v1alpha1", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
 		of:      []string{"cmd/kubectl-loadtest/preview"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/loadtest/lifecycle", "controllers/loadtest/plan", "controllers/policy", "text"},
+		allow:   []string{"api/v1beta1", "controllers/loadtest/lifecycle", "controllers/loadtest/plan", "controllers/policy", "text"},
 	},
 	{
 		because: "a server is asked for its services as a worker asks it, with the same bounds, and nothing else of a run is there",
@@ -79,7 +79,7 @@ var rules = []rule{
 		of:      []string{"cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/loadtest/plan", "loadworker/source", "text"},
+		allow:   []string{"api/v1beta1", "controllers/loadtest/plan", "loadworker/source", "text"},
 	},
 	{
 		because: "a preview depends neither on a cluster nor on how load is sent",
@@ -98,14 +98,14 @@ var rules = []rule{
 		of:      []string{"controllers/judge/metric"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "measure", "text"},
+		allow:   []string{"api/v1beta1", "measure", "text"},
 	},
 	{
 		because: "what of two runs can be compared depends on what a metric is, and not on how it is judged",
 		of:      []string{"controllers/judge/rungs"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1alpha1", "controllers/judge/metric"},
+		allow:   []string{"api/v1beta1", "controllers/judge/metric"},
 	},
 	{
 		because: "a trend is told from what was measured alone",
@@ -198,7 +198,7 @@ var rules = []rule{
 		because: "workers and targets depend neither on Kubernetes nor on the operator",
 		of:      []string{"loadworker/...", "targets/..."},
 		reach:   transitive,
-		forbid:  []string{"k8s.io/...", "sigs.k8s.io/...", "controllers/...", "api/v1alpha1"},
+		forbid:  []string{"k8s.io/...", "sigs.k8s.io/...", "controllers/...", "api/v1beta1"},
 	},
 	{
 		because: "the assembly of a runner depends on no coordinator, and its caller reads the environment",

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
@@ -86,7 +86,7 @@ type observed struct {
 }
 
 // observe runs one step of some workers against a ground-truth server of its own.
-func (b *bench) observe(over protocol, s v1alpha1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
+func (b *bench) observe(over protocol, s v1beta1.Step, workers int32, serverArgs, workerArgs []string) (o observed, err error) {
 	t, err := b.serve(serverCore, append(serverArgs, "-protocol", string(spoken[over]))...)
 	if err != nil {
 		return o, err
@@ -181,7 +181,7 @@ func (b *bench) pacing(d time.Duration) (float64, error) {
 	cases := []struct {
 		name string
 		rate int64
-		step v1alpha1.Step
+		step v1beta1.Step
 	}{
 		{fmt.Sprintf("%d arrivals/s", perSecond), perSecond, arrivals(perSecond, d)},
 		{fmt.Sprintf("%d users, 1/s each", pacedUsers), pacedUsers, harness.PacedUsers(pacedUsers, "1", d)},

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
@@ -56,8 +56,8 @@ func (b *bench) writeCall() (*peer.Call, error) {
 
 // calling has the LoadTests of a load make calls with a message, and nothing that peers do not
 // send.
-func calling(test func(url string) *v1alpha1.LoadTest, message string) func(url string) *v1alpha1.LoadTest {
-	return func(url string) *v1alpha1.LoadTest {
+func calling(test func(url string) *v1beta1.LoadTest, message string) func(url string) *v1beta1.LoadTest {
+	return func(url string) *v1beta1.LoadTest {
 		lt := test(url)
 		for i := range lt.Spec.Requests {
 			lt.Spec.Requests[i].GRPC.Message, lt.Spec.Requests[i].GRPC.Metadata = rawJSON(message), nil
@@ -70,7 +70,7 @@ func rawJSON(text string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{R
 
 // ourCalls are our worker with a message that is encoded once, and with one that has variables.
 func (b *bench) ourCalls(d time.Duration) []contender {
-	users := func(url string) *v1alpha1.LoadTest {
+	users := func(url string) *v1beta1.LoadTest {
 		return speak(overGRPC, loadTest(url, 1, harness.ClosedUsers(connections, d)))
 	}
 	streams := overStreams(overGRPC, connections/16, 16, arrivals(unreachable, d))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/transport/grpc"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
@@ -22,7 +22,7 @@ func TestAllCallWithTheSameMessage(t *testing.T) {
 	if errSet != nil || errFrame != nil || err != nil {
 		t.Fatal(errSet, errFrame, err)
 	}
-	test := calling(func(url string) *v1alpha1.LoadTest { return speak(overGRPC, loadTest(url, 1, harness.Burst(1, 1))) }, callMessage)
+	test := calling(func(url string) *v1beta1.LoadTest { return speak(overGRPC, loadTest(url, 1, harness.Burst(1, 1))) }, callMessage)
 	a, err := assignment(test("http://x"), 0)
 	must.Succeed(t, err)
 	ours := a.GetRequests()[0].GetCall()

@@ -10,7 +10,7 @@ import (
 
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -49,16 +49,16 @@ func wholeReply(over protocol) string {
 }
 
 // speak has a LoadTest speak a protocol.
-func speak(over protocol, lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+func speak(over protocol, lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	if over == overHTTP2 || over == overGRPC {
-		lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
+		lt.Spec.Target.Protocol = v1beta1.ProtocolHTTP2
 	}
 	if over == overGRPC {
-		lt.Spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "bench", Key: "descriptors"}}}
+		lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "bench", Key: "descriptors"}}}
 		for i := range lt.Spec.Requests {
-			lt.Spec.Requests[i] = v1alpha1.Request{Name: "check", GRPC: &v1alpha1.Call{
+			lt.Spec.Requests[i] = v1beta1.Request{Name: "check", GRPC: &v1beta1.Call{
 				Method: healthpb.Health_Check_FullMethodName[1:], Message: rawJSON(callMessage),
-				Metadata: []v1alpha1.Header{{Name: groundtruth.NumberHeader, Value: new("${seq}")}},
+				Metadata: []v1beta1.Header{{Name: groundtruth.NumberHeader, Value: new("${seq}")}},
 			}}
 		}
 	}
@@ -166,27 +166,27 @@ func (b *bench) serverFor(ctx context.Context, over protocol, args []string) (se
 }
 
 // ours is our worker with one step.
-func (b *bench) ours(name string, over protocol, s v1alpha1.Step, args ...string) contender {
-	return b.oursTo(name, over, func(url string) *v1alpha1.LoadTest { return speak(over, loadTest(url, 1, s)) }, args...)
+func (b *bench) ours(name string, over protocol, s v1beta1.Step, args ...string) contender {
+	return b.oursTo(name, over, func(url string) *v1beta1.LoadTest { return speak(over, loadTest(url, 1, s)) }, args...)
 }
 
 // ourStreams is a rate over a number of HTTP/2 connections with so many streams each.
-func (b *bench) ourStreams(over protocol, connections, streams int32, s v1alpha1.Step) contender {
+func (b *bench) ourStreams(over protocol, connections, streams int32, s v1beta1.Step) contender {
 	name := fmt.Sprintf("loadworker, %d x %d", connections, streams)
 	return b.oursTo(name, over, overStreams(over, connections, streams, s), "-max-connections", fmt.Sprint(connections*streams))
 }
 
 // overStreams makes LoadTests with a number of HTTP/2 connections of so many streams each.
-func overStreams(over protocol, connections, streams int32, s v1alpha1.Step) func(url string) *v1alpha1.LoadTest {
-	return func(url string) *v1alpha1.LoadTest {
+func overStreams(over protocol, connections, streams int32, s v1beta1.Step) func(url string) *v1beta1.LoadTest {
+	return func(url string) *v1beta1.LoadTest {
 		lt := speak(over, loadTest(url, 1, s))
-		lt.Spec.Target.HTTP2 = &v1alpha1.HTTP2{Connections: &connections, StreamsPerConnection: &streams}
+		lt.Spec.Target.HTTP2 = &v1beta1.HTTP2{Connections: &connections, StreamsPerConnection: &streams}
 		return lt
 	}
 }
 
 // oursTo is our worker with a LoadTest of a server.
-func (b *bench) oursTo(name string, over protocol, test func(url string) *v1alpha1.LoadTest, args ...string) contender {
+func (b *bench) oursTo(name string, over protocol, test func(url string) *v1beta1.LoadTest, args ...string) contender {
 	return contender{name: name, over: over, drive: func(_ context.Context, at server) (process.Usage, error) {
 		w, err := b.startWorker(test(at.url()), 0, generatorCore, at.certificate(), args...)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/simulated"
 )
@@ -209,9 +209,9 @@ func (o *operator) measure(ctx context.Context, b *bench, kubelet *simulated.Kub
 	return l, nil
 }
 
-func allPassed(tests []v1alpha1.LoadTest) error {
+func allPassed(tests []v1beta1.LoadTest) error {
 	for i := range tests {
-		if s := &tests[i].Status; s.Verdict != v1alpha1.VerdictPassed {
+		if s := &tests[i].Status; s.Verdict != v1beta1.VerdictPassed {
 			return fmt.Errorf("LoadTest %s: verdict %s, want Passed: %+v", tests[i].Name, s.Verdict, s.Conditions)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -32,7 +32,7 @@ type answer struct {
 }
 
 // startWorker starts one of the workers of a LoadTest. It does not wait.
-func (b *bench) startWorker(lt *v1alpha1.LoadTest, number int32, core int, certificate string, args ...string) (*worker, error) {
+func (b *bench) startWorker(lt *v1beta1.LoadTest, number int32, core int, certificate string, args ...string) (*worker, error) {
 	a, err := assignment(lt, number)
 	if err != nil {
 		return nil, err

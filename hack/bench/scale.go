@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -77,7 +77,7 @@ type flight struct {
 }
 
 // enlist starts servers and workers, which open their connections.
-func (b *bench) enlist(ctx context.Context, steps ...v1alpha1.Step) (x *fleet, err error) {
+func (b *bench) enlist(ctx context.Context, steps ...v1beta1.Step) (x *fleet, err error) {
 	x = &fleet{}
 	defer func() {
 		if err != nil {

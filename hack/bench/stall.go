@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/peer"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -31,7 +31,7 @@ func (b *bench) stall(ctx context.Context, over protocol, d time.Duration) (floa
 	args := []string{"-event", fmt.Sprintf("stall:%v:%v", stallAt, stallFor), "-route", "=" + wholeReply(over), "-record", fmt.Sprint(perSecond * int64(d/time.Second))}
 	cases := []struct {
 		name string
-		step v1alpha1.Step
+		step v1beta1.Step
 		args []string
 	}{
 		{"loadworker, arrivals", arrivals(perSecond, d), nil},

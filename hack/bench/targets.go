@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/bench/process"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
@@ -135,14 +135,14 @@ func (b *bench) hit(ctx context.Context, e entry, d time.Duration) (h hit, err e
 	return h, ctx.Err()
 }
 
-func (e entry) loadTest(d time.Duration) *v1alpha1.LoadTest {
+func (e entry) loadTest(d time.Duration) *v1beta1.LoadTest {
 	lt := loadTest(e.of.url, 1, harness.ClosedUsers(int32(e.connections), d))
 	r := &lt.Spec.Requests[0]
-	r.HTTP.Method, r.HTTP.Path, r.HTTP.Body = v1alpha1.Method(e.method), e.path, e.body
-	r.Expect = &v1alpha1.Expectation{Status: []int32{e.status}}
+	r.HTTP.Method, r.HTTP.Path, r.HTTP.Body = v1beta1.Method(e.method), e.path, e.body
+	r.Expect = &v1beta1.Expectation{Status: []int32{e.status}}
 	if e.body != "" {
 		json := "application/json"
-		r.HTTP.Headers = []v1alpha1.Header{{Name: "Content-Type", Value: &json}}
+		r.HTTP.Headers = []v1beta1.Header{{Name: "Content-Type", Value: &json}}
 	}
 	return lt
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/demo/outcome"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 )
@@ -94,7 +94,7 @@ func (d *demo) runScenarios(ctx context.Context, strategy string) error {
 }
 
 func (d *demo) collect(ctx context.Context, strategy string) error {
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	if err := d.Get(ctx, &list, "loadtests", "--namespace", namespace(strategy), "--sort-by=.metadata.creationTimestamp"); err != nil {
 		return err
 	}

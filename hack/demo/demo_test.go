@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy/deploytest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
@@ -37,15 +37,15 @@ func newFixture(t *testing.T) *fixture {
 // stubSuccess is a cluster on which all goes well.
 func (s *fixture) stubSuccess() {
 	s.Stub("helm status", "exit 1") // nothing is installed yet
-	for ns, verdict := range map[string]v1alpha1.Verdict{"limiter-hash": v1alpha1.VerdictFailed, "limiter-lua": v1alpha1.VerdictPassed} {
+	for ns, verdict := range map[string]v1beta1.Verdict{"limiter-hash": v1beta1.VerdictFailed, "limiter-lua": v1beta1.VerdictPassed} {
 		s.Returns("kubectl get deployments --namespace "+ns+" --output=json", map[string]any{
 			"items": []any{map[string]any{"metadata": map[string]any{"name": "ratelimiter-app"}}},
 		})
-		var list v1alpha1.LoadTestList
+		var list v1beta1.LoadTestList
 		for _, name := range []string{"single-client-burst", "five-clients", "burst-then-steady"} {
-			lt := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			lt := v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			lt.Status.Verdict = verdict
-			lt.Status.Steps = []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{RateLimit: &v1alpha1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
+			lt.Status.Steps = []v1beta1.StepStatus{{Result: &v1beta1.StepResult{RateLimit: &v1beta1.RateLimitStatus{Granted: 154, OverLimitGrants: 104}}}}
 			list.Items = append(list.Items, lt)
 		}
 		s.Returns("kubectl get loadtests --namespace "+ns, list)

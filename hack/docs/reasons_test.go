@@ -42,7 +42,7 @@ func TestEveryReasonHasAnEntry(t *testing.T) {
 	reasons := constants(t, "Reason")
 	slices.Sort(entries)
 	if diff := cmp.Diff(reasons, entries); diff != "" {
-		t.Errorf("docs/troubleshooting.md has a heading \"### Reason\" for each constant Reason… of api/v1alpha1, with the message, why, and what to do (-constants +page):\n%s", diff)
+		t.Errorf("docs/troubleshooting.md has a heading \"### Reason\" for each constant Reason… of api/v1beta1, with the message, why, and what to do (-constants +page):\n%s", diff)
 	}
 	for _, c := range constants(t, "Condition") {
 		if !strings.Contains(text, "`"+c+"`") {
@@ -72,7 +72,7 @@ func TestEveryEntryHasAMessageAndAWayOut(t *testing.T) {
 func constants(t *testing.T, prefix string) []string {
 	t.Helper()
 	values := map[string]bool{}
-	for _, file := range sources(t, "api/v1alpha1") {
+	for _, file := range sources(t, "api/v1beta1") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) || len(spec.Values) != 1 {

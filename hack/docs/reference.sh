@@ -9,7 +9,7 @@ page() {
     --renderer markdown --template-value title="$3" --template-value begin="$4" --output-path "docs/reference/$2.md"
 }
 
-page api/v1alpha1 api "The API: LoadTest and LoadTestSchedule" LoadTestSpec
+page api/v1beta1 api "The API: LoadTest and LoadTestSchedule" LoadTestSpec
 page api/config/v1alpha1 configuration "The operator's configuration" OperatorConfiguration
 
 go run ./hack/docs/messages

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy/deploytest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
@@ -55,7 +55,7 @@ func (s *fixture) has(name string) experiment.Experiment {
 	for i := range done.LoadTests {
 		lt := &done.LoadTests[i]
 		s.Returns("kubectl get loadtest "+lt.Name, lt)
-		text, err := applied(&v1alpha1.LoadTest{TypeMeta: lt.TypeMeta, ObjectMeta: lt.ObjectMeta})
+		text, err := applied(&v1beta1.LoadTest{TypeMeta: lt.TypeMeta, ObjectMeta: lt.ObjectMeta})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestCurrentLeavesOutWhatHasChanged(t *testing.T) {
 // follow run.
 func TestFailuresLeaveNoResult(t *testing.T) {
 	broken := recordtest.All()["004-hash"].LoadTests[0]
-	broken.Status.Phase, broken.Status.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictError
+	broken.Status.Phase, broken.Status.Verdict = v1beta1.PhaseFinished, v1beta1.VerdictError
 	tests := map[string]struct {
 		fault func(*fixture)
 		want  string

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/deploy"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 )
@@ -99,7 +99,7 @@ func (r *runner) with(text []byte, name string, do func(file string) error) erro
 }
 
 // test runs a load test and returns it as it ended.
-func (r *runner) test(ctx context.Context, j job, test manifestOf) (*v1alpha1.LoadTest, error) {
+func (r *runner) test(ctx context.Context, j job, test manifestOf) (*v1beta1.LoadTest, error) {
 	began := time.Now()
 	if err := r.with(test.text, test.name, func(file string) error {
 		err := r.quiet.Run(ctx, "kubectl", "loadtest", "run", "--namespace", j.Namespace(), "--filename", file)
@@ -112,7 +112,7 @@ func (r *runner) test(ctx context.Context, j job, test manifestOf) (*v1alpha1.Lo
 	}); err != nil {
 		return nil, err
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := r.Get(ctx, lt, "loadtest", test.name, "--namespace", j.Namespace()); err != nil {
 		return nil, err
 	}

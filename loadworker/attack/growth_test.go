@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 )
 
@@ -17,7 +17,7 @@ import (
 // 100 requests are due in a second, of a target that takes that many at once, or 3 % less.
 func TestWhoseGrowthItIs(t *testing.T) {
 	const window = time.Minute
-	rate := v1alpha1.NewDecimal("100")
+	rate := v1beta1.NewDecimal("100")
 	arrivals := arrivalsStep(100e6, window)
 	users := usersStep(100, PacedUsers{Rate: 100e6, Duration: window})
 	soon := always(10 * ms)
@@ -48,7 +48,7 @@ func TestWhoseGrowthItIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := simulated{step: tt.step, serve: tt.serve, runs: tt.runs, timeout: 2 * window}.run(t)
-			load := &v1alpha1.StepLoad{Rate: &rate, Duration: &metav1.Duration{Duration: window}}
+			load := &v1beta1.StepLoad{Rate: &rate, Duration: &metav1.Duration{Duration: window}}
 			measured, ideally, unknown := results.Drift(load, m)
 			if unknown != "" || measured > 0 != tt.grows || ideally > 0 != tt.ideally {
 				t.Errorf("it grows by %.2f/s, and by %.2f/s without the generator: %s", measured, ideally, unknown)

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -33,12 +33,12 @@ type judgedRun struct {
 	simulatedFleet
 	random    *rand.Rand
 	kind      string
-	step      v1alpha1.StepLoad
+	step      v1beta1.StepLoad
 	window    time.Duration
 	mean      time.Duration // of a request's time
 	perSecond float64       // about how many requests there are a second
 	steady    bool          // its longest times do not depend on when requests are sent
-	limit     v1alpha1.Threshold
+	limit     v1beta1.Threshold
 	fault     string
 }
 
@@ -101,8 +101,8 @@ func (r *judgedRun) slowTimes() (list []slowTime) {
 // plan plans about so many requests.
 func (r *judgedRun) plan(total float64) {
 	w, mean := r.window.Seconds(), r.mean.Seconds()
-	decimal := func(micros pace.Rate) *v1alpha1.Decimal {
-		d := v1alpha1.NewDecimal(strconv.FormatFloat(float64(micros)/1e6, 'f', 6, 64))
+	decimal := func(micros pace.Rate) *v1beta1.Decimal {
+		d := v1beta1.NewDecimal(strconv.FormatFloat(float64(micros)/1e6, 'f', 6, 64))
 		return &d
 	}
 	atOnce := func(perUser float64) int64 { return max(1, int64(math.Round(total/w/perUser))) }
@@ -132,7 +132,7 @@ func (r *judgedRun) plan(total float64) {
 	case "think":
 		think := pace.Think{Shortest: 5 * r.mean, Longest: 15 * r.mean}
 		users(atOnce(1 / (11 * mean)))
-		r.step.Think = v1alpha1.Think(fmt.Sprintf("%v-%v", think.Shortest, think.Longest))
+		r.step.Think = v1beta1.Think(fmt.Sprintf("%v-%v", think.Shortest, think.Longest))
 		r.load = ClosedUsers{Duration: r.window, Think: think}
 	case "arrivals", "poisson", "ramp of arrivals":
 		rate := pace.Rate(total / w * 1e6)
@@ -140,7 +140,7 @@ func (r *judgedRun) plan(total float64) {
 		r.step.Rate = decimal(rate)
 		switch r.kind {
 		case "poisson":
-			load.Poisson, r.step.Arrivals = true, v1alpha1.ArrivalsPoisson
+			load.Poisson, r.step.Arrivals = true, v1beta1.ArrivalsPoisson
 		case "ramp of arrivals":
 			load.Rate, load.End = rate/2, rate*3/2
 			r.step.Rate, r.step.RampTo = decimal(load.Rate), decimal(load.End)
@@ -162,8 +162,8 @@ func (r *judgedRun) plan(total float64) {
 	}
 }
 
-func whole(n int64) *v1alpha1.Decimal {
-	d := v1alpha1.NewDecimal(strconv.FormatInt(n, 10))
+func whole(n int64) *v1beta1.Decimal {
+	d := v1beta1.NewDecimal(strconv.FormatInt(n, 10))
 	return &d
 }
 
@@ -192,15 +192,15 @@ func (r *judgedRun) choose(truth *measure.Measurement, factor float64) (ok bool)
 	}
 	switch r.random.IntN(n) {
 	case 0:
-		r.limit = v1alpha1.Threshold{Metric: "p50", Max: atMost(q(0.5))}
+		r.limit = v1beta1.Threshold{Metric: "p50", Max: atMost(q(0.5))}
 	case 1:
-		r.limit = v1alpha1.Threshold{Metric: "p95", Max: atMost(q(0.95))}
+		r.limit = v1beta1.Threshold{Metric: "p95", Max: atMost(q(0.95))}
 	case 2:
-		r.limit = v1alpha1.Threshold{Metric: "p99", Max: atMost(q(0.99))}
+		r.limit = v1beta1.Threshold{Metric: "p99", Max: atMost(q(0.99))}
 	default:
-		r.limit = v1alpha1.Threshold{Metric: v1alpha1.MetricLongest, Max: atMost(total.Response.Max())}
+		r.limit = v1beta1.Threshold{Metric: v1beta1.MetricLongest, Max: atMost(total.Response.Max())}
 		if total.Sent > 1100 && r.random.IntN(2) == 0 {
-			r.limit = v1alpha1.Threshold{Metric: "p99.9", Max: atMost(q(0.999))}
+			r.limit = v1beta1.Threshold{Metric: "p99.9", Max: atMost(q(0.999))}
 		}
 	}
 	return total.Response.Count() >= 110
@@ -216,12 +216,12 @@ func (r *judgedRun) punctual(truth *measure.Measurement, factor float64) {
 	within = time.Duration(float64(within) * factor)
 	r.times = []time.Duration{within}
 	least := intstr.FromString("90%")
-	r.limit = v1alpha1.Threshold{Metric: v1alpha1.MetricOnTimeRate, Within: &metav1.Duration{Duration: within}, Min: &least}
+	r.limit = v1beta1.Threshold{Metric: v1beta1.MetricOnTimeRate, Within: &metav1.Duration{Duration: within}, Min: &least}
 }
 
 // judged is what the operator makes of a measurement of the run.
 type judged struct {
-	verdict   v1alpha1.Verdict
+	verdict   v1beta1.Verdict
 	reason    string
 	message   string
 	displaced bool
@@ -229,11 +229,11 @@ type judged struct {
 
 func (r *judgedRun) judge(t *testing.T, merged *measure.Measurement) judged {
 	t.Helper()
-	spec := v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "a"}}, Thresholds: []v1alpha1.Threshold{r.limit}}
+	spec := v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "a"}}, Thresholds: []v1beta1.Threshold{r.limit}}
 	workers := int32(len(r.faults))
-	lt := &v1alpha1.LoadTest{Spec: spec}
+	lt := &v1beta1.LoadTest{Spec: spec}
 	lt.Status.Requests, lt.Status.Workers.Desired = plan.RequestNames(&spec), workers
-	lt.Status.Steps = []v1alpha1.StepStatus{{Name: "1", State: v1alpha1.StepComplete, Load: r.step, WorkersReporting: workers}}
+	lt.Status.Steps = []v1beta1.StepStatus{{Name: "1", State: v1beta1.StepComplete, Load: r.step, WorkersReporting: workers}}
 	lt.Status.Thresholds = verdict.Thresholds(&spec, lt.Status.Requests, lt.Status.Steps)
 	step := &lt.Status.Steps[0]
 	result, err := results.StepResult(lt, step, merged, 0)
@@ -353,10 +353,10 @@ func (r *judgedRun) isHealthy(t *testing.T, truth *measure.Measurement, factor f
 		return false
 	}
 	got := r.judge(t, truth)
-	if got.verdict != v1alpha1.VerdictPassed {
+	if got.verdict != v1beta1.VerdictPassed {
 		t.Logf("left out, as it is not healthy: %v: %s", r, got.message)
 	}
-	return got.verdict == v1alpha1.VerdictPassed
+	return got.verdict == v1beta1.VerdictPassed
 }
 
 // TestSimulatedHealthyTargets: whatever workers do, stand still, are throttled or late, a
@@ -382,7 +382,7 @@ func TestSimulatedHealthyTargets(t *testing.T) {
 			asPlanned++
 		}
 		counts[fmt.Sprintf("%s and %s", load, got.verdict)]++
-		if got.verdict == v1alpha1.VerdictFailed || got.displaced && got.verdict != v1alpha1.VerdictInconclusive {
+		if got.verdict == v1beta1.VerdictFailed || got.displaced && got.verdict != v1beta1.VerdictInconclusive {
 			failed++
 			t.Errorf("seed %d, load %s, is %s: %v: %s", seed, load, got.verdict, r, got.message)
 		}
@@ -403,10 +403,10 @@ func TestTargetsThatRefuseAreNotPassed(t *testing.T) {
 		for name, think := range map[string]time.Duration{"without a pause": 0, "who think": 50 * ms} {
 			step := usersStep(5, ClosedUsers{Duration: window, Think: fixed(think)})
 			m, _ := simulated{step: step, serve: refusesFrom(5*time.Second, 5*time.Second+refused, ms)}.run(t)
-			r := judgedRun{step: v1alpha1.StepLoad{Users: 5, Duration: &metav1.Duration{Duration: window}}}
+			r := judgedRun{step: v1beta1.StepLoad{Users: 5, Duration: &metav1.Duration{Duration: window}}}
 			most := intstr.FromString("1s")
-			r.limit, r.faults = v1alpha1.Threshold{Metric: v1alpha1.MetricLongest, Max: &most}, make([]*simulatedFault, 1)
-			if got := r.judge(t, m); got.verdict != v1alpha1.VerdictFailed {
+			r.limit, r.faults = v1beta1.Threshold{Metric: v1beta1.MetricLongest, Max: &most}, make([]*simulatedFault, 1)
+			if got := r.judge(t, m); got.verdict != v1beta1.VerdictFailed {
 				t.Errorf("users %s, refused for %v of %v: %s: %s", name, refused, window, got.verdict, got.message)
 			}
 		}
@@ -464,7 +464,7 @@ func TestSimulatedBusyGenerators(t *testing.T) {
 		counts[fmt.Sprintf("%s in truth and %s", want, got.verdict)]++
 		switch got.verdict {
 		case want:
-		case v1alpha1.VerdictInconclusive:
+		case v1beta1.VerdictInconclusive:
 			undecided++
 			t.Logf("seed %d is undecided: %v: %s", seed, r, got.message)
 		default:
@@ -480,16 +480,16 @@ func TestSimulatedBusyGenerators(t *testing.T) {
 
 // farFrom chooses a limit that is kept, or breached, by a distance, and says what is true of
 // it; ok is false if there is none.
-func (r *judgedRun) farFrom(t *testing.T, truth *measure.Measurement, distance time.Duration) (want v1alpha1.Verdict, ok bool) {
+func (r *judgedRun) farFrom(t *testing.T, truth *measure.Measurement, distance time.Duration) (want v1beta1.Verdict, ok bool) {
 	t.Helper()
 	if !r.choose(truth, 1) {
 		return "", false
 	}
 	value, err := time.ParseDuration(r.limit.Max.String())
 	must.Succeed(t, err)
-	limit, want := value+max(distance, value/4), v1alpha1.VerdictPassed
+	limit, want := value+max(distance, value/4), v1beta1.VerdictPassed
 	if least := value - max(distance, value/4); least > 0 && r.random.IntN(2) == 0 {
-		limit, want = least, v1alpha1.VerdictFailed
+		limit, want = least, v1beta1.VerdictFailed
 	}
 	most := intstr.FromString(fmt.Sprintf("%dus", limit.Microseconds()))
 	r.limit.Max = &most

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -19,19 +19,19 @@ func TestNamespaceIsForOneTest(t *testing.T) {
 		t.Fatalf("Namespace() gave %s twice", first)
 	}
 	c := apiserver.Client(t)
-	test := &v1alpha1.LoadTest{
+	test := &v1beta1.LoadTest{
 		ObjectMeta: metav1.ObjectMeta{Name: "one", Namespace: first},
-		Spec: v1alpha1.LoadTestSpec{
-			Target:   v1alpha1.Target{URL: "http://shortener"},
-			Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-			Steps:    []v1alpha1.Step{{Name: "1 users x 1", Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
+		Spec: v1beta1.LoadTestSpec{
+			Target:   v1beta1.Target{URL: "http://shortener"},
+			Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
+			Steps:    []v1beta1.Step{{Name: "1 users x 1", Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
 		},
 	}
 	if err := c.Create(t.Context(), test); err != nil {
 		t.Fatalf("create a LoadTest: %v", err)
 	}
 	for namespace, want := range map[string]int{first: 1, second: 0} {
-		var list v1alpha1.LoadTestList
+		var list v1beta1.LoadTestList
 		if err := c.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
@@ -18,7 +18,7 @@ func TestABusyMachineIsNamed(t *testing.T) {
 	const length = 2 * time.Second
 	threads, began := pressure.Threads(t), time.Now()
 	o := experiment{
-		busy: true, spec: v1alpha1.LoadTestSpec{Steps: arrivals("20", length)},
+		busy: true, spec: v1beta1.LoadTestSpec{Steps: arrivals("20", length)},
 		alter: func(_ int, s *measure.Measurement) {
 			s.Health.CPUThrottled, s.Health.Stalled = 0, 0
 			s.Requests[0].Due += 20
@@ -26,7 +26,7 @@ func TestABusyMachineIsNamed(t *testing.T) {
 		},
 	}.run(t)
 	g := o.result.Generator
-	if g.Healthy || g.Reason != v1alpha1.ReasonNodeBusy {
+	if g.Healthy || g.Reason != v1beta1.ReasonNodeBusy {
 		t.Errorf("the generator is healthy: %t, %s: %s", g.Healthy, g.Reason, g.Message)
 	}
 	share := rateOf(t, strings.TrimSuffix(g.RunQueueWait, "%"))

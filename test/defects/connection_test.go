@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 	"github.com/loadtest-dev/loadtest-operator/test/harness"
 )
@@ -14,7 +14,7 @@ import (
 func TestConnectionsAreReused(t *testing.T) {
 	tests := map[string]struct {
 		reply groundtruth.Reply
-		steps []v1alpha1.Step
+		steps []v1beta1.Step
 		want  func(sent int64) int64
 	}{
 		"kept by users": {
@@ -35,7 +35,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
-				spec:   v1alpha1.LoadTestSpec{Steps: tt.steps},
+				spec:   v1beta1.LoadTestSpec{Steps: tt.steps},
 			}.run(t)
 			c := o.settled(t)
 			if want := tt.want(o.total.Sent); c.Connections != want {
@@ -54,14 +54,14 @@ func TestConnectionsAreReused(t *testing.T) {
 // nothing is sent before it, and none is opened in it.
 func TestConnectionsAreOpenBeforeTheWindow(t *testing.T) {
 	const users = 50
-	for name, steps := range map[string][]v1alpha1.Step{
+	for name, steps := range map[string][]v1beta1.Step{
 		"a burst":     burst(users, 1),
 		"paced users": paced(users, "4", 500*ms),
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := int64(0)
 			o := experiment{
-				spec: v1alpha1.LoadTestSpec{Steps: steps},
+				spec: v1beta1.LoadTestSpec{Steps: steps},
 				// The server accepts connections as soon as it can, and notices later
 				// that the one was closed by which the worker found it reachable.
 				prepared: func(s *groundtruth.Server) {
@@ -85,7 +85,7 @@ func TestConnectionsAreOpenBeforeTheWindow(t *testing.T) {
 // no figure of the result.
 func TestTheWarmUpIsNotMeasured(t *testing.T) {
 	const warmUp, length = 2 * time.Second, 400 * ms
-	for name, steps := range map[string][]v1alpha1.Step{
+	for name, steps := range map[string][]v1beta1.Step{
 		"arrivals":    arrivals("200", length),
 		"paced users": paced(20, "10", length),
 	} {
@@ -93,7 +93,7 @@ func TestTheWarmUpIsNotMeasured(t *testing.T) {
 			steps[0].WarmUp = harness.Lasting(warmUp)
 			o := experiment{
 				server: groundtruth.Config{Record: 1000},
-				spec:   v1alpha1.LoadTestSpec{Steps: steps},
+				spec:   v1beta1.LoadTestSpec{Steps: steps},
 			}.run(t)
 			all, after := int64(0), int64(0)
 			for _, r := range o.server.Records() {

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/dial"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
@@ -39,9 +39,9 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": route}), timeout: timeout,
-				spec: v1alpha1.LoadTestSpec{
+				spec: v1beta1.LoadTestSpec{
 					Steps:      burst(users, 1),
-					Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricFailureRate, "99%")},
+					Thresholds: []v1beta1.Threshold{atMost(v1beta1.MetricFailureRate, "99%")},
 				},
 			}.run(t)
 			same.As(t, "outcomes", map[string]int64{"timeout": users}, classes(o.total))
@@ -49,7 +49,7 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 				t.Fatalf("response time %+v, want %d samples", o.result.ResponseTime, users)
 			}
 			atLeastDuration(t, "min", o.result.ResponseTime.Min, timeout)
-			o.verdictIs(t, v1alpha1.VerdictFailed)
+			o.verdictIs(t, v1beta1.VerdictFailed)
 		})
 	}
 }
@@ -57,11 +57,11 @@ func TestTimeoutsAreRecognised(t *testing.T) {
 // Defect: failures that no breakdown explains. Each way to fail has a class of
 // its own, the classes add up to what was sent, and each has a sample.
 func TestEveryFailureHasItsClass(t *testing.T) {
-	lua := &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}}}
-	small := &v1alpha1.Expectation{MaxBytes: ptr[int64](8)}
+	lua := &v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{{Path: ".strategy", Equals: v1beta1.JSONText("lua")}}}
+	small := &v1beta1.Expectation{MaxBytes: ptr[int64](8)}
 	tests := map[string]struct {
 		reply  groundtruth.Reply
-		expect *v1alpha1.Expectation
+		expect *v1beta1.Expectation
 	}{
 		"rateLimited":              {reply: groundtruth.Status(429, 1)},
 		"clientError":              {reply: groundtruth.Status(404, 1)},
@@ -87,7 +87,7 @@ func TestEveryFailureHasItsClass(t *testing.T) {
 			request.Expect = tt.expect
 			o := experiment{
 				server: routes(map[string]groundtruth.Route{"": {Reply: tt.reply}}),
-				spec:   v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{request}, Steps: burst(users, each)},
+				spec:   v1beta1.LoadTestSpec{Requests: []v1beta1.Request{request}, Steps: burst(users, each)},
 			}.run(t)
 			o.classIs(t, firstWord(name), users*each)
 			o.settled(t)
@@ -136,7 +136,7 @@ func TestEveryFailureToConnectHasItsClass(t *testing.T) {
 	}
 	tests := map[string]struct {
 		url    string
-		tls    *v1alpha1.TLS
+		tls    *v1beta1.TLS
 		lookup dial.Lookup
 		want   string
 	}{
@@ -144,14 +144,14 @@ func TestEveryFailureToConnectHasItsClass(t *testing.T) {
 		"the port is closed":         {url: "http://127.0.0.1:1", want: "refused"},
 		"the name is unknown":        {url: "http://nowhere.example", lookup: unknown, want: "dns"},
 		"an unknown certificate":     {url: strange.URL(), want: "tls"},
-		"one that is not verified":   {url: strange.URL(), tls: &v1alpha1.TLS{InsecureSkipVerify: true}, want: "success"},
+		"one that is not verified":   {url: strange.URL(), tls: &v1beta1.TLS{InsecureSkipVerify: true}, want: "success"},
 		"the server speaks no TLS":   {url: "https://" + plain.Listener.Addr().String(), want: "tls"},
 		"the server speaks only TLS": {url: "http://" + strange.URL()[len("https://"):], want: "clientError"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := experiment{url: tt.url, lookup: tt.lookup, spec: v1alpha1.LoadTestSpec{
-				Target: v1alpha1.Target{TLS: tt.tls}, Steps: burst(2, 2),
+			o := experiment{url: tt.url, lookup: tt.lookup, spec: v1beta1.LoadTestSpec{
+				Target: v1beta1.Target{TLS: tt.tls}, Steps: burst(2, 2),
 			}}.run(t)
 			o.classIs(t, tt.want, 4)
 		})

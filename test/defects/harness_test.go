@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
@@ -41,7 +41,7 @@ type experiment struct {
 	// url replaces the server's.
 	url     string
 	timeout time.Duration
-	spec    v1alpha1.LoadTestSpec
+	spec    v1beta1.LoadTestSpec
 	// connections bounds those of a worker; 0: as many as the system grants.
 	connections int64
 	// lookup replaces the system's resolver.
@@ -66,8 +66,8 @@ type outcome struct {
 	start     int64 // of the step, on the kernel's clock
 	merged    *measure.Measurement
 	total     measure.Request
-	result    *v1alpha1.StepResult
-	status    v1alpha1.LoadTestStatus
+	result    *v1beta1.StepResult
+	status    v1beta1.LoadTestStatus
 	judgement verdict.Judgement
 	// machine says how busy it was meanwhile.
 	machine pressure.Reading
@@ -80,31 +80,31 @@ func TestMain(m *testing.M) { os.Exit(excuses.Run(m.Run)) }
 
 func ptr[T any](v T) *T { return &v }
 
-func get(path string) v1alpha1.Request {
-	return v1alpha1.Request{Name: path, HTTP: &v1alpha1.HTTPRequest{Method: "GET", Path: path}}
+func get(path string) v1beta1.Request {
+	return v1beta1.Request{Name: path, HTTP: &v1beta1.HTTPRequest{Method: "GET", Path: path}}
 }
 
 // arrivals come at a rate, whether or not others were answered.
-func arrivals(perSecond string, d time.Duration) []v1alpha1.Step {
-	return []v1alpha1.Step{harness.Arrivals(perSecond, d)}
+func arrivals(perSecond string, d time.Duration) []v1beta1.Step {
+	return []v1beta1.Step{harness.Arrivals(perSecond, d)}
 }
 
 // paced users send so many requests a second each.
-func paced(users int32, each string, d time.Duration) []v1alpha1.Step {
-	return []v1alpha1.Step{harness.PacedUsers(users, each, d)}
+func paced(users int32, each string, d time.Duration) []v1beta1.Step {
+	return []v1beta1.Step{harness.PacedUsers(users, each, d)}
 }
 
 // burst is so many requests of each user.
-func burst(users, each int32) []v1alpha1.Step {
-	return []v1alpha1.Step{harness.Burst(users, each)}
+func burst(users, each int32) []v1beta1.Step {
+	return []v1beta1.Step{harness.Burst(users, each)}
 }
 
-func atMost(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Max: ptr(intstr.Parse(limit))}
+func atMost(metric v1beta1.Metric, limit string) v1beta1.Threshold {
+	return v1beta1.Threshold{Metric: metric, Max: ptr(intstr.Parse(limit))}
 }
 
-func atLeast(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
+func atLeast(metric v1beta1.Metric, limit string) v1beta1.Threshold {
+	return v1beta1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
 }
 
 // run carries the experiment out, as an operator and its workers would.
@@ -127,8 +127,8 @@ func (e experiment) run(t *testing.T) outcome {
 	return o
 }
 
-func (e experiment) loadTest(url string) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: e.spec}
+func (e experiment) loadTest(url string) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: e.spec}
 	lt.UID = "defects"
 	if e.uid != "" {
 		lt.UID = types.UID(e.uid)
@@ -145,13 +145,13 @@ func (e experiment) loadTest(url string) *v1alpha1.LoadTest {
 	}
 	lt.Spec.Target.Timeout = harness.Lasting(timeout)
 	if lt.Spec.Requests == nil {
-		lt.Spec.Requests = []v1alpha1.Request{get("/${seq}")}
+		lt.Spec.Requests = []v1beta1.Request{get("/${seq}")}
 	}
 	return lt
 }
 
 // prepare assembles and prepares the workers of a LoadTest.
-func (e experiment) prepare(t *testing.T, lt *v1alpha1.LoadTest) []*assemble.Assembly {
+func (e experiment) prepare(t *testing.T, lt *v1beta1.LoadTest) []*assemble.Assembly {
 	t.Helper()
 	assignments, err := harness.Plan(lt)
 	must.Succeed(t, err)
@@ -235,7 +235,7 @@ func asPlanned(s *measure.Measurement) {
 }
 
 // judge is the operator's part.
-func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
+func (o *outcome) judge(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
 	var err error
 	o.total, err = o.merged.Total()
@@ -246,7 +246,7 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 	o.result, err = results.StepResult(lt, step, o.merged, forever)
 	must.Succeed(t, err)
 	results.Settle(o.result)
-	step.State, step.WorkersReporting, step.Result = v1alpha1.StepComplete, o.status.Workers.Desired, o.result
+	step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, o.status.Workers.Desired, o.result
 	judged := verdict.Judge(&lt.Spec, &o.status, 0, o.merged)
 	o.status.Thresholds, step.ThresholdState = judged.Thresholds, judged.Step
 	o.judgement = verdict.Final(&lt.Spec, &o.status)
@@ -254,7 +254,7 @@ func (o *outcome) judge(t *testing.T, lt *v1alpha1.LoadTest) {
 
 // measured is an experiment without a server: fill makes the measurement of its one
 // worker.
-func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Measurement)) outcome {
+func measured(t *testing.T, spec v1beta1.LoadTestSpec, fill func(*measure.Measurement)) outcome {
 	t.Helper()
 	lt := experiment{spec: spec}.loadTest("http://x")
 	if _, err := harness.Plan(lt); err != nil {
@@ -269,13 +269,13 @@ func measured(t *testing.T, spec v1alpha1.LoadTestSpec, fill func(*measure.Measu
 
 // verdictIs checks the verdict of the run, and says whether it is that. It may be Inconclusive
 // if the generator did not send the load, on a machine that says itself that it was busy.
-func (o outcome) verdictIs(t *testing.T, want v1alpha1.Verdict) bool {
+func (o outcome) verdictIs(t *testing.T, want v1beta1.Verdict) bool {
 	t.Helper()
 	if o.judgement.Verdict == want {
 		excuses.Right()
 		return true
 	}
-	displaced := o.judgement.Verdict == v1alpha1.VerdictInconclusive && o.judgement.Reason == v1alpha1.ReasonLoadDisplaced
+	displaced := o.judgement.Verdict == v1beta1.VerdictInconclusive && o.judgement.Reason == v1beta1.ReasonLoadDisplaced
 	if !excuses.Takes(t.Name(), displaced, o.machine) {
 		t.Errorf("the verdict is %s, want %s (%s): %s", o.judgement.Verdict, want, o.machine, o.judgement.Message)
 	}

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
@@ -22,12 +22,12 @@ func TestQuantilesAreOfAllOutcomes(t *testing.T) {
 			"hangs": {Latency: groundtruth.Fixed(forever)},
 		}),
 		timeout: 150 * ms,
-		spec: v1alpha1.LoadTestSpec{
-			Requests: []v1alpha1.Request{get("/ok"), get("/fails"), get("/hangs")},
+		spec: v1beta1.LoadTestSpec{
+			Requests: []v1beta1.Request{get("/ok"), get("/fails"), get("/hangs")},
 			Steps:    burst(12, 3),
 		},
 	}.run(t)
-	for what, l := range map[string]*v1alpha1.Latency{"response": o.result.ResponseTime, "service": o.result.ServiceTime} {
+	for what, l := range map[string]*v1beta1.Latency{"response": o.result.ResponseTime, "service": o.result.ServiceTime} {
 		if l.Samples != 36 {
 			t.Errorf("%s time has %d samples, want one of each of 36 requests", what, l.Samples)
 		}
@@ -50,7 +50,7 @@ func TestQuantilesAreNearestRanks(t *testing.T) {
 	for i, j := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 		shuffled[i] = values[j]
 	}
-	o := measured(t, v1alpha1.LoadTestSpec{Steps: burst(n, 1)}, func(s *measure.Measurement) {
+	o := measured(t, v1beta1.LoadTestSpec{Steps: burst(n, 1)}, func(s *measure.Measurement) {
 		q := &s.Requests[0]
 		q.Sent, q.Expected, q.Outcomes[measure.Success] = n, n, n
 		for _, v := range shuffled {
@@ -73,15 +73,15 @@ func TestQuantilesAreNearestRanks(t *testing.T) {
 // Defect: one run of few samples, stated as if it were sure. A quantile that too
 // few samples are behind is not given, and no threshold on it is kept.
 func TestTooFewSamplesAreNoAnswer(t *testing.T) {
-	o := experiment{spec: v1alpha1.LoadTestSpec{
+	o := experiment{spec: v1beta1.LoadTestSpec{
 		Steps:      burst(5, 10),
-		Thresholds: []v1alpha1.Threshold{atMost("p99", "3600s")},
+		Thresholds: []v1beta1.Threshold{atMost("p99", "3600s")},
 	}}.run(t)
 	l := o.result.ResponseTime
 	if l.Samples != 50 || l.P95 == nil || l.P99 != nil {
 		t.Errorf("of %d samples p95 is %v and p99 is %v; want 50, one and none", l.Samples, l.P95, l.P99)
 	}
-	o.verdictIs(t, v1alpha1.VerdictInconclusive)
+	o.verdictIs(t, v1beta1.VerdictInconclusive)
 }
 
 // Defect: runs that cannot be repeated. The same seed sends the same requests,
@@ -90,8 +90,8 @@ func TestTheSameSeedSendsTheSameRequests(t *testing.T) {
 	numbers := func(uid string) map[int64]int {
 		o := experiment{
 			server: groundtruth.Config{Record: 100}, uid: uid,
-			spec: v1alpha1.LoadTestSpec{
-				Requests: []v1alpha1.Request{get("/${rand:1-1000000000}")},
+			spec: v1beta1.LoadTestSpec{
+				Requests: []v1beta1.Request{get("/${rand:1-1000000000}")},
 				Steps:    burst(10, 5), Parallelism: ptr[int32](2),
 			},
 		}.run(t)

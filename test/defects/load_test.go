@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
@@ -15,13 +15,13 @@ import (
 func TestCoordinatedOmission(t *testing.T) {
 	const perSecond, length = 400, time.Second
 	stall := groundtruth.Event{Kind: groundtruth.Stall, From: 200 * ms, For: 400 * ms}
-	for name, steps := range map[string][]v1alpha1.Step{
+	for name, steps := range map[string][]v1beta1.Step{
 		"users":    paced(4, "100", length),
 		"arrivals": arrivals("400", length),
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := experiment{
-				server: groundtruth.Config{Script: []groundtruth.Event{stall}}, connections: 4, spec: v1alpha1.LoadTestSpec{Steps: steps},
+				server: groundtruth.Config{Script: []groundtruth.Event{stall}}, connections: 4, spec: v1beta1.LoadTestSpec{Steps: steps},
 			}.run(t)
 			truth := waited(o, perSecond, length)
 			// What was due in the stall and never sent has no response time; it is
@@ -61,9 +61,9 @@ func TestIntendedAndActualLoad(t *testing.T) {
 	o := experiment{
 		server:  routes(map[string]groundtruth.Route{"": {Latency: groundtruth.Fixed(forever)}}),
 		timeout: 500 * ms,
-		spec: v1alpha1.LoadTestSpec{
+		spec: v1beta1.LoadTestSpec{
 			Steps: paced(3, "100", 300*ms), Parallelism: ptr[int32](2),
-			Thresholds: []v1alpha1.Threshold{atMost(v1alpha1.MetricUnsentRate, "1%")},
+			Thresholds: []v1beta1.Threshold{atMost(v1beta1.MetricUnsentRate, "1%")},
 		},
 	}.run(t)
 	const due = 90 // 3 users, 100 requests a second each, for 300 ms
@@ -72,19 +72,19 @@ func TestIntendedAndActualLoad(t *testing.T) {
 		t.Errorf("due %d, sent %d, unsent %d; want %d, %d, %d: the server got %d requests of 3 users",
 			o.result.Due, o.result.Sent, o.result.Unsent, due, served, due-served, served)
 	}
-	o.verdictIs(t, v1alpha1.VerdictFailed)
+	o.verdictIs(t, v1beta1.VerdictFailed)
 }
 
 // The rate that was reached is that of the server's clock, and nothing is sent
 // before it is due.
 func TestNothingIsSentEarly(t *testing.T) {
 	const perSecond = 500
-	for name, steps := range map[string][]v1alpha1.Step{
+	for name, steps := range map[string][]v1beta1.Step{
 		"users":    paced(50, "10", time.Second),
 		"arrivals": arrivals("500", time.Second),
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := experiment{server: groundtruth.Config{Record: perSecond}, spec: v1alpha1.LoadTestSpec{Steps: steps, Parallelism: ptr[int32](2)}}.run(t)
+			o := experiment{server: groundtruth.Config{Record: perSecond}, spec: v1beta1.LoadTestSpec{Steps: steps, Parallelism: ptr[int32](2)}}.run(t)
 			if got := o.settled(t).Requests + o.result.Unsent; o.result.Due != perSecond || got != perSecond {
 				t.Errorf("due %d, served and unsent %d; want %d", o.result.Due, got, perSecond)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -37,7 +37,7 @@ import (
 // sessions, and the workers are the real ones.
 type operated struct {
 	t           *testing.T
-	lt          *v1alpha1.LoadTest
+	lt          *v1beta1.LoadTest
 	coordinator *coordinator.Coordinator
 	address     string
 	ca          []byte
@@ -51,7 +51,7 @@ type operated struct {
 }
 
 // operate carries the experiment out and returns its LoadTest at the end.
-func (e experiment) operate(t *testing.T) (*v1alpha1.LoadTest, *groundtruth.Server) {
+func (e experiment) operate(t *testing.T) (*v1beta1.LoadTest, *groundtruth.Server) {
 	t.Helper()
 	server, err := groundtruth.Start(e.server)
 	must.Succeed(t, err)
@@ -132,12 +132,12 @@ func (o *operated) live(ctx context.Context) {
 }
 
 // write stores a status as the API server does, and reports whether it changed.
-func (o *operated) write(s v1alpha1.LoadTestStatus) (changed bool) {
+func (o *operated) write(s v1beta1.LoadTestStatus) (changed bool) {
 	before, err := json.Marshal(o.lt.Status)
 	must.Succeed(o.t, err)
 	after, err := json.Marshal(s)
 	must.Succeed(o.t, err)
-	o.lt.Status = v1alpha1.LoadTestStatus{}
+	o.lt.Status = v1beta1.LoadTestStatus{}
 	must.Succeed(o.t, json.Unmarshal(after, &o.lt.Status))
 	return string(before) != string(after)
 }
@@ -232,7 +232,7 @@ func (o *operated) observe() lifecycle.Observed {
 }
 
 // conditionText is a condition of the run, as status, reason and message.
-func conditionText(lt *v1alpha1.LoadTest, kind string) string {
+func conditionText(lt *v1beta1.LoadTest, kind string) string {
 	for _, c := range lt.Status.Conditions {
 		if c.Type == kind {
 			return strings.Join([]string{string(c.Status), c.Reason, c.Message}, " ")

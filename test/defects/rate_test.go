@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/groundtruth"
 )
 
@@ -34,10 +34,10 @@ func TestFailuresAreNoThroughput(t *testing.T) {
 			"fails":  {Reply: groundtruth.Status(503, 1)},
 			"resets": {Reply: groundtruth.Reset()},
 		}),
-		spec: v1alpha1.LoadTestSpec{
-			Requests:   []v1alpha1.Request{get("/ok"), get("/fails"), get("/resets"), get("/resets/2")},
+		spec: v1beta1.LoadTestSpec{
+			Requests:   []v1beta1.Request{get("/ok"), get("/fails"), get("/resets"), get("/resets/2")},
 			Steps:      arrivals("400", length),
-			Thresholds: []v1alpha1.Threshold{atLeast(v1alpha1.MetricGoodput, "150")},
+			Thresholds: []v1beta1.Threshold{atLeast(v1beta1.MetricGoodput, "150")},
 		},
 	}.run(t)
 	c := o.settled(t)
@@ -51,7 +51,7 @@ func TestFailuresAreNoThroughput(t *testing.T) {
 		t.Errorf("%d failed, want %d", o.result.Failed, want)
 	}
 	// 100 of 400 requests a second are good, so that the threshold is breached.
-	if state := o.status.Thresholds[0].State; state == v1alpha1.ThresholdPassed {
+	if state := o.status.Thresholds[0].State; state == v1beta1.ThresholdPassed {
 		t.Error("a goodput of 150/s is said to be kept")
 	}
 }
@@ -63,7 +63,7 @@ func TestTheDrainIsNotInTheWindow(t *testing.T) {
 	const length, held = 600 * ms, 300 * ms
 	o := experiment{
 		server: groundtruth.Config{Record: 1000, Routes: map[string]groundtruth.Route{"": {Latency: groundtruth.Fixed(held)}}},
-		spec:   v1alpha1.LoadTestSpec{Steps: arrivals("200", length)},
+		spec:   v1beta1.LoadTestSpec{Steps: arrivals("200", length)},
 	}.run(t)
 	o.settled(t)
 	if o.merged.Window != length {

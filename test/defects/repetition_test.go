@@ -11,7 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
@@ -27,9 +27,9 @@ const slowness = 80 * ms
 // of the repetitions themselves show a target that is slow in one of three; it does not
 // pass, though it was fast twice.
 func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
-	lt := experiment{spec: v1alpha1.LoadTestSpec{
+	lt := experiment{spec: v1beta1.LoadTestSpec{
 		Repetitions: 3, Steps: burst(20, 5), Parallelism: ptr[int32](2),
-		Thresholds: []v1alpha1.Threshold{atMost("p50", "40ms")},
+		Thresholds: []v1beta1.Threshold{atMost("p50", "40ms")},
 	}}.repeat(t)
 	if len(lt.Status.Spread) != 1 {
 		t.Fatalf("the spread is %v, want that of one step", lt.Status.Spread)
@@ -40,30 +40,30 @@ func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
 	}
 	slow := lt.Status.Steps[1].Result.ResponseTime
 	for name, q := range map[string]struct {
-		spread    *v1alpha1.DurationSpread
+		spread    *v1beta1.DurationSpread
 		certainly *metav1.Duration
-		of        func(*v1alpha1.Latency) *metav1.Duration
+		of        func(*v1beta1.Latency) *metav1.Duration
 	}{
-		"p50": {s.P50, slow.P50, func(l *v1alpha1.Latency) *metav1.Duration { return l.P50 }},
-		"p95": {s.P95, slow.P95, func(l *v1alpha1.Latency) *metav1.Duration { return l.P95 }},
-		"p99": {s.P99, slow.P99, func(l *v1alpha1.Latency) *metav1.Duration { return l.P99 }},
+		"p50": {s.P50, slow.P50, func(l *v1beta1.Latency) *metav1.Duration { return l.P50 }},
+		"p95": {s.P95, slow.P95, func(l *v1beta1.Latency) *metav1.Duration { return l.P95 }},
+		"p99": {s.P99, slow.P99, func(l *v1beta1.Latency) *metav1.Duration { return l.P99 }},
 	} {
 		atLeastDuration(t, name+" of the slow repetition", q.certainly, slowness)
 		atLeastDuration(t, "the greatest "+name, &q.spread.Max, slowness)
-		had := figuresOf(lt, func(r *v1alpha1.StepResult) metav1.Duration { return *q.of(r.ResponseTime) },
+		had := figuresOf(lt, func(r *v1beta1.StepResult) metav1.Duration { return *q.of(r.ResponseTime) },
 			func(a, b metav1.Duration) int { return cmp.Compare(a.Duration, b.Duration) })
 		if diff := gocmp.Diff(had, []metav1.Duration{q.spread.Min, q.spread.Median, q.spread.Max}); diff != "" {
 			t.Errorf("%s, of the repetitions and in the spread (-had +spread):\n%s", name, diff)
 		}
 	}
-	had := figuresOf(lt, func(r *v1alpha1.StepResult) string { return r.Goodput }, compareNumbers)
+	had := figuresOf(lt, func(r *v1beta1.StepResult) string { return r.Goodput }, compareNumbers)
 	if diff := gocmp.Diff(had, []string{s.Goodput.Min, s.Goodput.Median, s.Goodput.Max}); diff != "" {
 		t.Errorf("goodput, of the repetitions and in the spread (-had +spread):\n%s", diff)
 	}
 	if page := report.Text(lt); !strings.Contains(page, "Spread over repetitions") || !strings.Contains(page, "repetition 3 of 3") {
 		t.Errorf("the report does not tell of the repetitions:\n%s", page)
 	}
-	if lt.Status.Verdict != v1alpha1.VerdictFailed {
+	if lt.Status.Verdict != v1beta1.VerdictFailed {
 		t.Errorf("the verdict is %s, want Failed: one repetition was too slow", lt.Status.Verdict)
 	}
 }
@@ -71,7 +71,7 @@ func TestRepetitionsShowHowFarTheyDiffer(t *testing.T) {
 // Of a single run nothing is known of the next: there is no spread, and the report
 // says so.
 func TestOneRunSaysThatItIsOne(t *testing.T) {
-	lt := experiment{spec: v1alpha1.LoadTestSpec{Steps: burst(5, 2)}}.repeat(t)
+	lt := experiment{spec: v1beta1.LoadTestSpec{Steps: burst(5, 2)}}.repeat(t)
 	if len(lt.Status.Spread) != 0 || lt.Status.Steps[0].Repetition != 0 {
 		t.Errorf("one run has a spread of %v, and is repetition %d", lt.Status.Spread, lt.Status.Steps[0].Repetition)
 	}
@@ -82,7 +82,7 @@ func TestOneRunSaysThatItIsOne(t *testing.T) {
 
 // repeat carries all steps of the experiment out, one after another, against a
 // server that is slow in the second repetition only.
-func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
+func (e experiment) repeat(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	server, err := groundtruth.Start(e.server)
 	must.Succeed(t, err)
@@ -100,7 +100,7 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 		step.Result, err = results.StepResult(lt, step, merged, time.Second)
 		must.Succeed(t, err)
 		results.Settle(step.Result)
-		step.State, step.WorkersReporting = v1alpha1.StepComplete, lt.Status.Workers.Desired
+		step.State, step.WorkersReporting = v1beta1.StepComplete, lt.Status.Workers.Desired
 		judged := verdict.Judge(&lt.Spec, &lt.Status, n, merged)
 		lt.Status.Thresholds, step.ThresholdState = judged.Thresholds, judged.Step
 		sent += step.Result.Sent
@@ -113,7 +113,7 @@ func (e experiment) repeat(t *testing.T) *v1alpha1.LoadTest {
 }
 
 // figuresOf are those that the steps had, sorted.
-func figuresOf[T any](lt *v1alpha1.LoadTest, of func(*v1alpha1.StepResult) T, compare func(a, b T) int) []T {
+func figuresOf[T any](lt *v1beta1.LoadTest, of func(*v1beta1.StepResult) T, compare func(a, b T) int) []T {
 	var list []T
 	for _, s := range lt.Status.Steps {
 		list = append(list, of(s.Result))

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 const ofSchedule = "creates only LoadTests that a LoadTestSchedule controls"
@@ -15,20 +15,20 @@ const ofSchedule = "creates only LoadTests that a LoadTestSchedule controls"
 // loadTests are LoadTests that no schedule starts.
 func loadTests() []Deviation {
 	return []Deviation{
-		loadTest("without an owner", func(lt *v1alpha1.LoadTest) { lt.OwnerReferences = nil }),
-		loadTest("of another kind of owner", func(lt *v1alpha1.LoadTest) { lt.OwnerReferences[0].Kind = "LoadTest" }),
-		loadTest("of an owner that does not control it", func(lt *v1alpha1.LoadTest) { lt.OwnerReferences[0].Controller = nil }),
-		loadTest("of two owners", func(lt *v1alpha1.LoadTest) {
+		loadTest("without an owner", func(lt *v1beta1.LoadTest) { lt.OwnerReferences = nil }),
+		loadTest("of another kind of owner", func(lt *v1beta1.LoadTest) { lt.OwnerReferences[0].Kind = "LoadTest" }),
+		loadTest("of an owner that does not control it", func(lt *v1beta1.LoadTest) { lt.OwnerReferences[0].Controller = nil }),
+		loadTest("of two owners", func(lt *v1beta1.LoadTest) {
 			lt.OwnerReferences = append(lt.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "a"})
 		}),
-		loadTest("with a name of another's", func(lt *v1alpha1.LoadTest) { lt.Name = "release" }),
-		loadTest("without the label of its schedule", func(lt *v1alpha1.LoadTest) { lt.Labels = nil }),
-		loadTest("in kube-system", func(lt *v1alpha1.LoadTest) { lt.Namespace = metav1.NamespaceSystem }),
+		loadTest("with a name of another's", func(lt *v1beta1.LoadTest) { lt.Name = "release" }),
+		loadTest("without the label of its schedule", func(lt *v1beta1.LoadTest) { lt.Labels = nil }),
+		loadTest("in kube-system", func(lt *v1beta1.LoadTest) { lt.Namespace = metav1.NamespaceSystem }),
 	}
 }
 
 // loadTest is a LoadTest of the operator's with a change.
-func loadTest(name string, change func(*v1alpha1.LoadTest)) Deviation {
+func loadTest(name string, change func(*v1beta1.LoadTest)) Deviation {
 	return Deviation{"a LoadTest of the operator " + name, ofSchedule, func(ctx context.Context, c client.Client, job *batchv1.Job, _ string) error {
 		lt := Scheduled(job.Namespace)
 		change(lt)
@@ -37,16 +37,16 @@ func loadTest(name string, change func(*v1alpha1.LoadTest)) Deviation {
 }
 
 // Scheduled is a LoadTest that a schedule starts, which the operator may create.
-func Scheduled(namespace string) *v1alpha1.LoadTest {
+func Scheduled(namespace string) *v1beta1.LoadTest {
 	controls := true
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target:   v1alpha1.Target{URL: "http://shortener:8080"},
-		Requests: []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
-		Steps:    []v1alpha1.Step{{Name: "1 users x 1", Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target:   v1beta1.Target{URL: "http://shortener:8080"},
+		Requests: []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}},
+		Steps:    []v1beta1.Step{{Name: "1 users x 1", Users: new(int32(1)), RequestsPerUser: new(int32(1))}},
 	}}
 	lt.Namespace, lt.Name, lt.Labels = namespace, "nightly-29384760", map[string]string{"loadtest.dev/schedule": "nightly"}
 	lt.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: v1alpha1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "a", Controller: &controls,
+		APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "a", Controller: &controls,
 	}}
 	return lt
 }

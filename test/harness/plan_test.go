@@ -6,7 +6,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/pace"
@@ -43,12 +43,12 @@ func TestWorkersFindDueWhatIsPlanned(t *testing.T) {
 		turns, arrivals := harness.PacedUsers(int32(users%60)+1, perSecond(rate), length), harness.Arrivals(perSecond(rate), length)
 		warm := turns
 		warm.WarmUp = harness.Lasting(time.Duration(warmUp) * time.Millisecond)
-		ramp, end := arrivals, v1alpha1.NewDecimal(perSecond(to))
+		ramp, end := arrivals, v1beta1.NewDecimal(perSecond(to))
 		ramp.RampTo = &end
-		lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-			Target:      v1alpha1.Target{URL: "http://127.0.0.1:1"},
-			Requests:    []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-			Steps:       []v1alpha1.Step{turns, warm, arrivals, ramp, harness.Burst(int32(users%60)+1, int32(each%9)+1)},
+		lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+			Target:      v1beta1.Target{URL: "http://127.0.0.1:1"},
+			Requests:    []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
+			Steps:       []v1beta1.Step{turns, warm, arrivals, ramp, harness.Burst(int32(users%60)+1, int32(each%9)+1)},
 			Parallelism: new(int32),
 		}}
 		*lt.Spec.Parallelism = int32(workers%9) + 1

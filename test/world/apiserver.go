@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
@@ -36,7 +36,7 @@ type archive struct {
 
 // state is all that is stored. An operator's cache is a copy.
 type state struct {
-	lt *v1alpha1.LoadTest
+	lt *v1beta1.LoadTest
 	// version belongs to the LoadTest, revision to everything.
 	version, revision int
 	// own is the latest revision of the run's own objects: a change of other runs leads to no
@@ -49,7 +49,7 @@ type state struct {
 	others []queue.Run
 	// baseline is the LoadTest of spec.baseline; nil: there is none. It is replaced, never
 	// changed.
-	baseline *v1alpha1.LoadTest
+	baseline *v1beta1.LoadTest
 }
 
 // pod is a worker's pod.
@@ -61,7 +61,7 @@ type pod struct {
 	job     int // of the Job that made it
 }
 
-func newAPIServer(w *World, lt *v1alpha1.LoadTest) apiServer {
+func newAPIServer(w *World, lt *v1beta1.LoadTest) apiServer {
 	return apiServer{world: w, archives: map[string]archive{}, state: state{lt: lt, pods: make([]pod, len(w.Workers))}}
 }
 
@@ -84,7 +84,7 @@ func (a *apiServer) changed() {
 }
 
 // edit changes the spec, as a person does.
-func (a *apiServer) edit(what string, f func(*v1alpha1.LoadTestSpec)) {
+func (a *apiServer) edit(what string, f func(*v1beta1.LoadTestSpec)) {
 	a.world.say("spec: %s", what)
 	f(&a.lt.Spec)
 	a.lt.Generation++
@@ -116,7 +116,7 @@ func (a *apiServer) answered() error {
 }
 
 // patchStatus writes the status that was decided on a version.
-func (a *apiServer) patchStatus(o *operator, version int, next v1alpha1.LoadTestStatus) error {
+func (a *apiServer) patchStatus(o *operator, version int, next v1beta1.LoadTestStatus) error {
 	if err := a.reachable(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *apiServer) patchStatus(o *operator, version int, next v1alpha1.LoadTest
 		panic(err)
 	}
 	before := a.lt
-	a.lt = &v1alpha1.LoadTest{TypeMeta: before.TypeMeta, ObjectMeta: before.ObjectMeta, Spec: before.Spec}
+	a.lt = &v1beta1.LoadTest{TypeMeta: before.TypeMeta, ObjectMeta: before.ObjectMeta, Spec: before.Spec}
 	if err := json.Unmarshal(raw, &a.lt.Status); err != nil {
 		panic(err)
 	}
@@ -211,4 +211,4 @@ func (a *apiServer) podBecomes(number int, p pod) {
 }
 
 // unchanged says whether a write would change nothing.
-func unchanged(a, b v1alpha1.LoadTestStatus) bool { return equality.Semantic.DeepEqual(a, b) }
+func unchanged(a, b v1beta1.LoadTestStatus) bool { return equality.Semantic.DeepEqual(a, b) }

@@ -3,12 +3,12 @@ package world
 import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // checkBaseline holds a run that is compared to its baseline, which is deleted once the run
 // has a copy.
-func (w *World) checkBaseline(b, a *v1alpha1.LoadTestStatus) {
+func (w *World) checkBaseline(b, a *v1beta1.LoadTestStatus) {
 	if w.api.lt.Spec.Baseline == nil {
 		return
 	}
@@ -16,7 +16,7 @@ func (w *World) checkBaseline(b, a *v1alpha1.LoadTestStatus) {
 		w.violated(hasBaseline, "it was %+v and is %+v", b.Baseline, a.Baseline)
 	}
 	for i := range a.Steps {
-		if a.Steps[i].State == v1alpha1.StepRunning && a.Baseline == nil {
+		if a.Steps[i].State == v1beta1.StepRunning && a.Baseline == nil {
 			w.violated(hasBaseline, "step %s begins without", a.Steps[i].Name)
 		}
 	}

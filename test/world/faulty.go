@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // faulty is what a world has in which things fail.
@@ -27,7 +27,7 @@ type faulty struct {
 	keeps       bool
 	destination destination
 	// planned are the steps that the run is to have.
-	planned []v1alpha1.StepStatus
+	planned []v1beta1.StepStatus
 
 	// faults are inserted before the event with that number.
 	faults map[int][]fault

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -59,7 +59,7 @@ const tolerablyLate = 100 * time.Millisecond
 const promptly = 10 * time.Second
 
 // checkWrite holds a status that was written to what must be true of any.
-func (w *World) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
+func (w *World) checkWrite(o *operator, before, after *v1beta1.LoadTest) {
 	b, a := &before.Status, &after.Status
 	if !w.instant {
 		w.say("%s writes: workers %d ready, %d silent, %d lost", o.name, a.Workers.Ready, a.Workers.Silent, a.Workers.Lost)
@@ -77,7 +77,7 @@ func (w *World) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 		if i < len(b.Steps) && b.Steps[i].Result != nil && a.StartTime != nil {
 			w.checkCounts(&b.Steps[i], &a.Steps[i])
 		}
-		if a.Steps[i].State == v1alpha1.StepComplete && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepComplete) {
+		if a.Steps[i].State == v1beta1.StepComplete && (i >= len(b.Steps) || b.Steps[i].State != v1beta1.StepComplete) {
 			w.checkComplete(int32(i), a)
 		}
 	}
@@ -88,18 +88,18 @@ func (w *World) checkWrite(o *operator, before, after *v1alpha1.LoadTest) {
 	w.checkArchives(a)
 	w.checkKept(a)
 	w.checkBaseline(b, a)
-	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict != a.Verdict {
+	if a.Verdict == v1beta1.VerdictPassed && b.Verdict != a.Verdict {
 		w.checkPassed(a)
 	}
 }
 
 // checkTerminal holds a run that has ended to its end.
-func (w *World) checkTerminal(before, after *v1alpha1.LoadTest) {
+func (w *World) checkTerminal(before, after *v1beta1.LoadTest) {
 	b, a := &before.Status, &after.Status
 	if lifecycle.Finished(before) && (!lifecycle.Finished(after) || a.Verdict != b.Verdict || !equality.Semantic.DeepEqual(a.Steps, b.Steps)) {
 		w.violated(terminalOnce, "verdict %s became %s", b.Verdict, a.Verdict)
 	}
-	carriedOut := meta.FindStatusCondition(a.Conditions, v1alpha1.ConditionCarriedOut)
+	carriedOut := meta.FindStatusCondition(a.Conditions, v1beta1.ConditionCarriedOut)
 	over := lifecycle.Finished(after)
 	if over != (carriedOut != nil) || over != (a.Verdict != "") || over != (a.CompletionTime != nil) {
 		w.violated(terminalOnce, "CarriedOut %v, verdict %q, completionTime %v", carriedOut, a.Verdict, a.CompletionTime)
@@ -108,15 +108,15 @@ func (w *World) checkTerminal(before, after *v1alpha1.LoadTest) {
 }
 
 // checkVerdict holds conditions Passed and CarriedOut to the verdict.
-func (w *World) checkVerdict(s *v1alpha1.LoadTestStatus, carriedOut *metav1.Condition) {
-	passed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionPassed)
+func (w *World) checkVerdict(s *v1beta1.LoadTestStatus, carriedOut *metav1.Condition) {
+	passed := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionPassed)
 	want, ended := metav1.ConditionUnknown, false
 	switch s.Verdict {
-	case v1alpha1.VerdictPassed:
+	case v1beta1.VerdictPassed:
 		want = metav1.ConditionTrue
-	case v1alpha1.VerdictFailed:
+	case v1beta1.VerdictFailed:
 		want = metav1.ConditionFalse
-	case v1alpha1.VerdictError, v1alpha1.VerdictCanceled:
+	case v1beta1.VerdictError, v1beta1.VerdictCanceled:
 		ended = true
 	}
 	if passed == nil || passed.Status != want {
@@ -128,17 +128,17 @@ func (w *World) checkVerdict(s *v1alpha1.LoadTestStatus, carriedOut *metav1.Cond
 }
 
 // checkAudit compares an audit with the target, which stores what it is sent, once.
-func (w *World) checkAudit(a *v1alpha1.AuditStatus, verdict v1alpha1.Verdict) {
-	if a.State == v1alpha1.AuditFailed {
+func (w *World) checkAudit(a *v1beta1.AuditStatus, verdict v1beta1.Verdict) {
+	if a.State == v1beta1.AuditFailed {
 		w.violated(honestAudit, "%s", a.Message)
 	}
-	if verdict == v1alpha1.VerdictPassed && (a.State != v1alpha1.AuditPassed || *a.Before != filled || *a.After != w.stored()) {
+	if verdict == v1beta1.VerdictPassed && (a.State != v1beta1.AuditPassed || *a.Before != filled || *a.After != w.stored()) {
 		w.violated(honestAudit, "%s, of a target that has %d; the verdict is Passed", a.Message, w.stored())
 	}
 }
 
 // checkAbort holds a threshold that has ended a run to it.
-func (w *World) checkAbort(b, a *v1alpha1.LoadTestStatus) {
+func (w *World) checkAbort(b, a *v1beta1.LoadTestStatus) {
 	for n, t := range b.Thresholds {
 		if t.AbortTime == nil {
 			continue
@@ -146,25 +146,25 @@ func (w *World) checkAbort(b, a *v1alpha1.LoadTestStatus) {
 		if now := a.Thresholds[n]; !now.AbortTime.Equal(t.AbortTime) || now.State != t.State || now.Step != t.Step || !a.StopTime.Equal(b.StopTime) {
 			w.violated(abortedOnce, "aborted at %v in step %s, then %v in step %s, stopped at %v", t.AbortTime, t.Step, now.AbortTime, now.Step, a.StopTime)
 		}
-		if a.Verdict != "" && a.Verdict != v1alpha1.VerdictFailed {
+		if a.Verdict != "" && a.Verdict != v1beta1.VerdictFailed {
 			w.violated(abortedOnce, "it was aborted, and the verdict is %s", a.Verdict)
 		}
 	}
 }
 
 // checkStop holds an operator that has read a stop to it.
-func (w *World) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
-	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1alpha1.VerdictCanceled {
+func (w *World) checkStop(o *operator, b, a *v1beta1.LoadTestStatus) {
+	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1beta1.VerdictCanceled {
 		w.violated(stopHolds, "it was stopped, and the verdict is %s", a.Verdict)
 	}
 	if !o.rules().Hold(o.now()).Ends() {
 		return
 	}
-	if a.Verdict == v1alpha1.VerdictPassed && b.Verdict == "" || b.StartTime == nil && a.StartTime != nil {
+	if a.Verdict == v1beta1.VerdictPassed && b.Verdict == "" || b.StartTime == nil && a.StartTime != nil {
 		w.violated(stopHolds, "verdict %q, taken up at %v", a.Verdict, a.StartTime)
 	}
 	for i := range a.Steps {
-		if a.Steps[i].State == v1alpha1.StepRunning && (i >= len(b.Steps) || b.Steps[i].State != v1alpha1.StepRunning) {
+		if a.Steps[i].State == v1beta1.StepRunning && (i >= len(b.Steps) || b.Steps[i].State != v1beta1.StepRunning) {
 			w.violated(stopHolds, "step %s begins", a.Steps[i].Name)
 		}
 	}
@@ -172,8 +172,8 @@ func (w *World) checkStop(o *operator, b, a *v1alpha1.LoadTestStatus) {
 
 // checkTurn holds a run to the queue. Two operators at once, which the lease excludes, could
 // exceed a limit by what both let begin.
-func (w *World) checkTurn(o *operator, b, a *v1alpha1.LoadTestStatus) {
-	if a.Phase == v1alpha1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil) {
+func (w *World) checkTurn(o *operator, b, a *v1beta1.LoadTestStatus) {
+	if a.Phase == v1beta1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil) {
 		w.violated(queuedOnce, "it has begun at %v, and is queued", b.StartTime)
 	}
 	if b.StartTime != nil || a.StartTime == nil {
@@ -200,21 +200,21 @@ func (w *World) checkJob(o *operator) {
 
 // checkQueued holds a pass over a run that waits to it.
 func (w *World) checkQueued(o *operator, d lifecycle.Decision) {
-	if d.Status.Phase == v1alpha1.PhaseQueued && d.Job != lifecycle.JobDelete && (o.cache.job == lifecycle.JobPresent || o.cache.job == lifecycle.JobFinished) {
+	if d.Status.Phase == v1beta1.PhaseQueued && d.Job != lifecycle.JobDelete && (o.cache.job == lifecycle.JobPresent || o.cache.job == lifecycle.JobFinished) {
 		w.violated(inTurn, "%s leaves the Job of a run that waits", o.name)
 	}
 }
 
 // checkArchives compares the archives that a status names with its results.
-func (w *World) checkArchives(s *v1alpha1.LoadTestStatus) {
-	named := map[string]v1alpha1.ResultsRef{}
+func (w *World) checkArchives(s *v1beta1.LoadTestStatus) {
+	named := map[string]v1beta1.ResultsRef{}
 	for _, ref := range s.ResultsRef {
 		named[ref.Step] = ref
 	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		ref, ok := named[step.Name]
-		if step.State == v1alpha1.StepComplete && !step.Load.IsPause() && (!ok || (ref.ConfigMap == "") == (ref.Message == "")) {
+		if step.State == v1beta1.StepComplete && !step.Load.IsPause() && (!ok || (ref.ConfigMap == "") == (ref.Message == "")) {
 			w.violated(archiveIsNamed, "step %s: %+v", step.Name, ref)
 		}
 		if ref.ConfigMap == "" {
@@ -227,7 +227,7 @@ func (w *World) checkArchives(s *v1alpha1.LoadTestStatus) {
 	}
 }
 
-func (w *World) checkCounts(before, after *v1alpha1.StepStatus) {
+func (w *World) checkCounts(before, after *v1beta1.StepStatus) {
 	switch {
 	case after.Result == nil:
 		w.violated(countsNeverFall, "the result of step %s is gone", after.Name)
@@ -237,7 +237,7 @@ func (w *World) checkCounts(before, after *v1alpha1.StepStatus) {
 }
 
 // checkComplete compares a step that is called complete with its plan and the target.
-func (w *World) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
+func (w *World) checkComplete(i int32, s *v1beta1.LoadTestStatus) {
 	step := &s.Steps[i]
 	if step.Load.IsPause() {
 		return
@@ -255,7 +255,7 @@ func (w *World) checkComplete(i int32, s *v1alpha1.LoadTestStatus) {
 }
 
 // checkPassed compares a verdict with what the target had.
-func (w *World) checkPassed(s *v1alpha1.LoadTestStatus) {
+func (w *World) checkPassed(s *v1beta1.LoadTestStatus) {
 	if w.Latency > limit {
 		w.violated(trulyPassed, "responses took %v, the threshold is %v", w.Latency, limit)
 	}
@@ -266,7 +266,7 @@ func (w *World) checkPassed(s *v1alpha1.LoadTestStatus) {
 		w.violated(trulyPassed, "the target was changed: %+v", s.Environment.Configurations)
 	}
 	for i, step := range s.Steps {
-		if step.State != v1alpha1.StepComplete || step.Load.Requests > 0 && w.served[int32(i)] != step.Load.Requests {
+		if step.State != v1beta1.StepComplete || step.Load.Requests > 0 && w.served[int32(i)] != step.Load.Requests {
 			w.violated(trulyPassed, "step %s is %s; the target had %d requests of %d", step.Name, step.State, w.served[int32(i)], step.Load.Requests)
 		}
 	}
@@ -277,8 +277,8 @@ func (w *World) checkWake(o *operator, d lifecycle.Decision, written bool) {
 	if w.instant {
 		return
 	}
-	over := lifecycle.Finished(&v1alpha1.LoadTest{Status: d.Status})
-	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionSuspended)
+	over := lifecycle.Finished(&v1beta1.LoadTest{Status: d.Status})
+	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1beta1.ConditionSuspended)
 	if !over && !held && !written && d.RequeueAfter == 0 {
 		w.violated(alwaysWoken, "%s: phase %s", o.name, d.Status.Phase)
 	}
@@ -312,7 +312,7 @@ func (w *World) checkPrompt() {
 }
 
 // progress says whether a decision does more than find other words.
-func progress(s *v1alpha1.LoadTestStatus, d lifecycle.Decision) bool {
+func progress(s *v1beta1.LoadTestStatus, d lifecycle.Decision) bool {
 	if d.Job != lifecycle.JobKeep || d.Delete || d.Status.Phase != s.Phase || d.Status.Verdict != s.Verdict || len(d.Status.Steps) != len(s.Steps) {
 		return true
 	}
@@ -349,7 +349,7 @@ func (w *World) checkEnd() {
 	if w.harmed || w.jumped && w.isolated || w.timely {
 		return
 	}
-	if w.latest > tolerablyLate && s.Verdict == v1alpha1.VerdictInconclusive {
+	if w.latest > tolerablyLate && s.Verdict == v1beta1.VerdictInconclusive {
 		return // as no worker can be directed that cannot be reached
 	}
 	if got := endingOf(w); got.verdict != want.verdict || want.whole && !equality.Semantic.DeepEqual(got.sent, want.sent) {
@@ -359,8 +359,8 @@ func (w *World) checkEnd() {
 
 // noteHold counts the time in which the run is held: a fault may delay its start until
 // runs are stopped, or until quiet hours.
-func (w *World) noteHold(before, after *v1alpha1.LoadTestStatus) {
-	was, is := before.Phase == v1alpha1.PhaseSuspended, after.Phase == v1alpha1.PhaseSuspended
+func (w *World) noteHold(before, after *v1beta1.LoadTestStatus) {
+	was, is := before.Phase == v1beta1.PhaseSuspended, after.Phase == v1beta1.PhaseSuspended
 	switch {
 	case is && !was:
 		w.heldSince = w.now
@@ -371,14 +371,14 @@ func (w *World) noteHold(before, after *v1alpha1.LoadTestStatus) {
 
 // mayBeHeld reports whether the run has not begun, and says that the administrator
 // stopped runs, for good.
-func (w *World) mayBeHeld(s *v1alpha1.LoadTestStatus) bool {
-	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionSuspended)
+func (w *World) mayBeHeld(s *v1beta1.LoadTestStatus) bool {
+	c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionSuspended)
 	hold := w.policy.For(w.api.lt.Namespace).Hold(w.now)
-	return s.Phase == v1alpha1.PhaseSuspended && c != nil && c.Reason == v1alpha1.ReasonStopped && hold != nil && hold.Cause == policy.Stopped
+	return s.Phase == v1beta1.PhaseSuspended && c != nil && c.Reason == v1beta1.ReasonStopped && hold != nil && hold.Cause == policy.Stopped
 }
 
 // checkMissing compares what steps lack with what the target had of them.
-func (w *World) checkMissing(s *v1alpha1.LoadTestStatus) {
+func (w *World) checkMissing(s *v1beta1.LoadTestStatus) {
 	for i, step := range s.Steps {
 		if step.MissingAtMost == nil || step.Result == nil {
 			continue
@@ -405,7 +405,7 @@ func (w *World) allowance() time.Duration {
 
 // ending is how a run ended.
 type ending struct {
-	verdict v1alpha1.Verdict
+	verdict v1beta1.Verdict
 	whole   bool
 	sent    []int64
 	events  int
@@ -416,7 +416,7 @@ func endingOf(w *World) *ending {
 	s := &w.api.lt.Status
 	e := &ending{verdict: s.Verdict, whole: true, took: s.CompletionTime.Sub(Began) - w.held}
 	for _, step := range s.Steps {
-		if step.State != v1alpha1.StepComplete {
+		if step.State != v1beta1.StepComplete {
 			e.whole = false
 		}
 		if step.Result != nil {
@@ -426,8 +426,8 @@ func endingOf(w *World) *ending {
 	return e
 }
 
-func explanation(s *v1alpha1.LoadTestStatus) string {
-	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished); c != nil {
+func explanation(s *v1beta1.LoadTestStatus) string {
+	if c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionFinished); c != nil {
 		return c.Message
 	}
 	return ""

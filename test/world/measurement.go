@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -45,7 +45,7 @@ func (x *Worker) due(e *execution, elapsed time.Duration) int64 {
 const perSecond = 20
 
 // Due is how many requests of a step are due on one of all workers after so long.
-func Due(load *v1alpha1.StepLoad, worker, workers int, elapsed time.Duration) int64 {
+func Due(load *v1beta1.StepLoad, worker, workers int, elapsed time.Duration) int64 {
 	rate := load.Rate
 	if rate == nil {
 		rate = load.RatePerUser

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
@@ -266,7 +266,7 @@ func (o *operator) wrote(d lifecycle.Decision) {
 }
 
 // decide is the decision of a pass. In some worlds, it is held to write to no input.
-func (o *operator) decide(lt *v1alpha1.LoadTest, seen lifecycle.Observed) lifecycle.Decision {
+func (o *operator) decide(lt *v1beta1.LoadTest, seen lifecycle.Observed) lifecycle.Decision {
 	rules, decide := o.rules(), o.world.Decide
 	if !o.world.holdsInputs {
 		return decide(lt, rules, seen, o.now())
@@ -373,7 +373,7 @@ func (w *World) look(l targetstate.Look, now time.Time) *targetstate.Seen {
 		seen.Problem = "The API server does not answer."
 		return seen
 	}
-	container := v1alpha1.TargetContainer{Name: "app", Digest: w.digest}
+	container := v1beta1.TargetContainer{Name: "app", Digest: w.digest}
 	seen.Pods = []targetstate.Pod{{UID: w.digest, Containers: []targetstate.Container{{TargetContainer: container}}}}
 	return seen
 }

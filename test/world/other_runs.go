@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 )
@@ -92,7 +92,7 @@ func (o *operator) runs() []queue.Run {
 }
 
 // stateOf is what the run asks of the queue.
-func (o *operator) stateOf(lt *v1alpha1.LoadTest) queue.State {
+func (o *operator) stateOf(lt *v1beta1.LoadTest) queue.State {
 	switch {
 	case lt.Status.StartTime != nil || lifecycle.Finished(lt):
 		return queue.Begun

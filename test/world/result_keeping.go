@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -80,8 +80,8 @@ func (o *operator) attempt(e *lifecycle.Effort, done *bool, away time.Time) {
 }
 
 // checkKept compares what a status says of its results with what became of them.
-func (w *World) checkKept(s *v1alpha1.LoadTestStatus) {
-	for kind, done := range map[string]bool{v1alpha1.ConditionArchived: w.destination.archived, v1alpha1.ConditionAnnounced: w.destination.announced} {
+func (w *World) checkKept(s *v1beta1.LoadTestStatus) {
+	for kind, done := range map[string]bool{v1beta1.ConditionArchived: w.destination.archived, v1beta1.ConditionAnnounced: w.destination.announced} {
 		if meta.IsStatusConditionTrue(s.Conditions, kind) && !done {
 			w.violated(resultsKept, "the status says %s", kind)
 		}

@@ -8,23 +8,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // spec is a test of three workers: two rungs with a rest between them.
-func spec() v1alpha1.LoadTestSpec {
-	return v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{
-			Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP},
+func spec() v1beta1.LoadTestSpec {
+	return v1beta1.LoadTestSpec{
+		Target: v1beta1.Target{
+			Service: &v1beta1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1beta1.SchemeHTTP},
 			Timeout: &metav1.Duration{Duration: time.Second}, // so that the limit of a step is soon after it
 		},
-		Requests:    []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
+		Requests:    []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}},
 		Parallelism: ptr.To[int32](3),
-		Ladder: &v1alpha1.Ladder{
-			Users: []int32{9, 20}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
+		Ladder: &v1beta1.Ladder{
+			Users: []int32{9, 20}, RatePerUser: ptr.To(v1beta1.NewDecimal("1")),
 			Duration: metav1.Duration{Duration: 3 * time.Second}, Rest: &metav1.Duration{Duration: 2 * time.Second},
 		},
-		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse(limit.String()))}},
+		Thresholds:              []v1beta1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse(limit.String()))}},
 		StartDeadlineSeconds:    ptr.To[int64](600),
 		TTLSecondsAfterFinished: ptr.To[int32](3600),
 	}
@@ -33,7 +33,7 @@ func spec() v1alpha1.LoadTestSpec {
 // story is a life that a run can have.
 type story struct {
 	name   string
-	spec   func(*v1alpha1.LoadTestSpec)
+	spec   func(*v1beta1.LoadTestSpec)
 	script func(*World)
 	// latency is the latency of every response; default 20 ms.
 	latency time.Duration
@@ -52,7 +52,7 @@ type story struct {
 	ending *ending
 }
 
-func edit(at time.Duration, what string, f func(*v1alpha1.LoadTestSpec)) func(*World) {
+func edit(at time.Duration, what string, f func(*v1beta1.LoadTestSpec)) func(*World) {
 	return func(w *World) { w.After(at, func() { w.api.edit(what, f) }) }
 }
 
@@ -83,17 +83,17 @@ func all(scripts ...func(*World)) func(*World) {
 }
 
 // searches makes the run look for its limit, within a range around the target's.
-func searches(s *v1alpha1.LoadTestSpec) {
-	s.Search = &v1alpha1.Search{
-		Users: &v1alpha1.UsersRange{Min: 9, Max: 60}, RatePerUser: s.Ladder.RatePerUser,
+func searches(s *v1beta1.LoadTestSpec) {
+	s.Search = &v1beta1.Search{
+		Users: &v1beta1.UsersRange{Min: 9, Max: 60}, RatePerUser: s.Ladder.RatePerUser,
 		Duration: s.Ladder.Duration, Rest: s.Ladder.Rest, Precision: "50%",
 		Hold: &metav1.Duration{Duration: 2 * s.Ladder.Duration.Duration},
 	}
 	s.Ladder = nil
 }
 
-func suspend(held bool) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.Suspend = held }
+func suspend(held bool) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Suspend = held }
 }
 
 // givesItsPlaceUp holds a run that has begun, and resumes it when another has its place.
@@ -103,30 +103,30 @@ var givesItsPlaceUp = all(
 	edit(700*time.Millisecond, "resume", suspend(false)))
 
 // audited makes the run compare a number of the target with what it acknowledged.
-func audited(s *v1alpha1.LoadTestSpec) {
+func audited(s *v1beta1.LoadTestSpec) {
 	s.Requests[0].Name = "create"
-	s.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{Value: ".links", Requests: []string{"create"}}}}
+	s.Audits = []v1beta1.Audit{{Name: "links", Stored: &v1beta1.Stored{Value: ".links", Requests: []string{"create"}}}}
 }
 
 // compares makes the run send each step to a second target, too.
-func compares(s *v1alpha1.LoadTestSpec) {
-	s.Versus = &v1alpha1.Versus{Target: *s.Target.DeepCopy()}
+func compares(s *v1beta1.LoadTestSpec) {
+	s.Versus = &v1beta1.Versus{Target: *s.Target.DeepCopy()}
 	s.Versus.Target.Service.Name = "shortener-v3"
 	s.Ladder.Users, s.Repetitions = []int32{9}, 2
-	s.Thresholds = append(s.Thresholds, v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"})
+	s.Thresholds = append(s.Thresholds, v1beta1.Threshold{Metric: "p95", MaxIncrease: "10%"})
 }
 
 // goesOn makes the run go on with the workers that are left.
-func goesOn(s *v1alpha1.LoadTestSpec) {
+func goesOn(s *v1beta1.LoadTestSpec) {
 	s.Repetitions = 2
-	s.Worker = &v1alpha1.Worker{OnLoss: v1alpha1.LossContinue}
+	s.Worker = &v1beta1.Worker{OnLoss: v1beta1.LossContinue}
 }
 
-func terminate(s *v1alpha1.LoadTestSpec) { s.Terminate = true }
+func terminate(s *v1beta1.LoadTestSpec) { s.Terminate = true }
 
 // livesFor makes the LoadTest be deleted so many seconds after its end.
-func livesFor(seconds int32) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.TTLSecondsAfterFinished = &seconds }
+func livesFor(seconds int32) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.TTLSecondsAfterFinished = &seconds }
 }
 
 // takesNone keeps the destination from taking an archive, and a verdict, until so long after
@@ -138,24 +138,24 @@ func takesNone(archive, verdict time.Duration) func(*World) {
 }
 
 // compared makes the run compare itself with an earlier one.
-func compared(s *v1alpha1.LoadTestSpec) {
-	s.Baseline = &v1alpha1.Baseline{Name: "before"}
-	s.Thresholds = append(s.Thresholds, v1alpha1.Threshold{Metric: "goodput", MaxDecrease: "50%"})
+func compared(s *v1beta1.LoadTestSpec) {
+	s.Baseline = &v1beta1.Baseline{Name: "before"}
+	s.Thresholds = append(s.Thresholds, v1beta1.Threshold{Metric: "goodput", MaxDecrease: "50%"})
 }
 
 // baselineOf is the earlier run of the same plan with which a run is compared.
-func baselineOf(lt *v1alpha1.LoadTest, planned []v1alpha1.StepStatus) *v1alpha1.LoadTest {
+func baselineOf(lt *v1beta1.LoadTest, planned []v1beta1.StepStatus) *v1beta1.LoadTest {
 	before := lt.DeepCopy()
 	before.Name, before.UID, before.Spec.Baseline = lt.Spec.Baseline.Name, "uid-0", nil
 	for _, step := range planned {
 		if !step.Load.IsPause() {
-			step.State, step.WorkersReporting = v1alpha1.StepComplete, *lt.Spec.Parallelism
-			step.Result = &v1alpha1.StepResult{Goodput: "9.0"}
+			step.State, step.WorkersReporting = v1beta1.StepComplete, *lt.Spec.Parallelism
+			step.Result = &v1beta1.StepResult{Goodput: "9.0"}
 		}
 		before.Status.Steps = append(before.Status.Steps, step)
 	}
-	before.Status.Verdict, before.Status.Workers.Desired = v1alpha1.VerdictPassed, *lt.Spec.Parallelism
-	before.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	before.Status.Verdict, before.Status.Workers.Desired = v1beta1.VerdictPassed, *lt.Spec.Parallelism
+	before.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 	return before
 }
 
@@ -164,7 +164,7 @@ func beforeEnds(at time.Duration) func(*World) {
 	return func(w *World) {
 		finished := baselineOf(w.api.lt, w.planned)
 		running := finished.DeepCopy()
-		running.Status = v1alpha1.LoadTestStatus{}
+		running.Status = v1beta1.LoadTestStatus{}
 		w.api.baseline, w.leader.cache.baseline = running, running
 		w.After(at, func() {
 			w.say("the baseline has finished")
@@ -182,7 +182,7 @@ func harm(f func(*World)) func(*World) {
 	}
 }
 
-var unreachable = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
+var unreachable = [2]string{v1beta1.ReasonTargetUnreachable, "connection refused"}
 
 // becomesReady makes a worker find its target.
 func becomesReady(at time.Duration, number int) func(*World) {
@@ -218,25 +218,25 @@ func (s *story) newWorld() *World {
 func stories() []*story {
 	list := []*story{
 		{name: "passes"},
-		{name: "passes with one worker", spec: func(s *v1alpha1.LoadTestSpec) { s.Parallelism = ptr.To[int32](1) }},
-		{name: "passes without rests", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest = nil }},
-		{name: "passes twice", spec: func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 2 }},
-		{name: "arrivals", spec: func(s *v1alpha1.LoadTestSpec) {
+		{name: "passes with one worker", spec: func(s *v1beta1.LoadTestSpec) { s.Parallelism = ptr.To[int32](1) }},
+		{name: "passes without rests", spec: func(s *v1beta1.LoadTestSpec) { s.Ladder.Rest = nil }},
+		{name: "passes twice", spec: func(s *v1beta1.LoadTestSpec) { s.Repetitions = 2 }},
+		{name: "arrivals", spec: func(s *v1beta1.LoadTestSpec) {
 			s.Ladder.Users, s.Ladder.RatePerUser = nil, nil
-			s.Ladder.Rates = []v1alpha1.Decimal{v1alpha1.NewDecimal("9"), v1alpha1.NewDecimal("20")}
+			s.Ladder.Rates = []v1beta1.Decimal{v1beta1.NewDecimal("9"), v1beta1.NewDecimal("20")}
 		}},
-		{name: "bursts", spec: func(s *v1alpha1.LoadTestSpec) {
-			s.Ladder, s.Steps = nil, []v1alpha1.Step{{Name: "9 users x 3", Users: ptr.To[int32](9), RequestsPerUser: ptr.To[int32](3)}, {Name: "20 users x 3", Users: ptr.To[int32](20), RequestsPerUser: ptr.To[int32](3)}}
+		{name: "bursts", spec: func(s *v1beta1.LoadTestSpec) {
+			s.Ladder, s.Steps = nil, []v1beta1.Step{{Name: "9 users x 3", Users: ptr.To[int32](9), RequestsPerUser: ptr.To[int32](3)}, {Name: "20 users x 3", Users: ptr.To[int32](20), RequestsPerUser: ptr.To[int32](3)}}
 		}},
-		{name: "asks and fills before it begins", spec: func(s *v1alpha1.LoadTestSpec) {
+		{name: "asks and fills before it begins", spec: func(s *v1beta1.LoadTestSpec) {
 			s.Requests[0].Name = "create"
-			s.Preflight = []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Path: "/version"}}}
-			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 5}}
+			s.Preflight = []v1beta1.Preflight{{HTTP: &v1beta1.Query{Path: "/version"}}}
+			s.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "create", Count: 5}}
 		}},
-		{name: "users without a rate", spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.RatePerUser = nil }},
-		{name: "journeys", spec: func(s *v1alpha1.LoadTestSpec) {
+		{name: "users without a rate", spec: func(s *v1beta1.LoadTestSpec) { s.Ladder.RatePerUser = nil }},
+		{name: "journeys", spec: func(s *v1beta1.LoadTestSpec) {
 			s.Requests[0].Name = "look"
-			s.Journeys = []v1alpha1.Journey{{Name: "visit", Steps: []v1alpha1.JourneyStep{{Request: "look"}}}}
+			s.Journeys = []v1beta1.Journey{{Name: "visit", Steps: []v1beta1.JourneyStep{{Request: "look"}}}}
 		}},
 		{name: "is compared with a baseline", spec: compared, script: beforeEnds(0)},
 		{name: "waits for its baseline", spec: compared, script: beforeEnds(20 * time.Second)},
@@ -244,15 +244,15 @@ func stories() []*story {
 		{name: "keeps its results late", keeps: true, spec: livesFor(5), script: takesNone(time.Minute, 0)},
 		{name: "announces late", keeps: true, spec: livesFor(5), script: takesNone(0, time.Minute)},
 		{name: "cannot keep its results", keeps: true, spec: livesFor(5), script: takesNone(time.Hour, time.Hour)},
-		{name: "breaches", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.StopOnBreach = true }},
-		{name: "aborts", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) {
-			s.Ladder.Duration, s.Thresholds[0].OnBreach = metav1.Duration{Duration: 10 * time.Second}, v1alpha1.BreachAbort
+		{name: "breaches", latency: 300 * time.Millisecond, spec: func(s *v1beta1.LoadTestSpec) { s.Ladder.StopOnBreach = true }},
+		{name: "aborts", latency: 300 * time.Millisecond, spec: func(s *v1beta1.LoadTestSpec) {
+			s.Ladder.Duration, s.Thresholds[0].OnBreach = metav1.Duration{Duration: 10 * time.Second}, v1beta1.BreachAbort
 		}},
 		{name: "searches", spec: searches, users: 20},
-		{name: "searches without rests", users: 20, spec: func(s *v1alpha1.LoadTestSpec) { s.Ladder.Rest = &metav1.Duration{}; searches(s) }},
+		{name: "searches without rests", users: 20, spec: func(s *v1beta1.LoadTestSpec) { s.Ladder.Rest = &metav1.Duration{}; searches(s) }},
 		{name: "the target comes late", refuses: map[int][2]string{0: unreachable}, script: becomesReady(20*time.Second, 0)},
 		{name: "the target never comes", refuses: map[int][2]string{1: unreachable}},
-		{name: "a worker refuses", refuses: map[int][2]string{1: {v1alpha1.ReasonWorkerRefused, "too many users"}}},
+		{name: "a worker refuses", refuses: map[int][2]string{1: {v1beta1.ReasonWorkerRefused, "too many users"}}},
 		{name: "a worker has no node", unschedulable: map[int]bool{2: true}},
 		{name: "terminated", script: edit(4*time.Second, "terminate", terminate)},
 		{name: "terminated before the start", script: edit(time.Second, "terminate", terminate)},
@@ -262,7 +262,7 @@ func stories() []*story {
 		{name: "stopped in the rest", script: configure(6500*time.Millisecond, stop)},
 		{name: "stopped in the last reading", timely: true, spec: audited, script: configure(17*time.Second, stop)},
 		{name: "stopped at first, then resumed", script: all(configure(0, stop), configure(30*time.Second, ""))},
-		{name: "quiet hours come in a step", timely: true, script: configure(0, quiet("10:01", "11:00")), spec: func(s *v1alpha1.LoadTestSpec) {
+		{name: "quiet hours come in a step", timely: true, script: configure(0, quiet("10:01", "11:00")), spec: func(s *v1beta1.LoadTestSpec) {
 			s.Ladder.Rest = &metav1.Duration{Duration: 54 * time.Second}
 		}},
 		{name: "quiet hours go", timely: true, script: configure(0, quiet("09:00", "10:01"))},
@@ -275,7 +275,7 @@ func stories() []*story {
 			edit(4*time.Second, "suspend", suspend(true)), edit(8*time.Second, "resume", suspend(false)))},
 		{name: "gives its place up while it is held", script: givesItsPlaceUp},
 		{name: "gives its place up before its Job is seen", script: all(podsBehind(2*time.Second), givesItsPlaceUp)},
-		{name: "out of time", timely: true, spec: func(s *v1alpha1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
+		{name: "out of time", timely: true, spec: func(s *v1beta1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
 		{name: "held, then resumed", spec: suspend(true), script: all(
 			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},
 		{name: "held between steps", script: all(edit(4*time.Second, "suspend", suspend(true)), edit(30*time.Second, "resume", suspend(false)))},
@@ -289,14 +289,14 @@ func stories() []*story {
 		{name: "audited, terminated in the last reading", timely: true, spec: audited, script: edit(17*time.Second, "terminate", terminate)},
 		{name: "audited, a worker dies", spec: audited, script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond) })},
 		{name: "compares two targets", spec: compares},
-		{name: "compares two targets, and stops after a pair", latency: 300 * time.Millisecond, spec: func(s *v1alpha1.LoadTestSpec) { compares(s); s.Ladder.StopOnBreach = true }},
+		{name: "compares two targets, and stops after a pair", latency: 300 * time.Millisecond, spec: func(s *v1beta1.LoadTestSpec) { compares(s); s.Ladder.StopOnBreach = true }},
 		{name: "compares two targets, a worker dies", spec: compares, script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 0) })},
 		{name: "goes on, and loses no worker", spec: goesOn},
 		{name: "goes on without a worker that dies", spec: goesOn, script: harm(func(w *World) { w.Workers[1].end("OOMKilled, exit code 137", 0) })},
 		{name: "goes on without a pod that is deleted", spec: goesOn, script: harm(func(w *World) { w.Workers[0].leave() })},
 		{name: "goes on while a worker stays silent", spec: goesOn, script: harm(func(w *World) { w.Workers[1].isCutOff(time.Hour) })},
 		{name: "goes on while a worker is silent for a step", spec: goesOn, script: harm(func(w *World) { w.Workers[1].isCutOff(40 * time.Second) })},
-		{name: "goes on without rests, audited", spec: func(s *v1alpha1.LoadTestSpec) { goesOn(s); audited(s); s.Ladder.Rest = nil }, script: harm(func(w *World) {
+		{name: "goes on without rests, audited", spec: func(s *v1beta1.LoadTestSpec) { goesOn(s); audited(s); s.Ladder.Rest = nil }, script: harm(func(w *World) {
 			w.Workers[1].end("OOMKilled, exit code 137", 3500*time.Millisecond)
 		})},
 		{name: "looks at the target", looks: true},

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Run lets everything happen in a world without faults: time jumps from one event to the
@@ -54,25 +54,25 @@ func (w *World) settle() {
 }
 
 // tellChange puts into the story what a person would notice.
-func (w *World) tellChange(before, after *v1alpha1.LoadTestStatus) {
+func (w *World) tellChange(before, after *v1beta1.LoadTestStatus) {
 	if before.Phase != after.Phase {
 		w.say("phase %s", after.Phase)
 	}
 	w.tellConditions(before.Conditions, after.Conditions)
 	for i := range after.Steps {
-		var old v1alpha1.StepStatus
+		var old v1beta1.StepStatus
 		if i < len(before.Steps) {
 			old = before.Steps[i]
 		}
 		w.tellStep(&old, &after.Steps[i], after.Workers.Desired)
 	}
 	for i, th := range after.Thresholds {
-		if th.State != v1alpha1.ThresholdPending && before.Thresholds[i].State != th.State {
+		if th.State != v1beta1.ThresholdPending && before.Thresholds[i].State != th.State {
 			w.say("threshold %s is %s: %s", th.Name, th.State, th.Message)
 		}
 	}
 	for i, a := range after.Audits {
-		if i < len(before.Audits) && a.State != before.Audits[i].State && a.State != v1alpha1.AuditPending {
+		if i < len(before.Audits) && a.State != before.Audits[i].State && a.State != v1beta1.AuditPending {
 			w.say("audit %s is %s: %s", a.Name, a.State, a.Message)
 		}
 	}
@@ -96,8 +96,8 @@ func (w *World) tellConditions(before, after []metav1.Condition) {
 	}
 }
 
-func (w *World) tellStep(old, s *v1alpha1.StepStatus, workers int32) {
-	if (old.State != s.State || !s.StartTime.Equal(old.StartTime)) && s.State != v1alpha1.StepPending {
+func (w *World) tellStep(old, s *v1beta1.StepStatus, workers int32) {
+	if (old.State != s.State || !s.StartTime.Equal(old.StartTime)) && s.State != v1beta1.StepPending {
 		w.say("step %s is %s%s", s.Name, s.State, at(s.StartTime, s.State))
 	}
 	if s.Result != nil && (old.Result == nil || old.Result.Sent != s.Result.Sent) {
@@ -105,7 +105,7 @@ func (w *World) tellStep(old, s *v1alpha1.StepStatus, workers int32) {
 	}
 }
 
-func (w *World) tellSpread(before, after []v1alpha1.SpreadStatus) {
+func (w *World) tellSpread(before, after []v1beta1.SpreadStatus) {
 	for i, s := range after {
 		if i >= len(before) || before[i].Repetitions != s.Repetitions {
 			w.say("step %s, %d repetitions: p95 from %s to %s, in the middle %s", s.Name, s.Repetitions,
@@ -115,7 +115,7 @@ func (w *World) tellSpread(before, after []v1alpha1.SpreadStatus) {
 }
 
 // unanswered says what is in flight, and what failed.
-func unanswered(r *v1alpha1.StepResult) string {
+func unanswered(r *v1beta1.StepResult) string {
 	text := ""
 	if r.InFlight > 0 {
 		text += fmt.Sprintf(", %d in flight", r.InFlight)
@@ -126,16 +126,16 @@ func unanswered(r *v1alpha1.StepResult) string {
 	return text
 }
 
-func at(t *metav1.MicroTime, state v1alpha1.StepState) string {
-	if t == nil || state != v1alpha1.StepRunning {
+func at(t *metav1.MicroTime, state v1beta1.StepState) string {
+	if t == nil || state != v1beta1.StepRunning {
 		return ""
 	}
 	return fmt.Sprintf(", from %.3fs", t.Sub(Began).Seconds())
 }
 
 // checkTold holds a status of a world without faults to what must always be true.
-func (w *World) checkTold(before, after *v1alpha1.LoadTestStatus) {
-	for _, terminal := range []string{v1alpha1.ConditionCarriedOut, v1alpha1.ConditionPassed, v1alpha1.ConditionFinished, v1alpha1.ConditionStalled} {
+func (w *World) checkTold(before, after *v1beta1.LoadTestStatus) {
+	for _, terminal := range []string{v1beta1.ConditionCarriedOut, v1beta1.ConditionPassed, v1beta1.ConditionFinished, v1beta1.ConditionStalled} {
 		if meta.IsStatusConditionTrue(before.Conditions, terminal) && !meta.IsStatusConditionTrue(after.Conditions, terminal) {
 			w.violated(terminalOnce, "%s flipped back", terminal)
 		}
@@ -150,7 +150,7 @@ func (w *World) checkTold(before, after *v1alpha1.LoadTestStatus) {
 }
 
 // checkSum adds up the counts of a step's result.
-func (w *World) checkSum(s *v1alpha1.StepStatus) {
+func (w *World) checkSum(s *v1beta1.StepStatus) {
 	r := s.Result
 	if r == nil {
 		return
@@ -160,7 +160,7 @@ func (w *World) checkSum(s *v1alpha1.StepStatus) {
 	if sum+r.InFlight != r.Sent || r.Failed != sum-r.Expected || r.Due != r.Sent+r.Unsent {
 		w.violated(countsAddUp, "step %s: outcomes add up to %d of %d sent, with %d in flight; failed %d, due %d, unsent %d", s.Name, sum, r.Sent, r.InFlight, r.Failed, r.Due, r.Unsent)
 	}
-	if s.State != v1alpha1.StepRunning && r.InFlight != 0 {
+	if s.State != v1beta1.StepRunning && r.InFlight != 0 {
 		w.violated(countsAddUp, "step %s is %s with %d in flight", s.Name, s.State, r.InFlight)
 	}
 }
@@ -180,7 +180,7 @@ func (w *World) checkKstatus() {
 	switch w.api.lt.Status.Verdict {
 	case "":
 		want = status.InProgressStatus
-	case v1alpha1.VerdictPassed:
+	case v1beta1.VerdictPassed:
 		want = status.CurrentStatus
 	}
 	s := &w.api.lt.Status
@@ -188,7 +188,7 @@ func (w *World) checkKstatus() {
 		w.violated(saysHowItIs, "in phase %s with verdict %q kstatus is %s (%s), want %s", s.Phase, s.Verdict, got.Status, got.Message, want)
 	}
 	for _, c := range s.Conditions {
-		if abnormal := c.Type == v1alpha1.ConditionReconciling || c.Type == v1alpha1.ConditionStalled; abnormal && c.Status != metav1.ConditionTrue {
+		if abnormal := c.Type == v1beta1.ConditionReconciling || c.Type == v1beta1.ConditionStalled; abnormal && c.Status != metav1.ConditionTrue {
 			w.violated(saysHowItIs, "%s is %s, want it True or absent", c.Type, c.Status)
 		}
 	}

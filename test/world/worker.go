@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -69,7 +69,7 @@ type Traits struct {
 // execution is a step that a worker runs.
 type execution struct {
 	step   int32
-	load   v1alpha1.StepLoad
+	load   v1beta1.StepLoad
 	start  time.Time // by the world's clock
 	length time.Duration
 	// late is how long after the start the worker received it.
@@ -97,7 +97,7 @@ func (x *Worker) Boot() {
 	if x.Refused {
 		w.After(lifecycle.PodsExpected, func() {
 			if x.Refused {
-				w.api.podBecomes(x.number, pod{reason: v1alpha1.ReasonCreateRefused, message: "the pod cannot be created: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2"})
+				w.api.podBecomes(x.number, pod{reason: v1beta1.ReasonCreateRefused, message: "the pod cannot be created: exceeded quota: tests, requested: pods=1, used: pods=2, limited: pods=2"})
 			}
 		})
 		return

@@ -3,13 +3,13 @@ package world
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
 // Die ends the pod at once.
 func (x *Worker) Die(message string) {
-	x.becomes(pod{state: exchange.PodEnded, reason: v1alpha1.ReasonWorkerLost, message: message, job: x.job})
+	x.becomes(pod{state: exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: message, job: x.job})
 }
 
 // becomes ends the process, after which its pod is like that.

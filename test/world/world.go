@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
@@ -37,9 +37,9 @@ type World struct {
 	// Shuffle orders what is due at the same instant; nil: as it was asked for.
 	Shuffle *rand.Rand
 	// Wrote is called with the LoadTest after each write of its status; nil: it is not.
-	Wrote func(*v1alpha1.LoadTest)
+	Wrote func(*v1beta1.LoadTest)
 	// Decide decides what the run does next.
-	Decide func(*v1alpha1.LoadTest, policy.Rules, lifecycle.Observed, time.Time) lifecycle.Decision
+	Decide func(*v1beta1.LoadTest, policy.Rules, lifecycle.Observed, time.Time) lifecycle.Decision
 
 	now   time.Time
 	queue []event // in their order
@@ -113,16 +113,16 @@ func (e event) compare(other event) int {
 // New is a world without faults, in which a LoadTest of that spec was just created.
 // Everything takes the time that the run gives it, and no more. It fails if the spec cannot
 // be carried out.
-func New(spec v1alpha1.LoadTestSpec) (*World, error) { return newWorld(spec, instantly) }
+func New(spec v1beta1.LoadTestSpec) (*World, error) { return newWorld(spec, instantly) }
 
-func newWorld(spec v1alpha1.LoadTestSpec, takes timing) (*World, error) {
+func newWorld(spec v1beta1.LoadTestSpec, takes timing) (*World, error) {
 	w := &World{now: Began, timing: takes, Decide: lifecycle.Decide}
 	w.Latency, w.Targets, w.served = 20*time.Millisecond, 2, map[int32]int64{}
 	w.faults, w.lengths, w.digest = map[int][]fault{}, map[types.UID]time.Duration{}, "sha256:aaa"
 	if !takes.instant {
 		w.policy = policy.Default()
 	}
-	lt := &v1alpha1.LoadTest{Spec: spec}
+	lt := &v1beta1.LoadTest{Spec: spec}
 	lt.Name, lt.Namespace, lt.UID, lt.Generation = "story", "default", "uid-1", 1
 	planned, refusal := plan.New(lt, policy.Rules{})
 	if refusal != nil {
@@ -145,7 +145,7 @@ func (w *World) SetWorkers(n int) {
 }
 
 // LoadTest is the object as it is stored. A test may edit it.
-func (w *World) LoadTest() *v1alpha1.LoadTest { return w.api.lt }
+func (w *World) LoadTest() *v1beta1.LoadTest { return w.api.lt }
 
 // Now is the present instant.
 func (w *World) Now() time.Time { return w.now }
@@ -186,7 +186,7 @@ func (w *World) latencyOf(step int32) time.Duration {
 	if w.Users > 0 && s.Load.Users > w.Users {
 		latency = time.Second
 	}
-	if s.Side == v1alpha1.SideControl {
+	if s.Side == v1beta1.SideControl {
 		latency += w.Slower
 	}
 	return latency

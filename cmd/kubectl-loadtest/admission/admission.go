@@ -21,7 +21,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/config/crd"
 )
 
@@ -65,7 +65,7 @@ func properties(definition []byte) (*apiextensions.JSONSchemaProps, error) {
 
 // Admit returns the LoadTest as it would be stored, or the API server's refusal. The
 // manifest is not changed; a status in it is dropped.
-func (a *Admission) Admit(ctx context.Context, manifest *unstructured.Unstructured) (*v1alpha1.LoadTest, error) {
+func (a *Admission) Admit(ctx context.Context, manifest *unstructured.Unstructured) (*v1beta1.LoadTest, error) {
 	object := manifest.DeepCopy()
 	switch unknown, malformed := a.unknown(object); {
 	case len(unknown) > 0:
@@ -81,14 +81,14 @@ func (a *Admission) Admit(ctx context.Context, manifest *unstructured.Unstructur
 }
 
 // store makes of an object without unknown fields the LoadTest that would be stored.
-func (a *Admission) store(ctx context.Context, object *unstructured.Unstructured) (*v1alpha1.LoadTest, field.ErrorList, error) {
+func (a *Admission) store(ctx context.Context, object *unstructured.Unstructured) (*v1beta1.LoadTest, field.ErrorList, error) {
 	delete(object.Object, "status")
 	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, a.structure)
 	defaulting.Default(object.Object, a.structure)
 	if errs := a.validate(ctx, object); len(errs) > 0 {
 		return nil, errs, nil
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
 		return nil, nil, fmt.Errorf("read LoadTest %s: %w", object.GetName(), err)
 	}

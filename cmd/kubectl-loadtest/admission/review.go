@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
@@ -27,7 +27,7 @@ type Problem struct {
 // Review finds all that the API server would refuse in a LoadTest, where that stops at
 // unknown fields, and says what may have been meant. The LoadTest is as it would be
 // stored; nil if there is a problem.
-func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructured) (*v1alpha1.LoadTest, []Problem) {
+func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructured) (*v1beta1.LoadTest, []Problem) {
 	object := manifest.DeepCopy()
 	var problems []Problem
 	unknown, malformed := a.unknown(object)

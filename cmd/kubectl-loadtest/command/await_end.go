@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
 
@@ -56,7 +56,7 @@ func (e *ending) await(ctx context.Context, timeout time.Duration) error {
 // once lists the runs and follows them until all have ended, the watch ends or the time of
 // the wait is over.
 func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) error {
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	if err := e.cluster.List(ctx, &list, scope...); err != nil {
 		return err
 	}
@@ -75,13 +75,13 @@ func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) e
 		return nil
 	}
 	scope = append(scope, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
-	w, err := e.cluster.Watch(limited, &v1alpha1.LoadTestList{}, scope...)
+	w, err := e.cluster.Watch(limited, &v1beta1.LoadTestList{}, scope...)
 	if err != nil {
 		return err
 	}
 	defer w.Stop()
 	for event := range w.ResultChan() {
-		lt, ok := event.Object.(*v1alpha1.LoadTest)
+		lt, ok := event.Object.(*v1beta1.LoadTest)
 		if !ok {
 			return nil // the list is too old
 		}
@@ -99,13 +99,13 @@ func (e *ending) once(ctx, limited context.Context, scope []client.ListOption) e
 
 // endedBefore reports whether a run ended before the wait began, to the second. One may end before
 // the runs are listed.
-func (e *ending) endedBefore(lt *v1alpha1.LoadTest) bool {
+func (e *ending) endedBefore(lt *v1beta1.LoadTest) bool {
 	ended := lt.Status.CompletionTime
 	return progress.Finished(lt) && (ended == nil || ended.Time.Before(e.begun.Truncate(time.Second)))
 }
 
 // see takes the state of a LoadTest.
-func (e *ending) see(ctx context.Context, lt *v1alpha1.LoadTest) error {
+func (e *ending) see(ctx context.Context, lt *v1beta1.LoadTest) error {
 	name := lt.Namespace + "/" + lt.Name
 	_, known := e.pending[lt.UID]
 	switch {
@@ -126,9 +126,9 @@ func (e *ending) see(ctx context.Context, lt *v1alpha1.LoadTest) error {
 }
 
 // print prints how a run ended.
-func (e *ending) print(lt *v1alpha1.LoadTest, name string) error {
+func (e *ending) print(lt *v1beta1.LoadTest, name string) error {
 	why := ""
-	if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionFinished); c != nil {
+	if c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionFinished); c != nil {
 		why = ": " + c.Message
 	}
 	_, err := fmt.Fprintf(e.config.streams.Out, "LoadTest %s ended after %.1fs, %s%s\n", name, time.Since(e.begun).Seconds(), lt.Status.Verdict, why)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
@@ -71,13 +71,13 @@ func (c *config) cancelOne(ctx context.Context, cluster *cluster, name string, w
 }
 
 // set sets a field of the spec of this LoadTest, and of no other of its name.
-func (c *cluster) set(ctx context.Context, lt *v1alpha1.LoadTest, field string, value bool) error {
+func (c *cluster) set(ctx context.Context, lt *v1beta1.LoadTest, field string, value bool) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{%q:%t}}`, lt.UID, field, value)
 	return c.Patch(ctx, lt, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner(fieldManager))
 }
 
 // resume starts a LoadTest that is held.
-func (c *cluster) resume(ctx context.Context, name string) (*v1alpha1.LoadTest, error) {
+func (c *cluster) resume(ctx context.Context, name string) (*v1beta1.LoadTest, error) {
 	lt, err := c.get(ctx, name)
 	if err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (c *cluster) resume(ctx context.Context, name string) (*v1alpha1.LoadTest, 
 // resumeSame starts the LoadTest of a manifest that is held in the cluster; nil: none of
 // that name is there, or it is not held. It must be the one of the file: its result would
 // be taken for that of another.
-func (c *cluster) resumeSame(ctx context.Context, m manifest) (*v1alpha1.LoadTest, error) {
-	lt := &v1alpha1.LoadTest{}
+func (c *cluster) resumeSame(ctx context.Context, m manifest) (*v1beta1.LoadTest, error) {
+	lt := &v1beta1.LoadTest{}
 	key := client.ObjectKeyFromObject(m)
 	switch err := c.Get(ctx, key, lt); {
 	case apierrors.IsNotFound(err):

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -70,7 +70,7 @@ func TestRerunHasTheSameSpec(t *testing.T) {
 	old.Spec.Terminate = true
 	old.Labels = map[string]string{"team": "checkout", "app.kubernetes.io/instance": "shop", "argocd.argoproj.io/instance": "shop"}
 	must.Succeed(t, p.client.Update(t.Context(), old))
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running, finished("Passed")} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{running, finished("Passed")} })
 	got := p.run("rerun", "hello", "--name", "again")
 	if got.code != 0 {
 		t.Errorf("exit code %d, want that of the new run, 0; standard error:\n%s", got.code, got.err)
@@ -87,7 +87,7 @@ func TestRerunHasTheSameSpec(t *testing.T) {
 	if again.Annotations[command.AnnotationRerunOf] != "hello" {
 		t.Errorf("annotations %v do not name the first", again.Annotations)
 	}
-	if p.get("hello").Status.Verdict != v1alpha1.VerdictFailed {
+	if p.get("hello").Status.Verdict != v1beta1.VerdictFailed {
 		t.Error("the first has lost its result")
 	}
 	contains(t, "the refusal of a name that is taken", p.run("rerun", "hello", "--name", "again").err, "--name: LoadTest "+p.namespace+"/again exists already")
@@ -99,7 +99,7 @@ func TestRerunNames(t *testing.T) {
 	p := newTestUser(t)
 	long := strings.Repeat("a", 50) + "-b"
 	p.createNamed(long, finished("Passed"))
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{finished("Passed")} })
 	name := long
 	for range 2 {
 		got := p.run("rerun", name)
@@ -136,7 +136,7 @@ func TestHeldRunIsSaidAndResumed(t *testing.T) {
 }
 
 // unlessHeld is an operator whose runs pass once nothing holds them.
-func unlessHeld(lt *v1alpha1.LoadTest) []string {
+func unlessHeld(lt *v1beta1.LoadTest) []string {
 	if lt.Spec.Suspend {
 		return nil
 	}
@@ -177,7 +177,7 @@ func TestRunResume(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{running} })
 	var name string
 	var got answer
 	for limit := time.Second; limit < time.Minute; limit *= 2 {
@@ -211,7 +211,7 @@ func TestTimeoutOfLocalRun(t *testing.T) {
 func TestRunAppliesConfigMapsAndSecrets(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	p.operator(func(lt *v1alpha1.LoadTest) []string {
+	p.operator(func(lt *v1beta1.LoadTest) []string {
 		for _, kind := range []string{"configmap/rows", "secret/token"} {
 			if out, err := apiserver.Kubectl(t)("", "get", kind, "-n", lt.Namespace); err != nil {
 				t.Errorf("the LoadTest was created before %s: %s", kind, out)
@@ -259,8 +259,8 @@ func TestList(t *testing.T) {
 	wide := p.run("list", "-A", "-o", "wide")
 	contains(t, "the wide table", wide.out, "NAMESPACE", "WORKERS", "http://shortener:8080", "none left in the whole cluster.\n")
 	for form, unmarshal := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(b []byte, v any) error { return yaml.Unmarshal(b, v) }} {
-		var list v1alpha1.LoadTestList
-		if err := unmarshal([]byte(p.run("list", "-o", form).out), &list); err != nil || len(list.Items) != 5 || list.Items[1].Status.Verdict != v1alpha1.VerdictError {
+		var list v1beta1.LoadTestList
+		if err := unmarshal([]byte(p.run("list", "-o", form).out), &list); err != nil || len(list.Items) != 5 || list.Items[1].Status.Verdict != v1beta1.VerdictError {
 			t.Errorf("%s: %v, %d items", form, err, len(list.Items))
 		}
 	}
@@ -277,7 +277,7 @@ func TestList(t *testing.T) {
 // createNamed creates a LoadTest with a status.
 func (p *testUser) createNamed(name, status string) {
 	p.t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest("x")), lt))
 	lt.ObjectMeta = metav1.ObjectMeta{Namespace: p.namespace, Name: name}
 	must.Succeed(p.t, p.client.Create(p.t.Context(), lt))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
@@ -65,7 +65,7 @@ type checkedFiles struct {
 type checkedTest struct {
 	document
 	files    *checkedFiles
-	loadTest *v1alpha1.LoadTest
+	loadTest *v1beta1.LoadTest
 	// preview is nil when there is no plan.
 	preview *preview.Preview
 	refused bool
@@ -133,7 +133,7 @@ func (c *checkedFiles) take(path string, documents []document, files *local.Obje
 			c.tests = append(c.tests, &checkedTest{document: d, files: c})
 		case d.object.GetKind() == loadTestKind.Kind && d.object.GroupVersionKind().Group == loadTestKind.Group:
 			found = true
-			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is unknown here; it must be %s", d.object.GetAPIVersion(), v1alpha1.GroupVersion)})
+			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is unknown here; it must be %s", d.object.GetAPIVersion(), v1beta1.GroupVersion)})
 		case local.Takes(d.object):
 			if err := files.Add(d.object); err != nil {
 				c.problems = append(c.problems, problem{d, "", err.Error()})
@@ -197,7 +197,7 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 	for _, missing := range files.MissingKeys(t.loadTest) {
 		t.refuse("spec", missing)
 	}
-	for _, wrong := range templates.Check(&t.loadTest.Spec, func(key v1alpha1.KeyReference) ([]byte, bool) {
+	for _, wrong := range templates.Check(&t.loadTest.Spec, func(key v1beta1.KeyReference) ([]byte, bool) {
 		return files.ConfigMapKey(t.loadTest.Namespace, key)
 	}) {
 		t.refuse(wrong.Field, wrong.Message)

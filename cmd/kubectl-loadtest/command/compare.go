@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
 )
 
@@ -63,14 +63,14 @@ func (c *config) compare() *cobra.Command {
 }
 
 // compared are the LoadTests of the files and those of the cluster, in that order.
-func (c *config) compared(ctx context.Context, files, names []string) ([]*v1alpha1.LoadTest, error) {
-	var tests []*v1alpha1.LoadTest
+func (c *config) compared(ctx context.Context, files, names []string) ([]*v1beta1.LoadTest, error) {
+	var tests []*v1beta1.LoadTest
 	found, err := readManifests(files, c.streams.In)
 	if err != nil {
 		return nil, err
 	}
 	for _, object := range found {
-		lt := &v1alpha1.LoadTest{}
+		lt := &v1beta1.LoadTest{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
 			return nil, fmt.Errorf("LoadTest %s: %w", displayName(object), err)
 		}

@@ -17,7 +17,7 @@ func explain(err error) error {
 	var address *url.Error
 	switch {
 	case meta.IsNoMatchError(err), isUnknownResource(err):
-		return errors.New("the cluster has no LoadTests (loadtest.dev/v1alpha1): install the operator, with\n" +
+		return errors.New("the cluster has no LoadTests (loadtest.dev/v1beta1): install the operator, with\n" +
 			"  helm upgrade --install loadtest-operator charts/loadtest-operator --namespace loadtest-system --create-namespace\n" +
 			"or choose another cluster with --context or --kubeconfig")
 	case isNotFound(err, "loadtests"):

@@ -3,7 +3,7 @@ package command
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Exit codes. With several LoadTests it is the highest.
@@ -40,15 +40,15 @@ func exit(code int) error {
 	return verdictError{code}
 }
 
-func exitCode(v v1alpha1.Verdict) int {
+func exitCode(v v1beta1.Verdict) int {
 	switch v {
-	case v1alpha1.VerdictPassed:
+	case v1beta1.VerdictPassed:
 		return codePassed
-	case v1alpha1.VerdictFailed:
+	case v1beta1.VerdictFailed:
 		return codeFailed
-	case v1alpha1.VerdictInconclusive:
+	case v1beta1.VerdictInconclusive:
 		return codeInconclusive
-	case v1alpha1.VerdictCanceled:
+	case v1beta1.VerdictCanceled:
 		return codeCanceled
 	default:
 		return codeError

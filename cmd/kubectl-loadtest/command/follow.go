@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
@@ -29,7 +29,7 @@ type follower struct {
 	client.WithWatch
 	display display.Display
 	// latest is the LoadTest as it was last seen.
-	latest *v1alpha1.LoadTest
+	latest *v1beta1.LoadTest
 	// retry is how long to wait after the API server did not answer.
 	retry time.Duration
 	// trouble is the last error that was logged.
@@ -40,7 +40,7 @@ type follower struct {
 
 // follow shows the LoadTest until it has finished, and returns it. It outlives
 // an API server that does not answer for a while.
-func (f *follower) follow(ctx context.Context) (*v1alpha1.LoadTest, error) {
+func (f *follower) follow(ctx context.Context) (*v1beta1.LoadTest, error) {
 	defer f.display.Clear()
 	ticker := time.NewTicker(refresh)
 	defer ticker.Stop()
@@ -67,14 +67,14 @@ func (f *follower) follow(ctx context.Context) (*v1alpha1.LoadTest, error) {
 
 // read gets the LoadTest and makes sure that it is still the same one.
 func (f *follower) read(ctx context.Context) error {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := f.Get(ctx, client.ObjectKeyFromObject(f.latest), lt); err != nil {
 		return err
 	}
 	return f.see(lt)
 }
 
-func (f *follower) see(lt *v1alpha1.LoadTest) error {
+func (f *follower) see(lt *v1beta1.LoadTest) error {
 	if f.latest.UID != "" && lt.UID != f.latest.UID {
 		return errGone{lt.Name}
 	}
@@ -104,7 +104,7 @@ func (e errGone) Error() string {
 // watchUntilClosed takes the changes as they come, until the LoadTest has
 // finished or the server closes the watch, as it does every few minutes.
 func (f *follower) watchUntilClosed(ctx context.Context, tick <-chan time.Time) error {
-	w, err := f.Watch(ctx, &v1alpha1.LoadTestList{},
+	w, err := f.Watch(ctx, &v1beta1.LoadTestList{},
 		client.InNamespace(f.latest.Namespace), client.MatchingFields{"metadata.name": f.latest.Name},
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: f.latest.ResourceVersion}})
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *follower) take(event watch.Event) error {
 		}
 		return err
 	}
-	lt, ok := event.Object.(*v1alpha1.LoadTest)
+	lt, ok := event.Object.(*v1beta1.LoadTest)
 	if !ok {
 		return nil
 	}

@@ -18,25 +18,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // moment is an answer of the API server: a LoadTest or an error.
 type moment struct {
-	lt  *v1alpha1.LoadTest
+	lt  *v1beta1.LoadTest
 	err error
 }
 
-func seen(uid string, phase v1alpha1.Phase, conditions ...metav1.Condition) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{}
+func seen(uid string, phase v1beta1.Phase, conditions ...metav1.Condition) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{}
 	lt.Namespace, lt.Name, lt.UID, lt.ResourceVersion = "shop", "hello", types.UID(uid), "7"
 	lt.Status.Phase, lt.Status.Conditions = phase, conditions
 	return lt
 }
 
-var over = metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}
+var over = metav1.Condition{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}
 
 // server answers Get with one moment after another and each Watch with the
 // events of one list, after which the watch is closed.
@@ -49,7 +49,7 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 			now := gets[0]
 			gets = gets[1:]
 			if now.err == nil {
-				now.lt.DeepCopyInto(into.(*v1alpha1.LoadTest))
+				now.lt.DeepCopyInto(into.(*v1beta1.LoadTest))
 			}
 			return now.err
 		},
@@ -75,9 +75,9 @@ func server(t *testing.T, gets []moment, watches [][]watch.Event) client.WithWat
 }
 
 func TestFollow(t *testing.T) {
-	start, end := seen("1", v1alpha1.PhaseStarting), seen("1", v1alpha1.PhaseFinished, over)
+	start, end := seen("1", v1beta1.PhaseStarting), seen("1", v1beta1.PhaseFinished, over)
 	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
-	event := func(kind watch.EventType, lt *v1alpha1.LoadTest) watch.Event {
+	event := func(kind watch.EventType, lt *v1beta1.LoadTest) watch.Event {
 		return watch.Event{Type: kind, Object: lt}
 	}
 	expired := apierrors.NewResourceExpired("too old").Status()
@@ -139,7 +139,7 @@ func TestFollow(t *testing.T) {
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
 		"another of the same name": {
-			gets:    []moment{{lt: start}, {lt: seen("2", v1alpha1.PhaseFinished, over)}},
+			gets:    []moment{{lt: start}, {lt: seen("2", v1beta1.PhaseFinished, over)}},
 			watches: [][]watch.Event{{}},
 			wantErr: "LoadTest hello was deleted while it was followed",
 		},
@@ -147,7 +147,7 @@ func TestFollow(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
-			lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "hello"}}
+			lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "hello"}}
 			f := &follower{WithWatch: server(t, test.gets, test.watches), display: &display.Log{W: &log}, latest: lt}
 			got, err := f.follow(t.Context())
 			if test.wantErr != "" {
@@ -157,7 +157,7 @@ func TestFollow(t *testing.T) {
 				return
 			}
 			must.Succeed(t, err)
-			if got.Status.Phase != v1alpha1.PhaseFinished {
+			if got.Status.Phase != v1beta1.PhaseFinished {
 				t.Errorf("follow() returned phase %s, want Finished", got.Status.Phase)
 			}
 			if logged := strings.Contains(log.String(), "does not answer"); logged != (test.wantLog != nil) {
@@ -183,7 +183,7 @@ func (s *shows) Show(time.Time, func(int, int) []string, string) { s.n++ }
 // A bar grows while nothing happens.
 func TestFollowShowsTheElapsedTime(t *testing.T) {
 	open := watch.NewFake()
-	f := &follower{latest: seen("1", v1alpha1.PhaseRunning), display: &shows{}, WithWatch: interceptor.NewClient(nil, interceptor.Funcs{
+	f := &follower{latest: seen("1", v1beta1.PhaseRunning), display: &shows{}, WithWatch: interceptor.NewClient(nil, interceptor.Funcs{
 		Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
 			return open, nil
 		},
@@ -193,7 +193,7 @@ func TestFollowShowsTheElapsedTime(t *testing.T) {
 		for range 3 {
 			ticks <- time.Time{}
 		}
-		open.Modify(seen("1", v1alpha1.PhaseFinished, over))
+		open.Modify(seen("1", v1beta1.PhaseFinished, over))
 	}()
 	must.Succeed(t, f.watchUntilClosed(t.Context(), ticks))
 	if n := f.display.(*shows).n; n != 4 {
@@ -205,7 +205,7 @@ func TestFollowShowsTheElapsedTime(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	kind := v1alpha1.GroupVersion.WithKind("LoadTest")
+	kind := v1beta1.GroupVersion.WithKind("LoadTest")
 	loadtests := schema.GroupResource{Group: "loadtest.dev", Resource: "loadtests"}
 	tests := map[string]struct {
 		err  error

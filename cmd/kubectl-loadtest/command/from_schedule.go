@@ -13,13 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
 // scheduleKind is what --from leads to, and scheduleNames are how it may be called.
 var (
-	scheduleKind  = v1alpha1.GroupVersion.WithKind("LoadTestSchedule")
+	scheduleKind  = v1beta1.GroupVersion.WithKind("LoadTestSchedule")
 	scheduleNames = []string{"schedule", "loadtestschedule", "loadtestschedules", "loadtestschedule.loadtest.dev", "ldts"}
 )
 
@@ -65,17 +65,17 @@ func (c *config) runFrom(ctx context.Context, o *runOptions) error {
 
 // start creates the LoadTest that a schedule would create, under a name that no start of its
 // own has. The schedule controls it: it counts as one of its runs.
-func (c *cluster) start(ctx context.Context, o *runOptions) (*v1alpha1.LoadTest, error) {
+func (c *cluster) start(ctx context.Context, o *runOptions) (*v1beta1.LoadTest, error) {
 	name, err := scheduleOf(o.from)
 	if err != nil {
 		return nil, err
 	}
-	s := &v1alpha1.LoadTestSchedule{}
+	s := &v1beta1.LoadTestSchedule{}
 	key := client.ObjectKey{Namespace: c.namespace, Name: name}
 	if err := c.Get(ctx, key, s); err != nil {
 		return nil, fmt.Errorf("get LoadTestSchedule %s: %w", key, err)
 	}
-	if active := s.Status.Active; len(active) > 0 && s.Spec.ConcurrencyPolicy != v1alpha1.AllowConcurrent {
+	if active := s.Status.Active; len(active) > 0 && s.Spec.ConcurrencyPolicy != v1beta1.AllowConcurrent {
 		return nil, fmt.Errorf("LoadTest %s of schedule %s has not finished, and its concurrencyPolicy is %s: two runs at once would disturb each other; follow it with %s",
 			active[0], key, s.Spec.ConcurrencyPolicy, commandLine("watch", s.Namespace, active[0]))
 	}
@@ -99,7 +99,7 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1alpha1.LoadTest,
 
 // lastPassed is the LoadTest with which the next of a schedule is compared; nil: there is
 // none.
-func (c *cluster) lastPassed(ctx context.Context, s *v1alpha1.LoadTestSchedule) (*v1alpha1.LoadTest, error) {
+func (c *cluster) lastPassed(ctx context.Context, s *v1beta1.LoadTestSchedule) (*v1beta1.LoadTest, error) {
 	last := s.Status.LastPassed
 	if last == nil || !decision.NeedsBaseline(&s.Spec.Template.Spec) {
 		return nil, nil

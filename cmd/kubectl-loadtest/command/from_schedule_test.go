@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // scheduleNightly is a schedule that compares.
 const scheduleNightly = `
-apiVersion: loadtest.dev/v1alpha1
+apiVersion: loadtest.dev/v1beta1
 kind: LoadTestSchedule
 metadata: {name: nightly}
 spec:
@@ -31,9 +31,9 @@ spec:
 `
 
 // schedule creates one, with a status as the operator writes it.
-func (p *testUser) schedule(status string) *v1alpha1.LoadTestSchedule {
+func (p *testUser) schedule(status string) *v1beta1.LoadTestSchedule {
 	p.t.Helper()
-	s := &v1alpha1.LoadTestSchedule{}
+	s := &v1beta1.LoadTestSchedule{}
 	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(scheduleNightly), s))
 	s.Namespace = p.namespace
 	must.Succeed(p.t, p.client.Create(p.t.Context(), s))
@@ -41,9 +41,9 @@ func (p *testUser) schedule(status string) *v1alpha1.LoadTestSchedule {
 	return s
 }
 
-func (p *testUser) scheduleStatus(s *v1alpha1.LoadTestSchedule, status string) {
+func (p *testUser) scheduleStatus(s *v1beta1.LoadTestSchedule, status string) {
 	p.t.Helper()
-	s.Status = v1alpha1.LoadTestScheduleStatus{}
+	s.Status = v1beta1.LoadTestScheduleStatus{}
 	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(status), &s.Status))
 	for i := range s.Status.Conditions {
 		s.Status.Conditions[i].LastTransitionTime = metav1.Now()
@@ -57,7 +57,7 @@ func TestRunFromASchedule(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
 	verdict := "Passed"
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running, finished(verdict)} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{running, finished(verdict)} })
 	s := p.schedule("{}")
 	got := p.run("run", "--from", "schedule/nightly", "--name", "by-hand")
 	if got.code != 0 {
@@ -117,7 +117,7 @@ func TestRunFromRefuses(t *testing.T) {
 			}
 		})
 	}
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	must.Succeed(t, p.client.List(t.Context(), &list))
 	for i := range list.Items {
 		if list.Items[i].Namespace == p.namespace {

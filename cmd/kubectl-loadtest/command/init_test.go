@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -51,7 +51,7 @@ func TestInitWritesASchedule(t *testing.T) {
 	if out, err := apiserver.Kubectl(t)(written.out, "create", "-n", p.namespace, "-f", "-"); err != nil {
 		t.Fatalf("the API server: %s\n%s", out, written.out)
 	}
-	s := &v1alpha1.LoadTestSchedule{}
+	s := &v1beta1.LoadTestSchedule{}
 	must.Succeed(t, p.client.Get(t.Context(), client.ObjectKey{Namespace: p.namespace, Name: "cart"}, s))
 	spec := s.Spec.Template.Spec
 	if s.Spec.Schedule != "30 2 * * 1-5" || spec.Target.Service == nil || spec.Requests[0].HTTP.Path != "/cart" || len(spec.Thresholds) != 2 || !spec.Thresholds[1].IsRelative() {

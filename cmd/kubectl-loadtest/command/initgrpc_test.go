@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
@@ -91,7 +91,7 @@ func TestInitFromGRPCRuns(t *testing.T) {
 	}
 	at := strings.TrimPrefix(s.URL, "http://")
 	got, lt := runLocal(t, "-f", write(t, "calls.yaml", short), "--service", "calls="+at)
-	judged(t, got, lt, v1alpha1.VerdictPassed)
+	judged(t, got, lt, v1beta1.VerdictPassed)
 	contains(t, "the report", got.out, "sent 200 (100%)")
 	c.mu.Lock()
 	defer c.mu.Unlock()

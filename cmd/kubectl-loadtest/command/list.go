@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
 )
 
@@ -83,7 +83,7 @@ func (c *config) runList(ctx context.Context, o *listOptions) error {
 	// A table needs little of each: the rest of a page is given up with it.
 	keep := o.output == "json" || o.output == "yaml"
 	var rows []overview.Row
-	err = cluster.eachLoadTest(ctx, o.selector, func(lt *v1alpha1.LoadTest) {
+	err = cluster.eachLoadTest(ctx, o.selector, func(lt *v1beta1.LoadTest) {
 		row := overview.New(lt)
 		if keep {
 			row.LoadTest = stored(lt)
@@ -117,12 +117,12 @@ func where(namespace string) string {
 const page = 50
 
 // eachLoadTest reads the LoadTests of the namespace, or of all.
-func (c *cluster) eachLoadTest(ctx context.Context, selector string, do func(*v1alpha1.LoadTest)) error {
+func (c *cluster) eachLoadTest(ctx context.Context, selector string, do func(*v1beta1.LoadTest)) error {
 	matching, err := labels.Parse(selector)
 	if err != nil {
 		return err
 	}
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	for {
 		if err := c.List(ctx, &list, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: matching},
 			client.Limit(page), client.Continue(list.Continue)); err != nil {
@@ -142,7 +142,7 @@ func writeList(w io.Writer, rows []overview.Row, o *listOptions, now time.Time) 
 	switch o.output {
 	case "name":
 		for _, r := range rows {
-			if _, err := fmt.Fprintf(w, "loadtest.%s/%s\n", v1alpha1.GroupVersion.Group, r.Name); err != nil {
+			if _, err := fmt.Fprintf(w, "loadtest.%s/%s\n", v1beta1.GroupVersion.Group, r.Name); err != nil {
 				return err
 			}
 		}
@@ -155,7 +155,7 @@ func writeList(w io.Writer, rows []overview.Row, o *listOptions, now time.Time) 
 
 // writeObjects writes the LoadTests as kubectl get does.
 func writeObjects(w io.Writer, rows []overview.Row, output string) error {
-	list := v1alpha1.LoadTestList{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "LoadTestList"}, Items: []v1alpha1.LoadTest{}}
+	list := v1beta1.LoadTestList{TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTestList"}, Items: []v1beta1.LoadTest{}}
 	for _, r := range rows {
 		list.Items = append(list.Items, *r.LoadTest)
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // listSchedules writes the schedules below the LoadTests. They are left out where they may
@@ -26,7 +26,7 @@ func (c *config) listSchedules(ctx context.Context, cluster *cluster, o *listOpt
 	if err != nil {
 		return err
 	}
-	var list v1alpha1.LoadTestScheduleList
+	var list v1beta1.LoadTestScheduleList
 	err = cluster.List(ctx, &list, client.InNamespace(cluster.namespace), client.MatchingLabelsSelector{Selector: matching})
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err):
@@ -46,8 +46,8 @@ func (c *config) listSchedules(ctx context.Context, cluster *cluster, o *listOpt
 }
 
 // writeSchedules writes a table, in which those that cannot start LoadTests come first.
-func writeSchedules(w io.Writer, items []v1alpha1.LoadTestSchedule, o *listOptions, now time.Time) error {
-	slices.SortStableFunc(items, func(a, b v1alpha1.LoadTestSchedule) int {
+func writeSchedules(w io.Writer, items []v1beta1.LoadTestSchedule, o *listOptions, now time.Time) error {
+	slices.SortStableFunc(items, func(a, b v1beta1.LoadTestSchedule) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	heads := []string{"SCHEDULE", "STARTS BY", "LAST RUN", "VERDICT", "TREND", "NEXT RUN", "ATTENTION"}
@@ -76,22 +76,22 @@ func writeSchedules(w io.Writer, items []v1alpha1.LoadTestSchedule, o *listOptio
 }
 
 // rank is the place of a schedule in the list.
-func rank(s *v1alpha1.LoadTestSchedule) int {
+func rank(s *v1beta1.LoadTestSchedule) int {
 	switch {
-	case meta.IsStatusConditionFalse(s.Status.Conditions, v1alpha1.ConditionReady):
+	case meta.IsStatusConditionFalse(s.Status.Conditions, v1beta1.ConditionReady):
 		return 0
-	case s.Status.Summary.Verdict != "" && s.Status.Summary.Verdict != string(v1alpha1.VerdictPassed):
+	case s.Status.Summary.Verdict != "" && s.Status.Summary.Verdict != string(v1beta1.VerdictPassed):
 		return 1
 	}
 	return 2
 }
 
 // attentionOf is why a schedule starts nothing; empty: it does.
-func attentionOf(s *v1alpha1.LoadTestSchedule) string {
+func attentionOf(s *v1beta1.LoadTestSchedule) string {
 	for _, bad := range []struct {
 		kind   string
 		status metav1.ConditionStatus
-	}{{v1alpha1.ConditionReady, metav1.ConditionFalse}, {v1alpha1.ConditionSuspended, metav1.ConditionTrue}} {
+	}{{v1beta1.ConditionReady, metav1.ConditionFalse}, {v1beta1.ConditionSuspended, metav1.ConditionTrue}} {
 		if c := meta.FindStatusCondition(s.Status.Conditions, bad.kind); c != nil && c.Status == bad.status {
 			return c.Message
 		}

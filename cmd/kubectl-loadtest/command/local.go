@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
@@ -76,7 +76,7 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions) 
 
 // outcome is a LoadTest that has run, and the results of its steps beyond their summary.
 type outcome struct {
-	test     *v1alpha1.LoadTest
+	test     *v1beta1.LoadTest
 	archived []*archive.Step
 }
 
@@ -141,7 +141,7 @@ func (c *config) announce(name, address string) {
 
 // runTest runs a LoadTest and shows how it is getting on. The first interrupt ends it
 // with what was measured, the second at once.
-func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config local.Config) (o outcome, err error) {
+func (c *config) runTest(ctx context.Context, lt *v1beta1.LoadTest, config local.Config) (o outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return o, fmt.Errorf("find this program, which workers run: %w", err)
@@ -152,7 +152,7 @@ func (c *config) runTest(ctx context.Context, lt *v1alpha1.LoadTest, config loca
 	defer shown.Clear()
 	config.Command, config.Terminate = []string{program, workerCommand}, ctx.Done()
 	config.Say = func(sentence string) { shown.Say(time.Now(), sentence) }
-	config.Show = func(lt *v1alpha1.LoadTest) {
+	config.Show = func(lt *v1beta1.LoadTest) {
 		now := time.Now()
 		shown.Show(now, func(width, height int) []string { return progress.View(lt, now, width, height) }, progress.Line(lt))
 	}

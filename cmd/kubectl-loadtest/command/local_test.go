@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -56,16 +56,16 @@ func write(t *testing.T, name, content string) string {
 
 // localTest is a LoadTest of twenty requests.
 func localTest(target string) string {
-	return "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: hello}\n" +
+	return "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: hello}\n" +
 		"spec: {target: {" + target + "}, requests: [{name: home, http: {path: /}}], steps: [{name: burst, users: 5, requestsPerUser: 4}]}\n"
 }
 
 // runLocal runs a LoadTest on this machine. What it leaves is what it prints: the report is made
 // of that, and returned in place of it.
-func runLocal(t *testing.T, args ...string) (answer, *v1alpha1.LoadTest) {
+func runLocal(t *testing.T, args ...string) (answer, *v1beta1.LoadTest) {
 	t.Helper()
 	got := alone(t.Context(), t, append([]string{"run", "--local", "-o", "yaml"}, args...)...)
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := yaml.UnmarshalStrict([]byte(got.out), lt); err != nil || lt.Status.Verdict == "" {
 		t.Fatalf("what was printed is no LoadTest that ran: %v\n%s\n%s", err, got.out, got.err)
 	}
@@ -75,22 +75,22 @@ func runLocal(t *testing.T, args ...string) (answer, *v1alpha1.LoadTest) {
 
 // judged checks the verdict of a run on this machine, or that it was hindered on a machine that
 // says itself that it was busy; and the exit code. A run that must fail has no excuse.
-func judged(t *testing.T, got answer, lt *v1alpha1.LoadTest, want v1alpha1.Verdict) {
+func judged(t *testing.T, got answer, lt *v1beta1.LoadTest, want v1beta1.Verdict) {
 	t.Helper()
 	v := lt.Status.Verdict
 	if v == want {
 		excuses.Right()
-	} else if want == v1alpha1.VerdictFailed || !excuses.Takes(t.Name(), fault.IsHindered(&lt.Status), got.machine) {
+	} else if want == v1beta1.VerdictFailed || !excuses.Takes(t.Name(), fault.IsHindered(&lt.Status), got.machine) {
 		t.Errorf("verdict %s, want %s (%s); %s%s", v, want, got.machine, got.out, got.err)
 	}
-	codes := map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: 0, v1alpha1.VerdictFailed: 1, v1alpha1.VerdictInconclusive: 2}
+	codes := map[v1beta1.Verdict]int{v1beta1.VerdictPassed: 0, v1beta1.VerdictFailed: 1, v1beta1.VerdictInconclusive: 2}
 	if code, ok := codes[v]; !ok || got.code != code {
 		t.Errorf("exit code %d of %s; standard error:\n%s", got.code, v, got.err)
 	}
 }
 
 func TestLocalRunEndsWithTheVerdict(t *testing.T) {
-	for want, status := range map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: 200, v1alpha1.VerdictFailed: 500} {
+	for want, status := range map[v1beta1.Verdict]int{v1beta1.VerdictPassed: 200, v1beta1.VerdictFailed: 500} {
 		t.Run(string(want), func(t *testing.T) {
 			// A response takes 250 ms: a worker that is late by some milliseconds breaches no limit.
 			var asked atomic.Int64
@@ -102,7 +102,7 @@ func TestLocalRunEndsWithTheVerdict(t *testing.T) {
 			t.Cleanup(s.Close)
 			file := write(t, "a.yaml", localTest("url: "+s.URL))
 			got, lt := runLocal(t, "-f", file)
-			for try := 1; try < 5 && want == v1alpha1.VerdictFailed && fault.IsHindered(&lt.Status); try++ {
+			for try := 1; try < 5 && want == v1beta1.VerdictFailed && fault.IsHindered(&lt.Status); try++ {
 				asked.Store(0)
 				got, lt = runLocal(t, "-f", file)
 			}
@@ -225,7 +225,7 @@ func TestTryEndsWithTheVerdict(t *testing.T) {
 		t.Fatalf("nothing ran: %s", log.String())
 	}
 	got := answer{code: code, out: out.String(), err: log.String(), machine: machine.Read()}
-	judged(t, got, lt, v1alpha1.VerdictPassed)
+	judged(t, got, lt, v1beta1.VerdictPassed)
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
 	if last, want := lines[len(lines)-1], "try: "+strings.ToUpper(string(lt.Status.Verdict))+": "; !strings.HasPrefix(last, want) {
 		t.Errorf("last line %q, want %s", last, want)

@@ -13,7 +13,7 @@ import (
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 )
@@ -67,12 +67,12 @@ func readFolder(folder string, stdin io.Reader) (found []*unstructured.Unstructu
 
 // admit does what an API server would do with the manifests, and directs their targets
 // to addresses of Services.
-func admit(ctx context.Context, manifests []manifest, objects *local.Objects, services local.Services) ([]*v1alpha1.LoadTest, error) {
+func admit(ctx context.Context, manifests []manifest, objects *local.Objects, services local.Services) ([]*v1beta1.LoadTest, error) {
 	rules, err := admission.New()
 	if err != nil {
 		return nil, err
 	}
-	var tests []*v1alpha1.LoadTest
+	var tests []*v1beta1.LoadTest
 	for _, m := range manifests {
 		lt, err := rules.Admit(ctx, created(m))
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/command"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -139,9 +139,9 @@ func (p *testUser) file(content string) string {
 
 // create creates the LoadTest hello with a status, as if it had been there for
 // long.
-func (p *testUser) create(status string) *v1alpha1.LoadTest {
+func (p *testUser) create(status string) *v1beta1.LoadTest {
 	p.t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(p.t, yaml.UnmarshalStrict([]byte(manifest("hello")), lt))
 	lt.Namespace = p.namespace
 	must.Succeed(p.t, p.client.Create(p.t.Context(), lt))
@@ -149,16 +149,16 @@ func (p *testUser) create(status string) *v1alpha1.LoadTest {
 	return lt
 }
 
-func (p *testUser) get(name string) *v1alpha1.LoadTest {
+func (p *testUser) get(name string) *v1beta1.LoadTest {
 	p.t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(p.t, p.client.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, lt))
 	return lt
 }
 
 func manifest(name string) string {
 	return `
-apiVersion: loadtest.dev/v1alpha1
+apiVersion: loadtest.dev/v1beta1
 kind: LoadTest
 metadata: {name: ` + name + `}
 spec:
@@ -168,8 +168,8 @@ spec:
 `
 }
 
-func setStatus(ctx context.Context, c client.Client, lt *v1alpha1.LoadTest, status string) error {
-	lt.Status = v1alpha1.LoadTestStatus{}
+func setStatus(ctx context.Context, c client.Client, lt *v1beta1.LoadTest, status string) error {
+	lt.Status = v1beta1.LoadTestStatus{}
 	if err := yaml.UnmarshalStrict([]byte(status), &lt.Status); err != nil {
 		return err
 	}
@@ -202,17 +202,17 @@ func finished(verdict string) string {
 // operator plays the operator in a namespace, and Kubernetes' garbage collector
 // for LoadTests: to each new LoadTest it gives the statuses that its script says,
 // one after another, and a finalizer's work is done at once.
-func (p *testUser) operator(script func(lt *v1alpha1.LoadTest) []string) {
+func (p *testUser) operator(script func(lt *v1beta1.LoadTest) []string) {
 	p.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	w, err := p.client.Watch(ctx, &v1alpha1.LoadTestList{}, client.InNamespace(p.namespace))
+	w, err := p.client.Watch(ctx, &v1beta1.LoadTestList{}, client.InNamespace(p.namespace))
 	must.Succeed(p.t, err)
 	done := make(chan struct{})
 	p.t.Cleanup(func() { cancel(); <-done })
 	go func() {
 		defer close(done)
 		for event := range w.ResultChan() {
-			lt, ok := event.Object.(*v1alpha1.LoadTest)
+			lt, ok := event.Object.(*v1beta1.LoadTest)
 			if !ok || event.Type == watch.Deleted {
 				continue
 			}
@@ -223,7 +223,7 @@ func (p *testUser) operator(script func(lt *v1alpha1.LoadTest) []string) {
 	}()
 }
 
-func (p *testUser) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script func(*v1alpha1.LoadTest) []string) error {
+func (p *testUser) reconcile(ctx context.Context, lt *v1beta1.LoadTest, script func(*v1beta1.LoadTest) []string) error {
 	if lt.DeletionTimestamp != nil {
 		if controllerutil.RemoveFinalizer(lt, metav1.FinalizerDeleteDependents) {
 			p.collected.Add(1)
@@ -231,7 +231,7 @@ func (p *testUser) reconcile(ctx context.Context, lt *v1alpha1.LoadTest, script 
 		}
 		return nil
 	}
-	if lt.Status.Phase != v1alpha1.PhasePending {
+	if lt.Status.Phase != v1beta1.PhasePending {
 		return nil
 	}
 	for _, status := range script(lt) {

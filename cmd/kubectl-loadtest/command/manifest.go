@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // readManifests reads the LoadTests of files in order; "-" is the standard
@@ -67,7 +67,7 @@ func checked(documents []document, check check) ([]*unstructured.Unstructured, e
 	return list, nil
 }
 
-var loadTestKind = v1alpha1.GroupVersion.WithKind("LoadTest")
+var loadTestKind = v1beta1.GroupVersion.WithKind("LoadTest")
 
 func isLoadTest(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind() == loadTestKind
@@ -76,7 +76,7 @@ func isLoadTest(object *unstructured.Unstructured) bool {
 // checkLoadTest refuses what is not a LoadTest with a name.
 func checkLoadTest(object *unstructured.Unstructured) error {
 	if gvk := object.GroupVersionKind(); !isLoadTest(object) {
-		return fmt.Errorf("is a %s of %s, not a LoadTest of %s; apply other objects with kubectl apply -f", gvk.Kind, gvk.GroupVersion(), v1alpha1.GroupVersion)
+		return fmt.Errorf("is a %s of %s, not a LoadTest of %s; apply other objects with kubectl apply -f", gvk.Kind, gvk.GroupVersion(), v1beta1.GroupVersion)
 	}
 	if object.GetName() == "" && object.GetGenerateName() == "" {
 		return errors.New("metadata.name or metadata.generateName must be set")

@@ -15,18 +15,18 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	const head = "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\n"
+	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\n"
 	tests := map[string]struct {
 		input   string
 		want    []string
 		wantErr string
 	}{
 		"one":                 {input: head + "metadata: {name: a}\n", want: []string{"a"}},
-		"in JSON":             {input: `{"apiVersion": "loadtest.dev/v1alpha1", "kind": "LoadTest", "metadata": {"name": "a"}}`, want: []string{"a"}},
+		"in JSON":             {input: `{"apiVersion": "loadtest.dev/v1beta1", "kind": "LoadTest", "metadata": {"name": "a"}}`, want: []string{"a"}},
 		"several, some empty": {input: "---\n# first\n---\n" + head + "metadata: {name: a}\n---\n\n---\n" + head + "metadata: {generateName: b-}\n---\n", want: []string{"a", "b-*"}},
 		"nothing":             {input: ""},
 		"no name":             {input: head, wantErr: "document 1: metadata.name or metadata.generateName must be set"},
-		"another kind":        {input: head + "metadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\n", wantErr: "document 2: is a ConfigMap of v1, not a LoadTest of loadtest.dev/v1alpha1; apply other objects with kubectl apply -f"},
+		"another kind":        {input: head + "metadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\n", wantErr: "document 2: is a ConfigMap of v1, not a LoadTest of loadtest.dev/v1beta1; apply other objects with kubectl apply -f"},
 		"another version":     {input: "apiVersion: loadtest.dev/v2\nkind: LoadTest\n", wantErr: "document 1: is a LoadTest of loadtest.dev/v2, not"},
 		"no kind":             {input: "a: 1\n", wantErr: "document 1: is not a Kubernetes object"},
 		"no object":           {input: "- a\n", wantErr: "document 1: is not a Kubernetes object"},
@@ -61,7 +61,7 @@ func TestParseReadError(t *testing.T) {
 
 // Files are read in the order in which they are given, and none is left out.
 func TestReadManifestsInOrder(t *testing.T) {
-	const head = "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: "
+	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: "
 	file := filepath.Join(t.TempDir(), "b.yaml")
 	must.Succeed(t, os.WriteFile(file, []byte(head+"{name: b}\n---\n"+head+"{name: a}\n"), 0o600))
 	list, err := readManifests([]string{"-", file}, strings.NewReader(head+"{name: c}\n"))

@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
@@ -31,7 +31,7 @@ func checkOutput(output string) error {
 // render is the report of a LoadTest in one of the forms. Step is the one whose
 // distribution hgrm holds, and that vegeta reports; html draws the steps of which there
 // are results beyond their summary.
-func render(lt *v1alpha1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
+func render(lt *v1beta1.LoadTest, archived []*archive.Step, output, step string) ([]byte, error) {
 	switch output {
 	case "markdown":
 		return []byte(markdown.Report(lt)), nil
@@ -56,9 +56,9 @@ func render(lt *v1alpha1.LoadTest, archived []*archive.Step, output, step string
 
 // stored is a LoadTest as it is saved, and read by report -f: without the record of
 // who wrote which field.
-func stored(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+func stored(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	saved := lt.DeepCopy()
 	saved.ManagedFields = nil
-	saved.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
+	saved.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("LoadTest"))
 	return saved
 }

@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -47,7 +47,7 @@ func TestPlanIsWhatRuns(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &p); err != nil {
 		t.Fatalf("%v: %s", err, got.err)
 	}
-	var lt v1alpha1.LoadTest
+	var lt v1beta1.LoadTest
 	ran := alone(t.Context(), t, "run", "--local", "-f", file, "-o", "yaml")
 	must.Succeed(t, yaml.Unmarshal([]byte(ran.out), &lt))
 	if p.Requests != asked.Load() || p.Workers != lt.Status.Workers.Desired || len(p.Steps) != len(lt.Status.Steps) {

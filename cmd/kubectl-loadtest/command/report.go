@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 func (c *config) report() *cobra.Command {
@@ -69,7 +69,7 @@ func (c *config) report() *cobra.Command {
 
 // reported is the LoadTest that a report is about and, if they are wanted, the results of
 // its steps beyond their summary. The report is made without what cannot be read of them.
-func (c *config) reported(ctx context.Context, from source, args []string, wanted bool) (*v1alpha1.LoadTest, archived, error) {
+func (c *config) reported(ctx context.Context, from source, args []string, wanted bool) (*v1beta1.LoadTest, archived, error) {
 	if from != (source{}) {
 		return c.saved(from, args)
 	}
@@ -84,8 +84,8 @@ func (c *config) reported(ctx context.Context, from source, args []string, wante
 	return lt, c.archived(lt, cluster.resultsOf(ctx, lt)), nil
 }
 
-func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, error) {
-	lt := &v1alpha1.LoadTest{}
+func (c *cluster) get(ctx context.Context, name string) (*v1beta1.LoadTest, error) {
+	lt := &v1beta1.LoadTest{}
 	key := client.ObjectKey{Namespace: c.namespace, Name: name}
 	if err := c.Get(ctx, key, lt); err != nil {
 		return nil, fmt.Errorf("get LoadTest %s: %w", key, err)
@@ -94,7 +94,7 @@ func (c *cluster) get(ctx context.Context, name string) (*v1alpha1.LoadTest, err
 }
 
 // readSaved reads the one LoadTest of a file, and its results if they are there.
-func (c *config) readSaved(file string) (*v1alpha1.LoadTest, archived, error) {
+func (c *config) readSaved(file string) (*v1beta1.LoadTest, archived, error) {
 	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
 		return nil, archived{}, err
@@ -115,7 +115,7 @@ func (c *config) readSaved(file string) (*v1alpha1.LoadTest, archived, error) {
 	if len(tests) > 1 {
 		return nil, archived{}, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tests[0].Object, lt); err != nil {
 		return nil, archived{}, fmt.Errorf("-f %s: %w", file, err)
 	}

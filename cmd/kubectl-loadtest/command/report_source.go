@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // source is where a report reads a LoadTest from.
@@ -38,7 +38,7 @@ func isFolder(path string) bool {
 }
 
 // saved is the LoadTest of a file, with the results of its steps.
-func (c *config) saved(from source, args []string) (*v1alpha1.LoadTest, archived, error) {
+func (c *config) saved(from source, args []string) (*v1beta1.LoadTest, archived, error) {
 	folder := isFolder(from.kept)
 	switch {
 	case from.kept == "":
@@ -55,7 +55,7 @@ func (c *config) saved(from source, args []string) (*v1alpha1.LoadTest, archived
 
 // latest is the run of a name that finished last, of those in a folder: it has
 // NAMESPACE/NAME/UID.json.gz, as the operator writes them.
-func (c *config) latest(folder, name string) (latest *v1alpha1.LoadTest, results archived, err error) {
+func (c *config) latest(folder, name string) (latest *v1beta1.LoadTest, results archived, err error) {
 	namespace := c.overrides.Context.Namespace
 	if namespace == "" {
 		if namespace, _, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.rules, &c.overrides).Namespace(); err != nil {

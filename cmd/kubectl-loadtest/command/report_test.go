@@ -14,7 +14,7 @@ func TestReportOfASavedLoadTest(t *testing.T) {
 	offline := &testUser{t: t, kubeconfig: "/nowhere"}
 	for _, form := range []string{"yaml", "json"} {
 		saved := p.run("report", "hello", "-o", form)
-		contains(t, form, saved.out, "LoadTest", "loadtest.dev/v1alpha1", "Failed")
+		contains(t, form, saved.out, "LoadTest", "loadtest.dev/v1beta1", "Failed")
 		if strings.Contains(saved.out, "managedFields") {
 			t.Errorf("the saved %s has managed fields:\n%s", form, saved.out)
 		}

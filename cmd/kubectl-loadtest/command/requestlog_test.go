@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -27,7 +27,7 @@ func vegetaCommand(t *testing.T) string {
 
 // twoSteps is a LoadTest of two workers.
 func twoSteps(url string) string {
-	return "apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: hello}\n" +
+	return "apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: hello}\n" +
 		"spec: {parallelism: 2, target: {url: " + url + "}, requests: [{name: create, http: {path: '/${seq}', method: POST, body: abc}, expect: {status: [200]}}]," +
 		" steps: [{name: users, users: 4, requestsPerUser: 5}, {name: rate, rate: 40, duration: 1s}]," +
 		" thresholds: [{metric: failureRate, max: 100%}]}\n"
@@ -42,7 +42,7 @@ func TestVegetaReadsTheResults(t *testing.T) {
 		before := asked.Load()
 		file := filepath.Join(t.TempDir(), "results")
 		got := alone(t.Context(), t, "run", "--local", "-f", test, "-o", "yaml", "--results", file, "--results-encoding", encoding)
-		lt := &v1alpha1.LoadTest{}
+		lt := &v1beta1.LoadTest{}
 		if err := yaml.UnmarshalStrict([]byte(got.out), lt); err != nil || len(lt.Status.Steps) != 2 {
 			t.Fatalf("%s: %v\n%s\n%s", encoding, err, got.out, got.err)
 		}

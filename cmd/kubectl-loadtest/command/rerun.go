@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // AnnotationRerunOf names, on a LoadTest that rerun made, the one whose spec it has.
@@ -57,7 +57,7 @@ func (c *config) rerun() *cobra.Command {
 }
 
 // again creates a LoadTest like the one of a name.
-func (c *cluster) again(ctx context.Context, of, name string) (*v1alpha1.LoadTest, error) {
+func (c *cluster) again(ctx context.Context, of, name string) (*v1beta1.LoadTest, error) {
 	old, err := c.get(ctx, of)
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (c *cluster) again(ctx context.Context, of, name string) (*v1alpha1.LoadTes
 }
 
 // copyOf is a LoadTest like another, which has not run. Without a name it is given one.
-func copyOf(old *v1alpha1.LoadTest, name string) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: *old.Spec.DeepCopy()}
+func copyOf(old *v1beta1.LoadTest, name string) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: *old.Spec.DeepCopy()}
 	lt.Namespace, lt.Name = old.Namespace, name
 	lt.Spec.Suspend, lt.Spec.Terminate = false, false
 	lt.Annotations = map[string]string{AnnotationRerunOf: old.Name}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -23,7 +23,7 @@ func TestRerunCreatesWhatArgoCDsActionDoes(t *testing.T) {
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		must.Succeed(t, err)
-		var both [2]v1alpha1.LoadTest
+		var both [2]v1beta1.LoadTest
 		for i, text := range bytes.SplitN(content, []byte("\n---\n"), 2) {
 			must.Succeed(t, yaml.UnmarshalStrict(text, &both[i]))
 		}

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // configMaps finds a ConfigMap of the LoadTest's namespace by its name.
 type configMaps func(name string) (*corev1.ConfigMap, error)
 
-func (c *cluster) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest) configMaps {
+func (c *cluster) resultsOf(ctx context.Context, lt *v1beta1.LoadTest) configMaps {
 	return func(name string) (*corev1.ConfigMap, error) {
 		results := &corev1.ConfigMap{}
 		return results, c.Get(ctx, client.ObjectKey{Namespace: lt.Namespace, Name: name}, results)
@@ -35,7 +35,7 @@ var errChanged = errors.New("it was changed after the run: its step.json.gz does
 
 // archived are the results of the steps that status.resultsRef names. What cannot be read
 // is said on the standard error, and left out.
-func (c *config) archived(lt *v1alpha1.LoadTest, find configMaps) archived {
+func (c *config) archived(lt *v1beta1.LoadTest, find configMaps) archived {
 	var all archived
 	for _, ref := range lt.Status.ResultsRef {
 		if ref.ConfigMap == "" {
@@ -54,7 +54,7 @@ func (c *config) archived(lt *v1alpha1.LoadTest, find configMaps) archived {
 	return all
 }
 
-func unpack(lt *v1alpha1.LoadTest, ref v1alpha1.ResultsRef, find configMaps) (*archive.Step, error) {
+func unpack(lt *v1beta1.LoadTest, ref v1beta1.ResultsRef, find configMaps) (*archive.Step, error) {
 	results, err := find(ref.ConfigMap)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func asYAML(t *testing.T, object *corev1.ConfigMap) string {
 func TestReportOfWhatWasKept(t *testing.T) {
 	p := &testUser{t: t, kubeconfig: "/nowhere"}
 	kept := func(namespace, uid, completed, verdict string) string {
-		lt := "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTest, metadata: {name: checkout, namespace: " + namespace + ", uid: " + uid + "}, " +
+		lt := "{apiVersion: loadtest.dev/v1beta1, kind: LoadTest, metadata: {name: checkout, namespace: " + namespace + ", uid: " + uid + "}, " +
 			"status: {verdict: " + verdict + ", completionTime: '" + completed + "', phase: Finished}}"
 		list := "{apiVersion: v1, kind: List, items: [" + lt + "]}"
 		var packed bytes.Buffer

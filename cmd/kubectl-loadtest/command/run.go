@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 )
 
@@ -135,7 +135,7 @@ func (c *config) runAll(ctx context.Context, o *runOptions) error {
 }
 
 // begin creates a LoadTest, or resumes the one that is there.
-func (c *config) begin(ctx context.Context, cluster *cluster, manifest manifest, o *runOptions) (*v1alpha1.LoadTest, error) {
+func (c *config) begin(ctx context.Context, cluster *cluster, manifest manifest, o *runOptions) (*v1beta1.LoadTest, error) {
 	if !o.resume {
 		return c.create(ctx, cluster, manifest, o.replace)
 	}
@@ -152,7 +152,7 @@ func (c *config) begin(ctx context.Context, cluster *cluster, manifest manifest,
 
 // create creates the LoadTest. It is not applied: a LoadTest runs once, and to
 // apply one that has run would show the old result as if it were new.
-func (c *config) create(ctx context.Context, cluster *cluster, manifest *unstructured.Unstructured, replace bool) (*v1alpha1.LoadTest, error) {
+func (c *config) create(ctx context.Context, cluster *cluster, manifest *unstructured.Unstructured, replace bool) (*v1beta1.LoadTest, error) {
 	if replace && manifest.GetName() != "" {
 		if err := c.remove(ctx, cluster, client.ObjectKeyFromObject(manifest)); err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func (c *config) create(ctx context.Context, cluster *cluster, manifest *unstruc
 	case err != nil:
 		return nil, fmt.Errorf("create LoadTest %s/%s: %w", manifest.GetNamespace(), displayName(manifest), err)
 	}
-	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{
+	return &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{
 		Namespace: manifest.GetNamespace(), Name: manifest.GetName(), UID: manifest.GetUID(),
 	}}, nil
 }
@@ -174,7 +174,7 @@ func (c *config) create(ctx context.Context, cluster *cluster, manifest *unstruc
 // remove deletes a finished LoadTest and waits until it is gone, and all that
 // belongs to it with it: the next one has a Job of the same name.
 func (c *config) remove(ctx context.Context, cluster *cluster, key client.ObjectKey) error {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	err := cluster.Get(ctx, key, lt)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -192,11 +192,11 @@ func (c *config) remove(ctx context.Context, cluster *cluster, key client.Object
 	return c.awaitGone(ctx, cluster, lt)
 }
 
-func (c *config) awaitGone(ctx context.Context, cluster *cluster, old *v1alpha1.LoadTest) error {
+func (c *config) awaitGone(ctx context.Context, cluster *cluster, old *v1beta1.LoadTest) error {
 	key, shown := client.ObjectKeyFromObject(old), c.display()
 	defer shown.Clear()
 	for {
-		lt := &v1alpha1.LoadTest{}
+		lt := &v1beta1.LoadTest{}
 		err := cluster.Get(ctx, key, lt)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && lt.UID != old.UID:

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -20,7 +20,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 	for verdict, code := range map[string]int{"Passed": 0, "Failed": 1, "Inconclusive": 2, "Canceled": 3, "Error": 4} {
 		t.Run(verdict, func(t *testing.T) {
 			p := newTestUser(t)
-			p.operator(func(*v1alpha1.LoadTest) []string { return []string{starting, running, finished(verdict)} })
+			p.operator(func(*v1beta1.LoadTest) []string { return []string{starting, running, finished(verdict)} })
 			got := p.run("run", "-f", p.file(manifest("hello")))
 			if got.code != code {
 				t.Errorf("exit code %d, want %d; standard error:\n%s", got.code, code, got.err)
@@ -37,7 +37,7 @@ func TestRunEndsWithTheVerdict(t *testing.T) {
 func TestRunOnATerminal(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{running} })
 	stderr := &screen{size: func() (int, int) { return 100, 30 }, await: "Running", then: func() {
 		// Only what was seen to run finishes.
 		if err := setStatus(t.Context(), p.client, p.get("hello"), finished("Passed")); err != nil {
@@ -62,7 +62,7 @@ func TestRunSequence(t *testing.T) {
 	p := newTestUser(t)
 	var mu sync.Mutex
 	var order []string
-	p.operator(func(lt *v1alpha1.LoadTest) []string {
+	p.operator(func(lt *v1beta1.LoadTest) []string {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, before := range order {
@@ -86,7 +86,7 @@ func TestRunSequence(t *testing.T) {
 func TestRunGenerateName(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{finished("Passed")} })
 	path := p.file(strings.Replace(manifest("x"), "{name: x}", "{generateName: nightly-}", 1))
 	for range 2 {
 		got := p.run("run", "--replace", "-f", path)
@@ -95,7 +95,7 @@ func TestRunGenerateName(t *testing.T) {
 		}
 		contains(t, "the report", got.out, p.namespace+"/nightly-")
 	}
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	must.Succeed(t, p.client.List(t.Context(), &list))
 	n := 0
 	for _, lt := range list.Items {
@@ -126,7 +126,7 @@ func TestRunReplace(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
 	old := p.create(finished("Failed"))
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{finished("Passed")} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{finished("Passed")} })
 	got := p.run("run", "--replace", "-f", p.file(manifest("hello")))
 	if got.code != 0 {
 		t.Errorf("exit code %d, want that of the new run, 0; standard error:\n%s", got.code, got.err)
@@ -197,7 +197,7 @@ func TestRunRefused(t *testing.T) {
 			contains(t, "the error", got.err, test.want...)
 		})
 	}
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	must.Succeed(t, p.client.List(t.Context(), &list))
 	for _, lt := range list.Items {
 		if lt.Namespace == p.namespace {
@@ -209,7 +209,7 @@ func TestRunRefused(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	p.operator(func(*v1alpha1.LoadTest) []string { return []string{running} })
+	p.operator(func(*v1beta1.LoadTest) []string { return []string{running} })
 	ctx, interrupt := context.WithCancel(t.Context())
 	got := p.execute(ctx, &screen{await: "hello  ", then: interrupt}, "", "run", "-f", p.file(manifest("hello")))
 	if got.code != 130 || got.out != "" {

@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 )
 
 // review is what the cluster has against a LoadTest that is not there yet. What the user
 // may not read is not asked for.
-func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured, spec *v1alpha1.LoadTestSpec) ([]admission.Problem, error) {
+func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured, spec *v1beta1.LoadTestSpec) ([]admission.Problem, error) {
 	var problems []admission.Problem
 	err := c.Create(ctx, object.DeepCopy(), client.DryRunAll, client.FieldOwner(fieldManager), client.FieldValidation(metav1.FieldValidationStrict))
 	switch {
@@ -46,7 +46,7 @@ func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured,
 }
 
 // reviewService is about the Service that is the target.
-func (c *cluster) reviewService(ctx context.Context, namespace string, spec *v1alpha1.LoadTestSpec) (*admission.Problem, error) {
+func (c *cluster) reviewService(ctx context.Context, namespace string, spec *v1beta1.LoadTestSpec) (*admission.Problem, error) {
 	target := spec.Target.Service
 	if target == nil {
 		return nil, nil

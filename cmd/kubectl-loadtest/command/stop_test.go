@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	configv1 "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -169,7 +169,7 @@ func TestStopFallsBackToTerminate(t *testing.T) {
 	p.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: tests}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: tests},
 		subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: tenant}]}`)
 	apiserver.AwaitAccess(t, apiserver.Client(t), authorizationv1.SubjectAccessReviewSpec{User: "tenant", ResourceAttributes: &authorizationv1.ResourceAttributes{
-		Namespace: p.namespace, Group: v1alpha1.GroupVersion.Group, Resource: "loadtests", Verb: "patch",
+		Namespace: p.namespace, Group: v1beta1.GroupVersion.Group, Resource: "loadtests", Verb: "patch",
 	}})
 	p.create(begun)
 	p.createNamed("waits", `{phase: Suspended}`)
@@ -180,7 +180,7 @@ func TestStopFallsBackToTerminate(t *testing.T) {
 	}
 	contains(t, "the output", got.err, "The switch cannot be set: ", "is ended by spec.terminate instead; others can begin.", "/hello has not ended", "/waits has not ended")
 	for name, want := range map[string]bool{"hello": true, "waits": true, "over": false} {
-		if lt := p.get(name); lt.Spec.Terminate != want || name == "over" && lt.Status.Verdict != v1alpha1.VerdictPassed {
+		if lt := p.get(name); lt.Spec.Terminate != want || name == "over" && lt.Status.Verdict != v1beta1.VerdictPassed {
 			t.Errorf("%s: terminated %t, want %t", name, lt.Spec.Terminate, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/serve"
 	"github.com/loadtest-dev/loadtest-operator/config/samples"
@@ -85,7 +85,7 @@ func (c *config) writePage(o outcome, file string) error {
 }
 
 // sentence is the verdict in a line, and why.
-func sentence(lt *v1alpha1.LoadTest) string {
+func sentence(lt *v1beta1.LoadTest) string {
 	line := "try: " + strings.ToUpper(string(lt.Status.Verdict))
 	if why := report.Judgement(&lt.Status); why != "" {
 		return line + ": " + why

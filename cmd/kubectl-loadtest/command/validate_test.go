@@ -12,7 +12,7 @@ import (
 )
 
 // testHead is the beginning of a LoadTest, whose spec follows line by line.
-const testHead = `apiVersion: loadtest.dev/v1alpha1
+const testHead = `apiVersion: loadtest.dev/v1beta1
 kind: LoadTest
 metadata: {name: hello}
 spec:
@@ -122,8 +122,8 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			[]string{"a.yaml:3: LoadTest *: metadata.name: must be set, or metadata.generateName"},
 		},
 		"another version of the API": {
-			strings.Replace(testHead, "v1alpha1", "v2", 1) + goodSpec,
-			[]string{"a.yaml:1: LoadTest hello: apiVersion: loadtest.dev/v2 is unknown here; it must be loadtest.dev/v1alpha1"},
+			strings.Replace(testHead, "v1beta1", "v2", 1) + goodSpec,
+			[]string{"a.yaml:1: LoadTest hello: apiVersion: loadtest.dev/v2 is unknown here; it must be loadtest.dev/v1beta1"},
 		},
 		"a key that a ConfigMap of the file lacks": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: id}\n---\n" + testHead + goodSpec +

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/display"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
@@ -34,7 +34,7 @@ func (c *config) watch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: args[0]}}
+			lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.namespace, Name: args[0]}}
 			if resume {
 				if lt, err = cluster.resume(ctx, lt.Name); err != nil {
 					return err
@@ -70,7 +70,7 @@ func (c *config) display() display.Display {
 
 // followAndReport follows a LoadTest and prints its report; the code is that of
 // its verdict.
-func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1alpha1.LoadTest) (int, error) {
+func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1beta1.LoadTest) (int, error) {
 	f := &follower{WithWatch: cluster.WithWatch, display: c.display(), latest: lt, retry: retry}
 	finished, err := f.follow(ctx)
 	switch {
@@ -88,7 +88,7 @@ func (c *config) followAndReport(ctx context.Context, cluster *cluster, lt *v1al
 }
 
 // followToExit is followAndReport for a command that is about one LoadTest.
-func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1alpha1.LoadTest) error {
+func (c *config) followToExit(ctx context.Context, cluster *cluster, lt *v1beta1.LoadTest) error {
 	code, err := c.followAndReport(ctx, cluster, lt)
 	if err != nil {
 		return err

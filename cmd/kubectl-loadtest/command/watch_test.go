@@ -142,7 +142,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{[]string{"--help"}, []string{"kubectl loadtest", "run ", "watch ", "report ", "version "}},
 		{[]string{"run", "--help"}, []string{"1    Failed", "2    Inconclusive", "3    Canceled", "4    Error", "--replace", "-n, --namespace", "--context"}},
 		{[]string{"watch", "--help"}, []string{"1    Failed", "130"}},
-		{[]string{"version"}, []string{"kubectl-loadtest dev, API loadtest.dev/v1alpha1"}},
+		{[]string{"version"}, []string{"kubectl-loadtest dev, API loadtest.dev/v1beta1"}},
 	} {
 		got := p.run(test.args...)
 		if got.code != 0 || got.err != "" {

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
@@ -17,7 +17,7 @@ import (
 
 // Comparison is of two finished LoadTests or more.
 type Comparison struct {
-	tests []*v1alpha1.LoadTest
+	tests []*v1beta1.LoadTest
 	// names tell the tests apart.
 	names []string
 	// columns are the steps of all tests, each once.
@@ -27,13 +27,13 @@ type Comparison struct {
 }
 
 // New compares tests, the first of which is what the others are compared with.
-func New(tests []*v1alpha1.LoadTest) (*Comparison, error) {
+func New(tests []*v1beta1.LoadTest) (*Comparison, error) {
 	if len(tests) < 2 {
 		return nil, errors.New("give at least two LoadTests; the others are compared with the first")
 	}
 	c := &Comparison{tests: tests, names: names(tests)}
 	for i, lt := range tests {
-		if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished) {
+		if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished) {
 			return nil, fmt.Errorf("LoadTest %s has not finished", c.names[i])
 		}
 		for _, rung := range rungs.Of(lt.Status.Steps) {
@@ -54,7 +54,7 @@ func New(tests []*v1alpha1.LoadTest) (*Comparison, error) {
 }
 
 // names are those of the tests, numbered where two have the same, as files may.
-func names(tests []*v1alpha1.LoadTest) []string {
+func names(tests []*v1beta1.LoadTest) []string {
 	var list []string
 	for _, lt := range tests {
 		name := lt.Name

@@ -8,38 +8,38 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // step is one whose median response time is that many milliseconds.
-func step(name string, rung, repetition, users int32, millis float64) v1alpha1.StepStatus {
+func step(name string, rung, repetition, users int32, millis float64) v1beta1.StepStatus {
 	at := func(factor float64) *metav1.Duration {
 		return &metav1.Duration{Duration: time.Duration(millis * factor * float64(time.Millisecond))}
 	}
-	s := v1alpha1.StepStatus{
-		Name: name, Rung: rung, Repetition: repetition, State: v1alpha1.StepComplete, WorkersReporting: 1,
-		Load:   v1alpha1.StepLoad{Users: users},
-		Result: &v1alpha1.StepResult{Due: 1000, Goodput: "998.0", ResponseTime: &v1alpha1.Latency{P50: at(1), P95: at(2), P99: at(3)}},
+	s := v1beta1.StepStatus{
+		Name: name, Rung: rung, Repetition: repetition, State: v1beta1.StepComplete, WorkersReporting: 1,
+		Load:   v1beta1.StepLoad{Users: users},
+		Result: &v1beta1.StepResult{Due: 1000, Goodput: "998.0", ResponseTime: &v1beta1.Latency{P50: at(1), P95: at(2), P99: at(3)}},
 	}
 	s.Result.Sent, s.Result.Failed = 1000, 2
 	return s
 }
 
-func finished(name string, steps ...v1alpha1.StepStatus) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	lt.Status = v1alpha1.LoadTestStatus{
-		Verdict: v1alpha1.VerdictPassed, TargetURL: "http://shop:80", Workers: v1alpha1.WorkerCounts{Desired: 1}, Steps: steps,
-		Requests:   []v1alpha1.RequestStatus{{Name: "buy", Type: "Write"}},
-		Conditions: []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}},
+func finished(name string, steps ...v1beta1.StepStatus) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	lt.Status = v1beta1.LoadTestStatus{
+		Verdict: v1beta1.VerdictPassed, TargetURL: "http://shop:80", Workers: v1beta1.WorkerCounts{Desired: 1}, Steps: steps,
+		Requests:   []v1beta1.RequestStatus{{Name: "buy", Type: "Write"}},
+		Conditions: []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}},
 	}
 	return lt
 }
 
 // thrice is a run of two rungs with three repetitions.
-func thrice(name string, low, high float64) *v1alpha1.LoadTest {
+func thrice(name string, low, high float64) *v1beta1.LoadTest {
 	return finished(name,
 		step("100", 1, 1, 100, low), step("1000", 2, 1, 1000, high),
 		step("100 (2)", 1, 2, 100, low+1), step("1000 (2)", 2, 2, 1000, high-0.5),
@@ -48,27 +48,27 @@ func thrice(name string, low, high float64) *v1alpha1.LoadTest {
 
 func TestPages(t *testing.T) {
 	other := thrice("v5", 30, 150)
-	other.Status.Verdict, other.Status.Workers.Desired, other.Status.TargetURL = v1alpha1.VerdictInconclusive, 2, "http://shop-v5:80"
+	other.Status.Verdict, other.Status.Workers.Desired, other.Status.TargetURL = v1beta1.VerdictInconclusive, 2, "http://shop-v5:80"
 	other.Status.Requests[0].Name = "sell"
 	for i := range other.Status.Steps {
 		other.Status.Steps[i].WorkersReporting = 2
 	}
-	other.Status.Steps[5].State = v1alpha1.StepCut
-	other.Status.Steps[3].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true}
-	mixed := func(name string, buy, look float64) *v1alpha1.LoadTest {
+	other.Status.Steps[5].State = v1beta1.StepCut
+	other.Status.Steps[3].Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true}
+	mixed := func(name string, buy, look float64) *v1beta1.LoadTest {
 		lt := thrice(name, 40, 100)
-		lt.Status.Requests = append(lt.Status.Requests, v1alpha1.RequestStatus{Name: "look", Type: "Read"})
+		lt.Status.Requests = append(lt.Status.Requests, v1beta1.RequestStatus{Name: "look", Type: "Read"})
 		for i := range lt.Status.Steps {
 			s := &lt.Status.Steps[i]
 			for request, millis := range map[string]float64{"buy": buy, "look": look} {
 				part := step("", 0, 0, 0, millis+float64(i)/10).Result
-				s.Result.Requests = append(s.Result.Requests, v1alpha1.RequestResult{Name: request, PartResult: v1alpha1.PartResult{Counts: part.Counts, ResponseTime: part.ResponseTime}})
+				s.Result.Requests = append(s.Result.Requests, v1beta1.RequestResult{Name: request, PartResult: v1beta1.PartResult{Counts: part.Counts, ResponseTime: part.ResponseTime}})
 			}
 		}
 		return lt
 	}
 	more := finished("v4", step("100", 1, 0, 100, 35), step("5000", 2, 0, 5000, 900))
-	for name, tests := range map[string][]*v1alpha1.LoadTest{
+	for name, tests := range map[string][]*v1beta1.LoadTest{
 		"repetitions": {thrice("v3", 40, 100), thrice("v4", 50, 100)},
 		"once":        {finished("v3", step("100", 1, 0, 100, 40)), finished("v3", step("100", 3, 0, 100, 44))},
 		"requests":    {mixed("v3", 40, 20), mixed("v4", 40, 60)},
@@ -86,7 +86,7 @@ func TestPages(t *testing.T) {
 func TestWhatCannotBeCompared(t *testing.T) {
 	running := finished("v4")
 	running.Status.Conditions = nil
-	for want, tests := range map[string][]*v1alpha1.LoadTest{
+	for want, tests := range map[string][]*v1beta1.LoadTest{
 		"at least two LoadTests":       {finished("v3")},
 		"LoadTest v4 has not finished": {finished("v3"), running},
 	} {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 )
 
@@ -13,7 +13,7 @@ func (c *Comparison) warnings() []string {
 	var list []string
 	first := c.tests[0]
 	for i, lt := range c.tests {
-		if v := lt.Status.Verdict; v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed {
+		if v := lt.Status.Verdict; v != v1beta1.VerdictPassed && v != v1beta1.VerdictFailed {
 			list = append(list, fmt.Sprintf("The verdict of %s is %s: its figures may not describe its target.", c.names[i], v))
 		}
 		if i > 0 {
@@ -27,7 +27,7 @@ func (c *Comparison) warnings() []string {
 }
 
 // differs is what a test sent otherwise than the first.
-func (c *Comparison) differs(i int, first, lt *v1alpha1.LoadTest) []string {
+func (c *Comparison) differs(i int, first, lt *v1beta1.LoadTest) []string {
 	var list []string
 	if a, b := first.Status.TargetURL, lt.Status.TargetURL; a != b {
 		list = append(list, fmt.Sprintf("The targets differ: %s sent to %s, %s to %s.", c.names[0], a, c.names[i], b))
@@ -43,11 +43,11 @@ func (c *Comparison) differs(i int, first, lt *v1alpha1.LoadTest) []string {
 
 // weighted is a request and its weight.
 type weighted struct {
-	v1alpha1.RequestStatus
+	v1beta1.RequestStatus
 	weight int32
 }
 
-func weights(lt *v1alpha1.LoadTest) []weighted {
+func weights(lt *v1beta1.LoadTest) []weighted {
 	var list []weighted
 	for i, request := range lt.Status.Requests {
 		w := weighted{request, 1}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -28,7 +28,7 @@ var rules = func() *admission.Admission {
 }()
 
 // accepted writes a draft, and reads it as the API server would.
-func accepted(t *testing.T, d *draft.Draft, err error) (*v1alpha1.LoadTest, string) {
+func accepted(t *testing.T, d *draft.Draft, err error) (*v1beta1.LoadTest, string) {
 	t.Helper()
 	must.Succeed(t, err)
 	data, err := d.Manifest()
@@ -98,15 +98,15 @@ func TestFromCurl(t *testing.T) {
 func TestCurlFlags(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args []string
-		want v1alpha1.Request
+		want v1beta1.Request
 	}{
-		"no scheme":  {[]string{"localhost:8080"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}},
-		"joined":     {[]string{"-sSXPUT", "http://a/b", "-da=1", "-d", "b=2"}, v1alpha1.Request{Name: "b", HTTP: &v1alpha1.HTTPRequest{Method: "PUT", Path: "/b", Body: "a=1&b=2"}}},
-		"get":        {[]string{"-G", "http://a/b?c=3", "--data-urlencode", "a=1 2"}, v1alpha1.Request{Name: "b", HTTP: &v1alpha1.HTTPRequest{Path: "/b?c=3&a=1+2"}}},
-		"head":       {[]string{"-I", "http://a/"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Method: "HEAD", Path: "/"}}},
-		"json":       {[]string{"http://a/", "--json", "{}"}, v1alpha1.Request{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/", Body: "{}"}}},
-		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/$$x?y=$${z}"}}},
-		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}},
+		"no scheme":  {[]string{"localhost:8080"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}},
+		"joined":     {[]string{"-sSXPUT", "http://a/b", "-da=1", "-d", "b=2"}, v1beta1.Request{Name: "b", HTTP: &v1beta1.HTTPRequest{Method: "PUT", Path: "/b", Body: "a=1&b=2"}}},
+		"get":        {[]string{"-G", "http://a/b?c=3", "--data-urlencode", "a=1 2"}, v1beta1.Request{Name: "b", HTTP: &v1beta1.HTTPRequest{Path: "/b?c=3&a=1+2"}}},
+		"head":       {[]string{"-I", "http://a/"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Method: "HEAD", Path: "/"}}},
+		"json":       {[]string{"http://a/", "--json", "{}"}, v1beta1.Request{Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/", Body: "{}"}}},
+		"dollar":     {[]string{"http://a/$x?y=${z}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/$$x?y=$${z}"}}},
+		"after dash": {[]string{"--url", "http://a/", "--compressed", "-L", "-k", "-m", "5", "-o", "/dev/null", "-w", "%{http_code}"}, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := draft.FromCurl(tt.args)

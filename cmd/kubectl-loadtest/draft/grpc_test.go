@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/draft"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -55,7 +55,7 @@ func servicesOf(t *testing.T, file *descriptorpb.FileDescriptorProto) (list []pr
 
 // fromGRPC makes a draft of a file, checks that a worker can encode all of its messages, and
 // returns it as the API has it.
-func fromGRPC(t *testing.T, file *descriptorpb.FileDescriptorProto) (*v1alpha1.LoadTest, string) {
+func fromGRPC(t *testing.T, file *descriptorpb.FileDescriptorProto) (*v1beta1.LoadTest, string) {
 	t.Helper()
 	d, err := draft.FromGRPC(servicesOf(t, file))
 	must.Succeed(t, err)
@@ -78,7 +78,7 @@ func fromGRPC(t *testing.T, file *descriptorpb.FileDescriptorProto) (*v1alpha1.L
 	return lt, manifest
 }
 
-func messagesOf(c *v1alpha1.Call) (list []string) {
+func messagesOf(c *v1beta1.Call) (list []string) {
 	if c.Message != nil {
 		list = append(list, string(c.Message.Raw))
 	}
@@ -114,7 +114,7 @@ func TestFromGRPC(t *testing.T) {
 	}
 	same.As(t, "requests", want, got)
 	spec := lt.Spec
-	if spec.Target.Protocol != v1alpha1.ProtocolHTTP2 || spec.Target.GRPC != nil || spec.Target.URL != "http://shop:9090" || len(spec.Target.Headers) != 1 {
+	if spec.Target.Protocol != v1beta1.ProtocolHTTP2 || spec.Target.GRPC != nil || spec.Target.URL != "http://shop:9090" || len(spec.Target.Headers) != 1 {
 		t.Errorf("target %+v", spec.Target)
 	}
 	if len(spec.Preflight) != 1 || spec.Preflight[0].GRPCHealth == nil {

@@ -37,7 +37,7 @@ func (d *Draft) object(spec *yaml.Node) *yaml.Node {
 		)
 	}
 	return object(
-		field("apiVersion", text("loadtest.dev/v1alpha1")),
+		field("apiVersion", text("loadtest.dev/v1beta1")),
 		field("kind", text(kind)),
 		field("metadata", object(field("name", text(d.Name)))),
 		field("spec", spec),

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -51,7 +51,7 @@ func isFile(f protoreflect.FieldDescriptor) bool {
 }
 
 // stored is a status as the API server would return it, which has less precise times.
-func stored(s v1alpha1.LoadTestStatus) (read v1alpha1.LoadTestStatus, err error) {
+func stored(s v1beta1.LoadTestStatus) (read v1beta1.LoadTestStatus, err error) {
 	raw, err := json.Marshal(s)
 	if err != nil {
 		return read, err

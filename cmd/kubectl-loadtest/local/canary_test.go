@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -86,7 +86,7 @@ func textsOfRun(t *testing.T, target, fields string, deadline int64) map[string]
 	c.Command = append([]string{"/bin/sh", "-c", `"$@" 2>&1 | tee "$0" >&2`, logs}, c.Command...)
 	got, err := local.Run(t.Context(), lt, c)
 	must.Succeed(t, err)
-	if got.Status.Verdict == v1alpha1.VerdictPassed {
+	if got.Status.Verdict == v1beta1.VerdictPassed {
 		t.Error("the run passed, and was to go wrong")
 	}
 	texts := local.Reports(t, got)

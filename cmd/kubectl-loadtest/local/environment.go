@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 )
@@ -38,7 +38,7 @@ type environment struct {
 }
 
 // newEnvironment starts the coordinator.
-func newEnvironment(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (_ *environment, err error) {
+func newEnvironment(ctx context.Context, lt *v1beta1.LoadTest, c Config) (_ *environment, err error) {
 	folder, err := os.MkdirTemp("", "loadtest-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the workers' files: %w", err)

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
@@ -142,7 +142,7 @@ func TestCallsBeforeTheLoadAndInJourneys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verified := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.ConditionTargetVerified)
+	verified := meta.FindStatusCondition(got.Status.Conditions, v1beta1.ConditionTargetVerified)
 	if want := "grpcHealth is SERVING; grpc.testing.TestService/UnaryCall has .username lua."; verified == nil || verified.Message != want {
 		t.Errorf("TargetVerified is %v, want %q", verified, want)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -136,7 +136,7 @@ func TestSearchFindsKnownKnees(t *testing.T) {
 					}
 					again := k.run(t, url, "steps: [{"+fmt.Sprintf(k.load, found.Status.Search.Low)+", duration: 60s}]")
 					fmt.Printf("held: %s: %s for 60 s: %s: %s\n", name, found.Status.Search.Low, again.Status.Verdict, again.Status.Thresholds[0].Message)
-					if again.Status.Verdict == v1alpha1.VerdictPassed && (again.Status.MaxSustainedUsers != nil || again.Status.MaxSustainedRate != "") {
+					if again.Status.Verdict == v1beta1.VerdictPassed && (again.Status.MaxSustainedUsers != nil || again.Status.MaxSustainedRate != "") {
 						kept.Add(1)
 					}
 				})
@@ -151,7 +151,7 @@ func TestSearchFindsKnownKnees(t *testing.T) {
 }
 
 // run runs a LoadTest with that load.
-func (k knee) run(t *testing.T, url, load string) *v1alpha1.LoadTest {
+func (k knee) run(t *testing.T, url, load string) *v1beta1.LoadTest {
 	t.Helper()
 	spec := fmt.Sprintf("{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], thresholds: [{metric: p90, max: %v}], %s}", k.service+tolerance, load)
 	c := config(t)
@@ -162,7 +162,7 @@ func (k knee) run(t *testing.T, url, load string) *v1alpha1.LoadTest {
 }
 
 // holds compares what was found with the truth: both intervals overlap.
-func (k knee) holds(t *testing.T, name string, target *places, found *v1alpha1.LoadTest) bool {
+func (k knee) holds(t *testing.T, name string, target *places, found *v1beta1.LoadTest) bool {
 	t.Helper()
 	s, status := found.Status.Search, &found.Status
 	if s == nil {
@@ -173,7 +173,7 @@ func (k knee) holds(t *testing.T, name string, target *places, found *v1alpha1.L
 		late = "; the target answered later than its law, since the machine was busy"
 	}
 	fmt.Printf("knee: %s: truth %.1f to %.1f, found %s to %s in %d steps, %s, %s%s\n", name, k.knee, k.most, s.Low, s.High, len(status.Steps), s.State, status.Verdict, late)
-	return s.State == v1alpha1.SearchFound && status.Verdict == v1alpha1.VerdictPassed && bound(t, s.Low) <= k.most && k.knee <= bound(t, s.High)
+	return s.State == v1beta1.SearchFound && status.Verdict == v1beta1.VerdictPassed && bound(t, s.Low) <= k.most && k.knee <= bound(t, s.High)
 }
 
 // bound is an end of the interval.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Of a mix of four endpoints, two of which refuse everything, each form of the report names
@@ -34,7 +34,7 @@ func TestReportsNameTheEndpointsThatFail(t *testing.T) {
 	simulate(t, spec, target, func(t *testing.T, s *simulation) {
 		got := s.finished()
 		r := got.Status.Steps[0].Result
-		if got.Status.Verdict != v1alpha1.VerdictFailed || r.Sent != 100 || len(r.Requests) != 4 {
+		if got.Status.Verdict != v1beta1.VerdictFailed || r.Sent != 100 || len(r.Requests) != 4 {
 			t.Fatalf("verdict %s, %d sent, results of %d requests; want Failed, 100, 4; %v", got.Status.Verdict, r.Sent, len(r.Requests), got.Status.Conditions)
 		}
 		for i, failed := range []bool{false, true, true, false} {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -80,7 +80,7 @@ func readSecret(o *unstructured.Unstructured, data map[string][]byte) error {
 }
 
 // ConfigMapKey returns the value of a key of a ConfigMap that a LoadTest of a namespace names.
-func (s *Objects) ConfigMapKey(namespace string, key v1alpha1.KeyReference) (value []byte, found bool) {
+func (s *Objects) ConfigMapKey(namespace string, key v1beta1.KeyReference) (value []byte, found bool) {
 	return s.find(namespace, plan.File{Name: string(key.Name), Key: key.Key})
 }
 
@@ -98,7 +98,7 @@ func (s *Objects) find(namespace string, f plan.File) (value []byte, found bool)
 }
 
 // missing is an error for the files that a LoadTest names and nothing has.
-func (s *Objects) missing(lt *v1alpha1.LoadTest) error {
+func (s *Objects) missing(lt *v1beta1.LoadTest) error {
 	var errs []error
 	for _, f := range plan.Files(&lt.Spec) {
 		if _, found := s.find(lt.Namespace, f); !found {
@@ -123,7 +123,7 @@ type File struct{ plan.File }
 func (f File) Kind() string { return kind(f.File) }
 
 // Files are those that a spec names.
-func Files(spec *v1alpha1.LoadTestSpec) []File {
+func Files(spec *v1beta1.LoadTestSpec) []File {
 	var list []File
 	for _, f := range plan.Files(spec) {
 		list = append(list, File{f})
@@ -133,7 +133,7 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 
 // write puts the files that a LoadTest names where its workers look for them, as a
 // kubelet does: those and no others.
-func (s *Objects) write(folder string, lt *v1alpha1.LoadTest) error {
+func (s *Objects) write(folder string, lt *v1beta1.LoadTest) error {
 	const private, privateFolder fs.FileMode = 0o600, 0o700
 	for _, f := range plan.Files(&lt.Spec) {
 		path := filepath.Join(folder, plan.FileDir, f.Path())
@@ -150,7 +150,7 @@ func (s *Objects) write(folder string, lt *v1alpha1.LoadTest) error {
 
 // MissingKeys says which keys a LoadTest names that a ConfigMap or Secret lacks. Those
 // that are not among the objects at all are not known here.
-func (s *Objects) MissingKeys(lt *v1alpha1.LoadTest) (sentences []string) {
+func (s *Objects) MissingKeys(lt *v1beta1.LoadTest) (sentences []string) {
 	for _, f := range plan.Files(&lt.Spec) {
 		if _, found := s.find(lt.Namespace, f); !found && s.has(lt.Namespace, f) {
 			sentences = append(sentences, fmt.Sprintf("%s %s has no key %s, which the LoadTest names", kind(f), f.Name, f.Key))

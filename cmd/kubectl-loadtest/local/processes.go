@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
@@ -116,7 +116,7 @@ func (p *processes) observe(workers []exchange.Worker) lifecycle.JobState {
 		seen := &workers[w.person.Worker]
 		seen.Pod = exchange.PodRunning
 		if w.over {
-			seen.Pod, seen.PodReason, seen.PodMessage = exchange.PodEnded, v1alpha1.ReasonWorkerLost, w.why
+			seen.Pod, seen.PodReason, seen.PodMessage = exchange.PodEnded, v1beta1.ReasonWorkerLost, w.why
 		} else {
 			state = lifecycle.JobPresent
 		}

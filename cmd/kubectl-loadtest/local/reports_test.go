@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
@@ -14,7 +14,7 @@ import (
 )
 
 // Reports are the status of a run, and all reports of it.
-func Reports(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
+func Reports(t *testing.T, lt *v1beta1.LoadTest) map[string]string {
 	t.Helper()
 	status, err := yaml.Marshal(lt.Status)
 	must.Succeed(t, err)

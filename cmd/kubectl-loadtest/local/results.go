@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 )
 
@@ -48,7 +48,7 @@ func (r *run) writeResults() (err error) {
 }
 
 // loggedSteps are the steps that were measured.
-func loggedSteps(lt *v1alpha1.LoadTest) []requestlog.Step {
+func loggedSteps(lt *v1beta1.LoadTest) []requestlog.Step {
 	var list []requestlog.Step
 	for i := range lt.Status.Steps {
 		step := &lt.Status.Steps[i]
@@ -56,7 +56,7 @@ func loggedSteps(lt *v1alpha1.LoadTest) []requestlog.Step {
 			continue
 		}
 		url := lt.Status.TargetURL
-		if step.Side == v1alpha1.SideControl && lt.Status.Versus != nil {
+		if step.Side == v1beta1.SideControl && lt.Status.Versus != nil {
 			url = lt.Status.Versus.TargetURL
 		}
 		list = append(list, requestlog.Step{Index: int32(i), Name: step.Name, URL: url, Sent: step.Result.Sent, Start: step.StartTime.Time})

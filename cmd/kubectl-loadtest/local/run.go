@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -30,7 +30,7 @@ type Config struct {
 	// Command starts a worker: a program that calls Worker.
 	Command []string
 	// Show is called with the LoadTest again and again, at least each refresh.
-	Show func(*v1alpha1.LoadTest)
+	Show func(*v1beta1.LoadTest)
 	// Say is called with what workers said last, if the run could not be carried out.
 	Say func(string)
 	// Keep is called with the results of a step beyond its summary, when it ends.
@@ -51,7 +51,7 @@ const (
 
 // Run carries a LoadTest, which has been admitted and whose target is no Service, to its
 // end, and returns it. When ctx ends, it gives up at once.
-func Run(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (*v1alpha1.LoadTest, error) {
+func Run(ctx context.Context, lt *v1beta1.LoadTest, c Config) (*v1beta1.LoadTest, error) {
 	if err := Check(lt, c.Files); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (*v1alpha1.LoadTe
 	}
 	r := &run{Config: c, test: lt.DeepCopy(), clock: clock.RealClock{}, environment: e}
 	err = r.untilFinished(ctx)
-	if r.test.Status.Verdict == v1alpha1.VerdictError {
+	if r.test.Status.Verdict == v1beta1.VerdictError {
 		e.processes.quote(c.Say)
 	}
 	return r.test, errors.Join(err, e.close(err == nil, func() error { return r.writeResults() }))
@@ -71,7 +71,7 @@ func Run(ctx context.Context, lt *v1alpha1.LoadTest, c Config) (*v1alpha1.LoadTe
 type run struct {
 	Config
 	*environment
-	test  *v1alpha1.LoadTest
+	test  *v1beta1.LoadTest
 	clock clock.PassiveClock
 	// assignments are made from the plan in status, and anew when a search has appended
 	// steps to it; planned is how many it had.
@@ -87,7 +87,7 @@ func (r *run) untilFinished(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		r.Show(r.test)
-		finished := meta.IsStatusConditionTrue(r.test.Status.Conditions, v1alpha1.ConditionFinished)
+		finished := meta.IsStatusConditionTrue(r.test.Status.Conditions, v1beta1.ConditionFinished)
 		changed, wake, err := r.pass()
 		if err != nil || finished {
 			return err

@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/certs"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
@@ -76,9 +76,9 @@ func newTarget(t *testing.T, key func(*http.Request) string) *target {
 }
 
 // loadTest reads a spec; TARGET in it is the target's URL.
-func loadTest(t *testing.T, target, spec string) *v1alpha1.LoadTest {
+func loadTest(t *testing.T, target, spec string) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict([]byte("spec: "+strings.ReplaceAll(spec, "TARGET", target)), lt))
 	lt.Namespace, lt.Name, lt.UID, lt.Generation = "local", "test", "a-uid", 1
 	seconds := int64(300)
@@ -94,7 +94,7 @@ func config(t *testing.T) local.Config {
 	machine.Store(&meter)
 	return local.Config{
 		Files: &local.Objects{}, Command: []string{program, asWorker},
-		Show: func(*v1alpha1.LoadTest) {}, Say: func(s string) { t.Log(s) },
+		Show: func(*v1beta1.LoadTest) {}, Say: func(s string) { t.Log(s) },
 	}
 }
 
@@ -108,9 +108,9 @@ var excuses pressure.Excuses
 
 // passes checks that a run has passed, or was hindered on a machine that says itself that it
 // was busy.
-func passes(t *testing.T, lt *v1alpha1.LoadTest) {
+func passes(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
-	if lt.Status.Verdict == v1alpha1.VerdictPassed {
+	if lt.Status.Verdict == v1beta1.VerdictPassed {
 		excuses.Right()
 		return
 	}
@@ -139,7 +139,7 @@ func TestTerminateKeepsWhatWasMeasured(t *testing.T) {
 	end, c := make(chan struct{}), config(t)
 	c.Terminate = end
 	var once sync.Once
-	c.Show = func(lt *v1alpha1.LoadTest) {
+	c.Show = func(lt *v1beta1.LoadTest) {
 		if steps := lt.Status.Steps; len(steps) > 0 && steps[0].Result != nil && steps[0].Result.Sent > 0 {
 			once.Do(func() { close(end) })
 		}
@@ -148,7 +148,7 @@ func TestTerminateKeepsWhatWasMeasured(t *testing.T) {
 	got, err := local.Run(t.Context(), lt, c)
 	must.Succeed(t, err)
 	step := got.Status.Steps[0]
-	if got.Status.Verdict != v1alpha1.VerdictCanceled || step.State != v1alpha1.StepCut || step.Result == nil || step.Result.Sent != s.asked.Load() {
+	if got.Status.Verdict != v1beta1.VerdictCanceled || step.State != v1beta1.StepCut || step.Result == nil || step.Result.Sent != s.asked.Load() {
 		t.Errorf("verdict %s, step %+v, want Canceled and the step cut with the %d requests that the target served", got.Status.Verdict, step, s.asked.Load())
 	}
 	if lt.Spec.Terminate {
@@ -163,7 +163,7 @@ func TestGivingUpEndsTheWorkers(t *testing.T) {
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
 	c := config(t)
-	c.Show = func(*v1alpha1.LoadTest) {
+	c.Show = func(*v1beta1.LoadTest) {
 		if s.asked.Load() > 0 {
 			giveUp()
 		}
@@ -192,8 +192,8 @@ func TestWorkerThatEndsIsLost(t *testing.T) {
 	c.Command = []string{c.Command[0], "-test.run=^$", "-test.v=false"}
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, burst), c)
 	must.Succeed(t, err)
-	failed := v1alpha1.NotCarriedOut(got.Status.Conditions)
-	if got.Status.Verdict != v1alpha1.VerdictError || failed == nil || failed.Reason != v1alpha1.ReasonWorkerLost {
+	failed := v1beta1.NotCarriedOut(got.Status.Conditions)
+	if got.Status.Verdict != v1beta1.VerdictError || failed == nil || failed.Reason != v1beta1.ReasonWorkerLost {
 		t.Errorf("verdict %s, condition %+v, want Error because of WorkerLost", got.Status.Verdict, failed)
 	}
 }
@@ -312,7 +312,7 @@ func TestSearchGoesOnAfterItsFirstProbe(t *testing.T) {
 	s := newTarget(t, nil)
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], search: {rate: {min: 5, max: 10}, duration: 1s, rest: 0s, hold: 1s}}"), config(t))
 	must.Succeed(t, err)
-	if n := len(got.Status.Steps); n < 3 || !got.Status.Steps[n-1].Hold || got.Status.Steps[1].State == v1alpha1.StepPending || s.asked.Load() < 15 {
+	if n := len(got.Status.Steps); n < 3 || !got.Status.Steps[n-1].Hold || got.Status.Steps[1].State == v1beta1.StepPending || s.asked.Load() < 15 {
 		t.Errorf("%d steps, search %+v; the target was asked %d times", n, got.Status.Search, s.asked.Load())
 	}
 }

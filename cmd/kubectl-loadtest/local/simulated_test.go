@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/assemble"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/health"
@@ -47,7 +47,7 @@ func simulate(t *testing.T, spec string, handle http.HandlerFunc, test func(t *t
 	synctest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { <-time.After(time.Minute) }) // gRPC closes within seconds, in the background
 		s := &simulation{t: t, target: workertest.InMemory(t, handle), lis: memory.Listen()}
-		lt := &v1alpha1.LoadTest{}
+		lt := &v1beta1.LoadTest{}
 		must.Succeed(t, yaml.UnmarshalStrict(fmt.Appendf(nil, spec, s.target.URL), &lt.Spec))
 		lt.Namespace, lt.Name, lt.UID, lt.Generation = "local", "test", "a-uid", 1
 		seconds := int64(300)
@@ -56,13 +56,13 @@ func simulate(t *testing.T, spec string, handle http.HandlerFunc, test func(t *t
 		e.processes = newProcesses(nil, e.notify)
 		e.coordinator = coordinator.New(e.processes, clock.RealClock{}, func(coordinator.RunID) { e.notify() }, prometheus.NewRegistry())
 		must.Succeed(t, e.serve(t.Context(), s.lis, string(lt.UID)))
-		s.run = &run{Config: Config{Show: func(*v1alpha1.LoadTest) {}}, test: lt, clock: clock.RealClock{}, environment: e}
+		s.run = &run{Config: Config{Show: func(*v1beta1.LoadTest) {}}, test: lt, clock: clock.RealClock{}, environment: e}
 		test(t, s)
 	})
 }
 
 // finished is the LoadTest at the end of its run.
-func (s *simulation) finished() *v1alpha1.LoadTest {
+func (s *simulation) finished() *v1beta1.LoadTest {
 	s.t.Helper()
 	err := s.run.untilFinished(s.t.Context())
 	if closed := s.run.close(true, func() error { return nil }); err != nil || closed != nil {
@@ -144,7 +144,7 @@ func breach(t *testing.T, from time.Duration) {
 		thresholds: [{metric: failureRate, max: 5%%, onBreach: Abort}]}`
 	simulate(t, spec, target, func(t *testing.T, s *simulation) {
 		lt := s.finished()
-		if lt.Status.Verdict != v1alpha1.VerdictFailed || lt.Status.Steps[0].State != v1alpha1.StepCut {
+		if lt.Status.Verdict != v1beta1.VerdictFailed || lt.Status.Steps[0].State != v1beta1.StepCut {
 			t.Errorf("verdict %s, step %s", lt.Status.Verdict, lt.Status.Steps[0].State)
 		}
 		if took := last.Sub(breached); breached.IsZero() || took <= 0 || took > published {
@@ -164,7 +164,7 @@ func TestTerminatedRunSendsNoMore(t *testing.T) {
 		var told time.Time
 		time.AfterFunc(33333*time.Millisecond, func() { told = time.Now(); close(end) })
 		lt := s.finished()
-		if sent := lt.Status.Steps[0].Result.Sent; lt.Status.Verdict != v1alpha1.VerdictCanceled || sent != s.target.Served() || sent < 300*25 {
+		if sent := lt.Status.Steps[0].Result.Sent; lt.Status.Verdict != v1beta1.VerdictCanceled || sent != s.target.Served() || sent < 300*25 {
 			t.Errorf("verdict %s, %d sent, %d served", lt.Status.Verdict, sent, s.target.Served())
 		}
 		if took := last.Load().Sub(told); took > 0 {
@@ -183,13 +183,13 @@ func TestUsersWhoThinkAndRampsOfUsers(t *testing.T) {
 		{name: crowd, users: 1, rampTo: 5, think: 50ms, duration: 1s}]}`
 	simulate(t, spec, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) }, func(t *testing.T, s *simulation) {
 		got := s.finished()
-		if got.Status.Verdict != v1alpha1.VerdictPassed {
+		if got.Status.Verdict != v1beta1.VerdictPassed {
 			t.Errorf("verdict %s: %+v", got.Status.Verdict, got.Status.Conditions)
 		}
 		sent := int64(0)
 		for i := range got.Status.Steps {
 			step := &got.Status.Steps[i]
-			if step.State != v1alpha1.StepComplete || step.Result == nil {
+			if step.State != v1beta1.StepComplete || step.Result == nil {
 				t.Fatalf("step %s is %s: %s", step.Name, step.State, step.Message)
 			}
 			sent += step.Result.Sent

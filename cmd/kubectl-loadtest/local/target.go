@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Services are addresses, host:port, by the names of Services.
@@ -25,7 +25,7 @@ func (s Services) Check() error {
 
 // Direct puts addresses in the place of the Services of the targets, whatever their ports
 // there. The control is called by the name of its Service still.
-func (s Services) Direct(lt *v1alpha1.LoadTest) error {
+func (s Services) Direct(lt *v1beta1.LoadTest) error {
 	if err := s.direct(lt.Name, "spec.target", &lt.Spec.Target); err != nil || lt.Spec.Versus == nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s Services) Direct(lt *v1alpha1.LoadTest) error {
 // maxName is that of spec.versus.name.
 const maxName = 24
 
-func (s Services) direct(name, field string, t *v1alpha1.Target) error {
+func (s Services) direct(name, field string, t *v1beta1.Target) error {
 	service := t.Service
 	if service == nil {
 		return nil
@@ -50,7 +50,7 @@ func (s Services) direct(name, field string, t *v1alpha1.Target) error {
 			name, field, service.Name, service.Name, field)
 	}
 	t.Service = nil
-	t.URL = fmt.Sprintf("%s://%s", cmp.Or(service.Scheme, v1alpha1.SchemeHTTP), address)
+	t.URL = fmt.Sprintf("%s://%s", cmp.Or(service.Scheme, v1beta1.SchemeHTTP), address)
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (s Services) names(target, namespace string) []string {
 
 // Check refuses a LoadTest that would wait for something that does not come on this
 // machine.
-func Check(lt *v1alpha1.LoadTest, files *Objects) error {
+func Check(lt *v1beta1.LoadTest, files *Objects) error {
 	if lt.Spec.Suspend {
 		return fmt.Errorf("LoadTest %s: spec.suspend is true, but nothing can resume a run on this machine; set it to false", lt.Name)
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
@@ -23,7 +23,7 @@ type Row struct {
 	// Attention is what a person should know of it, in a sentence; "" if there is nothing.
 	Attention string
 	// LoadTest is the whole of it; nil where a row is enough.
-	LoadTest *v1alpha1.LoadTest
+	LoadTest *v1beta1.LoadTest
 
 	urgency urgency
 }
@@ -43,10 +43,10 @@ const (
 )
 
 // New is the row of a LoadTest.
-func New(lt *v1alpha1.LoadTest) Row {
+func New(lt *v1beta1.LoadTest) Row {
 	s := &lt.Status
 	r := Row{
-		Namespace: lt.Namespace, Name: lt.Name, Phase: string(cmp.Or(s.Phase, v1alpha1.PhasePending)),
+		Namespace: lt.Namespace, Name: lt.Name, Phase: string(cmp.Or(s.Phase, v1beta1.PhasePending)),
 		Step: s.Summary.Step, Workers: s.Summary.Workers, Goodput: s.Summary.Goodput, P95: s.Summary.P95, Errors: s.Summary.Errors,
 		Verdict: string(s.Verdict), Target: report.Target(&lt.Spec.Target), Created: lt.CreationTimestamp.Time,
 	}
@@ -55,18 +55,18 @@ func New(lt *v1alpha1.LoadTest) Row {
 }
 
 // assess says how urgent a LoadTest is, and why.
-func assess(lt *v1alpha1.LoadTest) (urgency, string) {
+func assess(lt *v1beta1.LoadTest) (urgency, string) {
 	s := &lt.Status
 	switch s.Verdict {
-	case v1alpha1.VerdictError:
+	case v1beta1.VerdictError:
 		return failedToRun, report.Judgement(s)
-	case v1alpha1.VerdictFailed:
+	case v1beta1.VerdictFailed:
 		return failed, report.Judgement(s)
-	case v1alpha1.VerdictInconclusive:
+	case v1beta1.VerdictInconclusive:
 		return inconclusive, report.Judgement(s)
-	case v1alpha1.VerdictCanceled:
+	case v1beta1.VerdictCanceled:
 		return canceled, ""
-	case v1alpha1.VerdictPassed:
+	case v1beta1.VerdictPassed:
 		return passed, ""
 	}
 	if lt.Spec.Suspend {
@@ -82,10 +82,10 @@ func assess(lt *v1alpha1.LoadTest) (urgency, string) {
 }
 
 // watched are the conditions that are not False while a run is well.
-var watched = []string{v1alpha1.ConditionThresholdsMet, v1alpha1.ConditionWorkersReady, v1alpha1.ConditionGeneratorHealthy}
+var watched = []string{v1beta1.ConditionThresholdsMet, v1beta1.ConditionWorkersReady, v1beta1.ConditionGeneratorHealthy}
 
 // usual are reasons for which one of them is False for a while in any run.
-var usual = []string{v1alpha1.ReasonWaiting, v1alpha1.ReasonBaselinePending}
+var usual = []string{v1beta1.ReasonWaiting, v1beta1.ReasonBaselinePending}
 
 // The orders of a list.
 const (

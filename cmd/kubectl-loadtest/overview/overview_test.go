@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -15,8 +15,8 @@ import (
 // run has is no problem.
 func TestSortByAttention(t *testing.T) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	running := func(condition, reason string) v1alpha1.LoadTestStatus {
-		return v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseRunning, Conditions: []metav1.Condition{
+	running := func(condition, reason string) v1beta1.LoadTestStatus {
+		return v1beta1.LoadTestStatus{Phase: v1beta1.PhaseRunning, Conditions: []metav1.Condition{
 			{Type: condition, Status: metav1.ConditionFalse, Reason: reason, Message: "p95 is 2s in step two; at most 1s is allowed."},
 		}}
 	}
@@ -24,19 +24,19 @@ func TestSortByAttention(t *testing.T) {
 	for i, lt := range []struct {
 		name    string
 		suspend bool
-		status  v1alpha1.LoadTestStatus
+		status  v1beta1.LoadTestStatus
 	}{
-		{"passed", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictPassed}},
-		{"canceled", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictCanceled}},
-		{"waits", false, running(v1alpha1.ConditionWorkersReady, v1alpha1.ReasonWaiting)},
-		{"held", true, v1alpha1.LoadTestStatus{Phase: v1alpha1.PhaseSuspended}},
-		{"older failure", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictFailed}},
-		{"newer failure", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictFailed}},
-		{"inconclusive", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictInconclusive}},
-		{"error", false, v1alpha1.LoadTestStatus{Verdict: v1alpha1.VerdictError}},
-		{"breaches", false, running(v1alpha1.ConditionThresholdsMet, v1alpha1.ReasonThresholdBreached)},
+		{"passed", false, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictPassed}},
+		{"canceled", false, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictCanceled}},
+		{"waits", false, running(v1beta1.ConditionWorkersReady, v1beta1.ReasonWaiting)},
+		{"held", true, v1beta1.LoadTestStatus{Phase: v1beta1.PhaseSuspended}},
+		{"older failure", false, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictFailed}},
+		{"newer failure", false, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictFailed}},
+		{"inconclusive", false, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictInconclusive}},
+		{"error", false, v1beta1.LoadTestStatus{Verdict: v1beta1.VerdictError}},
+		{"breaches", false, running(v1beta1.ConditionThresholdsMet, v1beta1.ReasonThresholdBreached)},
 	} {
-		object := &v1alpha1.LoadTest{Status: lt.status}
+		object := &v1beta1.LoadTest{Status: lt.status}
 		object.Name, object.Spec.Suspend = lt.name, lt.suspend
 		object.CreationTimestamp = metav1.NewTime(start.Add(time.Duration(i) * time.Minute))
 		rows = append(rows, overview.New(object))

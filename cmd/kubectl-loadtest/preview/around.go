@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -19,7 +19,7 @@ type Threshold struct {
 }
 
 // thresholds are those of the spec and then the defaults, as the status has them.
-func thresholds(spec *v1alpha1.LoadTestSpec, list []v1alpha1.ThresholdStatus) []Threshold {
+func thresholds(spec *v1beta1.LoadTestSpec, list []v1beta1.ThresholdStatus) []Threshold {
 	all := make([]Threshold, len(list))
 	other := "the baseline"
 	if spec.Versus != nil {
@@ -37,15 +37,15 @@ func thresholds(spec *v1alpha1.LoadTestSpec, list []v1alpha1.ThresholdStatus) []
 	return all
 }
 
-func threshold(t *v1alpha1.Threshold, other string) string {
+func threshold(t *v1beta1.Threshold, other string) string {
 	parts := []string{string(t.Metric)}
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
 	}
-	if t.Of == v1alpha1.LatencyOfExpected {
+	if t.Of == v1beta1.LatencyOfExpected {
 		parts = append(parts, "of expected responses")
 	}
-	if t.Time == v1alpha1.ServiceTime {
+	if t.Time == v1beta1.ServiceTime {
 		parts = append(parts, "from when they were sent")
 	}
 	parts = append(parts, bounds(t, other)...)
@@ -59,16 +59,16 @@ func threshold(t *v1alpha1.Threshold, other string) string {
 		parts = append(parts, fmt.Sprintf("up to %d users", *t.UpToUsers))
 	}
 	switch t.OnBreach {
-	case v1alpha1.BreachStopLadder:
+	case v1beta1.BreachStopLadder:
 		parts = append(parts, "else the later steps are skipped")
-	case v1alpha1.BreachAbort:
+	case v1beta1.BreachAbort:
 		parts = append(parts, "else the run is aborted")
 	}
 	return strings.Join(parts, " ")
 }
 
 // bounds are the limits of a threshold. other is what a relative one compares with.
-func bounds(t *v1alpha1.Threshold, other string) (list []string) {
+func bounds(t *v1beta1.Threshold, other string) (list []string) {
 	if t.Max != nil {
 		list = append(list, "at most "+t.Max.String())
 	}
@@ -85,7 +85,7 @@ func bounds(t *v1alpha1.Threshold, other string) (list []string) {
 }
 
 // before is what happens between the acceptance of a run and its first step.
-func before(spec *v1alpha1.LoadTestSpec) (list []string) {
+func before(spec *v1beta1.LoadTestSpec) (list []string) {
 	if n := len(spec.Preflight); n > 0 {
 		list = append(list, fmt.Sprintf("each worker asks the target %s of preflight", text.Plural(int64(n), "question")))
 	}
@@ -99,9 +99,9 @@ func before(spec *v1alpha1.LoadTestSpec) (list []string) {
 }
 
 // after is what happens between the last step and the verdict.
-func after(spec *v1alpha1.LoadTestSpec) []string { return readings(spec) }
+func after(spec *v1beta1.LoadTestSpec) []string { return readings(spec) }
 
-func readings(spec *v1alpha1.LoadTestSpec) (list []string) {
+func readings(spec *v1beta1.LoadTestSpec) (list []string) {
 	for _, a := range spec.StoredAudits() {
 		list = append(list, fmt.Sprintf("audit %s: one worker reads %s of %s", a.Name, a.Stored.Value, readBy(&a.Stored.Read)))
 	}
@@ -109,7 +109,7 @@ func readings(spec *v1alpha1.LoadTestSpec) (list []string) {
 }
 
 // readBy is what an audit's number is read by: a path, or a method of gRPC.
-func readBy(r *v1alpha1.Reading) string {
+func readBy(r *v1beta1.Reading) string {
 	switch {
 	case r.GRPC != nil:
 		return r.GRPC.Method
@@ -120,7 +120,7 @@ func readBy(r *v1alpha1.Reading) string {
 }
 
 // notes are what a reader should know before the run.
-func notes(lt *v1alpha1.LoadTest, p *Preview) (list []string) {
+func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 	spec := &lt.Spec
 	if spec.Suspend {
 		list = append(list, "spec.suspend is true: the run begins when it is set to false, as kubectl loadtest run --resume does.")

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -51,9 +51,9 @@ type Preview struct {
 type Step struct {
 	Name string `json:"name"`
 	// Begins is when, counted from the first step, as planned.
-	Begins     metav1.Duration   `json:"begins"`
-	Repetition int32             `json:"repetition,omitempty"`
-	Load       v1alpha1.StepLoad `json:"load"`
+	Begins     metav1.Duration  `json:"begins"`
+	Repetition int32            `json:"repetition,omitempty"`
+	Load       v1beta1.StepLoad `json:"load"`
 	// Requests is how many are due; absent where that is not known beforehand.
 	Requests *int64 `json:"requests,omitempty"`
 	// AtMost says that requests are drawn, and no more than that many.
@@ -69,7 +69,7 @@ type Refusal struct{ Reason, Message string }
 func (r Refusal) Error() string { return r.Message }
 
 // byPolicy are the reasons of refusals that are the administrator's.
-var byPolicy = []string{v1alpha1.ReasonTargetNotAllowed, v1alpha1.ReasonLimitExceeded, v1alpha1.ReasonWorkerNotAllowed}
+var byPolicy = []string{v1beta1.ReasonTargetNotAllowed, v1beta1.ReasonLimitExceeded, v1beta1.ReasonWorkerNotAllowed}
 
 // everyHost is the policy of an administrator who allows every target.
 var everyHost = policy.Everything()
@@ -78,7 +78,7 @@ var everyHost = policy.Everything()
 // nothing held runs. release is the image of its release's workers, which is always
 // allowed; empty: it is not known. now is the present. The error is a Refusal of what no
 // policy would allow.
-func New(lt *v1alpha1.LoadTest, allowed *Policy, release string, now time.Time) (*Preview, error) {
+func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (*Preview, error) {
 	rules := allowed.For(lt.Namespace).Free()
 	rules.Workers.Release = release
 	status, err := accepted(lt, rules, now)
@@ -105,12 +105,12 @@ func New(lt *v1alpha1.LoadTest, allowed *Policy, release string, now time.Time) 
 
 // accepted is the status that the operator's first pass writes for a LoadTest that it
 // takes up at once.
-func accepted(lt *v1alpha1.LoadTest, rules policy.Rules, now time.Time) (*v1alpha1.LoadTestStatus, error) {
+func accepted(lt *v1beta1.LoadTest, rules policy.Rules, now time.Time) (*v1beta1.LoadTestStatus, error) {
 	begun := lt.DeepCopy()
 	begun.Spec.Suspend, begun.Spec.Terminate = false, false
-	begun.Status = v1alpha1.LoadTestStatus{}
+	begun.Status = v1beta1.LoadTestStatus{}
 	decision := lifecycle.Decide(begun, rules, lifecycle.Observed{}, now)
-	c := meta.FindStatusCondition(decision.Status.Conditions, v1alpha1.ConditionAccepted)
+	c := meta.FindStatusCondition(decision.Status.Conditions, v1beta1.ConditionAccepted)
 	switch {
 	case c == nil:
 		return nil, fmt.Errorf("LoadTest %s was neither accepted nor refused", lt.Name)
@@ -121,7 +121,7 @@ func accepted(lt *v1alpha1.LoadTest, rules policy.Rules, now time.Time) (*v1alph
 }
 
 // addSteps adds the steps of the status, and up what they come to.
-func (p *Preview) addSteps(steps []v1alpha1.StepStatus) {
+func (p *Preview) addSteps(steps []v1beta1.StepStatus) {
 	for i := range steps {
 		s := &steps[i]
 		step := Step{Name: s.Name, Begins: p.Duration, Repetition: s.Repetition, Load: s.Load, TimeLimit: s.TimeLimit, title: report.Title(s)}
@@ -148,7 +148,7 @@ func (p *Preview) count(step *Step) {
 }
 
 // foresee adds what a search may append to its first probe.
-func (p *Preview) foresee(lt *v1alpha1.LoadTest, status *v1alpha1.LoadTestStatus) {
+func (p *Preview) foresee(lt *v1beta1.LoadTest, status *v1beta1.LoadTestStatus) {
 	s := status.Search
 	if s == nil {
 		return
@@ -166,13 +166,13 @@ func (p *Preview) foresee(lt *v1alpha1.LoadTest, status *v1alpha1.LoadTestStatus
 
 // length is how long a step takes as planned; of a burst, which ends with its last
 // response, nothing is planned.
-func length(l *v1alpha1.StepLoad) time.Duration {
-	return v1alpha1.OrZero(l.WarmUp) + v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.Pause)
+func length(l *v1beta1.StepLoad) time.Duration {
+	return v1beta1.OrZero(l.WarmUp) + v1beta1.OrZero(l.Duration) + v1beta1.OrZero(l.Pause)
 }
 
 // longest is how long a step takes at most.
-func longest(s *v1alpha1.StepStatus) time.Duration {
-	return v1alpha1.OrZero(s.Load.Pause) + v1alpha1.OrZero(s.TimeLimit)
+func longest(s *v1beta1.StepStatus) time.Duration {
+	return v1beta1.OrZero(s.Load.Pause) + v1beta1.OrZero(s.TimeLimit)
 }
 
 // Policy is what an administrator allows.

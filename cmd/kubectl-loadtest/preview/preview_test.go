@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -19,9 +19,9 @@ import (
 
 var now = time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
 
-func parse(t *testing.T, spec string) *v1alpha1.LoadTest {
+func parse(t *testing.T, spec string) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	lt.Namespace, lt.Name = "shop", "checkout"
 	must.Succeed(t, yaml.UnmarshalStrict([]byte(spec), &lt.Spec))
 	return lt

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -115,15 +115,15 @@ func (p *Preview) steps(b *strings.Builder) {
 
 func (s *Step) cells() []string {
 	l := &s.Load
-	return []string{s.title, Time(s.Begins.Duration), dash(l.WarmUp != nil, Time(v1alpha1.OrZero(l.WarmUp))), s.lasts(), s.due(), rate(l)}
+	return []string{s.title, Time(s.Begins.Duration), dash(l.WarmUp != nil, Time(v1beta1.OrZero(l.WarmUp))), s.lasts(), s.due(), rate(l)}
 }
 
 func (s *Step) lasts() string {
 	l := &s.Load
 	if l.IsBurst() {
-		return "≤ " + Time(v1alpha1.OrZero(l.MaxDuration))
+		return "≤ " + Time(v1beta1.OrZero(l.MaxDuration))
 	}
-	return Time(v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.Pause))
+	return Time(v1beta1.OrZero(l.Duration) + v1beta1.OrZero(l.Pause))
 }
 
 func (s *Step) due() string {
@@ -139,7 +139,7 @@ func (s *Step) due() string {
 }
 
 // rate is the total rate of a step: that of users is that of each.
-func rate(l *v1alpha1.StepLoad) string {
+func rate(l *v1beta1.StepLoad) string {
 	switch {
 	case l.Rate != nil && l.RampTo != nil:
 		return l.Rate.String() + "/s to " + l.RampTo.String() + "/s"

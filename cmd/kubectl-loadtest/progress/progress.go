@@ -9,19 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Finished says whether a LoadTest has come to its end, in whatever way.
-func Finished(lt *v1alpha1.LoadTest) bool {
-	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished)
+func Finished(lt *v1beta1.LoadTest) bool {
+	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished)
 }
 
 // Line is the state of a run in a line without the time, so that it changes
 // only when there is something to say.
-func Line(lt *v1alpha1.LoadTest) string {
+func Line(lt *v1beta1.LoadTest) string {
 	parts := append(head(lt), figures(lt)...)
 	if why := Waiting(lt); why != "" {
 		parts = append(parts, why)
@@ -31,7 +31,7 @@ func Line(lt *v1alpha1.LoadTest) string {
 
 // Block is the state of a run in two lines of at most width characters, which is at
 // least 1: the current step, and its figures.
-func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
+func Block(lt *v1beta1.LoadTest, now time.Time, width int) []string {
 	var tail []string
 	if step := current(lt); step != nil {
 		tail = append(tail, elapsed(step, now)...)
@@ -44,13 +44,13 @@ func Block(lt *v1alpha1.LoadTest, now time.Time, width int) []string {
 }
 
 // head names a run, its state, and the step that the figures are of.
-func head(lt *v1alpha1.LoadTest) []string {
+func head(lt *v1beta1.LoadTest) []string {
 	parts := []string{lt.Namespace + "/" + lt.Name, state(lt)}
 	number := lt.Status.Summary.Step
 	step := current(lt)
 	isPause := step != nil && step.Load.IsPause()
 	switch {
-	case lt.Status.Phase == v1alpha1.PhaseQueued: // it is the place in the queue
+	case lt.Status.Phase == v1beta1.PhaseQueued: // it is the place in the queue
 	case number == "" || strings.HasPrefix(number, "0/"):
 	case isPause:
 		parts = append(parts, "step "+number+" done")
@@ -64,45 +64,45 @@ func head(lt *v1alpha1.LoadTest) []string {
 }
 
 // Waiting describes the reason for which a run has not begun, or is held.
-func Waiting(lt *v1alpha1.LoadTest) string {
+func Waiting(lt *v1beta1.LoadTest) string {
 	switch lt.Status.Phase {
-	case "", v1alpha1.PhasePending:
+	case "", v1beta1.PhasePending:
 		return "waiting for the operator"
-	case v1alpha1.PhaseSuspended:
-		if c := meta.FindStatusCondition(lt.Status.Conditions, v1alpha1.ConditionSuspended); c != nil && c.Reason != v1alpha1.ReasonSuspended {
+	case v1beta1.PhaseSuspended:
+		if c := meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionSuspended); c != nil && c.Reason != v1beta1.ReasonSuspended {
 			return c.Message // by the administrator
 		}
 		return "held by spec.suspend"
-	case v1alpha1.PhaseQueued:
-		return cmp.Or(said(lt, v1alpha1.ConditionQueued, metav1.ConditionTrue), "waiting in the queue")
-	case v1alpha1.PhaseStarting:
-		return cmp.Or(said(lt, v1alpha1.ConditionWorkersReady, metav1.ConditionFalse), "workers start")
+	case v1beta1.PhaseQueued:
+		return cmp.Or(said(lt, v1beta1.ConditionQueued, metav1.ConditionTrue), "waiting in the queue")
+	case v1beta1.PhaseStarting:
+		return cmp.Or(said(lt, v1beta1.ConditionWorkersReady, metav1.ConditionFalse), "workers start")
 	}
 	return ""
 }
 
 // said is the message of a condition, if it has that status.
-func said(lt *v1alpha1.LoadTest, condition string, status metav1.ConditionStatus) string {
+func said(lt *v1beta1.LoadTest, condition string, status metav1.ConditionStatus) string {
 	if c := meta.FindStatusCondition(lt.Status.Conditions, condition); c != nil && c.Status == status {
 		return c.Message
 	}
 	return ""
 }
 
-func state(lt *v1alpha1.LoadTest) string {
+func state(lt *v1beta1.LoadTest) string {
 	switch s := &lt.Status; {
 	case s.Verdict != "":
 		return string(s.Verdict)
 	case s.Phase != "":
 		return string(s.Phase)
 	}
-	return string(v1alpha1.PhasePending)
+	return string(v1beta1.PhasePending)
 }
 
 // current is the step that runs or runs next, nil while there is none.
-func current(lt *v1alpha1.LoadTest) *v1alpha1.StepStatus {
+func current(lt *v1beta1.LoadTest) *v1beta1.StepStatus {
 	s := &lt.Status
-	if Finished(lt) || s.Phase != v1alpha1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps) {
+	if Finished(lt) || s.Phase != v1beta1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps) {
 		return nil
 	}
 	return &s.Steps[s.CurrentStep]
@@ -110,10 +110,10 @@ func current(lt *v1alpha1.LoadTest) *v1alpha1.StepStatus {
 
 // figures are those of kubectl get. While the control has its step they are of another
 // one, the candidate's, and left out.
-func figures(lt *v1alpha1.LoadTest) []string {
+func figures(lt *v1beta1.LoadTest) []string {
 	var list []string
 	s := lt.Status.Summary
-	if step := current(lt); step != nil && step.Side == v1alpha1.SideControl {
+	if step := current(lt); step != nil && step.Side == v1beta1.SideControl {
 		s.Goodput, s.P95, s.Errors = "", "", ""
 	}
 	if s.Goodput != "" {
@@ -125,7 +125,7 @@ func figures(lt *v1alpha1.LoadTest) []string {
 	if s.Errors != "" {
 		list = append(list, "errors "+s.Errors)
 	}
-	if step := current(lt); step != nil && step.Result != nil && step.Side != v1alpha1.SideControl {
+	if step := current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
 		if failing := report.Failing(step.Result.Requests); failing != "" {
 			list = append(list, "failing "+failing)
 		}
@@ -141,8 +141,8 @@ const barWidth = 20
 
 // elapsed is how far a step is: a bar when its end is known, else the time that
 // it has taken.
-func elapsed(step *v1alpha1.StepStatus, now time.Time) []string {
-	if step.StartTime == nil || step.State != v1alpha1.StepRunning {
+func elapsed(step *v1beta1.StepStatus, now time.Time) []string {
+	if step.StartTime == nil || step.State != v1beta1.StepRunning {
 		return nil
 	}
 	done := max(now.Sub(step.StartTime.Time), 0)
@@ -160,7 +160,7 @@ func elapsed(step *v1alpha1.StepStatus, now time.Time) []string {
 
 // length is how long a load is sent, or a pause lasts; 0 of a burst, as it is not
 // known beforehand.
-func length(l *v1alpha1.StepLoad) time.Duration {
+func length(l *v1beta1.StepLoad) time.Duration {
 	var sum time.Duration
 	for _, d := range []*metav1.Duration{l.WarmUp, l.Duration, l.Pause} {
 		if d != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -248,9 +248,9 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-func loadTest(t *testing.T, status string) *v1alpha1.LoadTest {
+func loadTest(t *testing.T, status string) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	for _, part := range []string{spec, "status: " + status} {
 		if err := yaml.UnmarshalStrict([]byte(part), lt); err != nil {
 			t.Fatalf("%v in %s", err, part)

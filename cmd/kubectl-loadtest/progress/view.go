@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
@@ -23,7 +23,7 @@ const (
 // View is the state of a run for a screen of that size: the block, and under it the
 // ladder, the failures of the current step, the thresholds and what needs attention, as
 // far as there is room.
-func View(lt *v1alpha1.LoadTest, now time.Time, width, height int) []string {
+func View(lt *v1beta1.LoadTest, now time.Time, width, height int) []string {
 	lines := Block(lt, now, width)
 	if text := left(&lt.Status, now); text != "" {
 		lines = append(lines, "  "+text)
@@ -45,18 +45,18 @@ func View(lt *v1alpha1.LoadTest, now time.Time, width, height int) []string {
 }
 
 // left is how long the steps that are planned still take, "" while none runs.
-func left(s *v1alpha1.LoadTestStatus, now time.Time) string {
+func left(s *v1beta1.LoadTestStatus, now time.Time) string {
 	var sum time.Duration
 	running := false
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		switch step.State {
-		case v1alpha1.StepRunning:
+		case v1beta1.StepRunning:
 			running = true
 			if step.StartTime != nil {
 				sum += max(length(&step.Load)-max(now.Sub(step.StartTime.Time), 0), 0)
 			}
-		case v1alpha1.StepPending:
+		case v1beta1.StepPending:
 			sum += length(&step.Load)
 		}
 	}
@@ -81,7 +81,7 @@ const wideFrom = 100
 
 // ladder is a table of the steps, those around the current one if there is no room for
 // all.
-func ladder(s *v1alpha1.LoadTestStatus, width, room int) []string {
+func ladder(s *v1beta1.LoadTestStatus, width, room int) []string {
 	columns := narrow
 	if width >= wideFrom {
 		columns = wide
@@ -104,7 +104,7 @@ type row struct {
 }
 
 // steps are the rows of all steps but pauses, and the place of the current one.
-func steps(s *v1alpha1.LoadTestStatus) (rows []row, current int) {
+func steps(s *v1beta1.LoadTestStatus) (rows []row, current int) {
 	rungs := report.Rungs(s)
 	for i := range s.Steps {
 		step := &s.Steps[i]
@@ -123,17 +123,17 @@ func steps(s *v1alpha1.LoadTestStatus) (rows []row, current int) {
 	return rows, current
 }
 
-func mark(step *v1alpha1.StepStatus) string {
+func mark(step *v1beta1.StepStatus) string {
 	switch {
-	case step.State == v1alpha1.StepPending:
+	case step.State == v1beta1.StepPending:
 		return MarkAhead
-	case step.State == v1alpha1.StepSkipped:
+	case step.State == v1beta1.StepSkipped:
 		return " "
-	case step.ThresholdState == v1alpha1.ThresholdFailed:
+	case step.ThresholdState == v1beta1.ThresholdFailed:
 		return MarkBad
-	case step.State == v1alpha1.StepRunning:
+	case step.State == v1beta1.StepRunning:
 		return MarkRunning
-	case step.State == v1alpha1.StepCut || step.ThresholdState == v1alpha1.ThresholdInconclusive:
+	case step.State == v1beta1.StepCut || step.ThresholdState == v1beta1.ThresholdInconclusive:
 		return MarkDoubt
 	}
 	return MarkGood
@@ -159,7 +159,7 @@ func layOut(rows []row, columns []int) []string {
 }
 
 // failing are the failures of the current step by their class.
-func failing(lt *v1alpha1.LoadTest) []string {
+func failing(lt *v1beta1.LoadTest) []string {
 	step := current(lt)
 	if step == nil || step.Result == nil || step.Result.Failed == 0 {
 		return nil
@@ -174,17 +174,17 @@ func failing(lt *v1alpha1.LoadTest) []string {
 }
 
 // thresholds are how they stand, those that are breached first.
-func thresholds(s *v1alpha1.LoadTestStatus) []string {
+func thresholds(s *v1beta1.LoadTestStatus) []string {
 	if len(s.Thresholds) == 0 {
 		return nil
 	}
-	marks := map[v1alpha1.ThresholdState]string{
-		v1alpha1.ThresholdFailed: MarkBad, v1alpha1.ThresholdInconclusive: MarkDoubt,
-		v1alpha1.ThresholdPassed: MarkGood, v1alpha1.ThresholdPending: MarkAhead,
+	marks := map[v1beta1.ThresholdState]string{
+		v1beta1.ThresholdFailed: MarkBad, v1beta1.ThresholdInconclusive: MarkDoubt,
+		v1beta1.ThresholdPassed: MarkGood, v1beta1.ThresholdPending: MarkAhead,
 	}
-	order := []v1alpha1.ThresholdState{v1alpha1.ThresholdFailed, v1alpha1.ThresholdInconclusive, v1alpha1.ThresholdPassed, v1alpha1.ThresholdPending}
+	order := []v1beta1.ThresholdState{v1beta1.ThresholdFailed, v1beta1.ThresholdInconclusive, v1beta1.ThresholdPassed, v1beta1.ThresholdPending}
 	sorted := slices.Clone(s.Thresholds)
-	slices.SortStableFunc(sorted, func(a, b v1alpha1.ThresholdStatus) int {
+	slices.SortStableFunc(sorted, func(a, b v1beta1.ThresholdStatus) int {
 		return slices.Index(order, a.State) - slices.Index(order, b.State)
 	})
 	lines := []string{""}
@@ -199,7 +199,7 @@ func thresholds(s *v1alpha1.LoadTestStatus) []string {
 	return lines
 }
 
-func attention(s *v1alpha1.LoadTestStatus) []string {
+func attention(s *v1beta1.LoadTestStatus) []string {
 	var lines []string
 	for _, notice := range report.Attention(s) {
 		lines = append(lines, MarkDoubt+" "+notice.Message)

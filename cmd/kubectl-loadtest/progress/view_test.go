@@ -11,18 +11,18 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func example(t *testing.T) *v1alpha1.LoadTest {
+func example(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
 	data, err := os.ReadFile("testdata/ladder.yaml")
 	must.Succeed(t, err)
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict(data, lt))
 	return lt
 }
@@ -69,7 +69,7 @@ func TestViewFitsEveryWindow(t *testing.T) {
 
 // Nothing but the block is known of a run that has not begun.
 func TestViewBeforeTheFirstStep(t *testing.T) {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	lt.Namespace, lt.Name = "shop", "hello"
 	want := []string{"shop/hello  Pending", "  waiting for the operator"}
 	same.As(t, "the view", want, progress.View(lt, later, 80, 24))

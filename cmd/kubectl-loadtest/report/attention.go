@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Notice is what a reader must know before believing the figures.
@@ -13,7 +13,7 @@ type Notice struct{ Reason, Message string }
 
 // Attention are the conditions that stand as they should not, then what became of the
 // target, and then what the figures themselves show.
-func Attention(s *v1alpha1.LoadTestStatus) []Notice {
+func Attention(s *v1beta1.LoadTestStatus) []Notice {
 	said := Judgement(s)
 	var list []Notice
 	for _, c := range s.Conditions {
@@ -45,12 +45,12 @@ func (p *page) attention() {
 // alarming says whether a condition stands as it should not.
 func alarming(c metav1.Condition) bool {
 	switch c.Type {
-	case v1alpha1.ConditionAccepted, v1alpha1.ConditionWorkersReady, v1alpha1.ConditionGeneratorHealthy:
+	case v1beta1.ConditionAccepted, v1beta1.ConditionWorkersReady, v1beta1.ConditionGeneratorHealthy:
 		return c.Status == metav1.ConditionFalse
-	case v1alpha1.ConditionSuspended:
+	case v1beta1.ConditionSuspended:
 		return c.Status == metav1.ConditionTrue
-	case v1alpha1.ConditionCarriedOut:
-		return c.Status == metav1.ConditionTrue && c.Reason != v1alpha1.ReasonAllStepsRan
+	case v1beta1.ConditionCarriedOut:
+		return c.Status == metav1.ConditionTrue && c.Reason != v1beta1.ReasonAllStepsRan
 	}
 	return false
 }

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -22,9 +22,9 @@ type Bracket struct {
 
 // Brackets are the figures of a distribution, from the shortest time to the longest.
 // Without the generator's delay they are the same if no other distribution is given.
-func Brackets(measured, without *v1alpha1.Latency) []Bracket {
+func Brackets(measured, without *v1beta1.Latency) []Bracket {
 	if measured == nil {
-		measured = &v1alpha1.Latency{}
+		measured = &v1beta1.Latency{}
 	}
 	times := Quantiles(cmp.Or(without, measured))
 	var list []Bracket
@@ -60,13 +60,13 @@ const InParentheses = "in parentheses: without the generator's own delay"
 func areVisible(list []Bracket) bool { return slices.ContainsFunc(list, Bracket.IsVisible) }
 
 // AreVisible says whether the generator's own delay is visible in a distribution.
-func AreVisible(measured, without *v1alpha1.Latency) bool {
+func AreVisible(measured, without *v1beta1.Latency) bool {
 	return areVisible(Brackets(measured, without))
 }
 
 // AnyVisible says whether a table of all figures of response times has two values somewhere.
-func AnyVisible(steps []v1alpha1.StepStatus) bool {
-	return slices.ContainsFunc(steps, func(step v1alpha1.StepStatus) bool {
+func AnyVisible(steps []v1beta1.StepStatus) bool {
+	return slices.ContainsFunc(steps, func(step v1beta1.StepStatus) bool {
 		r := step.Result
 		return r != nil && (AreVisible(r.ResponseTime, r.WithoutGenerator) || AreVisible(r.ExpectedResponseTime, r.ExpectedWithoutGenerator))
 	})
@@ -74,7 +74,7 @@ func AnyVisible(steps []v1alpha1.StepStatus) bool {
 
 // Observed is the value of a threshold, and the one without the generator's own delay in
 // parentheses if that is visible.
-func Observed(t *v1alpha1.ThresholdStatus) string {
+func Observed(t *v1beta1.ThresholdStatus) string {
 	if !areApart(t.Observed, t.WithoutGenerator) {
 		return t.Observed
 	}
@@ -82,8 +82,8 @@ func Observed(t *v1alpha1.ThresholdStatus) string {
 }
 
 // AnyObservedTwice says whether a table of thresholds has two values somewhere.
-func AnyObservedTwice(list []v1alpha1.ThresholdStatus) bool {
-	return slices.ContainsFunc(list, func(t v1alpha1.ThresholdStatus) bool { return areApart(t.Observed, t.WithoutGenerator) })
+func AnyObservedTwice(list []v1beta1.ThresholdStatus) bool {
+	return slices.ContainsFunc(list, func(t v1beta1.ThresholdStatus) bool { return areApart(t.Observed, t.WithoutGenerator) })
 }
 
 // areApart says whether two values of a metric differ visibly: times, shares or numbers. Of

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // displaced is how many requests the generator sent so late that they were another load.
-func displaced(r *v1alpha1.StepResult) string {
+func displaced(r *v1beta1.StepResult) string {
 	if r.Displaced == 0 {
 		return ""
 	}
@@ -18,7 +18,7 @@ func displaced(r *v1alpha1.StepResult) string {
 }
 
 // notCertain is how many of the failed requests may not have failed.
-func notCertain(r *v1alpha1.StepResult) string {
+func notCertain(r *v1beta1.StepResult) string {
 	said := ""
 	if r.Undecided > 0 {
 		said += fmt.Sprintf(", %d of them undecided", r.Undecided)
@@ -30,7 +30,7 @@ func notCertain(r *v1alpha1.StepResult) string {
 }
 
 // Downtime is for how large a part of a step the target was down, empty if it was not.
-func Downtime(r *v1alpha1.StepResult) string {
+func Downtime(r *v1beta1.StepResult) string {
 	if r.Downtime == "0%" {
 		return ""
 	}
@@ -39,13 +39,13 @@ func Downtime(r *v1alpha1.StepResult) string {
 
 // Outstanding is how many requests were outstanding in a step at a time, and whether they
 // became more and more; empty if the latter is not known.
-func Outstanding(o *v1alpha1.OutstandingResult) string {
+func Outstanding(o *v1beta1.OutstandingResult) string {
 	switch {
 	case o == nil:
 		return ""
 	case o.Grows(), o.IsUncertain():
 		return fmt.Sprintf("%s on average, growing by %s", text.Decimal(o.Mean), Growth(o))
-	case o.Trend == v1alpha1.OutstandingSteady:
+	case o.Trend == v1beta1.OutstandingSteady:
 		return fmt.Sprintf("%s on average, steady", text.Decimal(o.Mean))
 	}
 	return ""
@@ -53,7 +53,7 @@ func Outstanding(o *v1alpha1.OutstandingResult) string {
 
 // Growth is by how many requests a second those grew that were outstanding, and those without
 // the generator's part if they differ; empty if they did not grow.
-func Growth(o *v1alpha1.OutstandingResult) string {
+func Growth(o *v1beta1.OutstandingResult) string {
 	if o.WithoutGenerator == "" {
 		return text.Rate(o.Growth)
 	}
@@ -62,8 +62,8 @@ func Growth(o *v1alpha1.OutstandingResult) string {
 
 // piledUp says in which step the outstanding requests grew fastest, unless what is said
 // already has it.
-func piledUp(steps []v1alpha1.StepStatus, said string) []Notice {
-	at, count := worst(steps, func(r *v1alpha1.StepResult) (float64, bool) {
+func piledUp(steps []v1beta1.StepStatus, said string) []Notice {
+	at, count := worst(steps, func(r *v1beta1.StepResult) (float64, bool) {
 		return growth(r.Outstanding), r.Outstanding.Grows()
 	})
 	if at == nil || strings.Contains(said, text.Grew(at.Result.Outstanding.Growth, at.Name)) {
@@ -73,7 +73,7 @@ func piledUp(steps []v1alpha1.StepStatus, said string) []Notice {
 		at.Name, text.Decimal(at.Result.Outstanding.Growth), others(count))}}
 }
 
-func growth(o *v1alpha1.OutstandingResult) float64 {
+func growth(o *v1beta1.OutstandingResult) float64 {
 	if o == nil {
 		return 0
 	}
@@ -82,18 +82,18 @@ func growth(o *v1alpha1.OutstandingResult) float64 {
 
 // down says in which step the target was down for longest, beyond what the default threshold
 // allows, unless a threshold says it.
-func down(s *v1alpha1.LoadTestStatus) []Notice {
+func down(s *v1beta1.LoadTestStatus) []Notice {
 	allowed := 0.0
 	for i := range s.Thresholds {
 		switch t := &s.Thresholds[i]; {
-		case t.Metric != v1alpha1.MetricDowntime:
-		case t.State != v1alpha1.ThresholdPassed:
+		case t.Metric != v1beta1.MetricDowntime:
+		case t.State != v1beta1.ThresholdPassed:
 			return nil
 		case t.Default:
 			allowed = Number(t.Limit)
 		}
 	}
-	at, count := worst(s.Steps, func(r *v1alpha1.StepResult) (float64, bool) {
+	at, count := worst(s.Steps, func(r *v1beta1.StepResult) (float64, bool) {
 		return Number(r.Downtime), Number(r.Downtime) > allowed
 	})
 	if at == nil {

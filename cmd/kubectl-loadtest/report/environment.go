@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Environment is what was tested, in a line for each thing to know; it is empty where
 // nothing was read.
-func Environment(s *v1alpha1.LoadTestStatus) []Fact {
+func Environment(s *v1beta1.LoadTestStatus) []Fact {
 	env := s.Environment
 	if env == nil {
 		return nil
@@ -51,7 +51,7 @@ func Environment(s *v1alpha1.LoadTestStatus) []Fact {
 }
 
 // podCounts are the least and the most pods of all readings.
-func podCounts(steps []v1alpha1.StepStatus) (least, most int32, read bool) {
+func podCounts(steps []v1beta1.StepStatus) (least, most int32, read bool) {
 	for i := range steps {
 		for _, r := range readings(&steps[i]) {
 			if r.Problem != "" {
@@ -66,11 +66,11 @@ func podCounts(steps []v1alpha1.StepStatus) (least, most int32, read bool) {
 	return least, most, read
 }
 
-func readings(step *v1alpha1.StepStatus) (list []*v1alpha1.EnvironmentReading) {
+func readings(step *v1beta1.StepStatus) (list []*v1beta1.EnvironmentReading) {
 	if step.Environment == nil {
 		return nil
 	}
-	for _, r := range []*v1alpha1.EnvironmentReading{step.Environment.Before, step.Environment.After} {
+	for _, r := range []*v1beta1.EnvironmentReading{step.Environment.Before, step.Environment.After} {
 		if r != nil {
 			list = append(list, r)
 		}
@@ -80,7 +80,7 @@ func readings(step *v1alpha1.StepStatus) (list []*v1alpha1.EnvironmentReading) {
 
 // surroundings are what of the target's environment must be known before the figures are
 // believed.
-func surroundings(s *v1alpha1.LoadTestStatus) []Notice {
+func surroundings(s *v1beta1.LoadTestStatus) []Notice {
 	if s.Environment == nil {
 		return nil
 	}

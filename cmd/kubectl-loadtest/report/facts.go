@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -16,13 +16,13 @@ type Fact struct{ Name, Text string }
 
 // Facts are what a run was about, before what it measured. An operator that does not
 // ask which target it is says nothing of it.
-func Facts(lt *v1alpha1.LoadTest) []Fact {
+func Facts(lt *v1beta1.LoadTest) []Fact {
 	s := &lt.Status
 	list := []Fact{{"Target", Target(&lt.Spec.Target)}}
 	if v := lt.Spec.Versus; v != nil {
 		list = append(list, Fact{"Compared with", Target(&v.Target)})
 	}
-	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified); c != nil {
+	if c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionTargetVerified); c != nil {
 		name := "Target not verified"
 		if c.Status == metav1.ConditionTrue {
 			name = "Target verified"
@@ -56,7 +56,7 @@ const Kept = "Kept"
 
 // KeptFor is for how long the highest load was sent that was kept: a load may be more than
 // the target can take, and kept for a while. 0: it is not known.
-func KeptFor(s *v1alpha1.LoadTestStatus) time.Duration {
+func KeptFor(s *v1beta1.LoadTestStatus) time.Duration {
 	var longest time.Duration
 	for i := range s.Steps {
 		if d := s.Steps[i].Load.Duration; d != nil && KeptHighest(s, &s.Steps[i]) {
@@ -68,18 +68,18 @@ func KeptFor(s *v1alpha1.LoadTestStatus) time.Duration {
 
 // KeptHighest says whether a step sent the highest load that was kept, and kept it. Another
 // step of the same load may not have: it was longer, or another repetition.
-func KeptHighest(s *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus) bool {
+func KeptHighest(s *v1beta1.LoadTestStatus, step *v1beta1.StepStatus) bool {
 	l := &step.Load
 	users := s.MaxSustainedUsers != nil && l.Users == *s.MaxSustainedUsers
 	rate := s.MaxSustainedRate != "" && l.Rate != nil && Number(l.Rate.String()) == Number(s.MaxSustainedRate)
-	return (users || rate) && l.RampTo == nil && step.Side != v1alpha1.SideControl && isKept(step)
+	return (users || rate) && l.RampTo == nil && step.Side != v1beta1.SideControl && isKept(step)
 }
 
 // isKept says whether a step was carried out whole, kept its thresholds, and did not leave
 // more and more requests outstanding.
-func isKept(step *v1alpha1.StepStatus) bool {
+func isKept(step *v1beta1.StepStatus) bool {
 	grows := step.Result != nil && step.Result.Outstanding.Grows()
-	return step.State == v1alpha1.StepComplete && ThresholdState(step) == v1alpha1.ThresholdPassed && !grows
+	return step.State == v1beta1.StepComplete && ThresholdState(step) == v1beta1.ThresholdPassed && !grows
 }
 
 // forTime is a time in a sentence; empty: none.
@@ -92,7 +92,7 @@ func forTime(d time.Duration) string {
 
 // descriptors are the digests of those by which calls were encoded: of each target that has
 // any, if they differ.
-func descriptors(s *v1alpha1.LoadTestStatus) string {
+func descriptors(s *v1beta1.LoadTestStatus) string {
 	v := s.Versus
 	switch {
 	case v == nil || v.Descriptors == s.Descriptors:

@@ -6,13 +6,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // generator is the state of the generator, in a line and, when it shows in the result, a
 // second one. What to change is said once in a report, where it is of the run.
-func (p *page) generator(g *v1alpha1.GeneratorStatus) {
+func (p *page) generator(g *v1beta1.GeneratorStatus) {
 	if g == nil {
 		return
 	}
@@ -28,8 +28,8 @@ func (p *page) generator(g *v1alpha1.GeneratorStatus) {
 }
 
 // advice is what to change, if nothing above says so.
-func (p *page) advice(g *v1alpha1.GeneratorStatus) string {
-	c := meta.FindStatusCondition(p.lt.Status.Conditions, v1alpha1.ConditionGeneratorHealthy)
+func (p *page) advice(g *v1beta1.GeneratorStatus) string {
+	c := meta.FindStatusCondition(p.lt.Status.Conditions, v1beta1.ConditionGeneratorHealthy)
 	if c != nil && alarming(*c) || strings.Contains(p.String(), g.Message) {
 		return ""
 	}
@@ -37,7 +37,7 @@ func (p *page) advice(g *v1alpha1.GeneratorStatus) string {
 }
 
 // Healthy says whether the generator shows in the result, and why.
-func Healthy(g *v1alpha1.GeneratorStatus) string {
+func Healthy(g *v1beta1.GeneratorStatus) string {
 	if g.Healthy {
 		return "Healthy"
 	}
@@ -48,7 +48,7 @@ func Healthy(g *v1alpha1.GeneratorStatus) string {
 }
 
 // driven is what the requests were sent with, and by which engine.
-func driven(r *v1alpha1.StepResult) string {
+func driven(r *v1beta1.StepResult) string {
 	if r.Generator == nil || r.Generator.Engine == "" {
 		return r.Transport
 	}
@@ -56,7 +56,7 @@ func driven(r *v1alpha1.StepResult) string {
 }
 
 // handshakes are how many there were, how long they took and how many were no full ones.
-func handshakes(g *v1alpha1.GeneratorStatus) string {
+func handshakes(g *v1beta1.GeneratorStatus) string {
 	made := "made " + text.Plural(g.Handshakes, "TLS handshake")
 	if g.HandshakeP99 != nil {
 		made += " of at most " + text.Short(g.HandshakeP99.Duration) + " (p99)"
@@ -68,7 +68,7 @@ func handshakes(g *v1alpha1.GeneratorStatus) string {
 }
 
 // Health has what is always worth knowing first, and what is seldom there last.
-func Health(g *v1alpha1.GeneratorStatus) []string {
+func Health(g *v1beta1.GeneratorStatus) []string {
 	facts := []string{"kept its schedule"}
 	if g.SendLatenessP99 != nil {
 		facts[0] = "sent at most " + text.Short(g.SendLatenessP99.Duration) + " late (p99"
@@ -100,7 +100,7 @@ func Health(g *v1alpha1.GeneratorStatus) []string {
 }
 
 // machine is what the workers used of their nodes, and lacked.
-func machine(g *v1alpha1.GeneratorStatus) (facts []string) {
+func machine(g *v1beta1.GeneratorStatus) (facts []string) {
 	if g.CPUTime != nil {
 		facts = append(facts, "used "+text.Short(g.CPUTime.Duration)+" of CPU")
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -13,7 +13,7 @@ type indicator struct {
 	reason string
 	// percent is what the share may be without being shown.
 	percent int64
-	of      func(r *v1alpha1.StepResult) (part, whole int64)
+	of      func(r *v1beta1.StepResult) (part, whole int64)
 	// says is what became of them.
 	says string
 }
@@ -22,29 +22,29 @@ type indicator struct {
 // bounds of 1 % are those of the default thresholds, that of all failures is the one
 // at which a service is commonly called overloaded.
 var shown = []indicator{
-	{"Unsent", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "were due and never sent"},
-	{"SentLate", 1, func(r *v1alpha1.StepResult) (int64, int64) { return r.Late, r.Sent }, "were sent more than 10ms late"},
-	{"Failures", 5, failing(func(c *v1alpha1.Counts) int64 { return c.Failed }), "failed"},
-	{"RateLimited", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, although they do not expect that"},
-	{"Timeouts", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
-	{"ServerErrors", 1, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},
+	{"Unsent", 0, func(r *v1beta1.StepResult) (int64, int64) { return r.Unsent, r.Due }, "were due and never sent"},
+	{"SentLate", 1, func(r *v1beta1.StepResult) (int64, int64) { return r.Late, r.Sent }, "were sent more than 10ms late"},
+	{"Failures", 5, failing(func(c *v1beta1.Counts) int64 { return c.Failed }), "failed"},
+	{"RateLimited", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.RateLimited - refusedWell(c) }), "were rate-limited, although they do not expect that"},
+	{"Timeouts", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.Timeout }), "timed out"},
+	{"ServerErrors", 1, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.ServerError }), "were answered by a server error"},
 	{"Connections", 1, failing(unconnected), "had no connection: refused, reset, host not resolved, or TLS"},
-	{"Unfinished", 0, failing(func(c *v1alpha1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
-	{"Undecided", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Undecided, r.Sent - r.InFlight }, "had waited for less than their timeout at the end: it is not known whether they failed"},
-	{"Excused", 0, func(r *v1alpha1.StepResult) (int64, int64) { return r.Excused, r.Sent - r.InFlight }, "timed out while their worker did not run: they may have been answered in time"},
+	{"Unfinished", 0, failing(func(c *v1beta1.Counts) int64 { return c.Outcomes.Unfinished }), "were still in flight at the end, and have no response time"},
+	{"Undecided", 0, func(r *v1beta1.StepResult) (int64, int64) { return r.Undecided, r.Sent - r.InFlight }, "had waited for less than their timeout at the end: it is not known whether they failed"},
+	{"Excused", 0, func(r *v1beta1.StepResult) (int64, int64) { return r.Excused, r.Sent - r.InFlight }, "timed out while their worker did not run: they may have been answered in time"},
 }
 
-func failing(part func(*v1alpha1.Counts) int64) func(*v1alpha1.StepResult) (int64, int64) {
-	return func(r *v1alpha1.StepResult) (int64, int64) { return part(&r.Counts), r.Sent - r.InFlight }
+func failing(part func(*v1beta1.Counts) int64) func(*v1beta1.StepResult) (int64, int64) {
+	return func(r *v1beta1.StepResult) (int64, int64) { return part(&r.Counts), r.Sent - r.InFlight }
 }
 
-func unconnected(c *v1alpha1.Counts) int64 {
+func unconnected(c *v1beta1.Counts) int64 {
 	o := &c.Outcomes
 	return o.Refused + o.Reset + o.DNS + o.TLS
 }
 
 // indicators are what the figures of the steps show, one line for each kind.
-func indicators(steps []v1alpha1.StepStatus) []Notice {
+func indicators(steps []v1beta1.StepStatus) []Notice {
 	list := lacking(steps)
 	for _, i := range shown {
 		if message := i.worst(steps); message != "" {
@@ -55,8 +55,8 @@ func indicators(steps []v1alpha1.StepStatus) []Notice {
 }
 
 // worst describes the step in which the share is greatest, "" if it is small in all.
-func (i indicator) worst(steps []v1alpha1.StepStatus) string {
-	at, count := worst(steps, func(r *v1alpha1.StepResult) (float64, bool) {
+func (i indicator) worst(steps []v1beta1.StepStatus) string {
+	at, count := worst(steps, func(r *v1beta1.StepResult) (float64, bool) {
 		part, whole := i.of(r)
 		return float64(part) / float64(whole), part > 0 && 100*part > i.percent*whole
 	})
@@ -69,7 +69,7 @@ func (i indicator) worst(steps []v1alpha1.StepStatus) string {
 
 // worst is the first step in which a value is greatest, of those in which it is worth a
 // notice, and how many these are; nil: there is none.
-func worst(steps []v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (value float64, notable bool)) (at *v1alpha1.StepStatus, count int64) {
+func worst(steps []v1beta1.StepStatus, of func(*v1beta1.StepResult) (value float64, notable bool)) (at *v1beta1.StepStatus, count int64) {
 	greatest := 0.0
 	for i := range steps {
 		step := &steps[i]
@@ -96,13 +96,13 @@ func others(count int64) string {
 }
 
 // lacking says which steps were cut, and how many requests are missing at most.
-func lacking(steps []v1alpha1.StepStatus) []Notice {
+func lacking(steps []v1beta1.StepStatus) []Notice {
 	var list []Notice
 	var cut, missing, bound int64
 	var first, last, covered string
 	for i := range steps {
 		step := &steps[i]
-		if step.State == v1alpha1.StepCut {
+		if step.State == v1beta1.StepCut {
 			if cut++; first == "" {
 				first = step.Name
 			}
@@ -130,9 +130,9 @@ func lacking(steps []v1alpha1.StepStatus) []Notice {
 }
 
 // sparse says where the samples are too few for the 99th percentile.
-func sparse(steps []v1alpha1.StepStatus) []Notice {
+func sparse(steps []v1beta1.StepStatus) []Notice {
 	var count int64
-	var least *v1alpha1.StepStatus
+	var least *v1beta1.StepStatus
 	for i := range steps {
 		r := steps[i].Result
 		if r == nil || r.ResponseTime == nil || r.ResponseTime.P99 != nil {

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -11,13 +11,13 @@ import (
 var JourneyHeads = []string{"journey", "started", "completed", "failed", "unfinished", "p50", "p95", "p99", "longest"}
 
 // Journeys has a row for each journey of a step.
-func Journeys(r *v1alpha1.StepResult) [][]string {
+func Journeys(r *v1beta1.StepResult) [][]string {
 	var rows [][]string
 	for i := range r.Journeys {
 		j := &r.Journeys[i]
 		t := j.Time
 		if t == nil {
-			t = &v1alpha1.Latency{}
+			t = &v1beta1.Latency{}
 		}
 		rows = append(rows, []string{
 			j.Name, fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished),
@@ -27,7 +27,7 @@ func Journeys(r *v1alpha1.StepResult) [][]string {
 	return rows
 }
 
-func ofJourney(j *v1alpha1.JourneyResult) string {
+func ofJourney(j *v1beta1.JourneyResult) string {
 	said := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
 	if j.Unfinished > 0 {
 		said += fmt.Sprintf(", %d unfinished", j.Unfinished)

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -27,7 +27,7 @@ func (r *Rung) Cells() []string {
 
 // Rungs are the steps that have a result, in order. A cell is "–" where nothing is
 // known.
-func Rungs(s *v1alpha1.LoadTestStatus) []Rung {
+func Rungs(s *v1beta1.LoadTestStatus) []Rung {
 	var list []Rung
 	for i := range s.Steps {
 		if s.Steps[i].Result != nil {
@@ -39,7 +39,7 @@ func Rungs(s *v1alpha1.LoadTestStatus) []Rung {
 
 // Bracketed are the same, with two values of a time if the generator's own delay is visible
 // in it.
-func Bracketed(s *v1alpha1.LoadTestStatus, write func(*metav1.Duration) string) []Rung {
+func Bracketed(s *v1beta1.LoadTestStatus, write func(*metav1.Duration) string) []Rung {
 	list := Rungs(s)
 	n := 0
 	for i := range s.Steps {
@@ -70,7 +70,7 @@ func AnyBracketed(list []Rung) bool {
 	return slices.ContainsFunc(list, func(r Rung) bool { return strings.Contains(r.P50+r.P95+r.P99, "(") })
 }
 
-func rung(step *v1alpha1.StepStatus) Rung {
+func rung(step *v1beta1.StepStatus) Rung {
 	r := step.Result
 	row := Rung{
 		Title: Title(step), Due: fmt.Sprint(r.Due), Sent: fmt.Sprint(r.Sent),
@@ -87,20 +87,20 @@ func rung(step *v1alpha1.StepStatus) Rung {
 }
 
 // judged is what the thresholds say of a step, and whether it lacks something.
-func judged(step *v1alpha1.StepStatus) string {
+func judged(step *v1beta1.StepStatus) string {
 	said := known(string(ThresholdState(step)))
 	switch step.State {
-	case v1alpha1.StepCut:
+	case v1beta1.StepCut:
 		return said + ", cut"
-	case v1alpha1.StepRunning:
+	case v1beta1.StepRunning:
 		return said + ", running"
 	}
 	return said
 }
 
 // ThresholdState is the worst result of a step, of the thresholds with inRepetitions, too.
-func ThresholdState(step *v1alpha1.StepStatus) v1alpha1.ThresholdState {
-	order := []v1alpha1.ThresholdState{v1alpha1.ThresholdPending, v1alpha1.ThresholdPassed, v1alpha1.ThresholdInconclusive, v1alpha1.ThresholdFailed}
+func ThresholdState(step *v1beta1.StepStatus) v1beta1.ThresholdState {
+	order := []v1beta1.ThresholdState{v1beta1.ThresholdPending, v1beta1.ThresholdPassed, v1beta1.ThresholdInconclusive, v1beta1.ThresholdFailed}
 	worst := step.ThresholdState
 	for _, r := range step.Repeated {
 		if slices.Index(order, r.State) > slices.Index(order, worst) {

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
@@ -15,9 +15,9 @@ const columnWidth = 34
 
 // latency has a third column, the response time without the generator's own delay, if that
 // is visible.
-func (p *page) latency(title string, response, service, without *v1alpha1.Latency) {
+func (p *page) latency(title string, response, service, without *v1beta1.Latency) {
 	if service == nil {
-		service = &v1alpha1.Latency{}
+		service = &v1beta1.Latency{}
 	}
 	times, brackets := Quantiles(service), Brackets(response, without)
 	third := func(string) string { return "" }
@@ -39,7 +39,7 @@ type Quantile struct {
 
 // Quantiles are the figures of a distribution, from the shortest time to the
 // longest.
-func Quantiles(l *v1alpha1.Latency) []Quantile {
+func Quantiles(l *v1beta1.Latency) []Quantile {
 	list := []Quantile{{"min", l.Min}, {"mean", l.Mean}}
 	for _, q := range metric.Quantiles() {
 		list = append(list, Quantile{string(q.Name), *q.Times().Field(l)})

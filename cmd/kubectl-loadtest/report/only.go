@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Only is the one step that a form of the report is about, which has what that form
 // shows: the step of a name or, for "", the only one that has it.
-func Only(steps []v1alpha1.StepStatus, name, what string, has func(*v1alpha1.StepResult) bool) (*v1alpha1.StepStatus, error) {
-	var found []*v1alpha1.StepStatus
+func Only(steps []v1beta1.StepStatus, name, what string, has func(*v1beta1.StepResult) bool) (*v1beta1.StepStatus, error) {
+	var found []*v1beta1.StepStatus
 	var names []string
 	for i := range steps {
 		step := &steps[i]

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // refusedWell is how many requests were rate-limited as expected: a response that was
 // expected is a success or such an answer.
-func refusedWell(c *v1alpha1.Counts) int64 { return c.Expected - c.Outcomes.Success }
+func refusedWell(c *v1beta1.Counts) int64 { return c.Expected - c.Outcomes.Success }
 
 // limitedBy names the statuses of requests that were rate-limited, as far as they are known.
-func limitedBy(c *v1alpha1.Counts) string {
+func limitedBy(c *v1beta1.Counts) string {
 	var names []string
 	for _, code := range c.StatusCodes {
 		if measure.IsRateLimited(int(code.Code)) {
@@ -27,7 +27,7 @@ func limitedBy(c *v1alpha1.Counts) string {
 }
 
 // asExpected says how many of the requests that were rate-limited are no failures.
-func asExpected(c *v1alpha1.Counts) string {
+func asExpected(c *v1beta1.Counts) string {
 	switch n := refusedWell(c); n {
 	case 0:
 		return ""
@@ -46,7 +46,7 @@ type Class struct {
 
 // Failures divides the failed requests: the parts add up to Counts.Failed. All
 // classes are there, in the order of the reports.
-func Failures(c *v1alpha1.Counts) []Class {
+func Failures(c *v1beta1.Counts) []Class {
 	o := &c.Outcomes
 	return []Class{
 		{"rate limited", o.RateLimited - refusedWell(c)},
@@ -65,7 +65,7 @@ func Failures(c *v1alpha1.Counts) []Class {
 }
 
 // failures are the classes that have a request, in a line.
-func failures(c *v1alpha1.Counts) string {
+func failures(c *v1beta1.Counts) string {
 	var parts []string
 	for _, class := range Failures(c) {
 		if class.Count > 0 {
@@ -79,7 +79,7 @@ func failures(c *v1alpha1.Counts) string {
 }
 
 // StatusCodes divides the responses by status code; "" when that is not known.
-func StatusCodes(c *v1alpha1.Counts) string {
+func StatusCodes(c *v1beta1.Counts) string {
 	var parts []string
 	others := c.Completed
 	for _, code := range c.StatusCodes {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 )
@@ -21,7 +21,7 @@ import (
 func TestTextParsesBackIntoTheSameNumbers(t *testing.T) {
 	for name, lt := range reporttest.All(t, "testdata") {
 		t.Run(name, func(t *testing.T) {
-			var want []*v1alpha1.StepResult
+			var want []*v1beta1.StepResult
 			for i := range lt.Status.Steps {
 				if r := lt.Status.Steps[i].Result; r != nil {
 					want = append(want, printed(r))
@@ -35,8 +35,8 @@ func TestTextParsesBackIntoTheSameNumbers(t *testing.T) {
 }
 
 // printed is the part of a result that the text has to the last digit.
-func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
-	p := &v1alpha1.StepResult{
+func printed(r *v1beta1.StepResult) *v1beta1.StepResult {
+	p := &v1beta1.StepResult{
 		Due: r.Due, Unsent: r.Unsent, Late: r.Late, Displaced: r.Displaced, Downtime: report.Downtime(r), Throughput: r.Throughput, Goodput: r.Goodput, ItemsPerSecond: r.ItemsPerSecond,
 		RateLimit: r.RateLimit,
 	}
@@ -46,16 +46,16 @@ func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 			of.ErrorSamples[i].Message = strings.TrimPrefix(of.ErrorSamples[i].Message, fmt.Sprintf("request %q: ", of.Name))
 		}
 		if len(r.Requests) == 1 { // the lines of the step are its own
-			p.Requests = append(p.Requests, v1alpha1.RequestResult{ErrorSamples: of.ErrorSamples})
+			p.Requests = append(p.Requests, v1beta1.RequestResult{ErrorSamples: of.ErrorSamples})
 			continue
 		}
-		p.Requests = append(p.Requests, v1alpha1.RequestResult{Name: of.Name, ErrorSamples: of.ErrorSamples,
-			PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: of.Sent, Failed: of.Failed}}})
+		p.Requests = append(p.Requests, v1beta1.RequestResult{Name: of.Name, ErrorSamples: of.ErrorSamples,
+			PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{Sent: of.Sent, Failed: of.Failed}}})
 	}
 	p.Sent, p.Failed, p.InFlight, p.Outcomes, p.StatusCodes = r.Sent, r.Failed, r.InFlight, r.Outcomes, r.StatusCodes
 	for _, of := range r.Types {
-		p.Types = append(p.Types, v1alpha1.TypeResult{Name: of.Name, PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: of.Sent,
-			Outcomes: v1alpha1.Outcomes{Success: of.Outcomes.Success, RateLimited: of.Outcomes.RateLimited}}}})
+		p.Types = append(p.Types, v1beta1.TypeResult{Name: of.Name, PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{Sent: of.Sent,
+			Outcomes: v1beta1.Outcomes{Success: of.Outcomes.Success, RateLimited: of.Outcomes.RateLimited}}}})
 	}
 	if r.ResponseTime != nil {
 		p.ResponseTime, p.ServiceTime = timesOf(r.ResponseTime), timesOf(r.ServiceTime)
@@ -67,24 +67,24 @@ func printed(r *v1alpha1.StepResult) *v1alpha1.StepResult {
 		p.ExpectedResponseTime, p.ExpectedServiceTime = timesOf(r.ExpectedResponseTime), timesOf(r.ExpectedServiceTime)
 	}
 	if r.Traces != nil {
-		p.Traces = &v1alpha1.TraceResult{Sampled: r.Traces.Sampled, Slowest: named(r.Traces.Slowest), Failed: named(r.Traces.Failed)}
+		p.Traces = &v1beta1.TraceResult{Sampled: r.Traces.Sampled, Slowest: named(r.Traces.Slowest), Failed: named(r.Traces.Failed)}
 	}
 	return p
 }
 
 // named are traced requests without what they took, which is rounded.
-func named(list []v1alpha1.TracedRequest) []v1alpha1.TracedRequest {
-	var all []v1alpha1.TracedRequest
+func named(list []v1beta1.TracedRequest) []v1beta1.TracedRequest {
+	var all []v1beta1.TracedRequest
 	for _, r := range list {
-		all = append(all, v1alpha1.TracedRequest{TraceID: r.TraceID, Request: r.Request})
+		all = append(all, v1beta1.TracedRequest{TraceID: r.TraceID, Request: r.Request})
 	}
 	return all
 }
 
 // timesOf is a distribution without its number of samples.
-func timesOf(l *v1alpha1.Latency) *v1alpha1.Latency {
+func timesOf(l *v1beta1.Latency) *v1beta1.Latency {
 	if l == nil {
-		return &v1alpha1.Latency{}
+		return &v1beta1.Latency{}
 	}
 	times := *l
 	times.Samples = 0
@@ -103,9 +103,9 @@ var (
 )
 
 // parseText reads the blocks of the steps, each from its line of requests on.
-func parseText(t *testing.T, text string) []*v1alpha1.StepResult {
+func parseText(t *testing.T, text string) []*v1beta1.StepResult {
 	t.Helper()
-	var list []*v1alpha1.StepResult
+	var list []*v1beta1.StepResult
 	label, byRequest := "", false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
@@ -121,7 +121,7 @@ func parseText(t *testing.T, text string) []*v1alpha1.StepResult {
 		}
 		value := line[20:]
 		if m := requestsLine.FindStringSubmatch(value); label == "Requests" && m != nil {
-			r := &v1alpha1.StepResult{Due: whole(t, m[1]), Unsent: whole(t, m[3]), Late: whole(t, m[4])}
+			r := &v1beta1.StepResult{Due: whole(t, m[1]), Unsent: whole(t, m[3]), Late: whole(t, m[4])}
 			r.Sent, r.Displaced, r.InFlight = whole(t, m[2]), whole(t, m[5]), whole(t, m[6])
 			list = append(list, r)
 			continue
@@ -134,7 +134,7 @@ func parseText(t *testing.T, text string) []*v1alpha1.StepResult {
 }
 
 // take reads a line of a step's block.
-func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
+func take(t *testing.T, r *v1beta1.StepResult, label, value string) {
 	t.Helper()
 	first, _, _ := strings.Cut(value, " ")
 	switch label {
@@ -154,15 +154,15 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 	case "Status codes":
 		for _, part := range strings.Split(value, " · ") {
 			if code, n, _ := strings.Cut(part, ": "); code != "others" {
-				r.StatusCodes = append(r.StatusCodes, v1alpha1.StatusCodeCount{Code: int32(whole(t, code)), Count: whole(t, n)})
+				r.StatusCodes = append(r.StatusCodes, v1beta1.StatusCodeCount{Code: int32(whole(t, code)), Count: whole(t, n)})
 			}
 		}
 	case "By type":
 		m := typeLine.FindStringSubmatch(value)
-		r.Types = append(r.Types, v1alpha1.TypeResult{Name: m[1], PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: whole(t, m[2]),
-			Outcomes: v1alpha1.Outcomes{Success: whole(t, m[3]), RateLimited: whole(t, m[4])}}}})
+		r.Types = append(r.Types, v1beta1.TypeResult{Name: m[1], PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{Sent: whole(t, m[2]),
+			Outcomes: v1beta1.Outcomes{Success: whole(t, m[3]), RateLimited: whole(t, m[4])}}}})
 	case "Rate limit check":
-		r.RateLimit = &v1alpha1.RateLimitStatus{}
+		r.RateLimit = &v1beta1.RateLimitStatus{}
 	case "  Clients":
 		r.RateLimit.Clients = whole(t, value)
 	case "  Granted":
@@ -176,12 +176,12 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 	case "  Not audited":
 		r.RateLimit.Untracked = whole(t, first)
 	case "Latency":
-		r.ResponseTime, r.ServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
+		r.ResponseTime, r.ServiceTime = &v1beta1.Latency{}, &v1beta1.Latency{}
 	case "Of expected":
-		r.ExpectedResponseTime, r.ExpectedServiceTime = &v1alpha1.Latency{}, &v1alpha1.Latency{}
+		r.ExpectedResponseTime, r.ExpectedServiceTime = &v1beta1.Latency{}, &v1beta1.Latency{}
 	case "Traces":
 		sampled, _, _ := strings.Cut(value, " ")
-		r.Traces = &v1alpha1.TraceResult{Sampled: whole(t, sampled)}
+		r.Traces = &v1beta1.TraceResult{Sampled: whole(t, sampled)}
 	case "  slowest":
 		r.Traces.Slowest = append(r.Traces.Slowest, takeTrace(t, value))
 	case "  failed":
@@ -192,30 +192,30 @@ func take(t *testing.T, r *v1alpha1.StepResult, label, value string) {
 }
 
 // takeRequest reads a line of the requests of a step.
-func takeRequest(t *testing.T, r *v1alpha1.StepResult, line string) {
+func takeRequest(t *testing.T, r *v1beta1.StepResult, line string) {
 	t.Helper()
 	if m := omittedLine.FindStringSubmatch(line); m != nil {
 		r.RequestsOmitted = int32(whole(t, m[1]))
 	} else if m := requestLine.FindStringSubmatch(line); m != nil {
-		r.Requests = append(r.Requests, v1alpha1.RequestResult{Name: m[1], PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: whole(t, m[2]), Failed: whole(t, m[3])}}})
+		r.Requests = append(r.Requests, v1beta1.RequestResult{Name: m[1], PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{Sent: whole(t, m[2]), Failed: whole(t, m[3])}}})
 	} else if m := sampleLine.FindStringSubmatch(line); m != nil {
 		last := &r.Requests[len(r.Requests)-1]
-		last.ErrorSamples = append(last.ErrorSamples, v1alpha1.ErrorSample{Outcome: m[1], Message: m[2]})
+		last.ErrorSamples = append(last.ErrorSamples, v1beta1.ErrorSample{Outcome: m[1], Message: m[2]})
 	}
 }
 
 // takeTrace reads which request it is, and its trace.
-func takeTrace(t *testing.T, value string) v1alpha1.TracedRequest {
+func takeTrace(t *testing.T, value string) v1beta1.TracedRequest {
 	t.Helper()
 	m := traceLine.FindStringSubmatch(value)
 	if m == nil {
 		t.Fatalf("%q is no trace", value)
 	}
-	return v1alpha1.TracedRequest{TraceID: m[1], Request: m[2]}
+	return v1beta1.TracedRequest{TraceID: m[1], Request: m[2]}
 }
 
 // takeFailures reads the classes, and the samples of errors in the lines below.
-func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
+func takeFailures(t *testing.T, r *v1beta1.StepResult, value string) {
 	t.Helper()
 	o := &r.Outcomes
 	classes := map[string]*int64{
@@ -224,7 +224,7 @@ func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
 		"bad response": &o.BadResponse, "unfinished at the end": &o.Unfinished, "other": &o.Other, "rate limited": new(int64),
 	}
 	if outcome, message, ok := strings.Cut(value, ": "); ok {
-		addSample(r, v1alpha1.ErrorSample{Outcome: outcome, Message: message})
+		addSample(r, v1beta1.ErrorSample{Outcome: outcome, Message: message})
 		return
 	}
 	for _, part := range strings.Split(value, " · ") {
@@ -234,9 +234,9 @@ func takeFailures(t *testing.T, r *v1alpha1.StepResult, value string) {
 	}
 }
 
-func takeTime(t *testing.T, r *v1alpha1.StepResult, name, value string) {
+func takeTime(t *testing.T, r *v1beta1.StepResult, name, value string) {
 	t.Helper()
-	of := func(l *v1alpha1.Latency) map[string]**metav1.Duration {
+	of := func(l *v1beta1.Latency) map[string]**metav1.Duration {
 		return map[string]**metav1.Duration{"min": &l.Min, "mean": &l.Mean, "p50": &l.P50, "p75": &l.P75, "p90": &l.P90, "p95": &l.P95,
 			"p99": &l.P99, "p99.9": &l.P999, "p99.99": &l.P9999, "longest": &l.Longest}
 	}
@@ -251,7 +251,7 @@ func takeTime(t *testing.T, r *v1alpha1.StepResult, name, value string) {
 	*of(service)[name] = exact(t, value[34:min(68, len(value))])
 	if len(value) > 68 {
 		if r.WithoutGenerator == nil {
-			r.WithoutGenerator = &v1alpha1.Latency{}
+			r.WithoutGenerator = &v1beta1.Latency{}
 		}
 		*of(r.WithoutGenerator)[name] = exact(t, value[68:])
 	}
@@ -283,9 +283,9 @@ func whole(t *testing.T, text string) int64 {
 }
 
 // addSample keeps a sample among those of one request: a line does not name its own.
-func addSample(r *v1alpha1.StepResult, sample v1alpha1.ErrorSample) {
+func addSample(r *v1beta1.StepResult, sample v1beta1.ErrorSample) {
 	if len(r.Requests) == 0 {
-		r.Requests = make([]v1alpha1.RequestResult, 1)
+		r.Requests = make([]v1beta1.RequestResult, 1)
 	}
 	r.Requests[0].ErrorSamples = append(r.Requests[0].ErrorSamples, sample)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -14,14 +14,14 @@ import (
 var RequestHeads = []string{"request", "failures", "sent", "failed", "p50", "p95", "p99"}
 
 // Requests has a row for each request of a step, if it has several.
-func Requests(r *v1alpha1.StepResult) [][]string {
+func Requests(r *v1beta1.StepResult) [][]string {
 	if len(r.Requests)+int(r.RequestsOmitted) < 2 {
 		return nil
 	}
 	rows := make([][]string, len(r.Requests))
 	for i := range r.Requests {
 		of := &r.Requests[i]
-		t := cmp.Or(of.ResponseTime, &v1alpha1.Latency{})
+		t := cmp.Or(of.ResponseTime, &v1beta1.Latency{})
 		rows[i] = []string{
 			of.Name, whyFailed(&of.Counts), fmt.Sprint(of.Sent), fmt.Sprintf("%d%s", of.Failed, share(of.Failed, of.Sent-of.InFlight)),
 			Brief(t.P50), Brief(t.P95), Brief(t.P99),
@@ -31,7 +31,7 @@ func Requests(r *v1alpha1.StepResult) [][]string {
 }
 
 // Omitted says how many requests of a step have no row; empty: none.
-func Omitted(r *v1alpha1.StepResult) string {
+func Omitted(r *v1beta1.StepResult) string {
 	if r.RequestsOmitted == 0 {
 		return ""
 	}
@@ -39,7 +39,7 @@ func Omitted(r *v1alpha1.StepResult) string {
 }
 
 // whyFailed are the classes of the failures of a request, and its status codes.
-func whyFailed(c *v1alpha1.Counts) string {
+func whyFailed(c *v1beta1.Counts) string {
 	if c.Failed == 0 {
 		return ""
 	}
@@ -54,7 +54,7 @@ func whyFailed(c *v1alpha1.Counts) string {
 type Sample struct{ Request, Outcome, Message string }
 
 // Samples are the messages of a step, in the order of its requests.
-func Samples(r *v1alpha1.StepResult) []Sample {
+func Samples(r *v1beta1.StepResult) []Sample {
 	var list []Sample
 	for i := range r.Requests {
 		for _, e := range r.Requests[i].ErrorSamples {
@@ -74,13 +74,13 @@ const maxWorst = 3
 
 // Worst names the requests that failed most, of a run that is Failed and sent several; empty:
 // none failed.
-func Worst(s *v1alpha1.LoadTestStatus) string {
-	if s.Verdict != v1alpha1.VerdictFailed {
+func Worst(s *v1beta1.LoadTestStatus) string {
+	if s.Verdict != v1beta1.VerdictFailed {
 		return ""
 	}
-	sums := make([]v1alpha1.RequestResult, len(s.Requests))
+	sums := make([]v1beta1.RequestResult, len(s.Requests))
 	for i := range s.Steps {
-		if r := s.Steps[i].Result; r != nil && s.Steps[i].Side != v1alpha1.SideControl {
+		if r := s.Steps[i].Result; r != nil && s.Steps[i].Side != v1beta1.SideControl {
 			addRequests(sums, s.Requests, r.Requests)
 		}
 	}
@@ -88,12 +88,12 @@ func Worst(s *v1alpha1.LoadTestStatus) string {
 }
 
 // Failing names the requests of a mix that failed most: "me 84 of 84, search 42 of 42".
-func Failing(requests []v1alpha1.RequestResult) string {
+func Failing(requests []v1beta1.RequestResult) string {
 	if len(requests) < 2 {
 		return ""
 	}
-	worst := slices.DeleteFunc(slices.Clone(requests), func(r v1alpha1.RequestResult) bool { return r.Failed == 0 })
-	slices.SortStableFunc(worst, func(a, b v1alpha1.RequestResult) int { return cmp.Compare(b.Failed, a.Failed) })
+	worst := slices.DeleteFunc(slices.Clone(requests), func(r v1beta1.RequestResult) bool { return r.Failed == 0 })
+	slices.SortStableFunc(worst, func(a, b v1beta1.RequestResult) int { return cmp.Compare(b.Failed, a.Failed) })
 	var names []string
 	for _, r := range worst[:min(len(worst), maxWorst)] {
 		names = append(names, fmt.Sprintf("%s %d of %d", r.Name, r.Failed, r.Sent-r.InFlight))
@@ -105,11 +105,11 @@ func Failing(requests []v1alpha1.RequestResult) string {
 }
 
 // addRequests adds the counts of a step to those of the requests of the run, by their names.
-func addRequests(sums []v1alpha1.RequestResult, all []v1alpha1.RequestStatus, results []v1alpha1.RequestResult) {
+func addRequests(sums []v1beta1.RequestResult, all []v1beta1.RequestStatus, results []v1beta1.RequestResult) {
 	for i := range all {
 		n := i // names that are not given may be equal
 		if len(results) != len(all) {
-			n = slices.IndexFunc(results, func(r v1alpha1.RequestResult) bool { return r.Name == all[i].Name })
+			n = slices.IndexFunc(results, func(r v1beta1.RequestResult) bool { return r.Name == all[i].Name })
 		}
 		if n < 0 {
 			continue
@@ -123,7 +123,7 @@ func addRequests(sums []v1alpha1.RequestResult, all []v1alpha1.RequestStatus, re
 
 // requests is a table of the requests of a step, each with why it failed below it. Of one
 // request, the lines above say all but that.
-func (p *page) requests(r *v1alpha1.StepResult) {
+func (p *page) requests(r *v1beta1.StepResult) {
 	rows := Requests(r)
 	if rows == nil {
 		for _, sample := range Samples(r) {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // ThresholdMessages are what each threshold found. The state of the generator, which several
 // may name, is said once: not where the verdict's sentence, a notice or an earlier threshold
 // has it.
-func ThresholdMessages(s *v1alpha1.LoadTestStatus) []string {
+func ThresholdMessages(s *v1beta1.LoadTestStatus) []string {
 	said := Judgement(s)
 	for _, n := range Attention(s) {
 		said += "\n" + n.Message
@@ -24,7 +24,7 @@ func ThresholdMessages(s *v1alpha1.LoadTestStatus) []string {
 }
 
 // withoutRepetition is a message without the state of the generator, if that was said.
-func withoutRepetition(s *v1alpha1.LoadTestStatus, message, said string) string {
+func withoutRepetition(s *v1beta1.LoadTestStatus, message, said string) string {
 	for i := range s.Steps {
 		r := s.Steps[i].Result
 		if r == nil || r.Generator == nil || r.Generator.Message == "" || !strings.Contains(said, r.Generator.Message) {
@@ -40,7 +40,7 @@ func withoutRepetition(s *v1alpha1.LoadTestStatus, message, said string) string 
 
 // ConditionMessages are those of the conditions, each with the place instead where a report
 // has said it before.
-func ConditionMessages(s *v1alpha1.LoadTestStatus) []string {
+func ConditionMessages(s *v1beta1.LoadTestStatus) []string {
 	said := []Notice{{"the verdict", Judgement(s)}}
 	for _, n := range Attention(s) {
 		said = append(said, Notice{"Attention", n.Message})

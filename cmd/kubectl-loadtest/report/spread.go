@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -20,8 +20,8 @@ func (p *page) repetition(n int32) string {
 // nothing is known of it: one run says nothing of the next.
 func (p *page) spread() {
 	s := &p.lt.Status
-	measured := slices.ContainsFunc(s.Steps, func(step v1alpha1.StepStatus) bool { return step.Result != nil })
-	repeated := slices.ContainsFunc(s.Steps, func(step v1alpha1.StepStatus) bool { return step.Repetition > 0 })
+	measured := slices.ContainsFunc(s.Steps, func(step v1beta1.StepStatus) bool { return step.Result != nil })
+	repeated := slices.ContainsFunc(s.Steps, func(step v1beta1.StepStatus) bool { return step.Repetition > 0 })
 	switch {
 	case len(s.Spread) > 0:
 		p.line("")
@@ -41,7 +41,7 @@ func (p *page) spread() {
 var SpreadHeads = []string{"step", "n", "p50", "p95", "p99", "goodput", "failed"}
 
 // Spread is how far the repetitions of each step differ, in a row for each.
-func Spread(lt *v1alpha1.LoadTest) [][]string {
+func Spread(lt *v1beta1.LoadTest) [][]string {
 	rows := make([][]string, len(lt.Status.Spread))
 	for i := range rows {
 		s := &lt.Status.Spread[i]
@@ -52,7 +52,7 @@ func Spread(lt *v1alpha1.LoadTest) [][]string {
 }
 
 // titleOf names a step by its name alone.
-func titleOf(s *v1alpha1.LoadTestStatus, name string) string {
+func titleOf(s *v1beta1.LoadTestStatus, name string) string {
 	for i := range s.Steps {
 		if step := &s.Steps[i]; step.Name == name && !step.Load.IsPause() {
 			return Title(step)
@@ -61,7 +61,7 @@ func titleOf(s *v1alpha1.LoadTestStatus, name string) string {
 	return name
 }
 
-func times(s *v1alpha1.DurationSpread) string {
+func times(s *v1beta1.DurationSpread) string {
 	if s == nil {
 		return TooFew
 	}
@@ -69,14 +69,14 @@ func times(s *v1alpha1.DurationSpread) string {
 	return around(short(s.Median), short(s.Min), short(s.Max))
 }
 
-func rates(s *v1alpha1.NumberSpread) string {
+func rates(s *v1beta1.NumberSpread) string {
 	if s == nil {
 		return "not known"
 	}
 	return around(text.Rate(s.Median), text.Rate(s.Min), text.Rate(s.Max))
 }
 
-func shares(s *v1alpha1.NumberSpread) string {
+func shares(s *v1beta1.NumberSpread) string {
 	if s == nil {
 		return "not known"
 	}

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -26,7 +26,7 @@ func (p *page) step(i int) {
 }
 
 // shortfall is what a step lacks of its plan, and its result of what was sent.
-func (p *page) shortfall(step *v1alpha1.StepStatus) {
+func (p *page) shortfall(step *v1beta1.StepStatus) {
 	if step.Message == "" && step.MissingAtMost == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (p *page) shortfall(step *v1alpha1.StepStatus) {
 }
 
 // schedule is when a load's requests are due, beyond its title.
-func schedule(load *v1alpha1.StepLoad) []string {
+func schedule(load *v1beta1.StepLoad) []string {
 	var list []string
 	switch {
 	case load.RatePerUser != nil && load.RampTo != nil:
@@ -51,14 +51,14 @@ func schedule(load *v1alpha1.StepLoad) []string {
 	if load.Think != "" {
 		list = append(list, "think time "+string(load.Think))
 	}
-	if load.Arrivals == v1alpha1.ArrivalsPoisson {
+	if load.Arrivals == v1beta1.ArrivalsPoisson {
 		list = append(list, "Poisson")
 	}
 	return list
 }
 
 // stepHead is a step in a line: its load, duration, workers and start.
-func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
+func (p *page) stepHead(step *v1beta1.StepStatus) []string {
 	load, head := &step.Load, []string{Title(step)}
 	if step.Repetition > 0 {
 		head = append(head, p.repetition(step.Repetition))
@@ -71,13 +71,13 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 		head = append(head, "after "+text.Short(warmUp)+" of warm-up")
 	}
 	switch step.State {
-	case v1alpha1.StepPending:
+	case v1beta1.StepPending:
 		return append(head, "not begun")
-	case v1alpha1.StepSkipped:
+	case v1beta1.StepSkipped:
 		return append(head, "skipped")
-	case v1alpha1.StepRunning:
+	case v1beta1.StepRunning:
 		head = append(head, "running")
-	case v1alpha1.StepCut:
+	case v1beta1.StepCut:
 		head = append(head, "cut short")
 	}
 	if step.WorkersReporting > 0 {
@@ -92,10 +92,10 @@ func (p *page) stepHead(step *v1alpha1.StepStatus) []string {
 // Title names a step by what it does, with the user's name for it, if any, in
 // front: "1000 users", "burst: 50 users x 4", "pause 1s". The number of a step that
 // comes more than once stays: "1000 users (2)".
-func Title(step *v1alpha1.StepStatus) string {
+func Title(step *v1beta1.StepStatus) string {
 	name, load := step.Name, describe(&step.Load)
 	given, number := numbered(name)
-	if i := strings.LastIndex(given, " on "); i > 0 && step.Side == v1alpha1.SideControl {
+	if i := strings.LastIndex(given, " on "); i > 0 && step.Side == v1beta1.SideControl {
 		given, number = given[:i], given[i:]+number
 	}
 	switch {
@@ -123,7 +123,7 @@ func numbered(name string) (given, number string) {
 }
 
 // describe is a load in a few words.
-func describe(l *v1alpha1.StepLoad) string {
+func describe(l *v1beta1.StepLoad) string {
 	switch {
 	case l.IsPause():
 		return "pause " + text.Short(l.Pause.Duration)
@@ -142,13 +142,13 @@ func describe(l *v1alpha1.StepLoad) string {
 }
 
 // perSecond is a rate, written as briefly as it can be: "0.25/s".
-func perSecond(rate v1alpha1.Decimal) string {
+func perSecond(rate v1beta1.Decimal) string {
 	return text.Decimal(rate.String()) + "/s"
 }
 
 // totalRate is the rate of all users together, on a ramp when they are most, "" if it is
 // none.
-func totalRate(l *v1alpha1.StepLoad) string {
+func totalRate(l *v1beta1.StepLoad) string {
 	each, ok := new(big.Rat).SetString(l.RatePerUser.String())
 	if !ok {
 		return ""
@@ -156,20 +156,20 @@ func totalRate(l *v1alpha1.StepLoad) string {
 	return each.Mul(each, big.NewRat(int64(l.MostUsers()), 1)).FloatString(3)
 }
 
-func (p *page) reporting(step *v1alpha1.StepStatus) string {
+func (p *page) reporting(step *v1beta1.StepStatus) string {
 	said := text.Plural(int64(step.WorkersReporting), "worker")
 	if step.WorkersReporting < p.lt.Status.Workers.Desired {
 		said = fmt.Sprintf("%d of %s reported", step.WorkersReporting, text.Plural(int64(p.lt.Status.Workers.Desired), "worker"))
 	}
 	// Of a step that is whole it says nothing: that is when the last response came.
-	whole := step.State == v1alpha1.StepComplete && step.WorkersReporting >= p.lt.Status.Workers.Desired
+	whole := step.State == v1beta1.StepComplete && step.WorkersReporting >= p.lt.Status.Workers.Desired
 	if step.ReportedUntil != nil && !whole {
 		said += " until " + text.Clock(step.ReportedUntil.Time)
 	}
 	return said
 }
 
-func started(step *v1alpha1.StepStatus) string {
+func started(step *v1beta1.StepStatus) string {
 	if step.StartTime == nil {
 		return ""
 	}
@@ -181,14 +181,14 @@ func started(step *v1alpha1.StepStatus) string {
 }
 
 // withoutRoom is why hits were unsent, if it was not the generator.
-func withoutRoom(r *v1alpha1.StepResult) string {
+func withoutRoom(r *v1beta1.StepResult) string {
 	if r.UnsentWithoutRoom == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%d found no room on connections)", r.UnsentWithoutRoom)
 }
 
-func (p *page) result(r *v1alpha1.StepResult) {
+func (p *page) result(r *v1beta1.StepResult) {
 	p.row("Requests", "due %d · sent %d%s · unsent %d%s · late %d%s%s", r.Due, r.Sent, share(r.Sent, r.Due), r.Unsent, withoutRoom(r), r.Late, displaced(r), inFlight(r))
 	ended := r.Sent - r.InFlight
 	p.row("Successful", "%d%s", r.Outcomes.Success, share(r.Outcomes.Success, ended))
@@ -248,7 +248,7 @@ func (p *page) result(r *v1alpha1.StepResult) {
 }
 
 // inFlight is what has neither succeeded nor failed yet.
-func inFlight(r *v1alpha1.StepResult) string {
+func inFlight(r *v1beta1.StepResult) string {
 	if r.InFlight == 0 {
 		return ""
 	}
@@ -256,7 +256,7 @@ func inFlight(r *v1alpha1.StepResult) string {
 }
 
 // items is the rate of items, where requests carry more than one.
-func items(r *v1alpha1.StepResult) string {
+func items(r *v1beta1.StepResult) string {
 	if r.ItemsPerSecond == "" {
 		return ""
 	}
@@ -273,7 +273,7 @@ func tenths(perSecond string) string {
 	return rate.FloatString(1)
 }
 
-func ofType(t *v1alpha1.TypeResult) string {
+func ofType(t *v1beta1.TypeResult) string {
 	said := fmt.Sprintf("%s %d total, %d successful%s", t.Name, t.Sent, t.Outcomes.Success, share(t.Outcomes.Success, t.Sent-t.InFlight))
 	if t.Outcomes.RateLimited > 0 {
 		said += fmt.Sprintf(", %d rate limited", t.Outcomes.RateLimited)
@@ -285,7 +285,7 @@ func ofType(t *v1alpha1.TypeResult) string {
 }
 
 // Contract is what the limiter is audited against, "" if it is not.
-func Contract(lt *v1alpha1.LoadTest) string {
+func Contract(lt *v1beta1.LoadTest) string {
 	c := lt.Spec.RateLimit()
 	if c == nil {
 		return ""
@@ -294,7 +294,7 @@ func Contract(lt *v1alpha1.LoadTest) string {
 }
 
 // rateLimit is the audit of the limiter, in the words of a race condition check.
-func (p *page) rateLimit(a *v1alpha1.RateLimitStatus) {
+func (p *page) rateLimit(a *v1beta1.RateLimitStatus) {
 	p.row("Rate limit check", "%s", Contract(p.lt))
 	p.row("  Clients", "%d", a.Clients)
 	p.row("  Granted", "%d", a.Granted)

@@ -6,12 +6,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Text is the report of a LoadTest. It ends with a line break.
-func Text(lt *v1alpha1.LoadTest) string {
+func Text(lt *v1beta1.LoadTest) string {
 	p := &page{lt: lt}
 	p.head()
 	p.thresholds()
@@ -30,7 +30,7 @@ func Text(lt *v1alpha1.LoadTest) string {
 // page is a report that is being written.
 type page struct {
 	strings.Builder
-	lt *v1alpha1.LoadTest
+	lt *v1beta1.LoadTest
 }
 
 // labelWidth is that of the column on the left.
@@ -71,7 +71,7 @@ func prefixed(prefix, text string) string {
 }
 
 // Target is where the load goes, in a few words.
-func Target(t *v1alpha1.Target) string {
+func Target(t *v1beta1.Target) string {
 	if t.Service == nil {
 		return t.URL
 	}
@@ -79,7 +79,7 @@ func Target(t *v1alpha1.Target) string {
 	return fmt.Sprintf("Service %s, port %s", t.Service.Name, port.String())
 }
 
-func workers(w v1alpha1.WorkerCounts) string {
+func workers(w v1beta1.WorkerCounts) string {
 	if w.Lost > 0 {
 		return fmt.Sprintf("%d, %d of them lost", w.Desired, w.Lost)
 	}
@@ -87,8 +87,8 @@ func workers(w v1alpha1.WorkerCounts) string {
 }
 
 // Phase says where a run stands that has no verdict yet.
-func Phase(s *v1alpha1.LoadTestStatus) string {
-	if s.Phase == "" || s.Phase == v1alpha1.PhasePending {
+func Phase(s *v1beta1.LoadTestStatus) string {
+	if s.Phase == "" || s.Phase == v1beta1.PhasePending {
 		return "Pending: the operator has not taken it up yet"
 	}
 	if s.Summary.Step == "" {
@@ -99,11 +99,11 @@ func Phase(s *v1alpha1.LoadTestStatus) string {
 
 // Judgement is the sentence behind the verdict: why the run could not go to its
 // end or, when it did, the result of the thresholds.
-func Judgement(s *v1alpha1.LoadTestStatus) string {
-	if why := v1alpha1.NotCarriedOut(s.Conditions); why != nil {
+func Judgement(s *v1beta1.LoadTestStatus) string {
+	if why := v1beta1.NotCarriedOut(s.Conditions); why != nil {
 		return why.Message
 	}
-	if met := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionThresholdsMet); met != nil {
+	if met := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionThresholdsMet); met != nil {
 		return met.Message
 	}
 	return ""
@@ -128,7 +128,7 @@ func (p *page) thresholds() {
 }
 
 // ThresholdName is a threshold's name, and whether it holds by default.
-func ThresholdName(t *v1alpha1.ThresholdStatus) string {
+func ThresholdName(t *v1beta1.ThresholdStatus) string {
 	if t.Default {
 		return t.Name + " (default)"
 	}

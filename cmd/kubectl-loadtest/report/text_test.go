@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -52,9 +52,9 @@ func TestTextInvariants(t *testing.T) {
 }
 
 func TestTitle(t *testing.T) {
-	type load = v1alpha1.StepLoad
-	five, quarter := v1alpha1.NewDecimal("5"), v1alpha1.NewDecimal("0.250")
-	half, twenty := v1alpha1.NewDecimal("0.5"), v1alpha1.NewDecimal("20")
+	type load = v1beta1.StepLoad
+	five, quarter := v1beta1.NewDecimal("5"), v1beta1.NewDecimal("0.250")
+	half, twenty := v1beta1.NewDecimal("0.5"), v1beta1.NewDecimal("20")
 	burst := load{Users: 50, RequestsPerUser: 4}
 	tests := map[string]struct {
 		name string
@@ -80,7 +80,7 @@ func TestTitle(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := report.Title(&v1alpha1.StepStatus{Name: test.name, Load: test.load}); got != test.want {
+			if got := report.Title(&v1beta1.StepStatus{Name: test.name, Load: test.load}); got != test.want {
 				t.Errorf("Title(%q) = %q, want %q", test.name, got, test.want)
 			}
 		})
@@ -92,7 +92,7 @@ func TestTitleOfTheControl(t *testing.T) {
 	for name, want := range map[string]string{
 		"1000 on v3": "1000 users on v3", "1000 on v3 (2)": "1000 users on v3 (2)", "1000 users on v3 (2)": "1000 users on v3 (2)", "hot on v3": "hot on v3: 1000 users",
 	} {
-		if got := report.Title(&v1alpha1.StepStatus{Name: name, Side: v1alpha1.SideControl, Load: v1alpha1.StepLoad{Users: 1000}}); got != want {
+		if got := report.Title(&v1beta1.StepStatus{Name: name, Side: v1beta1.SideControl, Load: v1beta1.StepLoad{Users: 1000}}); got != want {
 			t.Errorf("Title(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestTitleOfTheControl(t *testing.T) {
 // TestTitleOfDefaultNames ties the titles to the names that package plan gives:
 // a step that the user did not name is not named twice.
 func TestTitleOfDefaultNames(t *testing.T) {
-	var spec v1alpha1.LoadTestSpec
+	var spec v1beta1.LoadTestSpec
 	if err := yaml.UnmarshalStrict([]byte(`
 target: {url: "http://a"}
 requests: [{name: home, http: {}}]
@@ -125,32 +125,32 @@ steps:
 // The longest step of the highest load that was kept says for how long: not one that broke a
 // threshold, left it undecided, was cut or let requests pile up.
 func TestKeptRateIsSaidOnceWithItsTime(t *testing.T) {
-	step := func(rate string, d time.Duration, change func(*v1alpha1.StepStatus)) v1alpha1.StepStatus {
-		of := v1alpha1.NewDecimal(rate)
-		s := v1alpha1.StepStatus{State: v1alpha1.StepComplete, ThresholdState: v1alpha1.ThresholdPassed, Load: v1alpha1.StepLoad{Rate: &of, Duration: &metav1.Duration{Duration: d}}}
+	step := func(rate string, d time.Duration, change func(*v1beta1.StepStatus)) v1beta1.StepStatus {
+		of := v1beta1.NewDecimal(rate)
+		s := v1beta1.StepStatus{State: v1beta1.StepComplete, ThresholdState: v1beta1.ThresholdPassed, Load: v1beta1.StepLoad{Rate: &of, Duration: &metav1.Duration{Duration: d}}}
 		if change != nil {
 			change(&s)
 		}
 		return s
 	}
 	for name, tt := range map[string]struct {
-		longest v1alpha1.StepStatus
+		longest v1beta1.StepStatus
 		want    string
 	}{
 		"kept":      {step("100", 2*time.Minute, nil), "2m"},
-		"breached":  {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.ThresholdState = v1alpha1.ThresholdFailed }), "10s"},
-		"undecided": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.ThresholdState = v1alpha1.ThresholdInconclusive }), "10s"},
-		"an exception": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) {
-			s.Repeated = []v1alpha1.RepeatedThreshold{{State: v1alpha1.ThresholdFailed}}
+		"breached":  {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) { s.ThresholdState = v1beta1.ThresholdFailed }), "10s"},
+		"undecided": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) { s.ThresholdState = v1beta1.ThresholdInconclusive }), "10s"},
+		"an exception": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) {
+			s.Repeated = []v1beta1.RepeatedThreshold{{State: v1beta1.ThresholdFailed}}
 		}), "10s"},
-		"cut": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }), "10s"},
-		"growing": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) {
-			s.Result = &v1alpha1.StepResult{Outstanding: &v1alpha1.OutstandingResult{Trend: v1alpha1.OutstandingGrowing}}
+		"cut": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) { s.State = v1beta1.StepCut }), "10s"},
+		"growing": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) {
+			s.Result = &v1beta1.StepResult{Outstanding: &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingGrowing}}
 		}), "10s"},
-		"of the control": {step("100", 2*time.Minute, func(s *v1alpha1.StepStatus) { s.Side = v1alpha1.SideControl }), "10s"},
+		"of the control": {step("100", 2*time.Minute, func(s *v1beta1.StepStatus) { s.Side = v1beta1.SideControl }), "10s"},
 		"another rate":   {step("200", 2*time.Minute, nil), "10s"},
 	} {
-		text := report.Text(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{MaxSustainedRate: "100", Steps: []v1alpha1.StepStatus{step("100", 10*time.Second, nil), tt.longest}}})
+		text := report.Text(&v1beta1.LoadTest{Status: v1beta1.LoadTestStatus{MaxSustainedRate: "100", Steps: []v1beta1.StepStatus{step("100", 10*time.Second, nil), tt.longest}}})
 		if n := strings.Count(text, "Kept                every threshold up to 100 requests per second, for "+tt.want+"\n"); n != 1 {
 			t.Errorf("%s: it is said %d times for %s:\n%s", name, n, tt.want, text)
 		}
@@ -175,12 +175,12 @@ func TestTextHasNothingThatATerminalObeys(t *testing.T) {
 
 // A target to which no calls are sent has no descriptors, and the report names none of it.
 func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
-	versus := func(control string) *v1alpha1.VersusStatus {
-		return &v1alpha1.VersusStatus{Candidate: "v4", Control: "v3", Descriptors: control}
+	versus := func(control string) *v1beta1.VersusStatus {
+		return &v1beta1.VersusStatus{Candidate: "v4", Control: "v3", Descriptors: control}
 	}
 	for name, tt := range map[string]struct {
 		target string
-		versus *v1alpha1.VersusStatus
+		versus *v1beta1.VersusStatus
 		want   string
 	}{
 		"no calls":             {},
@@ -192,7 +192,7 @@ func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
 		"two without calls":    {versus: versus("")},
 	} {
 		got := ""
-		for _, f := range report.Facts(&v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Descriptors: tt.target, Versus: tt.versus}}) {
+		for _, f := range report.Facts(&v1beta1.LoadTest{Status: v1beta1.LoadTestStatus{Descriptors: tt.target, Versus: tt.versus}}) {
 			if f.Name == "Descriptors" {
 				got = f.Text
 			}
@@ -205,10 +205,10 @@ func TestDescriptorsAreOfTheTargetsThatHaveAny(t *testing.T) {
 
 // The name of a Service, however long, stands apart from what it runs.
 func TestLongNamesOfServicesStandApart(t *testing.T) {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	for _, name := range []string{"api", "ratelimiter", strings.Repeat("s", 63)} {
-		lt.Status.Environment = &v1alpha1.EnvironmentStatus{Configurations: []v1alpha1.TargetConfiguration{
-			{Service: name, Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shop:v1"}}},
+		lt.Status.Environment = &v1beta1.EnvironmentStatus{Configurations: []v1beta1.TargetConfiguration{
+			{Service: name, Containers: []v1beta1.TargetContainer{{Name: "app", Image: "shop:v1"}}},
 		}}
 		if text := report.Text(lt); !strings.Contains(text, "  Service "+name+"  ") {
 			t.Errorf("%s does not stand apart:\n%s", name, text)

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -19,12 +19,12 @@ const TraceNote = "The trace shows only the service time: the time that a reques
 
 // Traces has a row for each request of a step whose trace is named: those that took
 // longest, then some that failed.
-func Traces(r *v1alpha1.StepResult) [][]string {
+func Traces(r *v1beta1.StepResult) [][]string {
 	if r.Traces == nil {
 		return nil
 	}
 	var rows [][]string
-	add := func(kind string, list []v1alpha1.TracedRequest) {
+	add := func(kind string, list []v1beta1.TracedRequest) {
 		for i := range list {
 			rows = append(rows, append([]string{kind, list[i].Request}, Traced(&list[i])...))
 		}
@@ -35,19 +35,19 @@ func Traces(r *v1alpha1.StepResult) [][]string {
 }
 
 // Traced are the columns of a request from its trace on.
-func Traced(t *v1alpha1.TracedRequest) []string {
+func Traced(t *v1beta1.TracedRequest) []string {
 	return []string{t.TraceID, t.Outcome, statusOf(t), text.Short(t.ResponseTime.Duration), text.Short(t.ServiceTime.Duration)}
 }
 
 // Sampled says how many requests of a step asked for a trace, "" if none has one.
-func Sampled(r *v1alpha1.StepResult) string {
+func Sampled(r *v1beta1.StepResult) string {
 	if r.Traces == nil {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d requests sampled", r.Traces.Sampled, r.Sent)
 }
 
-func statusOf(t *v1alpha1.TracedRequest) string {
+func statusOf(t *v1beta1.TracedRequest) string {
 	if !responded(t) {
 		return "–"
 	}
@@ -55,12 +55,12 @@ func statusOf(t *v1alpha1.TracedRequest) string {
 }
 
 // responded says whether a request has a status, which is 0 for OK of gRPC, too.
-func responded(t *v1alpha1.TracedRequest) bool {
+func responded(t *v1beta1.TracedRequest) bool {
 	return t.StatusCode != 0 || t.Outcome == measure.Success.String() || t.Outcome == measure.UnexpectedStatus.String()
 }
 
 // traces are the requests of a step by which to go on in a tracing backend.
-func (p *page) traces(r *v1alpha1.StepResult) {
+func (p *page) traces(r *v1beta1.StepResult) {
 	if r.Traces == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (p *page) traces(r *v1alpha1.StepResult) {
 }
 
 // ofTrace is a request in a line: how long it took, what became of it, and its trace.
-func ofTrace(t *v1alpha1.TracedRequest) string {
+func ofTrace(t *v1beta1.TracedRequest) string {
 	took, what := text.Short(t.ResponseTime.Duration), t.Outcome
 	if t.ServiceTime.Duration < t.ResponseTime.Duration/10*9 {
 		took += " (service time " + text.Short(t.ServiceTime.Duration) + ")"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
@@ -16,7 +16,7 @@ const SidesNote = "each the median of n pairs of steps, and by how much the cand
 // Sides is a table of what was measured of both targets of a run: its heads, and a row for
 // each metric of each rung; none of a run against one target. A difference without a range
 // is of too few pairs to tell noise.
-func Sides(lt *v1alpha1.LoadTest) (heads []string, rows [][]string) {
+func Sides(lt *v1beta1.LoadTest) (heads []string, rows [][]string) {
 	v := lt.Status.Versus
 	if v == nil {
 		return nil, nil
@@ -47,8 +47,8 @@ func (p *page) sides() {
 
 // pairs are the values of a metric in the repetitions of a rung that were carried out
 // whole, with a generator that was not the limit, for both targets.
-func pairs(s *v1alpha1.LoadTestStatus, rung int32, m metric.Metric) (candidate, control []*big.Rat) {
-	value := func(step *v1alpha1.StepStatus) *big.Rat {
+func pairs(s *v1beta1.LoadTestStatus, rung int32, m metric.Metric) (candidate, control []*big.Rat) {
+	value := func(step *v1beta1.StepStatus) *big.Rat {
 		if step == nil || !rungs.IsWhole(step, s.Workers.Desired) || !rungs.IsSound(step.Result) {
 			return nil
 		}

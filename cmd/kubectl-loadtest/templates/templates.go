@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -19,11 +19,11 @@ import (
 type Problem struct{ Field, Message string }
 
 // Keys returns the value of a key of a ConfigMap; false: it is not known here.
-type Keys func(v1alpha1.KeyReference) ([]byte, bool)
+type Keys func(v1beta1.KeyReference) ([]byte, bool)
 
 // Check returns the mistakes. With a table whose rows are not known, any name may be one of its
 // columns.
-func Check(spec *v1alpha1.LoadTestSpec, keys Keys) []Problem {
+func Check(spec *v1beta1.LoadTestSpec, keys Keys) []Problem {
 	c := &check{spec: spec, keys: keys, captured: map[string]bool{}, columns: map[string]bool{}, complete: true}
 	c.define()
 	c.headers("spec.target.headers", spec.Target.Headers)
@@ -47,7 +47,7 @@ func Check(spec *v1alpha1.LoadTestSpec, keys Keys) []Problem {
 }
 
 // questions checks the requests of preflight and audits, which have no columns.
-func questions(spec *v1alpha1.LoadTestSpec) []Problem {
+func questions(spec *v1beta1.LoadTestSpec) []Problem {
 	c := &check{spec: spec, complete: true}
 	c.preflight("spec.preflight", spec.Preflight)
 	own := ownHeaders(spec.Preflight)
@@ -73,7 +73,7 @@ func questions(spec *v1alpha1.LoadTestSpec) []Problem {
 
 // check is what is known of a spec, and what is wrong with it so far.
 type check struct {
-	spec *v1alpha1.LoadTestSpec
+	spec *v1beta1.LoadTestSpec
 	keys Keys
 	// columns has the names of the columns of all tables, and the names that setup.fill captures.
 	columns map[string]bool
@@ -108,14 +108,14 @@ func (c *check) define() {
 }
 
 // table notes the columns of a table.
-func (c *check) table(field string, d *v1alpha1.Data) {
+func (c *check) table(field string, d *v1beta1.Data) {
 	rows, known := c.keys(d.ConfigMapKeyRef)
 	if !known {
 		c.complete = false
 		return
 	}
 	format := source.CSV
-	if d.Format == v1alpha1.DataFormatJSONLines {
+	if d.Format == v1beta1.DataFormatJSONLines {
 		format = source.JSONLines
 	}
 	table, err := source.ReadTable(bytes.NewReader(rows), source.File{Name: d.Name, Path: d.ConfigMapKeyRef.Key, Format: format, Workers: 1})
@@ -136,7 +136,7 @@ func (c *check) table(field string, d *v1alpha1.Data) {
 func (c *check) isCaptured(name string) bool { return c.captured[name] && !c.columns[name] }
 
 // request checks the templates of a request, and returns the names in them.
-func (c *check) request(field string, r *v1alpha1.Request) []string {
+func (c *check) request(field string, r *v1beta1.Request) []string {
 	h := r.HTTP
 	if h == nil {
 		return c.call(field+".grpc", r.GRPC)
@@ -157,7 +157,7 @@ func (c *check) request(field string, r *v1alpha1.Request) []string {
 }
 
 // call checks the templates of a call: the strings of its messages, and its metadata.
-func (c *check) call(field string, call *v1alpha1.Call) (names []string) {
+func (c *check) call(field string, call *v1beta1.Call) (names []string) {
 	if call == nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (c *check) value(field string, value any) (names []string) {
 	return names
 }
 
-func (c *check) headers(field string, headers []v1alpha1.Header) (names []string) {
+func (c *check) headers(field string, headers []v1beta1.Header) (names []string) {
 	for i, h := range headers {
 		if h.Value != nil {
 			names = append(names, c.template(fmt.Sprintf("%s[%d].value", field, i), *h.Value)...)
@@ -233,7 +233,7 @@ func (c *check) meant(name string) string {
 
 // json checks that a body is JSON if its Content-Type says so. Of a body in which a column stands outside of a string nothing is
 // known: its cells may be parts of JSON.
-func (c *check) json(field string, r *v1alpha1.HTTPRequest) {
+func (c *check) json(field string, r *v1beta1.HTTPRequest) {
 	if r.Body == "" || !c.saysJSON(r) {
 		return
 	}
@@ -280,8 +280,8 @@ func hasBareName(body string, names []string) bool {
 }
 
 // saysJSON says whether the Content-Type of a request is that of JSON.
-func (c *check) saysJSON(r *v1alpha1.HTTPRequest) bool {
-	for _, headers := range [][]v1alpha1.Header{r.Headers, c.spec.Target.Headers} {
+func (c *check) saysJSON(r *v1beta1.HTTPRequest) bool {
+	for _, headers := range [][]v1beta1.Header{r.Headers, c.spec.Target.Headers} {
 		for _, h := range headers {
 			if strings.EqualFold(h.Name, "Content-Type") {
 				media := ""
@@ -297,7 +297,7 @@ func (c *check) saysJSON(r *v1alpha1.HTTPRequest) bool {
 }
 
 // expectsRefusal says whether a status from 400 to 499 is expected.
-func expectsRefusal(e *v1alpha1.Expectation) bool {
+func expectsRefusal(e *v1beta1.Expectation) bool {
 	return e != nil && slices.ContainsFunc(e.Status, func(status int32) bool { return status >= 400 && status < 500 })
 }
 
@@ -341,7 +341,7 @@ func (c *check) journeys(uses map[string][]string) {
 	}
 }
 
-func (c *check) preflight(field string, list []v1alpha1.Preflight) {
+func (c *check) preflight(field string, list []v1beta1.Preflight) {
 	for i := range list {
 		c.query(fmt.Sprintf("%s[%d].http", field, i), list[i].HTTP)
 		c.call(fmt.Sprintf("%s[%d].grpc", field, i), list[i].GRPC)
@@ -349,7 +349,7 @@ func (c *check) preflight(field string, list []v1alpha1.Preflight) {
 }
 
 // ownHeaders are the headers that each question of preflight has of its own.
-func ownHeaders(list []v1alpha1.Preflight) (own [][]v1alpha1.Header) {
+func ownHeaders(list []v1beta1.Preflight) (own [][]v1beta1.Header) {
 	for i := range list {
 		own = append(own, list[i].OwnHeaders())
 	}
@@ -358,9 +358,9 @@ func ownHeaders(list []v1alpha1.Preflight) (own [][]v1alpha1.Header) {
 
 // targetHeaders checks the headers of a target that at least one question has from it; own are
 // the headers that each question has itself.
-func (c *check) targetHeaders(field string, headers []v1alpha1.Header, own [][]v1alpha1.Header) {
+func (c *check) targetHeaders(field string, headers []v1beta1.Header, own [][]v1beta1.Header) {
 	for i, h := range headers {
-		if h.Value == nil || !slices.ContainsFunc(own, func(list []v1alpha1.Header) bool { return !hasHeader(list, h.Name) }) {
+		if h.Value == nil || !slices.ContainsFunc(own, func(list []v1beta1.Header) bool { return !hasHeader(list, h.Name) }) {
 			continue
 		}
 		if names, _, err := source.Names(*h.Value); err == nil && len(names) > 0 {
@@ -371,7 +371,7 @@ func (c *check) targetHeaders(field string, headers []v1alpha1.Header, own [][]v
 }
 
 // inherited are the names in the headers that a request has from the targets.
-func inherited(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) (names []string) {
+func inherited(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) (names []string) {
 	own, headers := r.OwnHeaders(), spec.Target.Headers
 	if spec.Versus != nil {
 		headers = slices.Concat(headers, spec.Versus.Target.Headers)
@@ -385,11 +385,11 @@ func inherited(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) (names []string
 	return names
 }
 
-func hasHeader(list []v1alpha1.Header, name string) bool {
-	return slices.ContainsFunc(list, func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, name) })
+func hasHeader(list []v1beta1.Header, name string) bool {
+	return slices.ContainsFunc(list, func(h v1beta1.Header) bool { return strings.EqualFold(h.Name, name) })
 }
 
-func (c *check) query(field string, q *v1alpha1.Query) {
+func (c *check) query(field string, q *v1beta1.Query) {
 	if q != nil {
 		c.template(field+".path", q.Path)
 		c.headers(field+".headers", q.Headers)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -19,7 +19,7 @@ var files = map[string]string{
 	"body":       "${emial}",
 }
 
-func keys(key v1alpha1.KeyReference) ([]byte, bool) {
+func keys(key v1beta1.KeyReference) ([]byte, bool) {
 	content, known := files[key.Key]
 	return []byte(content), known
 }
@@ -171,7 +171,7 @@ func TestCheckJSONBodies(t *testing.T) {
 
 func checkSpec(t *testing.T, written string, want []templates.Problem) {
 	t.Helper()
-	var spec v1alpha1.LoadTestSpec
+	var spec v1beta1.LoadTestSpec
 	must.Succeed(t, yaml.UnmarshalStrict([]byte(written), &spec))
 	if diff := cmp.Diff(want, templates.Check(&spec, keys)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

@@ -1,7 +1,7 @@
 // Package metric has the table of metrics: a row for each that a threshold may bound.
 //
 //	                 ┌ Name, Title, Unit, LowerIsBetter, Most
-//	v1alpha1.Metric ─┤ Value    of a result, as an exact number: microseconds, percent, or plain
+//	v1beta1.Metric ─┤ Value    of a result, as an exact number: microseconds, percent, or plain
 //	     (Of)        └ Measured what of a measurement it is counted from
 //
 // A new metric of a known kind is a row of table.go. Figures are the values of all metrics

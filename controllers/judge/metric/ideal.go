@@ -5,12 +5,12 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Ideal is the value of a quantity without the generator's own delay, and of failureRate
 // without what is undecided: the measured one where it is the same; nil: it has none.
-func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
+func Ideal(q Quantity, result *v1beta1.StepResult) *big.Rat {
 	ideal := *result
 	ideal.Failed -= result.Excused + result.Undecided
 	ideal.Unsent -= result.UnsentByGenerator
@@ -25,7 +25,7 @@ func Ideal(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 
 // LateTogether is by how much longer a time may be since requests that were sent late came to
 // the target together; 0 of other quantities, and where it is not known.
-func LateTogether(q Quantity, result *v1alpha1.StepResult) *big.Rat {
+func LateTogether(q Quantity, result *v1beta1.StepResult) *big.Rat {
 	if m := Of(q.Metric); m.Unit == Latency && m.byPart != nil {
 		if late := m.byPart(nil, result.LateTogether); late != nil {
 			return late

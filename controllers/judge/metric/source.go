@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -25,7 +25,7 @@ type Times struct {
 	// Of is the time, which has no meaning with fewer samples than Needed.
 	Of func(*measure.Histogram) time.Duration
 	// Field is where a status has it; nil: none has.
-	Field func(*v1alpha1.Latency) **metav1.Duration
+	Field func(*v1beta1.Latency) **metav1.Duration
 }
 
 // Needed is how many samples the number needs: 1 of a mean or maximum.
@@ -52,7 +52,7 @@ type OfDue func(*measure.Measurement) (n, ideally int64)
 type PerSecond func(r *measure.Request, items int64) (n, inWindow, all int64)
 
 // Audited is a count of the audit of a rate limiter.
-type Audited func(*v1alpha1.RateLimitStatus) int64
+type Audited func(*v1beta1.RateLimitStatus) int64
 
 // Own is counted in a way of its own, which package verdict has.
 type Own int
@@ -86,7 +86,7 @@ func Quantiles() []Metric {
 
 // InWindow is how much of a metric that is counted per second came within the window; 0 of
 // any other.
-func InWindow(name v1alpha1.Metric, r *measure.Request, items int64) int64 {
+func InWindow(name v1beta1.Metric, r *measure.Request, items int64) int64 {
 	if count, ok := Of(name).Measured.(PerSecond); ok {
 		n, _, _ := count(r, items)
 		return n

@@ -9,13 +9,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // Metric is a row of the table.
 type Metric struct {
-	Name v1alpha1.Metric
+	Name v1beta1.Metric
 	// Title heads its lines in a table of differences; empty: no such table has it.
 	Title string
 	Unit  Unit
@@ -27,10 +27,10 @@ type Metric struct {
 	Measured Source
 	// inResult is its value in a result; the value is nil where the result has none, as of
 	// too few samples. nil: no result has it.
-	inResult func(*v1alpha1.StepResult) *big.Rat
+	inResult func(*v1beta1.StepResult) *big.Rat
 	// byPart is the value of one type of request, or of one request. nil: it is not known of
 	// these.
-	byPart func(*v1alpha1.Counts, *v1alpha1.Latency) *big.Rat
+	byPart func(*v1beta1.Counts, *v1beta1.Latency) *big.Rat
 }
 
 // table are all metrics, in the order in which they are read.
@@ -40,52 +40,52 @@ type Metric struct {
 // collector pass, and not a target of which a half is silent for 2 % of a step.
 // docs/design/0033 has the simulation.
 var table = []Metric{
-	quantile("p50", 5000, "P50", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P50 }),
-	quantile("p75", 7500, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P75 }),
-	quantile("p90", 9000, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P90 }),
-	quantile("p95", 9500, "P95", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P95 }),
-	quantile("p99", 9900, "P99", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P99 }),
-	quantile("p99.9", 9990, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P999 }),
-	quantile("p99.99", 9999, "", func(l *v1alpha1.Latency) **metav1.Duration { return &l.P9999 }),
-	latency(v1alpha1.MetricLongest, Times{Of: (*measure.Histogram).Max, Field: func(l *v1alpha1.Latency) **metav1.Duration { return &l.Longest }}),
-	latency(v1alpha1.MetricMean, Times{Of: mean, Field: func(l *v1alpha1.Latency) **metav1.Duration { return &l.Mean }}),
-	{Name: v1alpha1.MetricOnTimeRate, Unit: Share, Measured: OnTime},
-	ofSent(Metric{Name: v1alpha1.MetricFailureRate, Title: "Requests failed", Most: "1%", LowerIsBetter: true,
+	quantile("p50", 5000, "P50", func(l *v1beta1.Latency) **metav1.Duration { return &l.P50 }),
+	quantile("p75", 7500, "", func(l *v1beta1.Latency) **metav1.Duration { return &l.P75 }),
+	quantile("p90", 9000, "", func(l *v1beta1.Latency) **metav1.Duration { return &l.P90 }),
+	quantile("p95", 9500, "P95", func(l *v1beta1.Latency) **metav1.Duration { return &l.P95 }),
+	quantile("p99", 9900, "P99", func(l *v1beta1.Latency) **metav1.Duration { return &l.P99 }),
+	quantile("p99.9", 9990, "", func(l *v1beta1.Latency) **metav1.Duration { return &l.P999 }),
+	quantile("p99.99", 9999, "", func(l *v1beta1.Latency) **metav1.Duration { return &l.P9999 }),
+	latency(v1beta1.MetricLongest, Times{Of: (*measure.Histogram).Max, Field: func(l *v1beta1.Latency) **metav1.Duration { return &l.Longest }}),
+	latency(v1beta1.MetricMean, Times{Of: mean, Field: func(l *v1beta1.Latency) **metav1.Duration { return &l.Mean }}),
+	{Name: v1beta1.MetricOnTimeRate, Unit: Share, Measured: OnTime},
+	ofSent(Metric{Name: v1beta1.MetricFailureRate, Title: "Requests failed", Most: "1%", LowerIsBetter: true,
 		Measured: OfSent{Count: func(r *measure.Request, open int64) int64 { return r.Sent - r.Expected - open }, PerFailure: -1},
-	}, func(c *v1alpha1.Counts) int64 { return c.Failed }),
-	ofSent(Metric{Name: v1alpha1.MetricRateLimitedRate, LowerIsBetter: true,
+	}, func(c *v1beta1.Counts) int64 { return c.Failed }),
+	ofSent(Metric{Name: v1beta1.MetricRateLimitedRate, LowerIsBetter: true,
 		Measured: OfSent{Count: func(r *measure.Request, _ int64) int64 { return r.Outcomes[measure.RateLimited] }, PerFailure: 1},
-	}, func(c *v1alpha1.Counts) int64 { return c.Outcomes.RateLimited }),
-	{Name: v1alpha1.MetricUnsentRate, Title: "Requests unsent", Unit: Share, Most: "1%", LowerIsBetter: true,
+	}, func(c *v1beta1.Counts) int64 { return c.Outcomes.RateLimited }),
+	{Name: v1beta1.MetricUnsentRate, Title: "Requests unsent", Unit: Share, Most: "1%", LowerIsBetter: true,
 		Measured: OfDue(func(m *measure.Measurement) (n, ideally int64) { return m.Unsent, m.Unsent - m.UnsentByGenerator }),
-		inResult: func(r *v1alpha1.StepResult) *big.Rat { return Percent(r.Unsent, r.Due) }},
-	{Name: v1alpha1.MetricDowntime, Unit: Share, Most: "0.5%", LowerIsBetter: true, Measured: Downtime,
-		inResult: func(r *v1alpha1.StepResult) *big.Rat { return decimal(strings.TrimSuffix(r.Downtime, "%")) }},
-	{Name: v1alpha1.MetricDrift, Unit: Rate, LowerIsBetter: true, Measured: Drift},
-	{Name: v1alpha1.MetricGoodput, Title: "Goodput", Unit: Rate,
+		inResult: func(r *v1beta1.StepResult) *big.Rat { return Percent(r.Unsent, r.Due) }},
+	{Name: v1beta1.MetricDowntime, Unit: Share, Most: "0.5%", LowerIsBetter: true, Measured: Downtime,
+		inResult: func(r *v1beta1.StepResult) *big.Rat { return decimal(strings.TrimSuffix(r.Downtime, "%")) }},
+	{Name: v1beta1.MetricDrift, Unit: Rate, LowerIsBetter: true, Measured: Drift},
+	{Name: v1beta1.MetricGoodput, Title: "Goodput", Unit: Rate,
 		Measured: PerSecond(func(r *measure.Request, _ int64) (n, inWindow, all int64) {
 			return r.ExpectedInWindow, r.ExpectedInWindow, r.Successes()
 		}),
-		inResult: func(r *v1alpha1.StepResult) *big.Rat { return decimal(r.Goodput) }},
-	{Name: v1alpha1.MetricThroughput, Unit: Rate,
+		inResult: func(r *v1beta1.StepResult) *big.Rat { return decimal(r.Goodput) }},
+	{Name: v1beta1.MetricThroughput, Unit: Rate,
 		Measured: PerSecond(func(r *measure.Request, _ int64) (n, inWindow, all int64) {
 			return r.CompletedInWindow, r.CompletedInWindow, r.Completed()
 		}),
-		inResult: func(r *v1alpha1.StepResult) *big.Rat { return decimal(r.Throughput) }},
-	{Name: v1alpha1.MetricItemsPerSecond, Unit: Rate,
+		inResult: func(r *v1beta1.StepResult) *big.Rat { return decimal(r.Throughput) }},
+	{Name: v1beta1.MetricItemsPerSecond, Unit: Rate,
 		Measured: PerSecond(func(r *measure.Request, items int64) (n, inWindow, all int64) {
 			return items, r.ExpectedInWindow, r.Successes()
 		}),
 		inResult: items},
-	audited(v1alpha1.MetricOverLimitGrants, func(a *v1alpha1.RateLimitStatus) int64 { return a.OverLimitGrants }),
-	audited(v1alpha1.MetricFalseDenials, func(a *v1alpha1.RateLimitStatus) int64 { return a.FalseDenials }),
+	audited(v1beta1.MetricOverLimitGrants, func(a *v1beta1.RateLimitStatus) int64 { return a.OverLimitGrants }),
+	audited(v1beta1.MetricFalseDenials, func(a *v1beta1.RateLimitStatus) int64 { return a.FalseDenials }),
 }
 
 // MostJourneys is how many of the journeys may fail by default.
 const MostJourneys = "1%"
 
 // quantile is the metric of the quantile of so many Parts.
-func quantile(name v1alpha1.Metric, parts int64, title string, field func(*v1alpha1.Latency) **metav1.Duration) Metric {
+func quantile(name v1beta1.Metric, parts int64, title string, field func(*v1beta1.Latency) **metav1.Duration) Metric {
 	times := quantileOf(parts)
 	times.Field = field
 	m := latency(name, times)
@@ -103,8 +103,8 @@ func quantileOf(parts int64) Times {
 
 func mean(h *measure.Histogram) time.Duration { return h.Mean().Round(measure.Lowest) }
 
-func latency(name v1alpha1.Metric, times Times) Metric {
-	value := func(_ *v1alpha1.Counts, l *v1alpha1.Latency) *big.Rat {
+func latency(name v1beta1.Metric, times Times) Metric {
+	value := func(_ *v1beta1.Counts, l *v1beta1.Latency) *big.Rat {
 		if l == nil || *times.Field(l) == nil {
 			return nil
 		}
@@ -112,22 +112,22 @@ func latency(name v1alpha1.Metric, times Times) Metric {
 	}
 	return Metric{
 		Name: name, Unit: Latency, LowerIsBetter: true, Measured: times, byPart: value,
-		inResult: func(r *v1alpha1.StepResult) *big.Rat { return value(nil, r.ResponseTime) },
+		inResult: func(r *v1beta1.StepResult) *big.Rat { return value(nil, r.ResponseTime) },
 	}
 }
 
 // ofSent adds what a result has of a share of what was sent. What a step sent has ended when
 // the step has.
-func ofSent(m Metric, count func(*v1alpha1.Counts) int64) Metric {
+func ofSent(m Metric, count func(*v1beta1.Counts) int64) Metric {
 	m.Unit = Share
-	m.byPart = func(c *v1alpha1.Counts, _ *v1alpha1.Latency) *big.Rat { return Percent(count(c), c.Sent) }
-	m.inResult = func(r *v1alpha1.StepResult) *big.Rat { return m.byPart(&r.Counts, nil) }
+	m.byPart = func(c *v1beta1.Counts, _ *v1beta1.Latency) *big.Rat { return Percent(count(c), c.Sent) }
+	m.inResult = func(r *v1beta1.StepResult) *big.Rat { return m.byPart(&r.Counts, nil) }
 	return m
 }
 
 // audited is a count of an audit. A result has it where the audit left nothing out.
-func audited(name v1alpha1.Metric, count Audited) Metric {
-	return Metric{Name: name, Unit: Count, LowerIsBetter: true, Measured: count, inResult: func(r *v1alpha1.StepResult) *big.Rat {
+func audited(name v1beta1.Metric, count Audited) Metric {
+	return Metric{Name: name, Unit: Count, LowerIsBetter: true, Measured: count, inResult: func(r *v1beta1.StepResult) *big.Rat {
 		if r.RateLimit == nil || r.RateLimit.Untracked > 0 {
 			return nil
 		}
@@ -136,7 +136,7 @@ func audited(name v1alpha1.Metric, count Audited) Metric {
 }
 
 // items are the goodput where every request carries one.
-func items(r *v1alpha1.StepResult) *big.Rat {
+func items(r *v1beta1.StepResult) *big.Rat {
 	if r.ItemsPerSecond == "" {
 		return decimal(r.Goodput)
 	}
@@ -151,7 +151,7 @@ func decimal(number string) *big.Rat {
 
 // Of is the metric of that name, which may be any percentile; the zero value, of no known
 // source, if there is none. No result has a percentile that is not in the table.
-func Of(name v1alpha1.Metric) Metric {
+func Of(name v1beta1.Metric) Metric {
 	i := slices.IndexFunc(table, func(m Metric) bool { return m.Name == name })
 	if i >= 0 {
 		return table[i]
@@ -163,7 +163,7 @@ func Of(name v1alpha1.Metric) Metric {
 }
 
 // partsOf is the quantile that a name such as p98 or p99.95 is of, in Parts.
-func partsOf(name v1alpha1.Metric) (parts int64, ok bool) {
+func partsOf(name v1beta1.Metric) (parts int64, ok bool) {
 	number, isPercentile := strings.CutPrefix(string(name), "p")
 	whole, fraction, _ := strings.Cut(number, ".")
 	if !isPercentile || len(whole) < 1 || len(whole) > 2 || len(fraction) > 2 {

@@ -14,12 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // inAPI are the metrics of the API's schema that are no percentiles, as its rule names them.
-func inAPI(t *testing.T) []v1alpha1.Metric {
+func inAPI(t *testing.T) []v1beta1.Metric {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "crd", "bases", "loadtest.dev_loadtests.yaml"))
 	if err != nil {
@@ -45,20 +45,20 @@ func inAPI(t *testing.T) []v1alpha1.Metric {
 		t.Fatal(err)
 	}
 	root := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-	var names []v1alpha1.Metric
+	var names []v1beta1.Metric
 	for _, r := range root.Properties["spec"].Properties["thresholds"].Items.Rules {
 		if !strings.HasPrefix(r.Message, "metric must be a percentile") {
 			continue
 		}
 		_, list, _ := strings.Cut(r.Rule, " in [")
 		for _, name := range regexp.MustCompile(`'(\w+)'`).FindAllStringSubmatch(list, -1) {
-			names = append(names, v1alpha1.Metric(name[1]))
+			names = append(names, v1beta1.Metric(name[1]))
 		}
 	}
 	return names
 }
 
-func namesOf(list []Metric) (names []v1alpha1.Metric) {
+func namesOf(list []Metric) (names []v1beta1.Metric) {
 	for _, m := range list {
 		names = append(names, m.Name)
 	}
@@ -66,7 +66,7 @@ func namesOf(list []Metric) (names []v1alpha1.Metric) {
 }
 
 func TestEveryMetricOfTheAPIHasARow(t *testing.T) {
-	others := slices.DeleteFunc(namesOf(table), func(name v1alpha1.Metric) bool { return Of(name).Times().Quantile > 0 })
+	others := slices.DeleteFunc(namesOf(table), func(name v1beta1.Metric) bool { return Of(name).Times().Quantile > 0 })
 	if diff := cmp.Diff(inAPI(t), others); diff != "" {
 		t.Errorf("metrics (-of the API +of the table):\n%s", diff)
 	}
@@ -87,12 +87,12 @@ func TestGroupsOfMetrics(t *testing.T) {
 	higher := slices.DeleteFunc(slices.Clone(table), func(m Metric) bool { return m.LowerIsBetter })
 	for name, tc := range map[string]struct {
 		got  []Metric
-		want []v1alpha1.Metric
+		want []v1beta1.Metric
 	}{
-		"higher is better":     {higher, []v1alpha1.Metric{"onTimeRate", "goodput", "throughput", "itemsPerSecond"}},
-		"a maximum by default": {Default(), []v1alpha1.Metric{"failureRate", "unsentRate", "downtime"}},
-		"in a table":           {Titled(), []v1alpha1.Metric{"p50", "p95", "p99", "failureRate", "unsentRate", "goodput"}},
-		"a quantile":           {Quantiles(), []v1alpha1.Metric{"p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"}},
+		"higher is better":     {higher, []v1beta1.Metric{"onTimeRate", "goodput", "throughput", "itemsPerSecond"}},
+		"a maximum by default": {Default(), []v1beta1.Metric{"failureRate", "unsentRate", "downtime"}},
+		"in a table":           {Titled(), []v1beta1.Metric{"p50", "p95", "p99", "failureRate", "unsentRate", "goodput"}},
+		"a quantile":           {Quantiles(), []v1beta1.Metric{"p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99"}},
 	} {
 		if diff := cmp.Diff(tc.want, namesOf(tc.got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -106,29 +106,29 @@ func TestQuantilesAreThoseOfTheirNames(t *testing.T) {
 	for i := range 100_000 {
 		h.RecordN(time.Duration(i+1)*time.Microsecond, 1)
 	}
-	for name, want := range map[v1alpha1.Metric]struct {
+	for name, want := range map[v1beta1.Metric]struct {
 		share  float64
 		needed int64
 	}{
 		"p50": {0.5, 2}, "p75": {0.75, 4}, "p90": {0.9, 10}, "p95": {0.95, 20}, "p99": {0.99, 100}, "p99.9": {0.999, 1000}, "p99.99": {0.9999, 10_000},
-		v1alpha1.MetricLongest: {0, 1}, v1alpha1.MetricMean: {0, 1},
+		v1beta1.MetricLongest: {0, 1}, v1beta1.MetricMean: {0, 1},
 	} {
-		times, fields := Of(name).Times(), v1alpha1.Latency{}
+		times, fields := Of(name).Times(), v1beta1.Latency{}
 		if times.Share() != want.share || times.Needed() != want.needed {
 			t.Errorf("%s is at %v, and needs %d samples", name, times.Share(), times.Needed())
 		}
 		took, _ := h.Quantile(want.share)
 		switch name {
-		case v1alpha1.MetricLongest:
+		case v1beta1.MetricLongest:
 			took = h.Max()
-		case v1alpha1.MetricMean:
+		case v1beta1.MetricMean:
 			took = h.Mean().Round(measure.Lowest)
 		}
 		if got := times.Of(h); got != took {
 			t.Errorf("%s is %v, want %v", name, got, took)
 		}
 		*times.Field(&fields) = &metav1.Duration{Duration: took}
-		if got := Value(Quantity{Metric: name}, &v1alpha1.StepResult{ResponseTime: &fields}); got == nil || got.Cmp(Micros(took)) != 0 {
+		if got := Value(Quantity{Metric: name}, &v1beta1.StepResult{ResponseTime: &fields}); got == nil || got.Cmp(Micros(took)) != 0 {
 			t.Errorf("%s is %v in a status, want %v", name, got, took)
 		}
 	}
@@ -139,19 +139,19 @@ func TestCountsOfAMeasurement(t *testing.T) {
 	r := measure.NewRequest()
 	r.Sent, r.Expected, r.ExpectedInWindow, r.CompletedInWindow = 20, 12, 7, 9
 	r.Outcomes[measure.RateLimited], r.Outcomes[measure.Success] = 3, 12
-	for name, want := range map[v1alpha1.Metric]int64{"goodput": 7, "throughput": 9, "itemsPerSecond": 70, "failureRate": 0} {
+	for name, want := range map[v1beta1.Metric]int64{"goodput": 7, "throughput": 9, "itemsPerSecond": 70, "failureRate": 0} {
 		if got := InWindow(name, &r, 70); got != want {
 			t.Errorf("%s counts %d in the window, want %d", name, got, want)
 		}
 	}
-	for name, want := range map[v1alpha1.Metric][2]int64{"failureRate": {6, -1}, "rateLimitedRate": {3, 1}} {
+	for name, want := range map[v1beta1.Metric][2]int64{"failureRate": {6, -1}, "rateLimitedRate": {3, 1}} {
 		from := Of(name).Measured.(OfSent)
 		if got := [2]int64{from.Count(&r, 2), from.PerFailure}; got != want {
 			t.Errorf("%s counts %d, want %d", name, got, want)
 		}
 	}
 	m := &measure.Measurement{Due: 50, Unsent: 5, UnsentByGenerator: 2}
-	if n, ideally := Of(v1alpha1.MetricUnsentRate).Measured.(OfDue)(m); n != 5 || ideally != 3 {
+	if n, ideally := Of(v1beta1.MetricUnsentRate).Measured.(OfDue)(m); n != 5 || ideally != 3 {
 		t.Errorf("unsent are %d, and %d", n, ideally)
 	}
 }
@@ -185,13 +185,13 @@ func TestValuesOfUnits(t *testing.T) {
 }
 
 func TestWhatIsKnownOfAPart(t *testing.T) {
-	for name, want := range map[v1alpha1.Metric]bool{"p95": true, "failureRate": true, "rateLimitedRate": true, "unsentRate": false, "goodput": false} {
+	for name, want := range map[v1beta1.Metric]bool{"p95": true, "failureRate": true, "rateLimitedRate": true, "unsentRate": false, "goodput": false} {
 		q := Quantity{Metric: "p95", Request: "create"}.Of(Of(name))
 		if got := q.Request != ""; got != want || q.Metric != name {
 			t.Errorf("%+v: it is of the request: %t, want %t", q, got, want)
 		}
 	}
-	if late := LateTogether(Quantity{Metric: "p100"}, &v1alpha1.StepResult{LateTogether: &v1alpha1.Latency{}}); late.Sign() != 0 {
+	if late := LateTogether(Quantity{Metric: "p100"}, &v1beta1.StepResult{LateTogether: &v1beta1.Latency{}}); late.Sign() != 0 {
 		t.Errorf("a metric that is not there is late by %v", late)
 	}
 }
@@ -203,7 +203,7 @@ func TestAnyPercentile(t *testing.T) {
 	for i := range 10_000 {
 		h.Record(time.Duration(i+1) * time.Microsecond)
 	}
-	for name, want := range map[v1alpha1.Metric]int64{"p98": 9800, "p99.5": 9950, "p99.95": 9995, "p0.01": 1, "p7": 700, "p95": 9500} {
+	for name, want := range map[v1beta1.Metric]int64{"p98": 9800, "p99.5": 9950, "p99.95": 9995, "p0.01": 1, "p7": 700, "p95": 9500} {
 		m := Of(name)
 		if m.Times().Quantile != want || m.Unit != Latency || !m.LowerIsBetter || m.Name != name {
 			t.Errorf("%s: %+v", name, m)
@@ -212,12 +212,12 @@ func TestAnyPercentile(t *testing.T) {
 			t.Errorf("%s of 1 us to 10 ms is %v, want %d us", name, d, want)
 		}
 	}
-	for _, name := range []v1alpha1.Metric{"p0", "p0.00", "p100", "p99.999", "p", "p-1", "p9a", "p.5", "p 5", "p+5", "95", ""} {
+	for _, name := range []v1beta1.Metric{"p0", "p0.00", "p100", "p99.999", "p", "p-1", "p9a", "p.5", "p 5", "p+5", "95", ""} {
 		if m := Of(name); m.Measured != nil {
 			t.Errorf("%s is a metric: %+v", name, m)
 		}
 	}
-	if v := Value(Quantity{Metric: "p98"}, &v1alpha1.StepResult{ResponseTime: &v1alpha1.Latency{}}); v != nil {
+	if v := Value(Quantity{Metric: "p98"}, &v1beta1.StepResult{ResponseTime: &v1beta1.Latency{}}); v != nil {
 		t.Errorf("a result has p98: %v", v)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -83,7 +83,7 @@ func (u Unit) Short(value *big.Rat) string {
 
 // Text is a value as the figures of a status have it: to the microsecond, or to six digits
 // behind the point.
-func Text(name v1alpha1.Metric, value *big.Rat) string {
+func Text(name v1beta1.Metric, value *big.Rat) string {
 	switch Of(name).Unit {
 	case Latency:
 		return trimmed(new(big.Rat).Quo(value, big.NewRat(1_000, 1)).FloatString(3)) + "ms"
@@ -99,7 +99,7 @@ func trimmed(decimal string) string {
 }
 
 // Parse reads what Text has written.
-func Parse(name v1alpha1.Metric, written string) (*big.Rat, error) {
+func Parse(name v1beta1.Metric, written string) (*big.Rat, error) {
 	value, err := Of(name).Unit.Parse(written)
 	if err != nil || value.Sign() < 0 {
 		return nil, fmt.Errorf("%q is not a value of %s", written, name)

@@ -3,12 +3,12 @@ package metric
 import (
 	"math/big"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Quantity is a metric of all requests, of the requests of one type, or of one request.
 type Quantity struct {
-	Metric v1alpha1.Metric
+	Metric v1beta1.Metric
 	// Type is the type of request, Request the name of a request; "" of both: all.
 	Type, Request string
 }
@@ -26,7 +26,7 @@ func (q Quantity) Of(m Metric) Quantity {
 func (q Quantity) isOfAll() bool { return q.Type == "" && q.Request == "" }
 
 // part is what a result has of the requests that it is of; nil: nothing.
-func (q Quantity) part(result *v1alpha1.StepResult) *v1alpha1.PartResult {
+func (q Quantity) part(result *v1beta1.StepResult) *v1beta1.PartResult {
 	for i := range result.Types {
 		if t := &result.Types[i]; q.Type != "" && t.Name == q.Type {
 			return &t.PartResult
@@ -41,7 +41,7 @@ func (q Quantity) part(result *v1alpha1.StepResult) *v1alpha1.PartResult {
 }
 
 // Value is that of a quantity in the result of a step; nil: it has none.
-func Value(q Quantity, result *v1alpha1.StepResult) *big.Rat {
+func Value(q Quantity, result *v1beta1.StepResult) *big.Rat {
 	m := Of(q.Metric)
 	switch {
 	case m.inResult == nil:
@@ -60,11 +60,11 @@ func Value(q Quantity, result *v1alpha1.StepResult) *big.Rat {
 
 // Figures are the values of all metrics in the result of a step, and those of a part of the
 // requests that are asked for.
-func Figures(result *v1alpha1.StepResult, byPart []Quantity) []v1alpha1.Figure {
-	var list []v1alpha1.Figure
+func Figures(result *v1beta1.StepResult, byPart []Quantity) []v1beta1.Figure {
+	var list []v1beta1.Figure
 	add := func(q Quantity) {
 		if value := Value(q, result); value != nil {
-			f := v1alpha1.Figure{Metric: q.Metric, Type: q.Type, Request: q.Request, Value: Text(q.Metric, value)}
+			f := v1beta1.Figure{Metric: q.Metric, Type: q.Type, Request: q.Request, Value: Text(q.Metric, value)}
 			if ideal := Ideal(q, result); ideal != nil && ideal.Cmp(value) != 0 {
 				f.WithoutGenerator = Text(q.Metric, ideal)
 			}

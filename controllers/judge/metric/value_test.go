@@ -7,27 +7,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
 func span(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
 // measured has a value of every metric.
-func measured() *v1alpha1.StepResult {
-	r := &v1alpha1.StepResult{
+func measured() *v1beta1.StepResult {
+	r := &v1beta1.StepResult{
 		Due: 300, Unsent: 3, Throughput: "29.5", Goodput: "29.0", ItemsPerSecond: "290.0",
-		ResponseTime: &v1alpha1.Latency{
+		ResponseTime: &v1beta1.Latency{
 			Samples: 297, Mean: span(1234567 * time.Nanosecond), Longest: span(72 * time.Second),
 			P50: span(697 * time.Microsecond), P75: span(time.Millisecond), P90: span(41200 * time.Microsecond), P95: span(50 * time.Millisecond),
 			P99: span(time.Second), P999: span(1500 * time.Millisecond), P9999: span(2 * time.Second),
 		},
-		RateLimit: &v1alpha1.RateLimitStatus{OverLimitGrants: 12, FalseDenials: 1},
-		Types:     []v1alpha1.TypeResult{{Name: "Read", PartResult: v1alpha1.PartResult{ResponseTime: &v1alpha1.Latency{P95: span(3 * time.Millisecond)}}}},
+		RateLimit: &v1beta1.RateLimitStatus{OverLimitGrants: 12, FalseDenials: 1},
+		Types:     []v1beta1.TypeResult{{Name: "Read", PartResult: v1beta1.PartResult{ResponseTime: &v1beta1.Latency{P95: span(3 * time.Millisecond)}}}},
 	}
 	r.Sent, r.Failed, r.Outcomes.RateLimited = 297, 1, 99
 	r.Types[0].Sent, r.Types[0].Failed = 200, 50
-	r.Requests = []v1alpha1.RequestResult{{Name: "Read", PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Sent: 10, Failed: 1}}}}
+	r.Requests = []v1beta1.RequestResult{{Name: "Read", PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{Sent: 10, Failed: 1}}}}
 	return r
 }
 
@@ -37,7 +37,7 @@ func TestFigures(t *testing.T) {
 		{Metric: "goodput", Type: "Read"}, {Metric: "p95", Type: "Write"}, {Metric: "unknown"},
 		{Metric: "failureRate", Request: "Read"}, {Metric: "p95", Request: "Read"}, {Metric: "failureRate", Request: "Write"},
 	}
-	want := []v1alpha1.Figure{
+	want := []v1beta1.Figure{
 		{Metric: "p50", Value: "0.697ms"}, {Metric: "p75", Value: "1ms"}, {Metric: "p90", Value: "41.2ms"}, {Metric: "p95", Value: "50ms"},
 		{Metric: "p99", Value: "1000ms"}, {Metric: "p99.9", Value: "1500ms"}, {Metric: "p99.99", Value: "2000ms"},
 		{Metric: "longest", Value: "72000ms"}, {Metric: "mean", Value: "1.235ms"},
@@ -61,11 +61,11 @@ func TestFigures(t *testing.T) {
 
 // What a result does not have has no value, and is not 0.
 func TestFiguresThatAreMissing(t *testing.T) {
-	if got := metric.Figures(&v1alpha1.StepResult{}, nil); len(got) > 0 {
+	if got := metric.Figures(&v1beta1.StepResult{}, nil); len(got) > 0 {
 		t.Errorf("figures of nothing: %v", got)
 	}
-	one := &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 1}}
-	if v := metric.Value(metric.Quantity{Metric: v1alpha1.MetricFailureRate}, one); v == nil || v.Sign() != 0 {
+	one := &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 1}}
+	if v := metric.Value(metric.Quantity{Metric: v1beta1.MetricFailureRate}, one); v == nil || v.Sign() != 0 {
 		t.Errorf("%v of one request failed", v)
 	}
 	if v, err := metric.Parse("goodput", "0"); err != nil || v.Sign() != 0 {
@@ -73,16 +73,16 @@ func TestFiguresThatAreMissing(t *testing.T) {
 	}
 	r := measured()
 	r.RateLimit.Untracked, r.ItemsPerSecond = 1, ""
-	if v := metric.Value(metric.Quantity{Metric: v1alpha1.MetricOverLimitGrants}, r); v != nil {
+	if v := metric.Value(metric.Quantity{Metric: v1beta1.MetricOverLimitGrants}, r); v != nil {
 		t.Errorf("%v grants over the limit of an audit that leaves requests out", v)
 	}
-	if v := metric.Value(metric.Quantity{Metric: v1alpha1.MetricItemsPerSecond}, r); v == nil || v.FloatString(0) != "29" {
+	if v := metric.Value(metric.Quantity{Metric: v1beta1.MetricItemsPerSecond}, r); v == nil || v.FloatString(0) != "29" {
 		t.Errorf("%v items per second of requests that carry one, want 29", v)
 	}
 }
 
 func TestValuesThatCannotBeRead(t *testing.T) {
-	for name, text := range map[v1alpha1.Metric]string{"p95": "fast", "failureRate": "", "goodput": "-1", "mean": "1%"} {
+	for name, text := range map[v1beta1.Metric]string{"p95": "fast", "failureRate": "", "goodput": "-1", "mean": "1%"} {
 		if v, err := metric.Parse(name, text); err == nil {
 			t.Errorf("%q of %s is read as %v", text, name, v)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -65,8 +65,8 @@ func TestAdviceIsEnough(t *testing.T) {
 		}
 		rate, workers := 50+rng.Int64N(5000), 1+rng.Int64N(4)
 		window := time.Duration(1+rng.IntN(3)) * time.Second
-		step := loading("steady", v1alpha1.StepLoad{Rate: decimal(fmt.Sprint(rate)), Duration: d(window), Requests: rate * int64(window) / int64(time.Second)})
-		judge := func(workers int64) *v1alpha1.GeneratorStatus {
+		step := loading("steady", v1beta1.StepLoad{Rate: decimal(fmt.Sprint(rate)), Duration: d(window), Requests: rate * int64(window) / int64(time.Second)})
+		judge := func(workers int64) *v1beta1.GeneratorStatus {
 			return stepResult(t, fleetOf(int32(workers)), step, m.send(rate, window, workers)).Generator
 		}
 		got := judge(workers)
@@ -86,7 +86,7 @@ func TestAdviceIsEnough(t *testing.T) {
 
 // A worker that sent 12.7 % needs seven more: 8 x 12.7 % are enough, 7 are not.
 func TestAdviceFollowsFromWhatEachWorkerSent(t *testing.T) {
-	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
 	for _, tc := range []struct {
 		workers        int32
 		unsent, advice int64
@@ -122,15 +122,15 @@ func TestAdviceForLateUsersFollowsFromWhatWasSent(t *testing.T) {
 
 // More workers would make a busy node busier.
 func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
-	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
 	for name, tc := range map[string]struct {
 		waited, longest time.Duration
 		reason, wait    string
 	}{
-		"nothing waited":       {0, 0, v1alpha1.ReasonScheduleLag, ""},
-		"hardly":               {100 * ms, 100 * ms, v1alpha1.ReasonScheduleLag, "3.33%"},
-		"one of the workers":   {101 * ms, 101 * ms, v1alpha1.ReasonNodeBusy, "3.37%"},
-		"each of them, hardly": {300 * ms, 100 * ms, v1alpha1.ReasonScheduleLag, "10%"},
+		"nothing waited":       {0, 0, v1beta1.ReasonScheduleLag, ""},
+		"hardly":               {100 * ms, 100 * ms, v1beta1.ReasonScheduleLag, "3.33%"},
+		"one of the workers":   {101 * ms, 101 * ms, v1beta1.ReasonNodeBusy, "3.37%"},
+		"each of them, hardly": {300 * ms, 100 * ms, v1beta1.ReasonScheduleLag, "10%"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged := measure.NewMeasurement(4)
@@ -140,7 +140,7 @@ func TestBusyNodeIsToldFromTooFewWorkers(t *testing.T) {
 			if got.Healthy || got.Reason != tc.reason || got.RunQueueWait != tc.wait {
 				t.Errorf("%s, waited %q: %q; want %s, %q", got.Reason, got.RunQueueWait, got.Message, tc.reason, tc.wait)
 			}
-			if busy := tc.reason == v1alpha1.ReasonNodeBusy; busy != strings.Contains(got.Message, "do not help") || busy == strings.Contains(got.Message, "use 4 workers") {
+			if busy := tc.reason == v1beta1.ReasonNodeBusy; busy != strings.Contains(got.Message, "do not help") || busy == strings.Contains(got.Message, "use 4 workers") {
 				t.Errorf("the sentence is %q", got.Message)
 			}
 		})
@@ -184,7 +184,7 @@ func TestCauseThatExplainsMost(t *testing.T) {
 			m.Window, m.Due, m.Health = time.Minute, 60_000, tc.health
 			m.Requests[0].Sent, m.Requests[0].Displaced = 60_000, 3_000 // as of 3 s in which nothing was sent
 			m.Lateness.RecordN(3*time.Second, 3_000)
-			got := stepResult(t, fleetOf(3), loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Minute), Requests: 60_000}), m).Generator
+			got := stepResult(t, fleetOf(3), loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Minute), Requests: 60_000}), m).Generator
 			for _, want := range tc.want {
 				if !got.LoadDisplaced || !strings.Contains(got.Message, want) {
 					t.Errorf("displaced %v: %q, want %q", got.LoadDisplaced, got.Message, want)
@@ -203,11 +203,11 @@ func TestDelayHasACause(t *testing.T) {
 		reason, message string
 	}{
 		"none":                   {0, 0, measure.Health{}, "", ""},
-		"a stop":                 {0, 549 * ms, measure.Health{StalledMax: 549 * ms}, v1alpha1.ReasonNodeBusy, "In step 1000 a worker stood still for 549ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."},
-		"a stop that is shorter": {0, 549 * ms, measure.Health{StalledMax: 100 * ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 549ms after they had arrived" + cpu},
-		"a garbage collector":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: 40 * ms}, v1alpha1.ReasonScheduleLag, "In step 1000 the garbage collector of a worker stopped it for 40ms at a time" + cpu},
-		"a short pause of it":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: ms}, v1alpha1.ReasonReadLag, "In step 1000 responses were read up to 40ms after they had arrived" + cpu},
-		"sent late":              {40 * ms, 20 * ms, measure.Health{}, v1alpha1.ReasonScheduleLag, "In step 1000 requests were sent up to 40ms after a steady generator would have sent them" + cpu},
+		"a stop":                 {0, 549 * ms, measure.Health{StalledMax: 549 * ms}, v1beta1.ReasonNodeBusy, "In step 1000 a worker stood still for 549ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."},
+		"a stop that is shorter": {0, 549 * ms, measure.Health{StalledMax: 100 * ms}, v1beta1.ReasonReadLag, "In step 1000 responses were read up to 549ms after they had arrived" + cpu},
+		"a garbage collector":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: 40 * ms}, v1beta1.ReasonScheduleLag, "In step 1000 the garbage collector of a worker stopped it for 40ms at a time" + cpu},
+		"a short pause of it":    {20 * ms, 40 * ms, measure.Health{GCPauseMax: ms}, v1beta1.ReasonReadLag, "In step 1000 responses were read up to 40ms after they had arrived" + cpu},
+		"sent late":              {40 * ms, 20 * ms, measure.Health{}, v1beta1.ReasonScheduleLag, "In step 1000 requests were sent up to 40ms after a steady generator would have sent them" + cpu},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := measure.NewMeasurement(1)
@@ -224,10 +224,10 @@ func TestDelayHasACause(t *testing.T) {
 // A closed loop has no schedule to miss, but a generator that reads late makes the
 // target seem slow.
 func TestResponsesThatAreReadLateAreTheGeneratorsDoing(t *testing.T) {
-	burst := loading("burst", v1alpha1.StepLoad{Users: 1000, RequestsPerUser: 1})
-	single := loading("single", v1alpha1.StepLoad{Users: 1})
+	burst := loading("burst", v1beta1.StepLoad{Users: 1000, RequestsPerUser: 1})
+	single := loading("single", v1beta1.StepLoad{Users: 1})
 	for name, tc := range map[string]struct {
-		step           *v1alpha1.StepStatus
+		step           *v1beta1.StepStatus
 		samples        int
 		late, response time.Duration
 		message        string
@@ -252,8 +252,8 @@ func TestResponsesThatAreReadLateAreTheGeneratorsDoing(t *testing.T) {
 			if got.Message != tc.message || got.Healthy != (tc.message == "") || (got.ReadLatenessP99 != nil) != (tc.samples >= 100) {
 				t.Errorf("healthy %v, %v: %q; want %q", got.Healthy, got.ReadLatenessP99, got.Message, tc.message)
 			}
-			if !got.Healthy && got.Reason != v1alpha1.ReasonReadLag {
-				t.Errorf("reason %s, want %s", got.Reason, v1alpha1.ReasonReadLag)
+			if !got.Healthy && got.Reason != v1beta1.ReasonReadLag {
+				t.Errorf("reason %s, want %s", got.Reason, v1beta1.ReasonReadLag)
 			}
 		})
 	}
@@ -280,8 +280,8 @@ func TestUnsentRequestsOfAWorkerThatCouldNotRun(t *testing.T) {
 			if got.Healthy != (tc.message == "") || !strings.HasPrefix(got.Message, tc.message) {
 				t.Errorf("healthy %v: %q; want %q", got.Healthy, got.Message, tc.message)
 			}
-			if !got.Healthy && got.Reason != v1alpha1.ReasonNodeBusy {
-				t.Errorf("reason %s, want %s", got.Reason, v1alpha1.ReasonNodeBusy)
+			if !got.Healthy && got.Reason != v1beta1.ReasonNodeBusy {
+				t.Errorf("reason %s, want %s", got.Reason, v1beta1.ReasonNodeBusy)
 			}
 		})
 	} // Before there is a window, no wait is a part of it.
@@ -358,7 +358,7 @@ func TestAdviceThatIsFollowedHelps(t *testing.T) {
 	for name, tc := range map[string]fault{
 		// It runs at its own pace in each period until its quota is used.
 		"a CPU limit": {
-			has: 50, workers: 3, before: "limits.cpu to ", after: "m,", reason: v1alpha1.ReasonCPUThrottled,
+			has: 50, workers: 3, before: "limits.cpu to ", after: "m,", reason: v1beta1.ReasonCPUThrottled,
 			measure: func(limit float64) *measure.Measurement {
 				used := min(limit/1000, demand)
 				held := of(1 - used/demand)
@@ -367,18 +367,18 @@ func TestAdviceThatIsFollowedHelps(t *testing.T) {
 		},
 		// A busy node gives it what it has requested, and a tenth of a processor at least.
 		"a request of CPU": {
-			has: 0, workers: 3, before: "requests.cpu: ", after: "m)", reason: v1alpha1.ReasonNodeBusy,
+			has: 0, workers: 3, before: "requests.cpu: ", after: "m)", reason: v1beta1.ReasonNodeBusy,
 			measure: func(request float64) *measure.Measurement {
 				used := min(max(request/1000, 0.1), demand)
 				return stood(measure.Health{CPU: 3 * of(used), RunQueueWait: 3 * of(demand-used), RunQueueWaitMax: of(demand - used)}, used == demand)
 			},
 		},
 		"descriptors": {
-			has: 3, workers: 3, before: "use ", after: " workers", reason: v1alpha1.ReasonDescriptorsExhausted,
+			has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonDescriptorsExhausted,
 			measure: lacking(func(h *measure.Health) *int64 { return &h.DescriptorsExhausted }),
 		},
 		"ports": {
-			has: 3, workers: 3, before: "use ", after: " workers", reason: v1alpha1.ReasonPortsExhausted,
+			has: 3, workers: 3, before: "use ", after: " workers", reason: v1beta1.ReasonPortsExhausted,
 			measure: lacking(func(h *measure.Health) *int64 { return &h.PortsExhausted }),
 		},
 	} {
@@ -400,9 +400,9 @@ func TestAdviceThatIsFollowedHelps(t *testing.T) {
 
 // A load is displaced by each fault of its own kind, beyond its limit and not at it.
 func TestDisplacedLoad(t *testing.T) {
-	burst := loading("spike", v1alpha1.StepLoad{Users: 10, RequestsPerUser: 2, Requests: 20})
+	burst := loading("spike", v1beta1.StepLoad{Users: 10, RequestsPerUser: 2, Requests: 20})
 	for name, tc := range map[string]struct {
-		step *v1alpha1.StepStatus
+		step *v1beta1.StepStatus
 		edit func(m *measure.Measurement, beyond int64)
 		want string
 	}{

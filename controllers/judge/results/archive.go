@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -19,7 +19,7 @@ import (
 // where another ended stores nothing twice. Another result, as of a worker that was
 // found again meanwhile, has another name: what is stored is of the status that names it.
 // So has one of another number of workers, though they may have measured the same.
-func ArchiveName(lt *v1alpha1.LoadTest, i int, result *v1alpha1.StepResult, report *exchange.Report) (string, error) {
+func ArchiveName(lt *v1beta1.LoadTest, i int, result *v1beta1.StepResult, report *exchange.Report) (string, error) {
 	const longest = 200 // of 253
 	raw, err := json.Marshal(result)
 	if err != nil {
@@ -31,7 +31,7 @@ func ArchiveName(lt *v1alpha1.LoadTest, i int, result *v1alpha1.StepResult, repo
 }
 
 // Archive is the archive of step i of a run, of which all has been reported.
-func Archive(lt *v1alpha1.LoadTest, i int, report *exchange.Report) ([]byte, error) {
+func Archive(lt *v1beta1.LoadTest, i int, report *exchange.Report) ([]byte, error) {
 	step := archive.Step{
 		LoadTest: lt.Name, UID: string(lt.UID), Name: lt.Status.Steps[i].Name, Index: i,
 		WorkersReporting: report.Reporting, Due: report.Merged.Due,
@@ -58,7 +58,7 @@ func Archive(lt *v1alpha1.LoadTest, i int, report *exchange.Report) ([]byte, err
 	return archive.Encode(step)
 }
 
-func archiveRequest(of *v1alpha1.RequestStatus, merged *measure.Measurement, n int) (archive.Request, error) {
+func archiveRequest(of *v1beta1.RequestStatus, merged *measure.Measurement, n int) (archive.Request, error) {
 	measured, err := merged.Alone(n)
 	if err != nil {
 		return archive.Request{}, err
@@ -92,6 +92,6 @@ func archiveExpected(step *archive.Step, merged *measure.Measurement) error {
 
 // windowOf is how long the window of a step is at most: the coordinator and the workers
 // have it from the same plan.
-func windowOf(l *v1alpha1.StepLoad) time.Duration {
-	return v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.MaxDuration) // it has one of them
+func windowOf(l *v1beta1.StepLoad) time.Duration {
+	return v1beta1.OrZero(l.Duration) + v1beta1.OrZero(l.MaxDuration) // it has one of them
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -18,18 +18,18 @@ import (
 )
 
 // archived is a run of one request and one step of 20 minutes.
-func archived(load v1alpha1.StepLoad) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{}
+func archived(load v1beta1.StepLoad) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{}
 	lt.Name, lt.UID = "checkout", "uid-1"
-	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /", Type: "Read"}}
-	lt.Status.Steps = []v1alpha1.StepStatus{{Name: "users-10", Load: load}}
+	lt.Status.Requests = []v1beta1.RequestStatus{{Name: "GET /", Type: "Read"}}
+	lt.Status.Steps = []v1beta1.StepStatus{{Name: "users-10", Load: load}}
 	return lt
 }
 
 // An archive has what was reported, with the points as wide as the plan has them.
 func TestArchiveIsOfTheReport(t *testing.T) {
 	length := &metav1.Duration{Duration: 20 * time.Minute}
-	for name, load := range map[string]v1alpha1.StepLoad{"users": {Duration: length}, "a burst": {MaxDuration: length}} {
+	for name, load := range map[string]v1beta1.StepLoad{"users": {Duration: length}, "a burst": {MaxDuration: length}} {
 		t.Run(name, func(t *testing.T) {
 			report := &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 2}
 			r := &report.Merged.Requests[0]
@@ -82,7 +82,7 @@ func TestArchiveHasTheTimesOfExpectedResponses(t *testing.T) {
 		if change != nil {
 			change(r)
 		}
-		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
+		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
 		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
 		must.Succeed(t, err)
@@ -111,7 +111,7 @@ func TestArchiveHasTheTimesWithoutTheGenerator(t *testing.T) {
 		r.Response.Record(time.Second)
 		r.Service.Record(time.Second)
 		r.Ideal.Record(ideal)
-		raw, err := Archive(archived(v1alpha1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
+		raw, err := Archive(archived(v1beta1.StepLoad{Duration: &metav1.Duration{Duration: time.Minute}}), 0, report)
 		must.Succeed(t, err)
 		step, err := archive.Decode(raw)
 		must.Succeed(t, err)
@@ -139,26 +139,26 @@ func oneTimeout(t *testing.T, window time.Duration) (sum wire.Series) {
 
 // Names are those of a result: of one run, one step, one measurement.
 func TestArchiveNames(t *testing.T) {
-	name := func(edit func(*v1alpha1.LoadTest), i int, due int64, reporting int32) string {
-		lt := archived(v1alpha1.StepLoad{})
+	name := func(edit func(*v1beta1.LoadTest), i int, due int64, reporting int32) string {
+		lt := archived(v1beta1.StepLoad{})
 		edit(lt)
-		s, err := ArchiveName(lt, i, &v1alpha1.StepResult{Due: due}, &exchange.Report{Reporting: reporting})
+		s, err := ArchiveName(lt, i, &v1beta1.StepResult{Due: due}, &exchange.Report{Reporting: reporting})
 		must.Succeed(t, err)
 		if invalid := validation.IsDNS1123Subdomain(s); len(invalid) > 0 {
 			t.Errorf("%s is no name: %v", s, invalid)
 		}
 		return s
 	}
-	same := func(*v1alpha1.LoadTest) {}
+	same := func(*v1beta1.LoadTest) {}
 	first := name(same, 0, 1, 2)
 	if !strings.HasPrefix(first, "checkout-0-") || first != name(same, 0, 1, 2) {
 		t.Errorf("%s, and again %s", first, name(same, 0, 1, 2))
 	}
 	for what, other := range map[string]string{
 		"another step": name(same, 1, 1, 2), "another result": name(same, 0, 2, 2), "fewer workers": name(same, 0, 1, 1),
-		"another run":    name(func(lt *v1alpha1.LoadTest) { lt.UID = "uid-2" }, 0, 1, 2),
-		"a long name":    name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 253) }, 0, 1, 2),
-		"dots in a name": name(func(lt *v1alpha1.LoadTest) { lt.Name = strings.Repeat("a", 199) + ".b" }, 0, 1, 2),
+		"another run":    name(func(lt *v1beta1.LoadTest) { lt.UID = "uid-2" }, 0, 1, 2),
+		"a long name":    name(func(lt *v1beta1.LoadTest) { lt.Name = strings.Repeat("a", 253) }, 0, 1, 2),
+		"dots in a name": name(func(lt *v1beta1.LoadTest) { lt.Name = strings.Repeat("a", 199) + ".b" }, 0, 1, 2),
 	} {
 		if other == first {
 			t.Errorf("%s has the same name, %s", what, first)

@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-var oneUserPaced = loading("1", v1alpha1.StepLoad{Users: 1, RatePerUser: decimal("1"), Duration: d(time.Second), Requests: 1})
+var oneUserPaced = loading("1", v1beta1.StepLoad{Users: 1, RatePerUser: decimal("1"), Duration: d(time.Second), Requests: 1})
 
 // of1s is the generator of three workers in a step of a second.
-func of1s(t *testing.T, step *v1alpha1.StepStatus, edit func(*measure.Measurement)) *v1alpha1.GeneratorStatus {
+func of1s(t *testing.T, step *v1beta1.StepStatus, edit func(*measure.Measurement)) *v1beta1.GeneratorStatus {
 	t.Helper()
 	m := measure.NewMeasurement(4)
 	m.Window, m.Due = time.Second, 1000
@@ -25,7 +25,7 @@ func of1s(t *testing.T, step *v1alpha1.StepStatus, edit func(*measure.Measuremen
 // The least that there can be of it is in the status, and nothing else.
 func TestGeneratorTellsTheLeastOfEach(t *testing.T) {
 	nothing := of1s(t, paced, func(*measure.Measurement) {})
-	same.As(t, "a generator of which nothing was measured", &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%"}, nothing)
+	same.As(t, "a generator of which nothing was measured", &v1beta1.GeneratorStatus{Healthy: true, CPUThrottled: "0%"}, nothing)
 	some := of1s(t, paced, func(m *measure.Measurement) {
 		m.Health = measure.Health{CPU: 1, RunQueueWait: 1, Stalled: 1, GCPauseMax: 1}
 		m.UserTime, m.HeldUp, m.BurstSpread = 10_000, 2, 1
@@ -41,20 +41,20 @@ func TestGeneratorTellsTheLeastOfEach(t *testing.T) {
 
 // One of each is as much a reason as many.
 func TestLeastReasonsAgainstAGenerator(t *testing.T) {
-	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
 	for name, tc := range map[string]struct {
-		step   *v1alpha1.StepStatus
+		step   *v1beta1.StepStatus
 		edit   func(*measure.Measurement)
 		reason string
 		says   string
 	}{
-		"a descriptor": {paced, func(m *measure.Measurement) { m.Health.DescriptorsExhausted = 1 }, v1alpha1.ReasonDescriptorsExhausted, "(1 times in all)"},
-		"a port":       {paced, func(m *measure.Measurement) { m.Health.PortsExhausted = 1 }, v1alpha1.ReasonPortsExhausted, "(1 times in all)"},
+		"a descriptor": {paced, func(m *measure.Measurement) { m.Health.DescriptorsExhausted = 1 }, v1beta1.ReasonDescriptorsExhausted, "(1 times in all)"},
+		"a port":       {paced, func(m *measure.Measurement) { m.Health.PortsExhausted = 1 }, v1beta1.ReasonPortsExhausted, "(1 times in all)"},
 		"the only request": {
-			paced, func(m *measure.Measurement) { m.Due, m.Unsent, m.UnsentByGenerator = 1, 1, 1 }, v1alpha1.ReasonScheduleLag, "100% of the due requests were not sent",
+			paced, func(m *measure.Measurement) { m.Due, m.Unsent, m.UnsentByGenerator = 1, 1, 1 }, v1beta1.ReasonScheduleLag, "100% of the due requests were not sent",
 		},
 		"no room for one": {
-			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1alpha1.ReasonScheduleLag, "although connections had room",
+			arrivals, func(m *measure.Measurement) { m.Unsent, m.UnsentWithoutRoom = 101, 1 }, v1beta1.ReasonScheduleLag, "although connections had room",
 		},
 		"half of one user's":           {oneUserPaced, func(m *measure.Measurement) { m.Unsent = 500 }, "", ""},
 		"a spread of what is no burst": {paced, func(m *measure.Measurement) { m.BurstSpread = time.Second }, "", ""},
@@ -62,10 +62,10 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 			arrivals, func(m *measure.Measurement) {
 				m.Window, m.Health.RunQueueWaitMax = 3*time.Second, 400*ms
 				m.Lateness.RecordN(20*ms, 1000)
-			}, v1alpha1.ReasonNodeBusy, "its node is busy",
+			}, v1beta1.ReasonNodeBusy, "its node is busy",
 		},
 		"one of two was sent": {
-			arrivals, func(m *measure.Measurement) { m.Due, m.Unsent = 2, 1 }, v1alpha1.ReasonScheduleLag, "use 6 workers",
+			arrivals, func(m *measure.Measurement) { m.Due, m.Unsent = 2, 1 }, v1beta1.ReasonScheduleLag, "use 6 workers",
 		},
 	} {
 		got := of1s(t, tc.step, tc.edit)
@@ -77,7 +77,7 @@ func TestLeastReasonsAgainstAGenerator(t *testing.T) {
 
 // Of three workers, one has the only request: it is held back for half of its time.
 func TestWorkersWithoutAShareAreNotCounted(t *testing.T) {
-	one := loading("1/s", v1alpha1.StepLoad{Rate: decimal("1"), Duration: d(time.Second), Requests: 1})
+	one := loading("1/s", v1beta1.StepLoad{Rate: decimal("1"), Duration: d(time.Second), Requests: 1})
 	if got := of1s(t, one, func(m *measure.Measurement) { m.Health.CPUThrottled = 500 * ms }).CPUThrottled; got != "50%" {
 		t.Errorf("held back for %s of the time, want 50%%", got)
 	}
@@ -121,7 +121,7 @@ func TestOneResponseHasAHistogramAndADowntime(t *testing.T) {
 	m := measure.NewMeasurement(4)
 	m.Window, m.Due, m.Timeline = time.Second, 1, &measure.Timeline{}
 	record(&m.Requests[0], 1, measure.Success, ms)
-	got := stepResult(t, mix(), loading("1/s", v1alpha1.StepLoad{Rate: decimal("1"), Duration: d(time.Second), Requests: 1}), m)
+	got := stepResult(t, mix(), loading("1/s", v1beta1.StepLoad{Rate: decimal("1"), Duration: d(time.Second), Requests: 1}), m)
 	if got.Histogram == "" || got.Downtime != "0%" || got.Outstanding == nil {
 		t.Errorf("histogram %q, downtime %q, outstanding %v", got.Histogram, got.Downtime, got.Outstanding)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -17,9 +17,9 @@ import (
 // must be as many as were planned, neither fewer nor more, in all and on each worker.
 // Where their number is not known beforehand, each worker must have sent load for the
 // whole duration. Nor is a worker believed that had to end, even if it does not say so.
-func NotCarriedOut(step *v1alpha1.StepStatus, workers []exchange.Worker, report *exchange.Report) string {
+func NotCarriedOut(step *v1beta1.StepStatus, workers []exchange.Worker, report *exchange.Report) string {
 	load := &step.Load
-	planned, due, length := load.Requests, report.Merged.Due, v1alpha1.OrZero(load.Duration)
+	planned, due, length := load.Requests, report.Merged.Due, v1beta1.OrZero(load.Duration)
 	switch sent := sentFor(step, report); {
 	case due < planned:
 		return fmt.Sprintf("only %d of the %d planned requests came due.", due, planned)
@@ -36,7 +36,7 @@ func NotCarriedOut(step *v1alpha1.StepStatus, workers []exchange.Worker, report 
 }
 
 // notWhole says which of the workers did not carry out their shares.
-func notWhole(load *v1alpha1.StepLoad, workers []exchange.Worker) string {
+func notWhole(load *v1beta1.StepLoad, workers []exchange.Worker) string {
 	whole := 0
 	for n, w := range workers {
 		share, known := plan.Requests(load, int32(n), int32(len(workers)))
@@ -55,7 +55,7 @@ func notWhole(load *v1alpha1.StepLoad, workers []exchange.Worker) string {
 
 // RestCarriedOut says whether the workers that are not lost carried out their shares of a
 // step that was cut.
-func RestCarriedOut(step *v1alpha1.StepStatus, workers []exchange.Worker, report *exchange.Report, isLost func(worker int) bool) bool {
+func RestCarriedOut(step *v1beta1.StepStatus, workers []exchange.Worker, report *exchange.Report, isLost func(worker int) bool) bool {
 	if delay(step, report) > TolerableDelay || BeganLate(step, report) {
 		return false
 	}
@@ -70,7 +70,7 @@ func RestCarriedOut(step *v1alpha1.StepStatus, workers []exchange.Worker, report
 
 // Coverage is the share of the planned requests of a step that has ended that are in its
 // result; empty where all are, or where their number is not planned.
-func Coverage(step *v1alpha1.StepStatus) string {
+func Coverage(step *v1beta1.StepStatus) string {
 	planned := step.Load.Requests
 	if step.Result == nil || step.Result.Due >= planned {
 		return ""
@@ -86,7 +86,7 @@ const TolerableDelay = 500 * time.Millisecond
 // sentFor is for how long the worker that sent load for the shortest time did. A worker
 // that begins late has a window as long as any other, and sends nothing at first. What a
 // schedule asks for in that time is unsent; users without a rate leave nothing unsent.
-func sentFor(step *v1alpha1.StepStatus, report *exchange.Report) time.Duration {
+func sentFor(step *v1beta1.StepStatus, report *exchange.Report) time.Duration {
 	if delay(step, report) <= TolerableDelay {
 		return report.ShortestWindow
 	}
@@ -99,7 +99,7 @@ func sentFor(step *v1alpha1.StepStatus, report *exchange.Report) time.Duration {
 // Workers may have begun it by an instant that another operator chose and this one does
 // not know. Then they began late if as much was sent late as is due within the delay that
 // is tolerated, and more than 1 %: some requests are late on any busy machine.
-func BeganLate(step *v1alpha1.StepStatus, report *exchange.Report) bool {
+func BeganLate(step *v1beta1.StepStatus, report *exchange.Report) bool {
 	m := report.Merged
 	if delay(step, report) > TolerableDelay {
 		return true
@@ -111,7 +111,7 @@ func BeganLate(step *v1alpha1.StepStatus, report *exchange.Report) bool {
 	for i := range m.Requests {
 		late += m.Requests[i].Late
 	}
-	share := float64(TolerableDelay) / float64(max(TolerableDelay, v1alpha1.OrZero(step.Load.Duration)))
+	share := float64(TolerableDelay) / float64(max(TolerableDelay, v1beta1.OrZero(step.Load.Duration)))
 	if step.Load.IsBurst() {
 		share = 0
 	}
@@ -120,12 +120,12 @@ func BeganLate(step *v1alpha1.StepStatus, report *exchange.Report) bool {
 
 // delay is how long after its start instant, or after the first worker, the last worker
 // began a step.
-func delay(step *v1alpha1.StepStatus, report *exchange.Report) time.Duration {
+func delay(step *v1beta1.StepStatus, report *exchange.Report) time.Duration {
 	m := report.Merged
 	if m.LastStart.IsZero() || step.StartTime == nil {
 		return 0
 	}
-	late := m.LastStart.Sub(step.StartTime.Add(v1alpha1.OrZero(step.Load.WarmUp)))
+	late := m.LastStart.Sub(step.StartTime.Add(v1beta1.OrZero(step.Load.WarmUp)))
 	if !m.FirstStart.IsZero() {
 		late = max(late, m.LastStart.Sub(m.FirstStart))
 	}

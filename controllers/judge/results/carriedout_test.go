@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -27,13 +27,13 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		edit(&workers[1])
 		return workers
 	}
-	rate := v1alpha1.NewDecimal("2")
-	planned := v1alpha1.StepLoad{Users: 100, RatePerUser: &rate, Requests: 8000, Duration: &metav1.Duration{Duration: 40 * time.Second}}
+	rate := v1beta1.NewDecimal("2")
+	planned := v1beta1.StepLoad{Users: 100, RatePerUser: &rate, Requests: 8000, Duration: &metav1.Duration{Duration: 40 * time.Second}}
 	unplanned := planned
 	unplanned.Requests, unplanned.RatePerUser = 0, nil
-	burst := v1alpha1.StepLoad{Users: 100, RequestsPerUser: 2, Requests: 200, MaxDuration: planned.Duration}
+	burst := v1beta1.StepLoad{Users: 100, RequestsPerUser: 2, Requests: 200, MaxDuration: planned.Duration}
 	for name, tc := range map[string]struct {
-		load    v1alpha1.StepLoad
+		load    v1beta1.StepLoad
 		workers []exchange.Worker
 		due     int64
 		window  time.Duration
@@ -51,7 +51,7 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		"a part of a burst":              {burst, all, 199, 3 * time.Second, "only 199 of the 200 planned requests came due."},
 		"a plan, whose window is not":    {planned, all, 8000, time.Second, ""},
 		"no share without a last report": {planned, but(func(w *exchange.Worker) { w.Final, w.Due = false, 7 }), 8000, 40 * time.Second, "only 2 of 3 workers completed it."},
-		"twice as many as one":           {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1, Requests: 1}, finals(1), 2, time.Second, "2 requests came due, but only 1 were planned."},
+		"twice as many as one":           {v1beta1.StepLoad{Users: 1, RequestsPerUser: 1, Requests: 1}, finals(1), 2, time.Second, "2 requests came due, but only 1 were planned."},
 		"no plan, the whole time":        {unplanned, all, 77, 40 * time.Second, ""},
 		"no plan, less than the time":    {unplanned, all, 77, 40*time.Second - 1, "a worker sent load for only 39.999s of 40s."},
 		"no plan, and cut":               {unplanned, but(func(w *exchange.Worker) { w.Cut = true }), 77, 40 * time.Second, "only 2 of 3 workers completed it."},
@@ -59,7 +59,7 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			report := &exchange.Report{Merged: measure.NewMeasurement(1), ShortestWindow: tc.window}
 			report.Merged.Due, report.Merged.Window = tc.due, time.Hour
-			if got := results.NotCarriedOut(&v1alpha1.StepStatus{Load: tc.load}, tc.workers, report); got != tc.want {
+			if got := results.NotCarriedOut(&v1beta1.StepStatus{Load: tc.load}, tc.workers, report); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
@@ -69,7 +69,7 @@ func TestOnlyAPlanThatWasCarriedOutIsComplete(t *testing.T) {
 // A worker that begins late has sent nothing in the first part of its window.
 func TestLateBeginningIsNoLoad(t *testing.T) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	step := &v1alpha1.StepStatus{StartTime: &metav1.MicroTime{Time: start}, Load: v1alpha1.StepLoad{
+	step := &v1beta1.StepStatus{StartTime: &metav1.MicroTime{Time: start}, Load: v1beta1.StepLoad{
 		Users: 10, WarmUp: &metav1.Duration{Duration: 5 * time.Second}, Duration: &metav1.Duration{Duration: 40 * time.Second},
 	}}
 	for name, tc := range map[string]struct {
@@ -111,7 +111,7 @@ func TestPlanThatWasBegunLateIsNotCarriedOut(t *testing.T) {
 		report := &exchange.Report{Merged: measure.NewMeasurement(1), ShortestWindow: 40 * time.Second}
 		m := report.Merged
 		m.Due, m.Requests[0].Late, m.FirstStart, m.LastStart = 40, tc.late, start.Add(tc.first), start.Add(tc.last)
-		step := &v1alpha1.StepStatus{StartTime: &metav1.MicroTime{Time: start}, Load: v1alpha1.StepLoad{Rate: decimal("1"), Requests: 40, Duration: d(40 * time.Second)}}
+		step := &v1beta1.StepStatus{StartTime: &metav1.MicroTime{Time: start}, Load: v1beta1.StepLoad{Rate: decimal("1"), Requests: 40, Duration: d(40 * time.Second)}}
 		if got := results.NotCarriedOut(step, []exchange.Worker{{Final: true, Due: 40}}, report); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
@@ -133,12 +133,12 @@ func TestPlanThatWasBegunLateIsNotCarriedOut(t *testing.T) {
 // on time unless as much was sent late as is due in half a second, and more than 1 %.
 func TestStepByAnEarlierInstantIsLateIfItsRequestsAre(t *testing.T) {
 	start := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
-	lasting := func(d time.Duration) v1alpha1.StepLoad {
-		return v1alpha1.StepLoad{Users: 10, Duration: &metav1.Duration{Duration: d}}
+	lasting := func(d time.Duration) v1beta1.StepLoad {
+		return v1beta1.StepLoad{Users: 10, Duration: &metav1.Duration{Duration: d}}
 	}
-	burst := v1alpha1.StepLoad{Users: 120, RequestsPerUser: 1, Requests: 120}
+	burst := v1beta1.StepLoad{Users: 120, RequestsPerUser: 1, Requests: 120}
 	for name, tc := range map[string]struct {
-		load      v1alpha1.StepLoad
+		load      v1beta1.StepLoad
 		due, late int64
 		began     time.Duration // after the step's start
 		error     time.Duration // of the workers' clocks
@@ -161,7 +161,7 @@ func TestStepByAnEarlierInstantIsLateIfItsRequestsAre(t *testing.T) {
 		merged.FirstStart, merged.ClockError = start.Add(tc.began), tc.error
 		merged.LastStart = merged.FirstStart
 		at := metav1.NewMicroTime(start)
-		step := &v1alpha1.StepStatus{Load: tc.load, StartTime: &at}
+		step := &v1beta1.StepStatus{Load: tc.load, StartTime: &at}
 		if got := results.BeganLate(step, &exchange.Report{Merged: merged}); got != tc.want {
 			t.Errorf("%s: began late: %v, want %v", name, got, tc.want)
 		}

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -19,7 +19,7 @@ const ms = time.Millisecond
 // answered.
 func courseOf(slots int, edits ...func(*course)) course {
 	m := measure.NewMeasurement(1)
-	c := course{load: &v1alpha1.StepLoad{}, merged: m, total: &m.Requests[0], slot: 100 * ms, slots: slots}
+	c := course{load: &v1beta1.StepLoad{}, merged: m, total: &m.Requests[0], slot: 100 * ms, slots: slots}
 	m.Window, m.Timeline, m.Due = time.Duration(slots)*c.slot, &measure.Timeline{}, int64(10*slots)
 	for i := range slots {
 		m.Timeline.Answered[i] = 10
@@ -127,7 +127,7 @@ func TestGapsBeginWithWhatIsOutstanding(t *testing.T) {
 			courseOf(3, closed, outstanding(0, 3), answered(0, 0)), []gap{{exposure: float64(4 * 100 * ms), hit: 3}},
 		},
 		"not those with a rate": {
-			courseOf(3, closed, func(c *course) { r := v1alpha1.NewDecimal("1"); c.load.RatePerUser = &r }, outstanding(0, 3), answered(0, 0)), nil,
+			courseOf(3, closed, func(c *course) { r := v1beta1.NewDecimal("1"); c.load.RatePerUser = &r }, outstanding(0, 3), answered(0, 0)), nil,
 		},
 	} {
 		if got := tc.course.findGaps(); fmt.Sprint(got) != fmt.Sprint(tc.want) {
@@ -201,7 +201,7 @@ func TestAnswersThatAreToBeExpected(t *testing.T) {
 	for i := range rising {
 		rising[i] = int64(i)
 	}
-	ramp := func(c *course) { d := v1alpha1.NewDecimal("1"); c.load.RampTo = &d }
+	ramp := func(c *course) { d := v1beta1.NewDecimal("1"); c.load.RampTo = &d }
 	at := func(c course, slots ...int) (high []string) {
 		all := c.highest()
 		for _, i := range slots {
@@ -346,22 +346,22 @@ func TestWaitingIsTheUsersTime(t *testing.T) {
 func TestSlotsOfACourse(t *testing.T) {
 	length := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 	for name, tc := range map[string]struct {
-		load   v1alpha1.StepLoad
+		load   v1beta1.StepLoad
 		window time.Duration
 		slot   time.Duration
 		slots  int
 	}{
-		"whole":                        {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 20 * time.Second, 100 * ms, 200},
-		"cut":                          {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 10*time.Second + 99*ms, 100 * ms, 100},
-		"cut at once":                  {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 99 * ms, 100 * ms, 0},
-		"longer":                       {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 30 * time.Second, 100 * ms, 200},
-		"a burst":                      {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1, MaxDuration: length(40 * time.Second)}, 10 * time.Second, 200 * ms, 50},
-		"neither":                      {v1alpha1.StepLoad{}, 2 * time.Second, 10 * ms, 200},
-		"a burst without a limit":      {v1alpha1.StepLoad{Users: 1, RequestsPerUser: 1}, 2 * time.Second, 10 * ms, 200},
-		"a limit of what is no burst":  {v1alpha1.StepLoad{Duration: length(20 * time.Second), MaxDuration: length(time.Hour)}, 20 * time.Second, 100 * ms, 200},
-		"the shortest slots, cut":      {v1alpha1.StepLoad{Duration: length(200)}, 100, 1, 100},
-		"too few slots":                {v1alpha1.StepLoad{Duration: length(20 * time.Second)}, 1999 * ms, 100 * ms, 19},
-		"shorter than a slot can show": {v1alpha1.StepLoad{}, 100, 0, 200},
+		"whole":                        {v1beta1.StepLoad{Duration: length(20 * time.Second)}, 20 * time.Second, 100 * ms, 200},
+		"cut":                          {v1beta1.StepLoad{Duration: length(20 * time.Second)}, 10*time.Second + 99*ms, 100 * ms, 100},
+		"cut at once":                  {v1beta1.StepLoad{Duration: length(20 * time.Second)}, 99 * ms, 100 * ms, 0},
+		"longer":                       {v1beta1.StepLoad{Duration: length(20 * time.Second)}, 30 * time.Second, 100 * ms, 200},
+		"a burst":                      {v1beta1.StepLoad{Users: 1, RequestsPerUser: 1, MaxDuration: length(40 * time.Second)}, 10 * time.Second, 200 * ms, 50},
+		"neither":                      {v1beta1.StepLoad{}, 2 * time.Second, 10 * ms, 200},
+		"a burst without a limit":      {v1beta1.StepLoad{Users: 1, RequestsPerUser: 1}, 2 * time.Second, 10 * ms, 200},
+		"a limit of what is no burst":  {v1beta1.StepLoad{Duration: length(20 * time.Second), MaxDuration: length(time.Hour)}, 20 * time.Second, 100 * ms, 200},
+		"the shortest slots, cut":      {v1beta1.StepLoad{Duration: length(200)}, 100, 1, 100},
+		"too few slots":                {v1beta1.StepLoad{Duration: length(20 * time.Second)}, 1999 * ms, 100 * ms, 19},
+		"shorter than a slot can show": {v1beta1.StepLoad{}, 100, 0, 200},
 	} {
 		m := measure.NewMeasurement(1)
 		m.Window, m.Timeline = tc.window, &measure.Timeline{}
@@ -374,15 +374,15 @@ func TestSlotsOfACourse(t *testing.T) {
 
 // What a step must have for its downtime to be known.
 func TestDowntimeThatIsKnown(t *testing.T) {
-	users := v1alpha1.StepLoad{Users: 1}
+	users := v1beta1.StepLoad{Users: 1}
 	for name, tc := range map[string]struct {
-		load  v1alpha1.StepLoad
+		load  v1beta1.StepLoad
 		edit  func(*measure.Measurement)
 		known bool
 	}{
-		"of arrivals":                        {v1alpha1.StepLoad{}, func(m *measure.Measurement) { m.Window = 1 }, true},
-		"without a window":                   {v1alpha1.StepLoad{}, func(*measure.Measurement) {}, false},
-		"without a course":                   {v1alpha1.StepLoad{}, func(m *measure.Measurement) { m.Window, m.Timeline = 1, nil }, false},
+		"of arrivals":                        {v1beta1.StepLoad{}, func(m *measure.Measurement) { m.Window = 1 }, true},
+		"without a window":                   {v1beta1.StepLoad{}, func(*measure.Measurement) {}, false},
+		"without a course":                   {v1beta1.StepLoad{}, func(m *measure.Measurement) { m.Window, m.Timeline = 1, nil }, false},
 		"of users":                           {users, func(m *measure.Measurement) { m.Window, m.UserTime = 1, 1 }, true},
 		"of users, of whom no time is known": {users, func(m *measure.Measurement) { m.Window = 1 }, false},
 	} {
@@ -400,7 +400,7 @@ func TestDowntimeIsNotThatOfAWorker(t *testing.T) {
 	for slots, length := range map[string]time.Duration{"few": time.Minute, "many": time.Second} {
 		m := measure.NewMeasurement(1)
 		m.Window, m.Timeline, m.UserTime, m.Waited = time.Second, &measure.Timeline{}, time.Second, 100*ms
-		load := &v1alpha1.StepLoad{Users: 1, Duration: &metav1.Duration{Duration: length}}
+		load := &v1beta1.StepLoad{Users: 1, Duration: &metav1.Duration{Duration: length}}
 		for stalled, want := range map[time.Duration]time.Duration{0: 100 * ms, 40 * ms: 60 * ms, time.Second: 0} {
 			m.Health.StalledMax = stalled
 			if got, ok := DowntimeOf(load, m); !ok || got.Least != want || got.Most != 100*ms {
@@ -437,7 +437,7 @@ func TestAdviceOfTheLeast(t *testing.T) {
 	}
 	m := measure.NewMeasurement(1)
 	m.Window, m.Health.CPUThrottledMax = 1, 5
-	if reason, _, _ := hindered(m, fleet{active: 1}, 0); reason != v1alpha1.ReasonCPUThrottled {
+	if reason, _, _ := hindered(m, fleet{active: 1}, 0); reason != v1beta1.ReasonCPUThrottled {
 		t.Errorf("of the shortest window: %q", reason)
 	}
 	if got := (contract{refill: 999_999_999_999_999}).refilled(-1); got != 0 {
@@ -453,7 +453,7 @@ func TestAdviceOfTheLeast(t *testing.T) {
 }
 
 func TestCauseOfADelayByTheSmallest(t *testing.T) {
-	step := &v1alpha1.StepStatus{Name: "s"}
+	step := &v1beta1.StepStatus{Name: "s"}
 	for name, tc := range map[string]struct {
 		sent, read, pause time.Duration
 		want              string

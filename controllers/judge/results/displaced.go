@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -23,7 +23,7 @@ const (
 
 // displaced says in what way the target did not get the load that was planned, by the
 // generator's fault; empty if it got it.
-func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
+func displaced(step *v1beta1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
 	spread := tolerableSpread
 	if median, ok := total.Service.Quantile(0.5); ok {
 		spread = max(spread, median/tolerableSpreadShare)
@@ -42,7 +42,7 @@ func displaced(step *v1alpha1.StepStatus, merged *measure.Measurement, total *me
 }
 
 // notAsPlanned says how many requests the generator did not send, or sent too late.
-func notAsPlanned(step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
+func notAsPlanned(step *v1beta1.StepStatus, merged *measure.Measurement, total *measure.Request) string {
 	unsent, late := text.Percent(merged.UnsentByGenerator, merged.Due), text.Percent(total.Displaced, total.Sent)
 	after := text.Short(measure.Displacement(merged.Window))
 	switch {

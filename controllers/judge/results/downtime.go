@@ -3,7 +3,7 @@ package results
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -37,7 +37,7 @@ func (d Downtime) percent() string {
 //
 // Each is made so that slow requests, however rare and however slow, are no downtime as
 // long as others are answered meanwhile.
-func DowntimeOf(load *v1alpha1.StepLoad, merged *measure.Measurement) (d Downtime, ok bool) {
+func DowntimeOf(load *v1beta1.StepLoad, merged *measure.Measurement) (d Downtime, ok bool) {
 	total, err := merged.Total()
 	if err != nil || merged.Timeline == nil || merged.Window <= 0 || load.MostUsers() > 0 && merged.UserTime <= 0 {
 		return Downtime{}, false
@@ -68,7 +68,7 @@ const fewestSlots = 20
 
 // course is the course of a step in slots of equal length.
 type course struct {
-	load   *v1alpha1.StepLoad
+	load   *v1beta1.StepLoad
 	merged *measure.Measurement
 	total  *measure.Request
 	slot   time.Duration
@@ -80,7 +80,7 @@ type course struct {
 	high []float64
 }
 
-func newCourse(load *v1alpha1.StepLoad, merged *measure.Measurement, total *measure.Request) course {
+func newCourse(load *v1beta1.StepLoad, merged *measure.Measurement, total *measure.Request) course {
 	length := merged.Window
 	switch {
 	case load.IsBurst() && load.MaxDuration != nil:

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
@@ -25,7 +25,7 @@ type outage struct {
 // simulated is a step whose target answers within exponential times of 5 ms, but for outages and
 // a slow one of each slowEach requests.
 type simulated struct {
-	load     v1alpha1.StepLoad
+	load     v1beta1.StepLoad
 	window   time.Duration
 	requests int // of users together that do not wait for replies
 	slowEach int
@@ -98,10 +98,10 @@ func (s simulated) record(m *measure.Measurement, at, end time.Duration, answere
 // The downtime of loads of all kinds by what their target did.
 func TestDowntimeOfOutages(t *testing.T) {
 	const whole, second = 20 * time.Second, time.Second
-	users := func(n int32) v1alpha1.StepLoad { return v1alpha1.StepLoad{Users: n, Duration: d(whole)} }
-	arrivals := v1alpha1.StepLoad{Rate: decimal("200"), Duration: d(whole)}
-	ramp := v1alpha1.StepLoad{Rate: decimal("200"), RampTo: decimal("201"), Duration: d(whole)}
-	paced := v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("2"), Duration: d(whole)}
+	users := func(n int32) v1beta1.StepLoad { return v1beta1.StepLoad{Users: n, Duration: d(whole)} }
+	arrivals := v1beta1.StepLoad{Rate: decimal("200"), Duration: d(whole)}
+	ramp := v1beta1.StepLoad{Rate: decimal("200"), RampTo: decimal("201"), Duration: d(whole)}
+	paced := v1beta1.StepLoad{Users: 100, RatePerUser: decimal("2"), Duration: d(whole)}
 	loads := []struct {
 		name string
 		simulated
@@ -116,7 +116,7 @@ func TestDowntimeOfOutages(t *testing.T) {
 		{"2 users", simulated{load: users(2), window: whole}},
 		{"20 users", simulated{load: users(20), window: whole}},
 		{"100 users", simulated{load: users(100), window: whole}},
-		{"a burst", simulated{load: v1alpha1.StepLoad{Users: 20, RequestsPerUser: 100, MaxDuration: d(whole)}, window: 12 * second}},
+		{"a burst", simulated{load: v1beta1.StepLoad{Users: 20, RequestsPerUser: 100, MaxDuration: d(whole)}, window: 12 * second}},
 	}
 	many := func(part int) (list []outage) {
 		for at := second; at < whole; at += 1500 * time.Millisecond {

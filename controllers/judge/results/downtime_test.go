@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -27,7 +27,7 @@ func TestDowntimeOfALargeLoadForADay(t *testing.T) {
 			m.Timeline.Outstanding[i], m.Timeline.Answered[i] = 100, m.Due/measure.TimelineSlots
 		}
 	}
-	step := loading("10000/s", v1alpha1.StepLoad{Rate: decimal("10000"), Duration: d(m.Window), Requests: m.Due})
+	step := loading("10000/s", v1beta1.StepLoad{Rate: decimal("10000"), Duration: d(m.Window), Requests: m.Due})
 	if got, ok := results.DowntimeOf(&step.Load, m); !ok || got.Least != 18*time.Hour {
 		t.Errorf("down for %v (known %v), want 18h", got.Least, ok)
 	}

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -44,7 +44,7 @@ type fleet struct {
 	desired, active int64
 }
 
-func newFleet(workers int32, step *v1alpha1.StepStatus) fleet {
+func newFleet(workers int32, step *v1beta1.StepStatus) fleet {
 	f := fleet{desired: int64(workers), active: int64(workers)}
 	if users := int64(step.Load.MostUsers()); users > 0 {
 		f.active = min(f.active, users)
@@ -76,9 +76,9 @@ func (f fleet) time(window time.Duration) time.Duration {
 }
 
 // generator is the state of the generator in a step, and whether it was the limit.
-func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1alpha1.GeneratorStatus {
+func generator(workers fleet, step *v1beta1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1beta1.GeneratorStatus {
 	health := &merged.Health
-	status := &v1alpha1.GeneratorStatus{
+	status := &v1beta1.GeneratorStatus{
 		Healthy:              true,
 		Engine:               text.Truncate(merged.Engine, maxEngine),
 		CPUThrottled:         text.Percent(int64(health.CPUThrottled), int64(workers.time(merged.Window))),
@@ -139,7 +139,7 @@ func generator(workers fleet, step *v1alpha1.StepStatus, merged *measure.Measure
 }
 
 // sayDisplaced says by how much users were held up and a burst was spread.
-func sayDisplaced(status *v1alpha1.GeneratorStatus, merged *measure.Measurement) {
+func sayDisplaced(status *v1beta1.GeneratorStatus, merged *measure.Measurement) {
 	if merged.HeldUp > merged.UserTime/leastHeldUp {
 		status.HeldUp = text.Percent(int64(merged.HeldUp), int64(merged.UserTime))
 	}
@@ -158,22 +158,22 @@ func ofDisplaced(fact string, merged *measure.Measurement, total *measure.Reques
 		share(merged.UnsentByGenerator, merged.Due)+share(total.Displaced, total.Sent),
 		share(int64(merged.HeldUp), int64(merged.UserTime)))
 	delay := max(merged.BurstSpread, time.Duration(part*float64(merged.Window)))
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, delay, max(
+	return lagging(v1beta1.ReasonScheduleLag, fact, merged, workers, delay, max(
 		workers.enough(merged.Due, merged.Due-merged.UnsentByGenerator),
 		workers.enough(int64(merged.UserTime), int64(merged.UserTime-merged.HeldUp)),
 		workers.punctual(merged, merged.Lateness.Max())))
 }
 
-func exhausted(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
+func exhausted(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	descriptors, ports := merged.Health.DescriptorsExhausted, merged.Health.PortsExhausted
 	const sentence = "In step %s a worker had no %s left for a connection (%d times in all); %s."
 	// Each of as many workers as that has no more to open than each of these has opened.
 	more := useMore(workers.enough(merged.ConnectionsOpened+descriptors+ports, merged.ConnectionsOpened))
 	switch {
 	case descriptors > 0:
-		return v1alpha1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", descriptors, more)
+		return v1beta1.ReasonDescriptorsExhausted, fmt.Sprintf(sentence, step.Name, "file descriptor", descriptors, more)
 	case ports > 0:
-		return v1alpha1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", ports, more)
+		return v1beta1.ReasonPortsExhausted, fmt.Sprintf(sentence, step.Name, "local port", ports, more)
 	}
 	return "", ""
 }
@@ -181,7 +181,7 @@ func exhausted(step *v1alpha1.StepStatus, merged *measure.Measurement, workers f
 // unsent is about arrivals, and users who think: their requests are due whatever the
 // target does, or after it has responded. A user with a rate, or of a burst, that
 // waits for a response has good reason not to send, unless its worker could not run.
-func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
+func unsent(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
 	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
 	sent := merged.Due - merged.Unsent
@@ -194,7 +194,7 @@ func unsent(step *v1alpha1.StepStatus, merged *measure.Measurement, workers flee
 	if merged.UnsentWithoutRoom > 0 {
 		fact += ", although connections had room"
 	}
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, delay, workers.enough(due, sent))
+	return lagging(v1beta1.ReasonScheduleLag, fact, merged, workers, delay, workers.enough(due, sent))
 }
 
 // lagging is why a generator was late, and what to change. Where nothing that hindered the
@@ -208,7 +208,7 @@ func lagging(lag, fact string, merged *measure.Measurement, workers fleet, delay
 
 // throttled is about the worker that was held back longest: its requests are in the
 // merged quantiles, even if no other worker was held back.
-func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
+func throttled(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
 	if merged.Health.CPUThrottledMax <= merged.Window/tolerableThrottling {
 		return "", ""
 	}
@@ -216,7 +216,7 @@ func throttled(step *v1alpha1.StepStatus, merged *measure.Measurement, workers f
 }
 
 // inStep is what hindered the workers in a step.
-func inStep(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, delay time.Duration) (reason, message string) {
+func inStep(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet, delay time.Duration) (reason, message string) {
 	reason, why, advice := hindered(merged, workers, delay)
 	if reason == "" {
 		return "", ""
@@ -230,20 +230,20 @@ func ofQuantile(p99, window time.Duration) time.Duration { return max(p99, windo
 
 // late is about schedules: users who do not think send when they can, and have none to
 // miss.
-func late(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
+func late(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
 	p99, ok := merged.Lateness.Quantile(0.99)
 	if !ok || !step.Load.IsScheduled() || p99 <= tolerable(response) {
 		return "", ""
 	}
 	enough := max(workers.enough(merged.Due, merged.Due-merged.Unsent), workers.punctual(merged, merged.Lateness.Max()))
 	fact := fmt.Sprintf("Step %s sent requests up to %s (p99) after they were due, because of the generator itself", step.Name, text.Short(p99))
-	return lagging(v1alpha1.ReasonScheduleLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
+	return lagging(v1beta1.ReasonScheduleLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 
 // readLate is about responses: one that waits to be read seems to be slow, in a closed
 // loop as well. The responses of a burst come together, and are read one after another
 // by however good a generator.
-func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
+func readLate(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet, response *measure.Histogram) (reason, message string) {
 	p99, ok := merged.ReadLateness.Quantile(0.99)
 	if !ok || step.Load.IsBurst() || p99 <= tolerable(response) {
 		return "", ""
@@ -252,7 +252,7 @@ func readLate(step *v1alpha1.StepStatus, merged *measure.Measurement, workers fl
 	// another's.
 	enough := workers.enough(int64(p99), int64(tolerableLateness))
 	fact := fmt.Sprintf("In step %s responses were read up to %s (p99) after they had arrived", step.Name, text.Short(p99))
-	return lagging(v1alpha1.ReasonReadLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
+	return lagging(v1beta1.ReasonReadLag, fact, merged, workers, ofQuantile(p99, merged.Window), enough)
 }
 
 func tolerable(response *measure.Histogram) time.Duration {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -12,56 +12,56 @@ import (
 
 func TestGeneratorHealth(t *testing.T) {
 	tests := map[string]struct {
-		step     *v1alpha1.StepStatus
+		step     *v1beta1.StepStatus
 		samples  int
 		lateness time.Duration
 		response time.Duration
-		want     *v1alpha1.GeneratorStatus
+		want     *v1beta1.GeneratorStatus
 	}{
 		"on time": {
 			step: paced, samples: 1000, lateness: 100 * time.Microsecond, response: 20 * ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(100 * time.Microsecond), SendLatenessP99: d(100 * time.Microsecond), SendLatenessMax: d(100 * time.Microsecond)},
+			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(100 * time.Microsecond), SendLatenessP99: d(100 * time.Microsecond), SendLatenessMax: d(100 * time.Microsecond)},
 		},
 		"late, but it hardly shows": {
 			step: paced, samples: 1000, lateness: 31 * ms, response: time.Second,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond)},
+			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond)},
 		},
 		"so late that it shows": {
 			step: paced, samples: 1000, lateness: 31 * ms, response: 500 * ms,
-			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+			want: &v1beta1.GeneratorStatus{
+				SendLatenessP50: d(31007 * time.Microsecond), SendLatenessP99: d(31007 * time.Microsecond), SendLatenessMax: d(31007 * time.Microsecond), Reason: v1beta1.ReasonScheduleLag,
 				Message: "Step 1000 sent requests up to 31ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"late, and nothing was answered": {
 			step: paced, samples: 1000, lateness: 12 * ms,
-			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+			want: &v1beta1.GeneratorStatus{
+				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1beta1.ReasonScheduleLag,
 				Message: "Step 1000 sent requests up to 12ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"within what is always tolerated": {
 			step: paced, samples: 1000, lateness: 9900 * time.Microsecond, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(9903 * time.Microsecond), SendLatenessP99: d(9903 * time.Microsecond), SendLatenessMax: d(9903 * time.Microsecond)},
+			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(9903 * time.Microsecond), SendLatenessP99: d(9903 * time.Microsecond), SendLatenessMax: d(9903 * time.Microsecond)},
 		},
 		"too few samples to say": {
 			step: paced, samples: 99, lateness: time.Second, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
+			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
 		},
 		"users who think are late as well": {
-			step: loading("10 users", v1alpha1.StepLoad{Users: 10, Think: "1s", Duration: d(time.Second)}), samples: 1000, lateness: 12 * ms, response: ms,
-			want: &v1alpha1.GeneratorStatus{
-				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1alpha1.ReasonScheduleLag,
+			step: loading("10 users", v1beta1.StepLoad{Users: 10, Think: "1s", Duration: d(time.Second)}), samples: 1000, lateness: 12 * ms, response: ms,
+			want: &v1beta1.GeneratorStatus{
+				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1beta1.ReasonScheduleLag,
 				Message: "Step 10 users sent requests up to 12ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"a burst of users who think begins all at once": {
-			step: loading("10 users x 2", v1alpha1.StepLoad{Users: 10, Think: "1s", RequestsPerUser: 2}), samples: 1000, lateness: 12 * ms, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond)},
+			step: loading("10 users x 2", v1beta1.StepLoad{Users: 10, Think: "1s", RequestsPerUser: 2}), samples: 1000, lateness: 12 * ms, response: ms,
+			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond)},
 		},
 		"a closed loop has no schedule to miss": {
 			step: closed, samples: 1000, lateness: time.Second, response: ms,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessP99: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
+			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessP99: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
 		},
 	}
 	for name, tc := range tests {
@@ -93,7 +93,7 @@ func TestTheAdviceStaysWithinTheAPI(t *testing.T) {
 }
 
 // fleetOf is mix sent by that many workers.
-func fleetOf(workers int32) *v1alpha1.LoadTest {
+func fleetOf(workers int32) *v1beta1.LoadTest {
 	lt := mix()
 	lt.Status.Workers.Desired = workers
 	return lt
@@ -109,63 +109,63 @@ func TestTheMachinesOfTheGenerator(t *testing.T) {
 			"Raise spec.worker.resources.limits.cpu, or leave it out."
 	}
 	tests := map[string]struct {
-		step   *v1alpha1.StepStatus
+		step   *v1beta1.StepStatus
 		window time.Duration
 		health measure.Health
-		want   *v1alpha1.GeneratorStatus
+		want   *v1beta1.GeneratorStatus
 	}{
 		"nothing wrong": {
 			step: closed, window: 10 * time.Second,
-			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%"},
+			want: &v1beta1.GeneratorStatus{Healthy: true, CPUThrottled: "0%"},
 		},
 		"processor time and pauses of the garbage collector are not judged": {
 			step: closed, window: 10 * time.Second, health: measure.Health{GCPauseMax: 1500 * time.Microsecond, CPU: 40*time.Second + 4*time.Microsecond},
-			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0%", CPUTime: d(40 * time.Second), GCPauseMax: d(1500 * time.Microsecond)},
+			want: &v1beta1.GeneratorStatus{Healthy: true, CPUThrottled: "0%", CPUTime: d(40 * time.Second), GCPauseMax: d(1500 * time.Microsecond)},
 		},
 		"one held back for just as long as is tolerated": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 100 * ms, CPUThrottledMax: 100 * ms},
-			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0.33%"},
+			want: &v1beta1.GeneratorStatus{Healthy: true, CPUThrottled: "0.33%"},
 		},
 		"all of them just as long": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300 * ms, CPUThrottledMax: 100 * ms},
-			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "1%"},
+			want: &v1beta1.GeneratorStatus{Healthy: true, CPUThrottled: "1%"},
 		},
 		"one held back for longer, in a closed loop too": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 101 * ms, CPUThrottledMax: 101 * ms},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "0.34%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.01%")},
+			want: &v1beta1.GeneratorStatus{CPUThrottled: "0.34%", Reason: v1beta1.ReasonCPUThrottled, Message: heldBack("1.01%")},
 		},
 		"by a hair longer": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 300*ms + 1, CPUThrottledMax: 100*ms + 1},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1%")},
+			want: &v1beta1.GeneratorStatus{CPUThrottled: "1%", Reason: v1beta1.ReasonCPUThrottled, Message: heldBack("1%")},
 		},
 		"one ran for a quarter of the time": {
 			step: closed, window: 10 * time.Second, health: measure.Health{CPUThrottled: 7500 * ms, CPUThrottledMax: 7500 * ms},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "25%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("75%")},
+			want: &v1beta1.GeneratorStatus{CPUThrottled: "25%", Reason: v1beta1.ReasonCPUThrottled, Message: heldBack("75%")},
 		},
 		"of three workers, one has a share": {
-			step:   loading("1000", v1alpha1.StepLoad{Users: 1, Duration: d(10 * time.Second)}),
+			step:   loading("1000", v1beta1.StepLoad{Users: 1, Duration: d(10 * time.Second)}),
 			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 120 * ms},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1alpha1.ReasonCPUThrottled, Message: heldBack("1.2%")},
+			want: &v1beta1.GeneratorStatus{CPUThrottled: "1.2%", Reason: v1beta1.ReasonCPUThrottled, Message: heldBack("1.2%")},
 		},
 		"random arrivals are everyone's": {
-			step:   loading("1000", v1alpha1.StepLoad{Rate: decimal("1"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: d(10 * time.Second)}),
+			step:   loading("1000", v1beta1.StepLoad{Rate: decimal("1"), Arrivals: v1beta1.ArrivalsPoisson, Duration: d(10 * time.Second)}),
 			window: 10 * time.Second, health: measure.Health{CPUThrottled: 120 * ms, CPUThrottledMax: 40 * ms},
-			want: &v1alpha1.GeneratorStatus{Healthy: true, CPUThrottled: "0.4%"},
+			want: &v1beta1.GeneratorStatus{Healthy: true, CPUThrottled: "0.4%"},
 		},
 		"held back before there is a window": {
 			step: closed, health: measure.Health{CPUThrottled: time.Second, CPUThrottledMax: time.Second},
-			want: &v1alpha1.GeneratorStatus{Healthy: true},
+			want: &v1beta1.GeneratorStatus{Healthy: true},
 		},
 		"no descriptor left explains the rest": {
 			step: closed, window: 10 * time.Second, health: measure.Health{DescriptorsExhausted: 3, PortsExhausted: 2, CPUThrottled: 3 * time.Second, CPUThrottledMax: time.Second},
-			want: &v1alpha1.GeneratorStatus{
+			want: &v1beta1.GeneratorStatus{
 				CPUThrottled: "10%", DescriptorsExhausted: 3, PortsExhausted: 2,
-				Reason: v1alpha1.ReasonDescriptorsExhausted, Message: descriptors,
+				Reason: v1beta1.ReasonDescriptorsExhausted, Message: descriptors,
 			},
 		},
 		"no port left": {
 			step: closed, window: 10 * time.Second, health: measure.Health{PortsExhausted: 2},
-			want: &v1alpha1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1alpha1.ReasonPortsExhausted, Message: ports},
+			want: &v1beta1.GeneratorStatus{CPUThrottled: "0%", PortsExhausted: 2, Reason: v1beta1.ReasonPortsExhausted, Message: ports},
 		},
 	}
 	for name, tc := range tests {
@@ -205,19 +205,19 @@ func TestThrottlingExplainsLateness(t *testing.T) {
 		merged.Lateness.Record(time.Second)
 	}
 	got := stepResult(t, fleetOf(3), paced, merged).Generator
-	if got.Reason != v1alpha1.ReasonCPUThrottled || got.SendLatenessP99 == nil {
-		t.Errorf("reason %s and lateness %v, want %s and both figures", got.Reason, got.SendLatenessP99, v1alpha1.ReasonCPUThrottled)
+	if got.Reason != v1beta1.ReasonCPUThrottled || got.SendLatenessP99 == nil {
+		t.Errorf("reason %s and lateness %v, want %s and both figures", got.Reason, got.SendLatenessP99, v1beta1.ReasonCPUThrottled)
 	}
 }
 
 // What was not sent is the generator's fault only where sending waits for
 // nothing.
 func TestUnsent(t *testing.T) {
-	arrivals := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
-	thinking := loading("10 users", v1alpha1.StepLoad{Users: 10, Think: "1s-3s", Duration: d(time.Second)})
-	burst := loading("10 users x 100", v1alpha1.StepLoad{Users: 10, RequestsPerUser: 100, Think: "1s-3s", Requests: 1000})
+	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
+	thinking := loading("10 users", v1beta1.StepLoad{Users: 10, Think: "1s-3s", Duration: d(time.Second)})
+	burst := loading("10 users x 100", v1beta1.StepLoad{Users: 10, RequestsPerUser: 100, Think: "1s-3s", Requests: 1000})
 	for name, tt := range map[string]struct {
-		step    *v1alpha1.StepStatus
+		step    *v1beta1.StepStatus
 		unsent  int64
 		noRoom  int64 // of unsent
 		message string

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -55,21 +55,21 @@ func causesOf(merged *measure.Measurement, workers fleet) []cause {
 	waited := max(0, h.RunQueueWaitMax-throttledThreads*h.CPUThrottledMax)
 	return []cause{
 		{
-			reason: v1alpha1.ReasonCPUThrottled, length: h.CPUThrottledMax, tolerable: window / tolerableThrottling,
+			reason: v1beta1.ReasonCPUThrottled, length: h.CPUThrottledMax, tolerable: window / tolerableThrottling,
 			why: fmt.Sprintf("a worker was held back by its CPU limit for %s of the time", text.Percent(int64(h.CPUThrottledMax), int64(window))),
 			advice: func(withNumber bool) string {
 				return raiseLimit(workers.usedEach(h.CPU), window-h.CPUThrottledMax, withNumber)
 			},
 		},
 		{
-			reason: v1alpha1.ReasonNodeBusy, length: waited, tolerable: window / tolerableWait,
+			reason: v1beta1.ReasonNodeBusy, length: waited, tolerable: window / tolerableWait,
 			why: fmt.Sprintf("a worker's threads waited for a processor for %s of the time, because its node is busy", text.Percent(int64(h.RunQueueWaitMax), int64(window))),
 			advice: func(withNumber bool) string {
 				return requestCPU(workers.usedEach(h.CPU)+h.RunQueueWaitMax, window, withNumber)
 			},
 		},
 		{
-			reason: v1alpha1.ReasonNodeBusy, length: max(0, h.StalledMax-h.CPUThrottledMax-waited),
+			reason: v1beta1.ReasonNodeBusy, length: max(0, h.StalledMax-h.CPUThrottledMax-waited),
 			why: fmt.Sprintf("a worker stood still for %s, because it was stopped or its node is busy", text.Short(h.StalledMax)),
 			advice: func(bool) string {
 				return "Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help."
@@ -80,7 +80,7 @@ func causesOf(merged *measure.Measurement, workers fleet) []cause {
 
 // Delay is what delayed the generator longest in a step, and what to change; empty if nothing
 // that is measured did. It is for a step whose result the delay decides, however short it was.
-func Delay(workers int32, step *v1alpha1.StepStatus, merged *measure.Measurement) (reason, message string) {
+func Delay(workers int32, step *v1beta1.StepStatus, merged *measure.Measurement) (reason, message string) {
 	const sentence = "In step %s %s %s %s; give each worker more CPU, or run it on a less busy node."
 	sent, read, pause := merged.Lateness.Max(), merged.ReadLateness.Max(), merged.Health.GCPauseMax
 	behind := max(sent, read)
@@ -89,13 +89,13 @@ func Delay(workers int32, step *v1alpha1.StepStatus, merged *measure.Measurement
 	}
 	switch {
 	case pause > 0 && 2*pause >= behind:
-		return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "the garbage collector of a worker stopped it for", text.Short(pause), "at a time")
+		return v1beta1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "the garbage collector of a worker stopped it for", text.Short(pause), "at a time")
 	case behind == 0:
 		return "", ""
 	case read > sent:
-		return v1alpha1.ReasonReadLag, fmt.Sprintf(sentence, step.Name, "responses were read up to", text.Short(read), "after they had arrived")
+		return v1beta1.ReasonReadLag, fmt.Sprintf(sentence, step.Name, "responses were read up to", text.Short(read), "after they had arrived")
 	}
-	return v1alpha1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "requests were sent up to", text.Short(sent), "after a steady generator would have sent them")
+	return v1beta1.ReasonScheduleLag, fmt.Sprintf(sentence, step.Name, "requests were sent up to", text.Short(sent), "after a steady generator would have sent them")
 }
 
 // raiseLimit is the limit under which no worker is held back: what each used in the time for

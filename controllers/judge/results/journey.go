@@ -3,19 +3,19 @@ package results
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // journeyResults are what became of the journeys of the spec, in its order.
-func journeyResults(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement) ([]v1alpha1.JourneyResult, error) {
+func journeyResults(spec *v1beta1.LoadTestSpec, merged *measure.Measurement) ([]v1beta1.JourneyResult, error) {
 	if n := len(merged.Journeys); n != len(spec.Journeys) {
 		return nil, fmt.Errorf("measured %d journeys, the spec has %d", n, len(spec.Journeys))
 	}
-	var list []v1alpha1.JourneyResult
+	var list []v1beta1.JourneyResult
 	for i := range merged.Journeys {
 		j := &merged.Journeys[i]
-		list = append(list, v1alpha1.JourneyResult{
+		list = append(list, v1beta1.JourneyResult{
 			Name: spec.Journeys[i].Name, Started: j.Started, Completed: j.Completed, Failed: j.Failed,
 			Unfinished: j.UnderWay(), Time: latency(j.Time),
 		})

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -14,7 +14,7 @@ import (
 
 func TestResultsOfJourneys(t *testing.T) {
 	lt := mix()
-	lt.Spec.Journeys = []v1alpha1.Journey{{Name: "buy"}, {Name: "look"}}
+	lt.Spec.Journeys = []v1beta1.Journey{{Name: "buy"}, {Name: "look"}}
 	lt.Status.Requests = plan.RequestNames(&lt.Spec)
 	merged := measure.NewMeasurement(4)
 	merged.Journeys = measure.NewJourneys(2)
@@ -22,11 +22,11 @@ func TestResultsOfJourneys(t *testing.T) {
 	j.Started, j.Failed = 7, 1
 	j.Complete(time.Second, time.Second)
 	j.Complete(time.Second, time.Second)
-	step := loading("10", v1alpha1.StepLoad{Users: 10})
+	step := loading("10", v1beta1.StepLoad{Users: 10})
 	result := stepResult(t, lt, step, merged)
 	second := d(1000447 * time.Microsecond)
-	want := []v1alpha1.JourneyResult{
-		{Name: "buy", Started: 7, Completed: 2, Failed: 1, Unfinished: 4, Time: &v1alpha1.Latency{Samples: 2, Mean: result.Journeys[0].Time.Mean, Min: result.Journeys[0].Time.Min, P50: second, Longest: second}},
+	want := []v1beta1.JourneyResult{
+		{Name: "buy", Started: 7, Completed: 2, Failed: 1, Unfinished: 4, Time: &v1beta1.Latency{Samples: 2, Mean: result.Journeys[0].Time.Mean, Min: result.Journeys[0].Time.Min, P50: second, Longest: second}},
 		{Name: "look"},
 	}
 	same.As(t, "journeys", want, result.Journeys)

@@ -5,17 +5,17 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // latency is nil for a histogram without samples.
-func latency(h *measure.Histogram) *v1alpha1.Latency {
+func latency(h *measure.Histogram) *v1beta1.Latency {
 	if h == nil || h.Count() == 0 {
 		return nil
 	}
-	l := &v1alpha1.Latency{Samples: h.Count(), Min: rounded(h.Min()), Mean: rounded(h.Mean()), Longest: rounded(h.Max())}
+	l := &v1beta1.Latency{Samples: h.Count(), Min: rounded(h.Min()), Mean: rounded(h.Mean()), Longest: rounded(h.Max())}
 	for _, q := range metric.Quantiles() {
 		*q.Times().Field(l) = quantile(h, q.Times().Share())
 	}

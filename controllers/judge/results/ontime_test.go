@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -25,9 +25,9 @@ func tenOfTwelve() *measure.Measurement {
 
 func TestRequestsOnTimeAreInTheResult(t *testing.T) {
 	lt := mix()
-	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", Within: d(500 * time.Microsecond)}}
+	lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", Within: d(500 * time.Microsecond)}}
 	m := tenOfTwelve()
-	want := []v1alpha1.OnTimeCount{{Within: *d(500 * time.Microsecond), Requests: 8}}
+	want := []v1beta1.OnTimeCount{{Within: *d(500 * time.Microsecond), Requests: 8}}
 	same.As(t, "on time", want, stepResult(t, lt, paced, m).OnTime)
 	m.Requests[1].IdealOnTime = []int64{9}
 	if got := stepResult(t, lt, paced, m).OnTime; len(got) != 1 || got[0].WithoutGenerator == nil || *got[0].WithoutGenerator != 9 {

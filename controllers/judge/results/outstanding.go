@@ -4,30 +4,30 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/trend"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // outstanding is what was outstanding in a step; nil: it was not counted.
-func outstanding(load *v1alpha1.StepLoad, merged *measure.Measurement) *v1alpha1.OutstandingResult {
+func outstanding(load *v1beta1.StepLoad, merged *measure.Measurement) *v1beta1.OutstandingResult {
 	if merged.Timeline == nil || merged.Window <= 0 {
 		return nil
 	}
 	measured, ideal, message := trendsOf(load, merged)
-	result := &v1alpha1.OutstandingResult{Mean: oneDigit(measured.Mean), Message: message}
+	result := &v1beta1.OutstandingResult{Mean: oneDigit(measured.Mean), Message: message}
 	switch {
 	case result.Message != "":
-		result.Trend = v1alpha1.OutstandingUnknown
+		result.Trend = v1beta1.OutstandingUnknown
 		return result
 	case measured.Trend != trend.Growing && ideal.Trend != trend.Growing:
-		result.Trend = v1alpha1.OutstandingSteady
+		result.Trend = v1beta1.OutstandingSteady
 		return result
 	case measured.Trend == ideal.Trend:
-		result.Trend = v1alpha1.OutstandingGrowing
+		result.Trend = v1beta1.OutstandingGrowing
 	default:
-		result.Trend = v1alpha1.OutstandingUncertain
+		result.Trend = v1beta1.OutstandingUncertain
 	}
 	result.Growth = growthText(grown(measured))
 	if said := growthText(grown(ideal)); said != result.Growth {
@@ -38,7 +38,7 @@ func outstanding(load *v1alpha1.StepLoad, merged *measure.Measurement) *v1alpha1
 
 // trendsOf are the trends of what was outstanding in a step, as it was measured and without
 // what the generator kept unsent, and why there is none to test, if so.
-func trendsOf(load *v1alpha1.StepLoad, merged *measure.Measurement) (measured, ideal trend.Outstanding, untestedFor string) {
+func trendsOf(load *v1beta1.StepLoad, merged *measure.Measurement) (measured, ideal trend.Outstanding, untestedFor string) {
 	window := merged.Window // of a burst, what it took
 	if load.Duration != nil {
 		window = load.Duration.Duration // that of the timeline, also if the step was cut
@@ -82,7 +82,7 @@ func grown(o trend.Outstanding) float64 {
 // Drift is by how many requests a second those grew that were outstanding in a step, and
 // those without what the generator kept unsent; 0 if that is no more than chance. unknown is
 // a sentence on why it is not known; empty: it is.
-func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond, ideally float64, unknown string) {
+func Drift(load *v1beta1.StepLoad, merged *measure.Measurement) (perSecond, ideally float64, unknown string) {
 	if merged.Timeline == nil || merged.Window <= 0 {
 		return 0, 0, "A worker did not report the timeline of the step."
 	}
@@ -91,7 +91,7 @@ func Drift(load *v1alpha1.StepLoad, merged *measure.Measurement) (perSecond, ide
 }
 
 // untested is why there is no trend to test; empty: there is one.
-func untested(load *v1alpha1.StepLoad, cut bool, found trend.Trend) string {
+func untested(load *v1beta1.StepLoad, cut bool, found trend.Trend) string {
 	switch {
 	case load.IsBurst():
 		return "A burst ends when every request is answered, so nothing can pile up."
@@ -123,7 +123,7 @@ func oneDigit(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
 //
 // ok is false if it does not follow: nothing grew, or t is within the step, which did not
 // see it.
-func TimeUntil(step *v1alpha1.StepStatus, limit time.Duration) (t time.Duration, ok bool) {
+func TimeUntil(step *v1beta1.StepStatus, limit time.Duration) (t time.Duration, ok bool) {
 	if step.Result == nil || !step.Result.Outstanding.Grows() || step.Load.Duration == nil {
 		return 0, false
 	}

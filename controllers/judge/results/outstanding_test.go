@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -32,79 +32,79 @@ func late(m *measure.Measurement, each, unsent, byGenerator int64) *measure.Meas
 
 func TestOutstanding(t *testing.T) {
 	window := d(20 * time.Second)
-	of := func(name string, l v1alpha1.StepLoad) *v1alpha1.StepStatus {
+	of := func(name string, l v1beta1.StepLoad) *v1beta1.StepStatus {
 		l.Duration = window
 		return loading(name, l)
 	}
-	arrivals := of("100/s", v1alpha1.StepLoad{Rate: decimal("100")})
-	unknown := func(mean, message string) *v1alpha1.OutstandingResult {
-		return &v1alpha1.OutstandingResult{Mean: mean, Trend: v1alpha1.OutstandingUnknown, Message: message}
+	arrivals := of("100/s", v1beta1.StepLoad{Rate: decimal("100")})
+	unknown := func(mean, message string) *v1beta1.OutstandingResult {
+		return &v1beta1.OutstandingResult{Mean: mean, Trend: v1beta1.OutstandingUnknown, Message: message}
 	}
 	for name, tt := range map[string]struct {
-		step   *v1alpha1.StepStatus
+		step   *v1beta1.StepStatus
 		merged *measure.Measurement
-		want   *v1alpha1.OutstandingResult
+		want   *v1beta1.OutstandingResult
 	}{
 		"not counted":      {arrivals, measure.NewMeasurement(4), nil},
-		"arrivals, steady": {arrivals, piling(window.Duration, 2000, 0), &v1alpha1.OutstandingResult{Mean: "5.0", Trend: v1alpha1.OutstandingSteady}},
+		"arrivals, steady": {arrivals, piling(window.Duration, 2000, 0), &v1beta1.OutstandingResult{Mean: "5.0", Trend: v1beta1.OutstandingSteady}},
 		"arrivals that pile up": {
 			arrivals, piling(window.Duration, 2000, 1),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
 		},
 		"arrivals that the generator sent late": {
 			arrivals, late(piling(window.Duration, 2000, 1), 1, 0, 0),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
 		},
 		"arrivals that the generator did not send": {
 			arrivals, late(piling(window.Duration, 2000, 1), 1, 200, 200),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
 		},
 		"arrivals without room": {
 			arrivals, late(piling(window.Duration, 2000, 1), 1, 200, 0),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
 		},
 		"arrivals that pile up in the generator and in the target": {
 			arrivals, late(piling(window.Duration, 2000, 4), 1, 200, 200),
-			&v1alpha1.OutstandingResult{Mean: "447.0", Trend: v1alpha1.OutstandingGrowing, Growth: "40.0", WithoutGenerator: "30.0"},
+			&v1beta1.OutstandingResult{Mean: "447.0", Trend: v1beta1.OutstandingGrowing, Growth: "40.0", WithoutGenerator: "30.0"},
 		},
 		"arrivals that pile up in the target while the generator makes up for a delay": {
 			arrivals, late(piling(window.Duration, 2000, 0), -1, 0, 0),
-			&v1alpha1.OutstandingResult{Mean: "5.0", Trend: v1alpha1.OutstandingUncertain, Growth: "0.0", WithoutGenerator: "10.0"},
+			&v1beta1.OutstandingResult{Mean: "5.0", Trend: v1beta1.OutstandingUncertain, Growth: "0.0", WithoutGenerator: "10.0"},
 		},
 		"users with a rate who wait for the target": {
-			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 0),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 0),
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
 		},
 		"users with a rate whom the generator alone holds up": {
-			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 200),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
+			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 200),
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingUncertain, Growth: "10.0", WithoutGenerator: "0.0"},
 		},
 		"users with a rate who wait for the target, a tenth of them for the generator": {
-			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 20),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0", WithoutGenerator: "9.0"},
+			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), late(piling(window.Duration, 2000, 1), 1, 200, 20),
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0", WithoutGenerator: "9.0"},
 		},
 		"a soak in which one more piles up in 22 s": {
-			loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)}), piling(6*time.Hour, 21_600_000, 5),
-			&v1alpha1.OutstandingResult{Mean: "557.5", Trend: v1alpha1.OutstandingGrowing, Growth: "0.046"},
+			loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)}), piling(6*time.Hour, 21_600_000, 5),
+			&v1beta1.OutstandingResult{Mean: "557.5", Trend: v1beta1.OutstandingGrowing, Growth: "0.046"},
 		},
 		"users with a rate": {
-			of("100", v1alpha1.StepLoad{Users: 100, RatePerUser: decimal("1")}), piling(window.Duration, 2000, 1),
-			&v1alpha1.OutstandingResult{Mean: "115.5", Trend: v1alpha1.OutstandingGrowing, Growth: "10.0"},
+			of("100", v1beta1.StepLoad{Users: 100, RatePerUser: decimal("1")}), piling(window.Duration, 2000, 1),
+			&v1beta1.OutstandingResult{Mean: "115.5", Trend: v1beta1.OutstandingGrowing, Growth: "10.0"},
 		},
 		"users without a rate": {
-			of("100", v1alpha1.StepLoad{Users: 100}), piling(window.Duration, 2000, 1),
+			of("100", v1beta1.StepLoad{Users: 100}), piling(window.Duration, 2000, 1),
 			unknown("115.5", "Users without a rate wait for each response before they send again, so nothing can pile up."),
 		},
 		"users who think": {
-			of("100", v1alpha1.StepLoad{Users: 100, Think: "1s"}), piling(window.Duration, 2000, 0),
+			of("100", v1beta1.StepLoad{Users: 100, Think: "1s"}), piling(window.Duration, 2000, 0),
 			unknown("5.0", "Users without a rate wait for each response before they send again, so nothing can pile up."),
 		},
 		"a burst": {
-			loading("100 x 2", v1alpha1.StepLoad{Users: 100, RequestsPerUser: 2, MaxDuration: window}), piling(time.Second, 200, 0),
+			loading("100 x 2", v1beta1.StepLoad{Users: 100, RequestsPerUser: 2, MaxDuration: window}), piling(time.Second, 200, 0),
 			unknown("5.0", "A burst ends when every request is answered, so nothing can pile up."),
 		},
 		"a ramp": {
-			of("1 to 100", v1alpha1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piling(window.Duration, 2000, 1),
+			of("1 to 100", v1beta1.StepLoad{Rate: decimal("1"), RampTo: decimal("100")}), piling(window.Duration, 2000, 1),
 			unknown("115.5", "The load of a ramp changes, and so does the number of outstanding requests."),
 		},
 		"a step that was cut": {
@@ -122,10 +122,10 @@ func TestOutstanding(t *testing.T) {
 // 5 requests are outstanding at the beginning and 4 more after each second; 100 are
 // answered in a second. After 38.75 s they are 160, and a request waits for 1.6 s.
 func TestTimeUntilResponseTimesPassALimit(t *testing.T) {
-	step := loading("104/s", v1alpha1.StepLoad{Rate: decimal("104"), Duration: d(20 * time.Second)})
-	step.Result = &v1alpha1.StepResult{
+	step := loading("104/s", v1beta1.StepLoad{Rate: decimal("104"), Duration: d(20 * time.Second)})
+	step.Result = &v1beta1.StepResult{
 		Throughput:  "100.0",
-		Outstanding: &v1alpha1.OutstandingResult{Mean: "49.0", Growth: "4.0", Trend: v1alpha1.OutstandingGrowing}, // 5 + 4 x 11
+		Outstanding: &v1beta1.OutstandingResult{Mean: "49.0", Growth: "4.0", Trend: v1beta1.OutstandingGrowing}, // 5 + 4 x 11
 	}
 	if got, ok := results.TimeUntil(step, 1600*time.Millisecond); !ok || got != 38750*time.Millisecond {
 		t.Errorf("%v, %v, want 38.75s", got, ok)
@@ -133,21 +133,21 @@ func TestTimeUntilResponseTimesPassALimit(t *testing.T) {
 	if got, ok := results.TimeUntil(step, 800*time.Millisecond); ok {
 		t.Errorf("a limit that is passed within the step: %v", got)
 	}
-	soak := loading("1000/s", v1alpha1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)})
+	soak := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(6 * time.Hour)})
 	soak.Result = stepResult(t, mix(), soak, piling(6*time.Hour, 21_600_000, 5))
 	soak.Result.Throughput = "1000.0"
 	if got, ok := results.TimeUntil(soak, 5*time.Second); !ok || got.Round(time.Minute) != 30*time.Hour+8*time.Minute {
 		t.Errorf("%v, %v, want 30h8m of a soak", got, ok)
 	}
-	for name, change := range map[string]func(*v1alpha1.StepStatus){
-		"no result":         func(s *v1alpha1.StepStatus) { s.Result = nil },
-		"no duration":       func(s *v1alpha1.StepStatus) { s.Load.Duration = nil },
-		"no mean":           func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Mean = "" },
-		"no growth":         func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Growth = "" },
-		"a growth of 0":     func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Growth = "0" },
-		"no throughput":     func(s *v1alpha1.StepStatus) { s.Result.Throughput = "" },
-		"a throughput of 0": func(s *v1alpha1.StepStatus) { s.Result.Throughput, s.Result.Outstanding.Growth = "0", "-4" },
-		"in twelve days":    func(s *v1alpha1.StepStatus) { s.Result.Outstanding.Growth = "0.0001" },
+	for name, change := range map[string]func(*v1beta1.StepStatus){
+		"no result":         func(s *v1beta1.StepStatus) { s.Result = nil },
+		"no duration":       func(s *v1beta1.StepStatus) { s.Load.Duration = nil },
+		"no mean":           func(s *v1beta1.StepStatus) { s.Result.Outstanding.Mean = "" },
+		"no growth":         func(s *v1beta1.StepStatus) { s.Result.Outstanding.Growth = "" },
+		"a growth of 0":     func(s *v1beta1.StepStatus) { s.Result.Outstanding.Growth = "0" },
+		"no throughput":     func(s *v1beta1.StepStatus) { s.Result.Throughput = "" },
+		"a throughput of 0": func(s *v1beta1.StepStatus) { s.Result.Throughput, s.Result.Outstanding.Growth = "0", "-4" },
+		"in twelve days":    func(s *v1beta1.StepStatus) { s.Result.Outstanding.Growth = "0.0001" },
 	} {
 		other := step.DeepCopy()
 		change(other)
@@ -160,7 +160,7 @@ func TestTimeUntilResponseTimesPassALimit(t *testing.T) {
 	if got, ok := results.TimeUntil(slow, 100*time.Second); !ok || got != 24875*time.Millisecond {
 		t.Errorf("%v, %v, want 24.875s of one answer a second", got, ok)
 	}
-	step.Result.Outstanding.Trend = v1alpha1.OutstandingSteady
+	step.Result.Outstanding.Trend = v1beta1.OutstandingSteady
 	if got, ok := results.TimeUntil(step, 1600*time.Millisecond); ok {
 		t.Errorf("what does not grow: %v", got)
 	}

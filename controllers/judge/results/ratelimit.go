@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -43,7 +43,7 @@ type contract struct {
 	unseen int64
 }
 
-func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Measurement, total *measure.Request, silence time.Duration) (*v1alpha1.RateLimitStatus, error) {
+func rateLimit(spec *v1beta1.RateLimit, merged *measure.Measurement, total *measure.Request, silence time.Duration) (*v1beta1.RateLimitStatus, error) {
 	refill, err := plan.Micros(spec.RefillPerSecond)
 	if err != nil {
 		return nil, fmt.Errorf("spec.audits: rateLimit.refillPerSecond: %w", err)
@@ -55,7 +55,7 @@ func rateLimit(spec *v1alpha1.RateLimit, merged *measure.Measurement, total *mea
 		silence:    silence,
 		unseen:     merged.Clients.Unseen,
 	}
-	status := &v1alpha1.RateLimitStatus{
+	status := &v1beta1.RateLimitStatus{
 		Clients:   int64(merged.Clients.Len()),
 		Granted:   total.Outcomes[measure.Success],
 		Denied:    total.Outcomes[measure.RateLimited],

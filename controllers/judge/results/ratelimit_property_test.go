@@ -8,7 +8,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -129,8 +129,8 @@ func (w *limiterSimulation) run(length time.Duration) *measure.Measurement {
 	return step
 }
 
-func (w *limiterSimulation) spec() *v1alpha1.LoadTestSpec {
-	refill := v1alpha1.NewDecimal(fmt.Sprintf("%d.%06d", w.refill/1_000_000, w.refill%1_000_000))
+func (w *limiterSimulation) spec() *v1beta1.LoadTestSpec {
+	refill := v1beta1.NewDecimal(fmt.Sprintf("%d.%06d", w.refill/1_000_000, w.refill%1_000_000))
 	return contractSpec(w.capacity, refill)
 }
 
@@ -179,7 +179,7 @@ func TestALeakInATightBurstIsCaught(t *testing.T) {
 		span := time.Duration(1 + rng.Int63n(int64(40*ms)))
 		merged := measured(map[string]told{"a": {both(capacity+leak, rng.Int63n(100), 0, span)}})
 		merged.ClockError = time.Duration(rng.Int63n(int64(ms)))
-		got := audit(t, contractSpec(capacity, v1alpha1.NewDecimal("10")), merged, time.Hour)
+		got := audit(t, contractSpec(capacity, v1beta1.NewDecimal("10")), merged, time.Hour)
 		return got.OverLimitGrants == leak
 	})
 }
@@ -193,7 +193,7 @@ func TestDenialsOfAFullBucketAreCaught(t *testing.T) {
 		wrong := rng.Int63n(sent + 1)
 		// What is left of 50 tokens covers the denials.
 		merged := measured(map[string]told{"a": {both(sent-wrong, wrong, 0, 90*ms)}})
-		got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, time.Minute)
+		got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), merged, time.Minute)
 		return got.FalseDenials == min(wrong, 50-(sent-wrong)) && got.OverLimitGrants == 0
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -32,10 +32,10 @@ func both(grants, denials int64, from, to time.Duration) measure.Slice {
 }
 
 // contractSpec has one request and a contract.
-func contractSpec(capacity int64, refill v1alpha1.Decimal) *v1alpha1.LoadTestSpec {
-	return &v1alpha1.LoadTestSpec{
-		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: capacity, RefillPerSecond: refill, ClientHeader: "X-Client"}}},
+func contractSpec(capacity int64, refill v1beta1.Decimal) *v1beta1.LoadTestSpec {
+	return &v1beta1.LoadTestSpec{
+		Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
+		Audits:   []v1beta1.Audit{{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: capacity, RefillPerSecond: refill, ClientHeader: "X-Client"}}},
 	}
 }
 
@@ -57,15 +57,15 @@ func measured(clients map[string]told) *measure.Measurement {
 }
 
 // accepted is a LoadTest whose run was accepted.
-func accepted(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: *spec}
+func accepted(spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: *spec}
 	lt.Status.Requests = plan.RequestNames(spec)
 	return lt
 }
 
-func audit(t *testing.T, spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, silence time.Duration) *v1alpha1.RateLimitStatus {
+func audit(t *testing.T, spec *v1beta1.LoadTestSpec, merged *measure.Measurement, silence time.Duration) *v1beta1.RateLimitStatus {
 	t.Helper()
-	result, err := results.StepResult(accepted(spec), loading("burst", v1alpha1.StepLoad{RequestsPerUser: 1, Users: 1}), merged, silence)
+	result, err := results.StepResult(accepted(spec), loading("burst", v1beta1.StepLoad{RequestsPerUser: 1, Users: 1}), merged, silence)
 	if err != nil {
 		t.Fatalf("StepResult: %v", err)
 	}
@@ -202,7 +202,7 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			merged := measured(tc.clients)
 			merged.ClockError, merged.Clients.Unseen = tc.clockError, tc.unseen
-			got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, tc.silence)
+			got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), merged, tc.silence)
 			if got.OverLimitGrants != tc.over {
 				t.Errorf("%d grants over the limit, want %d", got.OverLimitGrants, tc.over)
 			}
@@ -216,8 +216,8 @@ func TestAuditOfSeedScenarios(t *testing.T) {
 func TestAuditCounts(t *testing.T) {
 	merged := measured(map[string]told{"a": {both(3, 1, 0, ms)}, "b": {both(2, 0, 0, ms), both(1, 4, time.Hour, time.Hour)}})
 	merged.Clients.Untracked, merged.Clients.Unseen = 4, 3
-	want := &v1alpha1.RateLimitStatus{Clients: 2, Granted: 6, Denied: 5, Untracked: 7}
-	got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), merged, -1)
+	want := &v1beta1.RateLimitStatus{Clients: 2, Granted: 6, Denied: 5, Untracked: 7}
+	got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), merged, -1)
 	same.As(t, "audit", want, got)
 }
 
@@ -227,8 +227,8 @@ func TestAuditOfTheLargestContract(t *testing.T) {
 	const overflow = 18_428_315_757_956 * time.Nanosecond
 	for _, length := range []time.Duration{24 * time.Hour, overflow} {
 		merged := measured(map[string]told{"a": {both(1_000_000_000_000, 5, 0, length)}})
-		got := audit(t, contractSpec(1_000_000_000, v1alpha1.NewDecimal("999999999.999999")), merged, 24*time.Hour)
-		want := &v1alpha1.RateLimitStatus{Clients: 1, Granted: 1_000_000_000_000, Denied: 5}
+		got := audit(t, contractSpec(1_000_000_000, v1beta1.NewDecimal("999999999.999999")), merged, 24*time.Hour)
+		want := &v1beta1.RateLimitStatus{Clients: 1, Granted: 1_000_000_000_000, Denied: 5}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("a step of %v: audit (-want +got):\n%s", length, diff)
 		}
@@ -236,7 +236,7 @@ func TestAuditOfTheLargestContract(t *testing.T) {
 }
 
 func TestNoAuditWithoutAContract(t *testing.T) {
-	spec := contractSpec(50, v1alpha1.NewDecimal("10"))
+	spec := contractSpec(50, v1beta1.NewDecimal("10"))
 	spec.Audits = nil
 	if got := audit(t, spec, measured(map[string]told{"a": {granted(60, 0, ms)}}), 0); got != nil {
 		t.Errorf("audited: %+v", got)
@@ -247,13 +247,13 @@ func TestNoAuditWithoutAContract(t *testing.T) {
 func TestRunningStepIsNotAudited(t *testing.T) {
 	running := measured(map[string]told{"a": {granted(60, 0, ms)}})
 	running.Clients = nil
-	if got := audit(t, contractSpec(50, v1alpha1.NewDecimal("10")), running, 0); got != nil {
+	if got := audit(t, contractSpec(50, v1beta1.NewDecimal("10")), running, 0); got != nil {
 		t.Errorf("audited: %+v", got)
 	}
 }
 
 func TestMalformedRefillIsAnError(t *testing.T) {
-	_, err := results.StepResult(accepted(contractSpec(1, v1alpha1.NewDecimal("ten"))), closed, measured(nil), 0)
+	_, err := results.StepResult(accepted(contractSpec(1, v1beta1.NewDecimal("ten"))), closed, measured(nil), 0)
 	if want := `step 1000: spec.audits: rateLimit.refillPerSecond: "ten" is not a decimal number such as 0.5`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -271,7 +271,7 @@ func BenchmarkAudit(b *testing.B) {
 		}
 		clients[strconv.Itoa(i)] = list
 	}
-	merged, lt := measured(clients), accepted(contractSpec(50, v1alpha1.NewDecimal("10")))
+	merged, lt := measured(clients), accepted(contractSpec(50, v1beta1.NewDecimal("10")))
 	for b.Loop() {
 		if _, err := results.StepResult(lt, closed, merged, time.Second); err != nil {
 			b.Fatal(err)

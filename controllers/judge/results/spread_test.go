@@ -7,41 +7,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // rungs is a ladder with rests, repeated so many times.
-func rungs(repetitions int32, users ...int32) []v1alpha1.StepStatus {
-	return plan.Steps(&v1alpha1.LoadTestSpec{
+func rungs(repetitions int32, users ...int32) []v1beta1.StepStatus {
+	return plan.Steps(&v1beta1.LoadTestSpec{
 		Repetitions: repetitions,
-		Ladder:      &v1alpha1.Ladder{Users: users, Duration: *d(time.Second), Rest: d(time.Second)},
+		Ladder:      &v1beta1.Ladder{Users: users, Duration: *d(time.Second), Rest: d(time.Second)},
 	})
 }
 
 // came is a complete step with that p95, in which every rate is its digits.
-func came(p95 time.Duration, rate string) v1alpha1.StepStatus {
-	return v1alpha1.StepStatus{State: v1alpha1.StepComplete, Result: &v1alpha1.StepResult{
-		Counts: v1alpha1.Counts{Sent: 100}, Throughput: rate, Goodput: rate,
-		ResponseTime: &v1alpha1.Latency{P50: d(p95 / 2), P95: d(p95), P99: d(2 * p95)},
+func came(p95 time.Duration, rate string) v1beta1.StepStatus {
+	return v1beta1.StepStatus{State: v1beta1.StepComplete, Result: &v1beta1.StepResult{
+		Counts: v1beta1.Counts{Sent: 100}, Throughput: rate, Goodput: rate,
+		ResponseTime: &v1beta1.Latency{P50: d(p95 / 2), P95: d(p95), P99: d(2 * p95)},
 	}}
 }
 
-func but(s v1alpha1.StepStatus, edit func(*v1alpha1.StepStatus)) v1alpha1.StepStatus {
+func but(s v1beta1.StepStatus, edit func(*v1beta1.StepStatus)) v1beta1.StepStatus {
 	edit(&s)
 	return s
 }
 
 // ran gives the steps of a run their names and, to those that send load, what came
 // of them, in order; what is left over has not begun.
-func ran(planned []v1alpha1.StepStatus, loads ...v1alpha1.StepStatus) []v1alpha1.StepStatus {
-	var list []v1alpha1.StepStatus
+func ran(planned []v1beta1.StepStatus, loads ...v1beta1.StepStatus) []v1beta1.StepStatus {
+	var list []v1beta1.StepStatus
 	for _, p := range planned {
-		s := v1alpha1.StepStatus{State: v1alpha1.StepComplete}
+		s := v1beta1.StepStatus{State: v1beta1.StepComplete}
 		if !p.Load.IsPause() {
-			s = v1alpha1.StepStatus{State: v1alpha1.StepPending}
+			s = v1beta1.StepStatus{State: v1beta1.StepPending}
 			if len(loads) > 0 {
 				s, loads = loads[0], loads[1:]
 			}
@@ -52,107 +52,107 @@ func ran(planned []v1alpha1.StepStatus, loads ...v1alpha1.StepStatus) []v1alpha1
 	return list
 }
 
-func times(low, median, high time.Duration) *v1alpha1.DurationSpread {
-	return &v1alpha1.DurationSpread{Min: *d(low), Median: *d(median), Max: *d(high)}
+func times(low, median, high time.Duration) *v1beta1.DurationSpread {
+	return &v1beta1.DurationSpread{Min: *d(low), Median: *d(median), Max: *d(high)}
 }
 
-func figures(low, median, high string) *v1alpha1.NumberSpread {
-	return &v1alpha1.NumberSpread{Min: low, Median: median, Max: high}
+func figures(low, median, high string) *v1beta1.NumberSpread {
+	return &v1beta1.NumberSpread{Min: low, Median: median, Max: high}
 }
 
 // spread is that of repetitions of which the least, middle and greatest are such.
-func spread(name string, n int32, low, median, high time.Duration, rates *v1alpha1.NumberSpread) v1alpha1.SpreadStatus {
-	return v1alpha1.SpreadStatus{
+func spread(name string, n int32, low, median, high time.Duration, rates *v1beta1.NumberSpread) v1beta1.SpreadStatus {
+	return v1beta1.SpreadStatus{
 		Name: name, Repetitions: n, Throughput: rates, Goodput: rates, FailureRate: figures("0%", "0%", "0%"),
 		P50: times(low/2, median/2, high/2), P95: times(low, median, high), P99: times(2*low, 2*median, 2*high),
 	}
 }
 
 func TestSpread(t *testing.T) {
-	none := func(edit func(*v1alpha1.StepResult)) v1alpha1.StepStatus {
-		return but(came(8*ms, "9.0"), func(s *v1alpha1.StepStatus) { edit(s.Result) })
+	none := func(edit func(*v1beta1.StepResult)) v1beta1.StepStatus {
+		return but(came(8*ms, "9.0"), func(s *v1beta1.StepStatus) { edit(s.Result) })
 	}
-	without := func(edit func(*v1alpha1.SpreadStatus)) []v1alpha1.SpreadStatus {
+	without := func(edit func(*v1beta1.SpreadStatus)) []v1beta1.SpreadStatus {
 		s := spread("10", 2, 8*ms, 8*ms, 8*ms, figures("9.0", "9.0", "9.0"))
 		edit(&s)
-		return []v1alpha1.SpreadStatus{s}
+		return []v1beta1.SpreadStatus{s}
 	}
 	tests := map[string]struct {
-		planned []v1alpha1.StepStatus
-		loads   []v1alpha1.StepStatus
-		want    []v1alpha1.SpreadStatus
+		planned []v1beta1.StepStatus
+		loads   []v1beta1.StepStatus
+		want    []v1beta1.SpreadStatus
 	}{
 		"nothing ran": {rungs(3, 10), nil, nil},
 		"one repetition has none": {
-			rungs(1, 10, 20), []v1alpha1.StepStatus{came(ms, "1.0"), came(ms, "1.0")}, nil,
+			rungs(1, 10, 20), []v1beta1.StepStatus{came(ms, "1.0"), came(ms, "1.0")}, nil,
 		},
-		"the first of two": {rungs(2, 10), []v1alpha1.StepStatus{came(ms, "1.0")}, nil},
+		"the first of two": {rungs(2, 10), []v1beta1.StepStatus{came(ms, "1.0")}, nil},
 		"odd: the middle one": {
-			rungs(3, 10), []v1alpha1.StepStatus{came(30*ms, "9.5"), came(10*ms, "100.0"), came(20*ms, "20.5")},
-			[]v1alpha1.SpreadStatus{spread("10", 3, 10*ms, 20*ms, 30*ms, figures("9.5", "20.5", "100.0"))},
+			rungs(3, 10), []v1beta1.StepStatus{came(30*ms, "9.5"), came(10*ms, "100.0"), came(20*ms, "20.5")},
+			[]v1beta1.SpreadStatus{spread("10", 3, 10*ms, 20*ms, 30*ms, figures("9.5", "20.5", "100.0"))},
 		},
 		"even: the lower of the two in the middle": {
-			rungs(4, 10), []v1alpha1.StepStatus{came(40*ms, "1.0"), came(10*ms, "4.0"), came(30*ms, "2.0"), came(20*ms, "3.0")},
-			[]v1alpha1.SpreadStatus{spread("10", 4, 10*ms, 20*ms, 40*ms, figures("1.0", "2.0", "4.0"))},
+			rungs(4, 10), []v1beta1.StepStatus{came(40*ms, "1.0"), came(10*ms, "4.0"), came(30*ms, "2.0"), came(20*ms, "3.0")},
+			[]v1beta1.SpreadStatus{spread("10", 4, 10*ms, 20*ms, 40*ms, figures("1.0", "2.0", "4.0"))},
 		},
 		"two": {
-			rungs(2, 10), []v1alpha1.StepStatus{came(40*ms, "1.0"), came(10*ms, "4.0")},
-			[]v1alpha1.SpreadStatus{spread("10", 2, 10*ms, 10*ms, 40*ms, figures("1.0", "1.0", "4.0"))},
+			rungs(2, 10), []v1beta1.StepStatus{came(40*ms, "1.0"), came(10*ms, "4.0")},
+			[]v1beta1.SpreadStatus{spread("10", 2, 10*ms, 10*ms, 40*ms, figures("1.0", "1.0", "4.0"))},
 		},
 		"each rung with its own": {
-			rungs(2, 10, 20), []v1alpha1.StepStatus{came(1*ms, "1.0"), came(2*ms, "2.0"), came(3*ms, "3.0"), came(4*ms, "4.0")},
-			[]v1alpha1.SpreadStatus{
+			rungs(2, 10, 20), []v1beta1.StepStatus{came(1*ms, "1.0"), came(2*ms, "2.0"), came(3*ms, "3.0"), came(4*ms, "4.0")},
+			[]v1beta1.SpreadStatus{
 				spread("10", 2, 1*ms, 1*ms, 3*ms, figures("1.0", "1.0", "3.0")),
 				spread("20", 2, 2*ms, 2*ms, 4*ms, figures("2.0", "2.0", "4.0")),
 			},
 		},
 		"equal rungs are two": {
-			rungs(2, 10, 10), []v1alpha1.StepStatus{came(1*ms, "1.0"), came(2*ms, "2.0"), came(3*ms, "3.0"), came(4*ms, "4.0")},
-			[]v1alpha1.SpreadStatus{
+			rungs(2, 10, 10), []v1beta1.StepStatus{came(1*ms, "1.0"), came(2*ms, "2.0"), came(3*ms, "3.0"), came(4*ms, "4.0")},
+			[]v1beta1.SpreadStatus{
 				spread("10", 2, 1*ms, 1*ms, 3*ms, figures("1.0", "1.0", "3.0")),
 				spread("10 (2)", 2, 2*ms, 2*ms, 4*ms, figures("2.0", "2.0", "4.0")),
 			},
 		},
 		"a rung that only one repetition has reached": {
-			rungs(2, 10, 20), []v1alpha1.StepStatus{came(1*ms, "1.0"), came(2*ms, "2.0"), came(3*ms, "3.0")},
-			[]v1alpha1.SpreadStatus{spread("10", 2, 1*ms, 1*ms, 3*ms, figures("1.0", "1.0", "3.0"))},
+			rungs(2, 10, 20), []v1beta1.StepStatus{came(1*ms, "1.0"), came(2*ms, "2.0"), came(3*ms, "3.0")},
+			[]v1beta1.SpreadStatus{spread("10", 2, 1*ms, 1*ms, 3*ms, figures("1.0", "1.0", "3.0"))},
 		},
 		"a repetition that was cut is left out": {
-			rungs(3, 10), []v1alpha1.StepStatus{
+			rungs(3, 10), []v1beta1.StepStatus{
 				came(10*ms, "1.0"), came(30*ms, "3.0"),
-				but(came(99*ms, "9.0"), func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }),
+				but(came(99*ms, "9.0"), func(s *v1beta1.StepStatus) { s.State = v1beta1.StepCut }),
 			},
-			[]v1alpha1.SpreadStatus{spread("10", 2, 10*ms, 10*ms, 30*ms, figures("1.0", "1.0", "3.0"))},
+			[]v1beta1.SpreadStatus{spread("10", 2, 10*ms, 10*ms, 30*ms, figures("1.0", "1.0", "3.0"))},
 		},
 		"a repetition that runs is left out": {
-			rungs(2, 10), []v1alpha1.StepStatus{
-				came(10*ms, "1.0"), but(came(99*ms, "9.0"), func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepRunning }),
+			rungs(2, 10), []v1beta1.StepStatus{
+				came(10*ms, "1.0"), but(came(99*ms, "9.0"), func(s *v1beta1.StepStatus) { s.State = v1beta1.StepRunning }),
 			}, nil,
 		},
 		"a repetition without a result is left out": {
-			rungs(2, 10), []v1alpha1.StepStatus{came(10*ms, "1.0"), {State: v1alpha1.StepComplete}}, nil,
+			rungs(2, 10), []v1beta1.StepStatus{came(10*ms, "1.0"), {State: v1beta1.StepComplete}}, nil,
 		},
 		"a quantile that one has not": {
-			rungs(2, 10), []v1alpha1.StepStatus{came(8*ms, "9.0"), none(func(r *v1alpha1.StepResult) { r.ResponseTime.P99 = nil })},
-			without(func(s *v1alpha1.SpreadStatus) { s.P99 = nil }),
+			rungs(2, 10), []v1beta1.StepStatus{came(8*ms, "9.0"), none(func(r *v1beta1.StepResult) { r.ResponseTime.P99 = nil })},
+			without(func(s *v1beta1.SpreadStatus) { s.P99 = nil }),
 		},
 		"one without a response": {
-			rungs(2, 10), []v1alpha1.StepStatus{came(8*ms, "9.0"), none(func(r *v1alpha1.StepResult) { r.ResponseTime = nil })},
-			without(func(s *v1alpha1.SpreadStatus) { s.P50, s.P95, s.P99 = nil, nil, nil }),
+			rungs(2, 10), []v1beta1.StepStatus{came(8*ms, "9.0"), none(func(r *v1beta1.StepResult) { r.ResponseTime = nil })},
+			without(func(s *v1beta1.SpreadStatus) { s.P50, s.P95, s.P99 = nil, nil, nil }),
 		},
 		"one without a window": {
-			rungs(2, 10), []v1alpha1.StepStatus{came(8*ms, "9.0"), none(func(r *v1alpha1.StepResult) { r.Throughput, r.Goodput = "", "" })},
-			without(func(s *v1alpha1.SpreadStatus) { s.Throughput, s.Goodput = nil, nil }),
+			rungs(2, 10), []v1beta1.StepStatus{came(8*ms, "9.0"), none(func(r *v1beta1.StepResult) { r.Throughput, r.Goodput = "", "" })},
+			without(func(s *v1beta1.SpreadStatus) { s.Throughput, s.Goodput = nil, nil }),
 		},
 		"one that sent nothing": {
-			rungs(2, 10), []v1alpha1.StepStatus{came(8*ms, "9.0"), none(func(r *v1alpha1.StepResult) { r.Sent = 0 })},
-			without(func(s *v1alpha1.SpreadStatus) { s.FailureRate = nil }),
+			rungs(2, 10), []v1beta1.StepStatus{came(8*ms, "9.0"), none(func(r *v1beta1.StepResult) { r.Sent = 0 })},
+			without(func(s *v1beta1.SpreadStatus) { s.FailureRate = nil }),
 		},
 		"shares are compared, not counts of failures": {
-			rungs(2, 10), []v1alpha1.StepStatus{
-				none(func(r *v1alpha1.StepResult) { r.Sent, r.Failed = 100_000, 3 }), none(func(r *v1alpha1.StepResult) { r.Sent, r.Failed = 10, 1 }),
+			rungs(2, 10), []v1beta1.StepStatus{
+				none(func(r *v1beta1.StepResult) { r.Sent, r.Failed = 100_000, 3 }), none(func(r *v1beta1.StepResult) { r.Sent, r.Failed = 10, 1 }),
 			},
-			without(func(s *v1alpha1.SpreadStatus) { s.FailureRate = figures("<0.01%", "<0.01%", "10%") }),
+			without(func(s *v1beta1.SpreadStatus) { s.FailureRate = figures("<0.01%", "<0.01%", "10%") }),
 		},
 	}
 	for name, tc := range tests {
@@ -173,7 +173,7 @@ func TestSpread(t *testing.T) {
 func TestSpreadBoundsTheMedian(t *testing.T) {
 	property := func(first, second uint16, more []uint16) bool {
 		all := append([]uint16{first, second}, more[:min(len(more), 30)]...)
-		loads := make([]v1alpha1.StepStatus, len(all))
+		loads := make([]v1beta1.StepStatus, len(all))
 		for i, n := range all {
 			loads[i] = came(time.Duration(n)*ms, "1.0")
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -118,7 +118,7 @@ func TestUsersWhoStood(t *testing.T) {
 		t.Errorf("stood for %v, want 1s", got)
 	}
 	ramp := users(2, ms)
-	to := v1alpha1.NewDecimal("1000")
+	to := v1beta1.NewDecimal("1000")
 	ramp.load.RampTo = &to
 	ramp.merged.UserTime = 1000 * 100 * time.Second
 	if got := ramp.standingUsers(1); got != ms {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -31,7 +31,7 @@ const (
 // negative when the measurement is not whole (a worker was lost, and with it
 // what it sent): false denials are not claimed then, since the missing requests
 // may have taken the tokens.
-func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement, silence time.Duration) (*v1alpha1.StepResult, error) {
+func StepResult(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.Measurement, silence time.Duration) (*v1beta1.StepResult, error) {
 	spec := &lt.Spec
 	if n := len(merged.Requests); n != len(spec.Requests) || n != len(lt.Status.Requests) {
 		return nil, fmt.Errorf("step %s: measured %d requests, the spec has %d and the status %d", step.Name, n, len(spec.Requests), len(lt.Status.Requests))
@@ -52,13 +52,13 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", step.Name, err)
 	}
-	result := &v1alpha1.StepResult{
+	result := &v1beta1.StepResult{
 		Counts:         counts(&total),
 		Due:            merged.Due,
 		Unsent:         merged.Unsent,
 		Late:           total.Late,
-		Throughput:     perSecond(v1alpha1.MetricThroughput, &total, 0, merged.Window),
-		Goodput:        perSecond(v1alpha1.MetricGoodput, &total, 0, merged.Window),
+		Throughput:     perSecond(v1beta1.MetricThroughput, &total, 0, merged.Window),
+		Goodput:        perSecond(v1beta1.MetricGoodput, &total, 0, merged.Window),
 		ItemsPerSecond: itemsPerSecond(spec, merged, &total),
 		ResponseTime:   latency(total.Response),
 		ServiceTime:    latency(total.Service),
@@ -95,7 +95,7 @@ func StepResult(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measur
 
 // Settle counts what is in flight at the end of a step as unfinished, and so as
 // failed.
-func Settle(r *v1alpha1.StepResult) {
+func Settle(r *v1beta1.StepResult) {
 	settle(&r.Counts)
 	for i := range r.Types {
 		settle(&r.Types[i].Counts)
@@ -105,22 +105,22 @@ func Settle(r *v1alpha1.StepResult) {
 	}
 }
 
-func settle(c *v1alpha1.Counts) {
+func settle(c *v1beta1.Counts) {
 	c.Outcomes.Unfinished += c.InFlight
 	c.Failed += c.InFlight
 	c.InFlight = 0
 }
 
-func counts(r *measure.Request) v1alpha1.Counts {
+func counts(r *measure.Request) v1beta1.Counts {
 	o := &r.Outcomes
 	inFlight := o[measure.Unfinished]
-	return v1alpha1.Counts{
+	return v1beta1.Counts{
 		Sent:      r.Sent,
 		Completed: r.Completed(),
 		Expected:  r.Expected,
 		Failed:    r.Sent - inFlight - r.Expected,
 		InFlight:  inFlight,
-		Outcomes: v1alpha1.Outcomes{
+		Outcomes: v1beta1.Outcomes{
 			Success:          o[measure.Success],
 			RateLimited:      o[measure.RateLimited],
 			ClientError:      o[measure.ClientError],
@@ -140,13 +140,13 @@ func counts(r *measure.Request) v1alpha1.Counts {
 
 // statusCodes are the codes that came most often, in their order; of codes that came
 // as often the lower ones.
-func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
-	byCode := func(a, b v1alpha1.StatusCodeCount) int { return cmp.Compare(a.Code, b.Code) }
-	var list []v1alpha1.StatusCodeCount
+func statusCodes(codes measure.StatusCodes) []v1beta1.StatusCodeCount {
+	byCode := func(a, b v1beta1.StatusCodeCount) int { return cmp.Compare(a.Code, b.Code) }
+	var list []v1beta1.StatusCodeCount
 	for code, n := range codes {
-		list = append(list, v1alpha1.StatusCodeCount{Code: int32(code), Count: n})
+		list = append(list, v1beta1.StatusCodeCount{Code: int32(code), Count: n})
 	}
-	slices.SortFunc(list, func(a, b v1alpha1.StatusCodeCount) int {
+	slices.SortFunc(list, func(a, b v1beta1.StatusCodeCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), byCode(a, b))
 	})
 	list = list[:min(len(list), maxStatusCodes)]
@@ -157,7 +157,7 @@ func statusCodes(codes measure.StatusCodes) []v1alpha1.StatusCodeCount {
 // perSecond is a metric that is counted per second, of up to seven digits, at least one of them
 // behind the point; "" without a window. It is exact until it is rounded, which must not be by
 // so much that a comparison of two rates says something else: they are judged as they stand here.
-func perSecond(name v1alpha1.Metric, total *measure.Request, items int64, window time.Duration) string {
+func perSecond(name v1beta1.Metric, total *measure.Request, items int64, window time.Duration) string {
 	if window <= 0 {
 		return ""
 	}
@@ -179,7 +179,7 @@ func trimmed(number string) string {
 
 // itemsPerSecond is of the successes, as goodput is. "": every request carries one item, and it
 // is the goodput.
-func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, total *measure.Request) string {
+func itemsPerSecond(spec *v1beta1.LoadTestSpec, merged *measure.Measurement, total *measure.Request) string {
 	var sum int64
 	many := false
 	for i, items := range plan.RequestItems(spec) {
@@ -189,5 +189,5 @@ func itemsPerSecond(spec *v1alpha1.LoadTestSpec, merged *measure.Measurement, to
 	if !many {
 		return ""
 	}
-	return perSecond(v1alpha1.MetricItemsPerSecond, total, sum, merged.Window)
+	return perSecond(v1beta1.MetricItemsPerSecond, total, sum, merged.Window)
 }

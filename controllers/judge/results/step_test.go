@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -17,16 +17,16 @@ import (
 )
 
 var (
-	closed = loading("1000", v1alpha1.StepLoad{Users: 1000, Duration: d(30 * time.Second)})
-	paced  = loading("1000", v1alpha1.StepLoad{Users: 1000, RatePerUser: decimal("1"), Duration: d(30 * time.Second), Requests: 30_000})
+	closed = loading("1000", v1beta1.StepLoad{Users: 1000, Duration: d(30 * time.Second)})
+	paced  = loading("1000", v1beta1.StepLoad{Users: 1000, RatePerUser: decimal("1"), Duration: d(30 * time.Second), Requests: 30_000})
 )
 
-func loading(name string, load v1alpha1.StepLoad) *v1alpha1.StepStatus {
-	return &v1alpha1.StepStatus{Name: name, Load: load}
+func loading(name string, load v1beta1.StepLoad) *v1beta1.StepStatus {
+	return &v1beta1.StepStatus{Name: name, Load: load}
 }
 
-func decimal(text string) *v1alpha1.Decimal {
-	d := v1alpha1.NewDecimal(text)
+func decimal(text string) *v1beta1.Decimal {
+	d := v1beta1.NewDecimal(text)
 	return &d
 }
 
@@ -53,7 +53,7 @@ func record(r *measure.Request, n int64, o measure.Outcome, latency time.Duratio
 	}
 }
 
-func stepResult(t *testing.T, lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement) *v1alpha1.StepResult {
+func stepResult(t *testing.T, lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.Measurement) *v1beta1.StepResult {
 	t.Helper()
 	lt.Status.Requests = plan.RequestNames(&lt.Spec)
 	result, err := results.StepResult(lt, step, merged, 0)
@@ -64,9 +64,9 @@ func stepResult(t *testing.T, lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, 
 }
 
 // mix is a run of one worker.
-func mix() *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{
-		{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}}, {Name: "follow"}, {Name: "delete", HTTP: &v1alpha1.HTTPRequest{Method: "DELETE"}}, {Name: "count", Type: "Admin"},
+func mix() *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{
+		{Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST"}}, {Name: "follow"}, {Name: "delete", HTTP: &v1beta1.HTTPRequest{Method: "DELETE"}}, {Name: "count", Type: "Admin"},
 	}}}
 	lt.Status.Workers.Desired = 1
 	return lt
@@ -96,60 +96,60 @@ func TestStepResult(t *testing.T) {
 		t.Errorf("histogram: %v", err)
 	}
 	got.Histogram, got.Requests = "", nil
-	want := &v1alpha1.StepResult{
-		Counts: v1alpha1.Counts{
+	want := &v1beta1.StepResult{
+		Counts: v1beta1.Counts{
 			Sent: 17, Completed: 14, Expected: 13, Failed: 2, InFlight: 2,
-			Outcomes:    v1alpha1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1},
-			StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
+			Outcomes:    v1beta1.Outcomes{Success: 12, RateLimited: 1, ServerError: 1, Timeout: 1},
+			StatusCodes: []v1beta1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
 		},
 		Due: 20, Unsent: 3, Late: 3, Throughput: "4.666667", Goodput: "4.333333",
-		ResponseTime: &v1alpha1.Latency{
+		ResponseTime: &v1beta1.Latency{
 			Samples: 15, Min: d(1235 * time.Microsecond), Mean: d(148863 * time.Microsecond),
 			P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), P90: d(40031 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
 		},
-		ServiceTime: &v1alpha1.Latency{
+		ServiceTime: &v1beta1.Latency{
 			Samples: 15, Min: d(617 * time.Microsecond), Mean: d(74431 * time.Microsecond),
 			P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), P90: d(20015 * time.Microsecond), Longest: d(1000447 * time.Microsecond),
 		},
-		Types: []v1alpha1.TypeResult{
+		Types: []v1beta1.TypeResult{
 			{
 				Name: "Write",
-				PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{
+				PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{
 					Sent: 7, Completed: 7, Expected: 6, Failed: 1,
-					Outcomes:    v1alpha1.Outcomes{Success: 6, ServerError: 1},
-					StatusCodes: []v1alpha1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
-				}, ResponseTime: &v1alpha1.Latency{
+					Outcomes:    v1beta1.Outcomes{Success: 6, ServerError: 1},
+					StatusCodes: []v1beta1.StatusCodeCount{{Code: 201, Count: 4}, {Code: 204, Count: 2}, {Code: 503, Count: 1}},
+				}, ResponseTime: &v1beta1.Latency{
 					Samples: 7, Min: d(1235 * time.Microsecond), Mean: d(10356 * time.Microsecond),
 					P50: d(10007 * time.Microsecond), P75: d(10007 * time.Microsecond), Longest: d(30015 * time.Microsecond),
 				}},
 			},
 			{
 				Name: "Read",
-				PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{
+				PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{
 					Sent: 9, Completed: 6, Expected: 6, Failed: 1, InFlight: 2,
-					Outcomes: v1alpha1.Outcomes{Success: 6, Timeout: 1},
-				}, ResponseTime: &v1alpha1.Latency{
+					Outcomes: v1beta1.Outcomes{Success: 6, Timeout: 1},
+				}, ResponseTime: &v1beta1.Latency{
 					Samples: 7, Min: d(20000 * time.Microsecond), Mean: d(302919 * time.Microsecond),
 					P50: d(20015 * time.Microsecond), P75: d(20015 * time.Microsecond), Longest: d(2000895 * time.Microsecond),
 				}},
 			},
 			{
 				Name: "Admin",
-				PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{
+				PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{
 					Sent: 1, Completed: 1, Expected: 1,
-					Outcomes: v1alpha1.Outcomes{RateLimited: 1},
-				}, ResponseTime: &v1alpha1.Latency{
+					Outcomes: v1beta1.Outcomes{RateLimited: 1},
+				}, ResponseTime: &v1beta1.Latency{
 					Samples: 1, Min: d(40000 * time.Microsecond), Mean: d(40016 * time.Microsecond), Longest: d(40031 * time.Microsecond),
 				}},
 			},
 		},
 		Transport: "http1",
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, ResumedHandshakes: 1, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
+		Generator: &v1beta1.GeneratorStatus{Healthy: true, Engine: "event loops", CPUThrottled: "0%", ConnectionsOpened: 5, OpenedInWindow: 2, Handshakes: 3, ResumedHandshakes: 1, HandshakeP50: d(2 * ms), ConnectionsReused: 12},
 	}
 	same.As(t, "result", want, got)
 
 	results.Settle(got)
-	for _, c := range []*v1alpha1.Counts{&want.Counts, &want.Types[1].Counts} {
+	for _, c := range []*v1beta1.Counts{&want.Counts, &want.Types[1].Counts} {
 		c.Failed, c.InFlight, c.Outcomes.Unfinished = c.Failed+2, 0, 2
 	}
 	same.As(t, "result of the step once it has ended", want, got)
@@ -159,7 +159,7 @@ func TestStepResult(t *testing.T) {
 // has its errors beside it.
 func TestResultsOfEachRequest(t *testing.T) {
 	lt, merged := mix(), measure.NewMeasurement(4)
-	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p95", Requests: []string{"follow"}, Types: []string{"type 1"}}}
+	lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "p95", Requests: []string{"follow"}, Types: []string{"type 1"}}}
 	for i := range merged.Requests {
 		lt.Spec.Requests[i].Type = fmt.Sprint("type ", i)
 		r := &merged.Requests[i]
@@ -173,11 +173,11 @@ func TestResultsOfEachRequest(t *testing.T) {
 	merged.Requests[2].Errors = map[measure.Outcome]string{measure.Timeout: "no response within 2s", measure.ServerError: "status 503"}
 	got := stepResult(t, lt, closed, merged)
 	results.Settle(got)
-	want := make([]v1alpha1.RequestResult, 4)
+	want := make([]v1beta1.RequestResult, 4)
 	for i := range want {
-		want[i] = v1alpha1.RequestResult{Name: lt.Spec.Requests[i].Name, PartResult: got.Types[i].PartResult}
+		want[i] = v1beta1.RequestResult{Name: lt.Spec.Requests[i].Name, PartResult: got.Types[i].PartResult}
 	}
-	want[2].ErrorSamples = []v1alpha1.ErrorSample{{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"}}
+	want[2].ErrorSamples = []v1beta1.ErrorSample{{Outcome: "serverError", Message: "status 503"}, {Outcome: "timeout", Message: "no response within 2s"}}
 	same.As(t, "results of each request", want, got.Requests)
 	if last := got.Requests[3]; last.Failed != 5 || last.InFlight != 0 || *last.Due != 12 || last.Excused != 0 || got.Requests[1].Excused != 1 {
 		t.Errorf("the requests have %+v; want 5 of the last one's 12 failed, and the excused of the named one alone", got.Requests)
@@ -195,7 +195,7 @@ func TestResultsOfGroups(t *testing.T) {
 	merged, err := merged.Group([]int32{0, 0, 1, 2})
 	must.Succeed(t, err)
 	got := stepResult(t, lt, closed, merged)
-	samples := func(l *v1alpha1.Latency) int64 {
+	samples := func(l *v1beta1.Latency) int64 {
 		if l == nil {
 			return 0
 		}
@@ -215,17 +215,17 @@ func TestResultsOfGroups(t *testing.T) {
 
 // Without room for all, the requests with the most failures stay, in their order.
 func TestTrimRequestsKeepsTheLargestFailures(t *testing.T) {
-	all := make([]v1alpha1.RequestResult, 4)
+	all := make([]v1beta1.RequestResult, 4)
 	for i, failed := range []int64{1, 7, 0, 7} {
-		all[i] = v1alpha1.RequestResult{Name: fmt.Sprint("request ", i), PartResult: v1alpha1.PartResult{Counts: v1alpha1.Counts{Failed: failed}}}
+		all[i] = v1beta1.RequestResult{Name: fmt.Sprint("request ", i), PartResult: v1beta1.PartResult{Counts: v1beta1.Counts{Failed: failed}}}
 	}
-	each := v1alpha1.JSONSize(&all[0]) + 1
+	each := v1beta1.JSONSize(&all[0]) + 1
 	for room, want := range map[int]string{
 		-1: "[] 4", 0: "[] 4", each: "[] 4", 1 + each: "[request 1] 3", 2 * each: "[request 1] 3", 1 + 2*each: "[request 1 request 3] 2",
 		1 + 3*each: "[request 0 request 1 request 3] 1", 1 + 4*each: "[request 0 request 1 request 2 request 3] 0",
 	} {
-		r := &v1alpha1.StepResult{Requests: all}
-		results.TrimRequests(&v1alpha1.LoadTestSpec{}, r, room)
+		r := &v1beta1.StepResult{Requests: all}
+		results.TrimRequests(&v1beta1.LoadTestSpec{}, r, room)
 		names := []string{}
 		for i := range r.Requests {
 			names = append(names, r.Requests[i].Name)
@@ -239,7 +239,7 @@ func TestTrimRequestsKeepsTheLargestFailures(t *testing.T) {
 // What the generator or the end of the step decides is known of types that a threshold names.
 func TestTypeWithoutTheGenerator(t *testing.T) {
 	lt, merged := mix(), measure.NewMeasurement(4)
-	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p95", Types: []string{"Read", "Admin"}}}
+	lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "p95", Types: []string{"Read", "Admin"}}}
 	for i := range merged.Requests {
 		r := &merged.Requests[i]
 		record(r, 2, measure.Timeout, 40*ms)
@@ -269,7 +269,7 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 	lt.Spec.Requests = lt.Spec.Requests[:1]
 	got := stepResult(t, lt, closed, merged)
 	results.Settle(got)
-	want := v1alpha1.Outcomes{
+	want := v1beta1.Outcomes{
 		Success: 1, RateLimited: 2, ClientError: 4, ServerError: 8, UnexpectedStatus: 16, Timeout: 32, Refused: 64,
 		Reset: 128, DNS: 256, TLS: 512, BadResponse: 1024, Unfinished: 2048, Other: 4096,
 	}
@@ -281,15 +281,15 @@ func TestEveryOutcomeIsCountedOnce(t *testing.T) {
 
 // The most frequent codes are kept, and of those that came as often the lower.
 func TestStatusCodesAreBounded(t *testing.T) {
-	list := func(codes ...int32) (l []v1alpha1.StatusCodeCount) {
+	list := func(codes ...int32) (l []v1beta1.StatusCodeCount) {
 		for _, code := range codes {
-			l = append(l, v1alpha1.StatusCodeCount{Code: code, Count: 1})
+			l = append(l, v1beta1.StatusCodeCount{Code: code, Count: 1})
 		}
 		return l
 	}
 	tests := map[string]struct {
 		codes measure.StatusCodes
-		want  []v1alpha1.StatusCodeCount
+		want  []v1beta1.StatusCodeCount
 	}{
 		"none":                    {nil, nil},
 		"one":                     {measure.StatusCodes{302: 1}, list(302)},
@@ -297,7 +297,7 @@ func TestStatusCodesAreBounded(t *testing.T) {
 		"nine that came as often": {measure.StatusCodes{507: 1, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1}, list(200, 201, 202, 203, 204, 205, 206, 207)},
 		"the last came most often": {
 			measure.StatusCodes{507: 2, 200: 1, 203: 1, 201: 1, 206: 1, 204: 1, 205: 1, 202: 1, 207: 1},
-			append(list(200, 201, 202, 203, 204, 205, 206), v1alpha1.StatusCodeCount{Code: 507, Count: 2}),
+			append(list(200, 201, 202, 203, 204, 205, 206), v1beta1.StatusCodeCount{Code: 507, Count: 2}),
 		},
 	}
 	for name, tc := range tests {
@@ -314,10 +314,10 @@ func TestStatusCodesAreBounded(t *testing.T) {
 func TestAStepWithoutRequests(t *testing.T) {
 	lt := mix()
 	lt.Spec.Requests = lt.Spec.Requests[:1]
-	want := &v1alpha1.StepResult{
-		Types:     []v1alpha1.TypeResult{{Name: "Write"}},
-		Requests:  []v1alpha1.RequestResult{{Name: "create"}},
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
+	want := &v1beta1.StepResult{
+		Types:     []v1beta1.TypeResult{{Name: "Write"}},
+		Requests:  []v1beta1.RequestResult{{Name: "create"}},
+		Generator: &v1beta1.GeneratorStatus{Healthy: true},
 	}
 	same.As(t, "result", want, stepResult(t, lt, closed, measure.NewMeasurement(1)))
 }
@@ -342,7 +342,7 @@ func TestErrorSamplesFitTheAPI(t *testing.T) {
 		measure.Other:       strings.Repeat("ü", 300),
 		measure.BadResponse: "bad \xff byte",
 	}
-	want := []v1alpha1.ErrorSample{
+	want := []v1beta1.ErrorSample{
 		{Outcome: "badResponse", Message: "bad \uFFFD byte"},
 		{Outcome: "other", Message: strings.Repeat("ü", 126) + "…"},
 	}
@@ -393,7 +393,7 @@ func TestItemsPerSecond(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			for _, call := range []*v1alpha1.Call{nil, {Method: "shop.v1.Cart/Add"}} {
+			for _, call := range []*v1beta1.Call{nil, {Method: "shop.v1.Cart/Add"}} {
 				lt := mix()
 				for i, n := range tc.items {
 					lt.Spec.Requests[i].Items, lt.Spec.Requests[i].GRPC = n, call
@@ -425,9 +425,9 @@ func TestResultSaysWhatIsNotTheTargets(t *testing.T) {
 	m.Window, m.Due, m.Unsent, m.UnsentWithoutRoom, m.UnsentByGenerator = 10*time.Second, 100, 9, 5, 4
 	record(&m.Requests[0], 91, measure.Success, 10*ms)
 	m.Requests[0].Displaced, m.Requests[0].Undecided, m.Requests[0].Excused = 3, 2, 1
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}}}}
-	lt.Status.Requests = []v1alpha1.RequestStatus{{Name: "GET /"}}
-	r, err := results.StepResult(lt, loading("100/s", v1alpha1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}}}}
+	lt.Status.Requests = []v1beta1.RequestStatus{{Name: "GET /"}}
+	r, err := results.StepResult(lt, loading("100/s", v1beta1.StepLoad{Rate: decimal("10"), Duration: d(m.Window), Requests: 100}), m, 0)
 	must.Succeed(t, err)
 	if r.UnsentWithoutRoom != 5 || r.UnsentByGenerator != 4 || r.Displaced != 3 || r.Undecided != 2 || r.Excused != 1 {
 		t.Errorf("%+v", r)

@@ -1,7 +1,7 @@
 package results
 
 import (
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -9,7 +9,7 @@ import (
 // acknowledged, and what it may have stored besides. items is by how much each request
 // raises the number. merged is nil if nothing was reported. missing is the most requests
 // of the step that may have been sent and are not in merged; negative: no bound is known.
-func CountStored(a *v1alpha1.AuditStatus, items []int64, merged *measure.Measurement, missing int64) {
+func CountStored(a *v1beta1.AuditStatus, items []int64, merged *measure.Measurement, missing int64) {
 	var unknown, largest int64
 	for i, n := range items {
 		largest = max(largest, n)

@@ -3,7 +3,7 @@ package results_test
 import (
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -19,7 +19,7 @@ func TestOutcomesOfStoredItems(t *testing.T) {
 	for o := range measure.Outcome(measure.NumOutcomes) {
 		m := measure.NewMeasurement(1)
 		m.Requests[0].Outcomes[o] = 3
-		a := v1alpha1.AuditStatus{Unknown: new(int64)}
+		a := v1beta1.AuditStatus{Unknown: new(int64)}
 		results.CountStored(&a, []int64{10}, m, 0)
 		if (a.Acknowledged == 30) != acknowledged[o] || (*a.Unknown == 30) != open[o] || a.Acknowledged+*a.Unknown > 30 {
 			t.Errorf("3 of outcome %v, of 10 items each: %d acknowledged, %d unknown", o, a.Acknowledged, *a.Unknown)
@@ -33,7 +33,7 @@ func TestCancelledCallsLeaveOpenWhetherTheyAreStored(t *testing.T) {
 	m := measure.NewMeasurement(1)
 	m.Requests[0].Outcomes[measure.ClientError] = 7
 	m.Requests[0].StatusCodes = measure.StatusCodes{measure.GRPCCancelled: 3, measure.GRPCNotFound: 4}
-	a := v1alpha1.AuditStatus{Unknown: new(int64)}
+	a := v1beta1.AuditStatus{Unknown: new(int64)}
 	results.CountStored(&a, []int64{10}, m, 0)
 	if a.Acknowledged != 0 || *a.Unknown != 30 {
 		t.Errorf("%d acknowledged, %d unknown, want 0 and the 30 of 3 calls", a.Acknowledged, *a.Unknown)
@@ -59,7 +59,7 @@ func TestCountStored(t *testing.T) {
 		"nothing is lost": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := v1alpha1.AuditStatus{Acknowledged: 100, Unknown: new(int64)}
+			a := v1beta1.AuditStatus{Acknowledged: 100, Unknown: new(int64)}
 			*a.Unknown = 1
 			results.CountStored(&a, items, tt.merged, tt.missing)
 			if a.Acknowledged != 100+tt.acknowledged || (a.Unknown == nil) != tt.unbounded {

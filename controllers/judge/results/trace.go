@@ -6,14 +6,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // traces are those of a step; nil if its target is asked for none.
-func traces(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1alpha1.TraceResult {
+func traces(lt *v1beta1.LoadTest, step *v1beta1.StepStatus, merged *measure.Measurement, total *measure.Request) *v1beta1.TraceResult {
 	target := &lt.Spec.Target
-	if step.Side == v1alpha1.SideControl && lt.Spec.Versus != nil {
+	if step.Side == v1beta1.SideControl && lt.Spec.Versus != nil {
 		target = &lt.Spec.Versus.Target
 	}
 	if target.Trace == nil {
@@ -25,17 +25,17 @@ func traces(lt *v1alpha1.LoadTest, step *v1alpha1.StepStatus, merged *measure.Me
 			names[t.ID] = lt.Status.Requests[i].Name
 		}
 	}
-	return &v1alpha1.TraceResult{
+	return &v1beta1.TraceResult{
 		Sampled: total.Sampled,
 		Slowest: traced(total.Traces.Slowest(), names),
 		Failed:  traced(total.Traces.Failed(), names),
 	}
 }
 
-func traced(list measure.Traces, names map[measure.TraceID]string) []v1alpha1.TracedRequest {
-	var all []v1alpha1.TracedRequest
+func traced(list measure.Traces, names map[measure.TraceID]string) []v1beta1.TracedRequest {
+	var all []v1beta1.TracedRequest
 	for _, t := range list {
-		all = append(all, v1alpha1.TracedRequest{
+		all = append(all, v1beta1.TracedRequest{
 			TraceID: hex.EncodeToString(t.ID[:]), Request: names[t.ID], Outcome: t.Outcome.String(), StatusCode: int32(t.Status),
 			ResponseTime: metav1.Duration{Duration: t.Response.Round(time.Microsecond)},
 			ServiceTime:  metav1.Duration{Duration: t.Service.Round(time.Microsecond)},

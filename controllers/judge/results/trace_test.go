@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -32,8 +32,8 @@ func tracedMeasurement() *measure.Measurement {
 	return merged
 }
 
-func tracedRequest(id, name, outcome string, status int32, response time.Duration) v1alpha1.TracedRequest {
-	return v1alpha1.TracedRequest{
+func tracedRequest(id, name, outcome string, status int32, response time.Duration) v1beta1.TracedRequest {
+	return v1beta1.TracedRequest{
 		TraceID: id + strings.Repeat("0", 32-len(id)), Request: name, Outcome: outcome, StatusCode: status,
 		ResponseTime: metav1.Duration{Duration: response}, ServiceTime: metav1.Duration{Duration: ms},
 	}
@@ -42,17 +42,17 @@ func tracedRequest(id, name, outcome string, status int32, response time.Duratio
 // The slowest of all requests of a step are named, each with its request.
 func TestTracesOfAStep(t *testing.T) {
 	lt := mix()
-	lt.Spec.Target.Trace = &v1alpha1.Trace{Sampled: "1%"}
-	want := &v1alpha1.TraceResult{
+	lt.Spec.Target.Trace = &v1beta1.Trace{Sampled: "1%"}
+	want := &v1beta1.TraceResult{
 		Sampled: 11,
-		Slowest: []v1alpha1.TracedRequest{
+		Slowest: []v1beta1.TracedRequest{
 			tracedRequest("01", "follow", "rateLimited", 429, 4129*ms),
 			tracedRequest("4b04", "create", "success", 201, 5*ms),
 			tracedRequest("4b03", "create", "success", 201, 4*ms),
 			tracedRequest("4b02", "create", "timeout", 0, 3*ms),
 			tracedRequest("4b01", "create", "success", 201, 2*ms),
 		},
-		Failed: []v1alpha1.TracedRequest{
+		Failed: []v1beta1.TracedRequest{
 			tracedRequest("01", "follow", "rateLimited", 429, 4129*ms),
 			tracedRequest("4b02", "create", "timeout", 0, 3*ms),
 			tracedRequest("4b05", "create", "unfinished", 0, 6*ms),
@@ -70,22 +70,22 @@ func TestTracesOfAStep(t *testing.T) {
 // follow the target that it is sent to.
 func TestTracesFollowTheTargetOfTheStep(t *testing.T) {
 	for name, test := range map[string]struct {
-		target, control *v1alpha1.Trace
-		side            v1alpha1.Side
+		target, control *v1beta1.Trace
+		side            v1beta1.Side
 		alone, want     bool
 	}{
 		"none is asked for":              {},
-		"of the one target":              {target: &v1alpha1.Trace{}, want: true},
-		"of the candidate, which has":    {target: &v1alpha1.Trace{}, side: v1alpha1.SideCandidate, want: true},
-		"of the candidate, which is not": {control: &v1alpha1.Trace{}, side: v1alpha1.SideCandidate},
-		"of the control, which has":      {control: &v1alpha1.Trace{}, side: v1alpha1.SideControl, want: true},
-		"of a control without one":       {target: &v1alpha1.Trace{}, side: v1alpha1.SideControl, alone: true, want: true},
-		"of the control, which is not":   {target: &v1alpha1.Trace{}, side: v1alpha1.SideControl},
+		"of the one target":              {target: &v1beta1.Trace{}, want: true},
+		"of the candidate, which has":    {target: &v1beta1.Trace{}, side: v1beta1.SideCandidate, want: true},
+		"of the candidate, which is not": {control: &v1beta1.Trace{}, side: v1beta1.SideCandidate},
+		"of the control, which has":      {control: &v1beta1.Trace{}, side: v1beta1.SideControl, want: true},
+		"of a control without one":       {target: &v1beta1.Trace{}, side: v1beta1.SideControl, alone: true, want: true},
+		"of the control, which is not":   {target: &v1beta1.Trace{}, side: v1beta1.SideControl},
 	} {
 		lt := mix()
 		lt.Spec.Target.Trace = test.target
 		if test.side != "" && !test.alone {
-			lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Trace: test.control}}
+			lt.Spec.Versus = &v1beta1.Versus{Target: v1beta1.Target{Trace: test.control}}
 		}
 		step := closed.DeepCopy()
 		step.Side = test.side

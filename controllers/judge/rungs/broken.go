@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
@@ -14,7 +14,7 @@ import (
 // all, may be of any speed. It is held to the default maxima, or to those of the spec where
 // they allow more. of are the requests that are compared, and what is what the step is of, in
 // the error.
-func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, of metric.Quantity, what string) error {
+func Broken(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus, of metric.Quantity, what string) error {
 	for _, m := range metric.Default() {
 		q := of.Of(m)
 		measured := valueOf{string(m.Name), m.Name, metric.Value(q, step.Result), metric.Ideal(q, step.Result)}
@@ -28,8 +28,8 @@ func Broken(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, of metric.Qu
 // brokenJourneys is why the journeys of a step are nothing to compare with: one that fails
 // with its last request has few requests that fail. Journeys are taken together as the
 // maxima of the spec have them, and all others by the default.
-func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what string) error {
-	d := maximum{Name: v1alpha1.MetricFailureRate, Most: metric.MostJourneys}
+func brokenJourneys(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus, what string) error {
+	d := maximum{Name: v1beta1.MetricFailureRate, Most: metric.MostJourneys}
 	var named, rest []string
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
@@ -50,7 +50,7 @@ func brokenJourneys(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus, what
 }
 
 // failedJourneys is the share of the journeys of these names that failed.
-func failedJourneys(r *v1alpha1.StepResult, names []string, called string) valueOf {
+func failedJourneys(r *v1beta1.StepResult, names []string, called string) valueOf {
 	var failed, ended int64
 	for i := range r.Journeys {
 		if j := &r.Journeys[i]; slices.Contains(names, j.Name) {
@@ -58,18 +58,18 @@ func failedJourneys(r *v1alpha1.StepResult, names []string, called string) value
 		}
 	}
 	share := metric.Percent(failed, ended)
-	return valueOf{"failureRate of " + called, v1alpha1.MetricFailureRate, share, share}
+	return valueOf{"failureRate of " + called, v1beta1.MetricFailureRate, share, share}
 }
 
 // valueOf is what a step came to, at both ends of its bracket; nil: it is not known.
 type valueOf struct {
 	subject         string
-	metric          v1alpha1.Metric
+	metric          v1beta1.Metric
 	measured, ideal *big.Rat
 }
 
 // exceeds is the error about a value that is above what is allowed, or that may be.
-func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) error {
+func (v valueOf) exceeds(most *big.Rat, step *v1beta1.StepStatus, what string) error {
 	if v.measured == nil || v.measured.Cmp(most) <= 0 {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (v valueOf) exceeds(most *big.Rat, step *v1alpha1.StepStatus, what string) 
 
 // allowed is the largest maximum of a metric that the spec has for all of these requests,
 // or the default.
-func allowed(spec *v1alpha1.LoadTestSpec, d maximum, step *v1alpha1.StepStatus, of metric.Quantity) *big.Rat {
+func allowed(spec *v1beta1.LoadTestSpec, d maximum, step *v1beta1.StepStatus, of metric.Quantity) *big.Rat {
 	most := d.most()
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
@@ -99,7 +99,7 @@ func allowed(spec *v1alpha1.LoadTestSpec, d maximum, step *v1alpha1.StepStatus, 
 }
 
 // isMaximum says whether a threshold is a maximum of a metric that holds in a step.
-func isMaximum(t *v1alpha1.Threshold, name v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
+func isMaximum(t *v1beta1.Threshold, name v1beta1.Metric, step *v1beta1.StepStatus) bool {
 	return t.Metric == name && t.Max != nil && t.Covers(step)
 }
 
@@ -115,7 +115,7 @@ func (d maximum) most() *big.Rat {
 }
 
 // orMore is the maximum of a threshold, where that is more.
-func (d maximum) orMore(t *v1alpha1.Threshold) *big.Rat {
+func (d maximum) orMore(t *v1beta1.Threshold) *big.Rat {
 	most := d.most()
 	if own, err := metric.Parse(d.Name, t.Max.String()); err == nil && own.Cmp(most) > 0 {
 		return own

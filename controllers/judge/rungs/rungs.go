@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Rung is a step that sends load, with all its repetitions.
@@ -15,19 +15,19 @@ type Rung struct {
 	Number int32
 	// Name is the step's in the first repetition.
 	Name string
-	Load v1alpha1.StepLoad
+	Load v1beta1.StepLoad
 	// Steps are the repetitions in order.
-	Steps []*v1alpha1.StepStatus
+	Steps []*v1beta1.StepStatus
 }
 
 // Of are the rungs of a run, in the order of its first repetition. Of a run against two
 // targets they are those of the candidate.
-func Of(steps []v1alpha1.StepStatus) []Rung {
+func Of(steps []v1beta1.StepStatus) []Rung {
 	var list []Rung
 	at := map[int32]int{}
 	for i := range steps {
 		s := &steps[i]
-		if s.Load.IsPause() || s.Side == v1alpha1.SideControl {
+		if s.Load.IsPause() || s.Side == v1beta1.SideControl {
 			continue
 		}
 		place, ok := at[s.Rung]
@@ -43,12 +43,12 @@ func Of(steps []v1alpha1.StepStatus) []Rung {
 
 // Pair are the steps of a rung that were sent to either target in one repetition.
 type Pair struct {
-	Candidate, Control *v1alpha1.StepStatus
+	Candidate, Control *v1beta1.StepStatus
 }
 
 // Pairs are those of a rung, in the order of the repetitions; none of a run against one
 // target.
-func Pairs(steps []v1alpha1.StepStatus, rung int32) []Pair {
+func Pairs(steps []v1beta1.StepStatus, rung int32) []Pair {
 	var list []Pair
 	at := map[int32]int{}
 	for i := range steps {
@@ -62,7 +62,7 @@ func Pairs(steps []v1alpha1.StepStatus, rung int32) []Pair {
 			at[s.Repetition] = place
 			list = append(list, Pair{})
 		}
-		if s.Side == v1alpha1.SideControl {
+		if s.Side == v1beta1.SideControl {
 			list[place].Control = s
 		} else {
 			list[place].Candidate = s
@@ -84,14 +84,14 @@ func Find(list []Rung, other *Rung) *Rung {
 
 // SameLoad says whether two steps send the same. How long a burst may take at most is no
 // part of that: it follows from the timeout.
-func SameLoad(a, b *v1alpha1.StepLoad) bool {
+func SameLoad(a, b *v1beta1.StepLoad) bool {
 	first, ok := spelled(a)
 	second, okToo := spelled(b)
 	return ok && okToo && maps.Equal(first, second)
 }
 
 // spelled are the fields of a load as texts: a rate of 5 is one of "5".
-func spelled(l *v1alpha1.StepLoad) (map[string]string, bool) {
+func spelled(l *v1beta1.StepLoad) (map[string]string, bool) {
 	raw, err := json.Marshal(l)
 	fields, decoder := map[string]any{}, json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -108,9 +108,9 @@ func spelled(l *v1alpha1.StepLoad) (map[string]string, bool) {
 
 // IsWhole says whether a step was carried out as it was planned, by all workers, against
 // one target.
-func IsWhole(step *v1alpha1.StepStatus, workers int32) bool {
-	return !step.TargetChanged() && step.State == v1alpha1.StepComplete && step.Result != nil && step.WorkersReporting >= workers
+func IsWhole(step *v1beta1.StepStatus, workers int32) bool {
+	return !step.TargetChanged() && step.State == v1beta1.StepComplete && step.Result != nil && step.WorkersReporting >= workers
 }
 
 // IsSound says of a result that it is of the planned load: the generator did not displace it.
-func IsSound(r *v1alpha1.StepResult) bool { return r.Generator == nil || !r.Generator.LoadDisplaced }
+func IsSound(r *v1beta1.StepResult) bool { return r.Generator == nil || !r.Generator.LoadDisplaced }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -35,7 +35,7 @@ type Seconds struct {
 
 // next is what is remembered after another look. It keeps no measurement of a step whose
 // end is known to be decided by numbers.
-func (s Seconds) next(spec *v1alpha1.LoadTestSpec, live Live) Seconds {
+func (s Seconds) next(spec *v1beta1.LoadTestSpec, live Live) Seconds {
 	if _, known := plan.MostRequests(&live.Step.Load); known || !plan.Aborts(spec) {
 		return Seconds{}
 	}
@@ -64,7 +64,7 @@ func (s Seconds) next(spec *v1alpha1.LoadTestSpec, live Live) Seconds {
 
 // breached says whether a threshold has been breached for as long as it takes to abort,
 // and counts the second that was judged last.
-func (s *Seconds) breached(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, n int, live *Live) bool {
+func (s *Seconds) breached(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, n int, live *Live) bool {
 	if s.latest == nil {
 		return false
 	}
@@ -73,10 +73,10 @@ func (s *Seconds) breached(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.Requ
 		return false
 	}
 	switch state, _ := sample.judgeValue(); state {
-	case v1alpha1.ThresholdPassed:
+	case v1beta1.ThresholdPassed:
 		delete(s.breaches, n)
 		return false
-	case v1alpha1.ThresholdInconclusive:
+	case v1beta1.ThresholdInconclusive:
 		return false
 	}
 	if s.breaches == nil {

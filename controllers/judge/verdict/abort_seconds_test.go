@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -17,10 +17,10 @@ import (
 func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(look int) bool, edit func(look int, live *verdict.Live)) int {
 	t.Helper()
 	limit := atMost("failureRate", "10%")
-	limit.OnBreach = v1alpha1.BreachAbort
+	limit.OnBreach = v1beta1.BreachAbort
 	s, step := spec(limit), users(10)
-	step.Result = &v1alpha1.StepResult{}
-	status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}
+	step.Result = &v1beta1.StepResult{}
+	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
 	var seconds verdict.Seconds
 	merged := measure.NewMeasurement(2)
 	for look := 1; look <= 60; look++ {
@@ -43,7 +43,7 @@ func abortedAfter(t *testing.T, every time.Duration, requests int64, bad func(lo
 		if edit != nil {
 			edit(look, &live)
 		}
-		var breach *v1alpha1.ThresholdStatus
+		var breach *v1beta1.ThresholdStatus
 		if _, breach, seconds = verdict.Abort(s, status, live, seconds); breach != nil {
 			return look
 		}

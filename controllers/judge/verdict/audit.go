@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // Audit judges an audit whose number was read twice. value is the place of the number.
-func Audit(value v1alpha1.JSONPath, a v1alpha1.AuditStatus) v1alpha1.AuditStatus {
+func Audit(value v1beta1.JSONPath, a v1beta1.AuditStatus) v1beta1.AuditStatus {
 	change := *a.After - *a.Before
 	a.Change = &change
 	grew := fmt.Sprintf("%s grew by %d, from %d to %d", value, change, *a.Before, *a.After)
@@ -20,7 +20,7 @@ func Audit(value v1alpha1.JSONPath, a v1alpha1.AuditStatus) v1alpha1.AuditStatus
 	return conclude(a, state, message)
 }
 
-func compare(a v1alpha1.AuditStatus, change int64, grew string) (v1alpha1.AuditState, string) {
+func compare(a v1beta1.AuditStatus, change int64, grew string) (v1beta1.AuditState, string) {
 	acknowledged := a.Acknowledged
 	switch {
 	case change < acknowledged && acknowledged > 0:
@@ -28,21 +28,21 @@ func compare(a v1alpha1.AuditStatus, change int64, grew string) (v1alpha1.AuditS
 		if missing == 1 {
 			are = "is"
 		}
-		return v1alpha1.AuditFailed, fmt.Sprintf("%d of the %d acknowledged %s missing; %s", missing, acknowledged, are, grew)
+		return v1beta1.AuditFailed, fmt.Sprintf("%d of the %d acknowledged %s missing; %s", missing, acknowledged, are, grew)
 	case change < 0:
-		return v1alpha1.AuditFailed, grew + ", although nothing was to be removed"
+		return v1beta1.AuditFailed, grew + ", although nothing was to be removed"
 	case a.Unknown == nil:
-		return v1alpha1.AuditInconclusive, fmt.Sprintf("%s; %d were acknowledged, and it is not known how many more were sent, because a worker was lost", grew, acknowledged)
+		return v1beta1.AuditInconclusive, fmt.Sprintf("%s; %d were acknowledged, and it is not known how many more were sent, because a worker was lost", grew, acknowledged)
 	case change > acknowledged+*a.Unknown:
-		return v1alpha1.AuditFailed, fmt.Sprintf("%d more are stored than were sent without being refused; %s; %s. They were stored twice, or by another client", change-acknowledged-*a.Unknown, grew, known(a))
+		return v1beta1.AuditFailed, fmt.Sprintf("%d more are stored than were sent without being refused; %s; %s. They were stored twice, or by another client", change-acknowledged-*a.Unknown, grew, known(a))
 	case acknowledged == 0:
-		return v1alpha1.AuditInconclusive, fmt.Sprintf("nothing was acknowledged, so there is nothing to compare with; %s", grew)
+		return v1beta1.AuditInconclusive, fmt.Sprintf("nothing was acknowledged, so there is nothing to compare with; %s", grew)
 	}
-	return v1alpha1.AuditPassed, grew + "; " + known(a)
+	return v1beta1.AuditPassed, grew + "; " + known(a)
 }
 
 // known is what a change is compared with.
-func known(a v1alpha1.AuditStatus) string {
+func known(a v1beta1.AuditStatus) string {
 	if *a.Unknown == 0 {
 		return fmt.Sprintf("%d were acknowledged", a.Acknowledged)
 	}
@@ -50,19 +50,19 @@ func known(a v1alpha1.AuditStatus) string {
 }
 
 // Unread is an audit whose number was not read at a point of the run, for that reason.
-func Unread(value v1alpha1.JSONPath, a v1alpha1.AuditStatus, point v1alpha1.AuditPoint, problem string) v1alpha1.AuditStatus {
-	return conclude(a, v1alpha1.AuditInconclusive, fmt.Sprintf("%s is unknown %s: %s", value, When(point), problem))
+func Unread(value v1beta1.JSONPath, a v1beta1.AuditStatus, point v1beta1.AuditPoint, problem string) v1beta1.AuditStatus {
+	return conclude(a, v1beta1.AuditInconclusive, fmt.Sprintf("%s is unknown %s: %s", value, When(point), problem))
 }
 
 // When says when the numbers are read.
-func When(point v1alpha1.AuditPoint) string {
-	if point == v1alpha1.AuditBefore {
+func When(point v1beta1.AuditPoint) string {
+	if point == v1beta1.AuditBefore {
 		return "before the first step"
 	}
 	return "after the last step"
 }
 
-func conclude(a v1alpha1.AuditStatus, state v1alpha1.AuditState, message string) v1alpha1.AuditStatus {
+func conclude(a v1beta1.AuditStatus, state v1beta1.AuditState, message string) v1beta1.AuditStatus {
 	a.State = state
 	a.Message = text.Truncate(fmt.Sprintf("Audit %s: %s", a.Name, message), maxMessage-1) + "."
 	return a
@@ -74,7 +74,7 @@ func (r run) failedAudits() string {
 	message, more := "", 0
 	for _, a := range r.status.Audits {
 		switch {
-		case a.State != v1alpha1.AuditFailed:
+		case a.State != v1beta1.AuditFailed:
 		case message == "":
 			message = a.Message
 		default:
@@ -100,12 +100,12 @@ func (r run) failedAudits() string {
 // undecidedAudits is why an audit could not be made.
 func (r run) undecidedAudits() string {
 	for _, a := range r.status.Audits {
-		if a.State != v1alpha1.AuditPassed {
+		if a.State != v1beta1.AuditPassed {
 			return a.Message
 		}
 	}
 	for _, a := range r.spec.StoredAudits() {
-		if !slices.ContainsFunc(r.status.Audits, func(s v1alpha1.AuditStatus) bool { return s.Name == a.Name }) {
+		if !slices.ContainsFunc(r.status.Audits, func(s v1beta1.AuditStatus) bool { return s.Name == a.Name }) {
 			return fmt.Sprintf("Audit %s was not performed: the operator that started the run does not support it.", a.Name)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -33,7 +33,7 @@ func TestAudit(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			a := verdict.Audit(".links", v1alpha1.AuditStatus{Name: "links", Before: ptr(int64(100)), After: &tt.after, Acknowledged: tt.acknowledged, Unknown: tt.unknown})
+			a := verdict.Audit(".links", v1beta1.AuditStatus{Name: "links", Before: ptr(int64(100)), After: &tt.after, Acknowledged: tt.acknowledged, Unknown: tt.unknown})
 			same.As(t, "audit", tt.want, string(a.State)+": "+a.Message)
 			if *a.Change != tt.after-100 {
 				t.Errorf("change %d, want %d", *a.Change, tt.after-100)
@@ -43,41 +43,41 @@ func TestAudit(t *testing.T) {
 }
 
 func TestAuditThatWasNotReadSaysWhen(t *testing.T) {
-	for point, want := range map[v1alpha1.AuditPoint]string{
-		v1alpha1.AuditBefore: "Audit links: .links is unknown before the first step: no answer.",
-		v1alpha1.AuditAfter:  "Audit links: .links is unknown after the last step: no answer.",
+	for point, want := range map[v1beta1.AuditPoint]string{
+		v1beta1.AuditBefore: "Audit links: .links is unknown before the first step: no answer.",
+		v1beta1.AuditAfter:  "Audit links: .links is unknown after the last step: no answer.",
 	} {
-		if got := verdict.Unread(".links", v1alpha1.AuditStatus{Name: "links"}, point, "no answer"); got.State != v1alpha1.AuditInconclusive || got.Message != want {
+		if got := verdict.Unread(".links", v1beta1.AuditStatus{Name: "links"}, point, "no answer"); got.State != v1beta1.AuditInconclusive || got.Message != want {
 			t.Errorf("%s: %s: %q, want %q", point, got.State, got.Message, want)
 		}
 	}
 }
 
 func TestLongSentenceOfAnAuditFitsTheAPI(t *testing.T) {
-	a := verdict.Unread(".links", v1alpha1.AuditStatus{Name: "links"}, v1alpha1.AuditAfter, strings.Repeat("long ", 200))
+	a := verdict.Unread(".links", v1beta1.AuditStatus{Name: "links"}, v1beta1.AuditAfter, strings.Repeat("long ", 200))
 	if len(a.Message) != 512 || !strings.HasSuffix(a.Message, ".") {
 		t.Errorf("%d bytes, of at most 512, ending with %q", len(a.Message), a.Message[len(a.Message)-8:])
 	}
 }
 
 // withAudits is a status in which all thresholds were kept, with audits in these states.
-func withAudits(states ...v1alpha1.AuditState) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
+func withAudits(states ...v1beta1.AuditState) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
 		for i, state := range states {
 			name := string(rune('a' + i))
-			s.Audits = append(s.Audits, v1alpha1.AuditStatus{Name: name, State: state, Message: "Audit " + name + " is " + string(state) + "."})
+			s.Audits = append(s.Audits, v1beta1.AuditStatus{Name: name, State: state, Message: "Audit " + name + " is " + string(state) + "."})
 		}
 	}
 }
 
 func TestAuditsDecideTheVerdict(t *testing.T) {
-	const pass, fail, doubt, pending = v1alpha1.AuditPassed, v1alpha1.AuditFailed, v1alpha1.AuditInconclusive, v1alpha1.AuditPending
-	lost := func(s *v1alpha1.LoadTestStatus) { s.Workers.Lost = 1 }
-	breached := func(s *v1alpha1.LoadTestStatus) {
-		s.Thresholds[0].State, s.Thresholds[0].Message = v1alpha1.ThresholdFailed, "Too many failed."
+	const pass, fail, doubt, pending = v1beta1.AuditPassed, v1beta1.AuditFailed, v1beta1.AuditInconclusive, v1beta1.AuditPending
+	lost := func(s *v1beta1.LoadTestStatus) { s.Workers.Lost = 1 }
+	breached := func(s *v1beta1.LoadTestStatus) {
+		s.Thresholds[0].State, s.Thresholds[0].Message = v1beta1.ThresholdFailed, "Too many failed."
 	}
 	tests := map[string]struct {
-		status *v1alpha1.LoadTestStatus
+		status *v1beta1.LoadTestStatus
 		want   string
 	}{
 		"all passed":              {done(withAudits(pass, pass)), "Passed ThresholdsKept: Both thresholds were kept."},
@@ -94,7 +94,7 @@ func TestAuditsDecideTheVerdict(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := ladder(10, 100, 1000)
-			s.Audits = []v1alpha1.Audit{{Name: "a", Stored: &v1alpha1.Stored{}}}
+			s.Audits = []v1beta1.Audit{{Name: "a", Stored: &v1beta1.Stored{}}}
 			j := verdict.Final(s, tt.status)
 			same.As(t, "verdict", tt.want, string(j.Verdict)+" "+j.Reason+": "+j.Message)
 		})

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
@@ -22,7 +22,7 @@ type bound struct {
 	isRelative bool
 }
 
-func newBound(t *v1alpha1.Threshold) (bound, error) {
+func newBound(t *v1beta1.Threshold) (bound, error) {
 	b := bound{unit: metric.Of(t.Metric).Unit}
 	switch {
 	case t.Max != nil:

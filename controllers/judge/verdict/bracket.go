@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -12,7 +12,7 @@ import (
 
 // decision is what a value says of its bound.
 type decision struct {
-	state v1alpha1.ThresholdState
+	state v1beta1.ThresholdState
 	// reason is that of condition ThresholdsMet, "" where the state says it.
 	reason  string
 	message string
@@ -31,22 +31,22 @@ func decide(s sample, b bound, o observation) decision {
 	keeps, keepsIdeally := b.keeps(o.value), b.keeps(o.ideally())
 	switch {
 	case s.isDisplaced():
-		return decision{v1alpha1.ThresholdInconclusive, v1alpha1.ReasonLoadDisplaced, s.step.Result.Generator.Message}
+		return decision{v1beta1.ThresholdInconclusive, v1beta1.ReasonLoadDisplaced, s.step.Result.Generator.Message}
 	case keeps != keepsIdeally:
-		return decision{v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain, joined(
+		return decision{v1beta1.ThresholdInconclusive, v1beta1.ReasonGeneratorUncertain, joined(
 			s.between(b, o.value, o.ideally()), fmt.Sprintf("Without the generator's own delay it is %s.", ideal))}
 	case !keeps:
 		return breached(s, b, o, sentence)
-	case (b.isMax || s.threshold.Metric == v1alpha1.MetricOnTimeRate) && (o.worst == nil || !b.keeps(o.worst)):
-		return decision{v1alpha1.ThresholdInconclusive, "", o.caveat}
+	case (b.isMax || s.threshold.Metric == v1beta1.MetricOnTimeRate) && (o.worst == nil || !b.keeps(o.worst)):
+		return decision{v1beta1.ThresholdInconclusive, "", o.caveat}
 	}
-	return decision{v1alpha1.ThresholdPassed, "", sentence + "."}
+	return decision{v1beta1.ThresholdPassed, "", sentence + "."}
 }
 
 // sentence says what a value came to, and what is demanded of it.
 func (s sample) sentence(b bound, o observation, observed string) string {
 	switch {
-	case s.threshold.Metric == v1alpha1.MetricDrift && o.value.Sign() > 0:
+	case s.threshold.Metric == v1beta1.MetricDrift && o.value.Sign() > 0:
 		return fmt.Sprintf("Outstanding requests grew by %s/s in step %s (drift; %s)", observed, s.step.Name, b.demand())
 	case o.fact != "" && b.isMax && !b.keeps(o.value):
 		return fmt.Sprintf("%s (%s %s; %s)", o.fact, label(s.threshold), observed, b.demand())
@@ -67,19 +67,19 @@ func breached(s sample, b bound, o observation, sentence string) decision {
 	measured, ideal := b.format(o.value), b.format(o.ideally())
 	switch {
 	case o.best != nil && b.keeps(o.best):
-		return decision{v1alpha1.ThresholdInconclusive, "", joined(s.between(b, o.value, o.best), o.caveat)}
+		return decision{v1beta1.ThresholdInconclusive, "", joined(s.between(b, o.value, o.best), o.caveat)}
 	case s.lacksLoad():
-		return decision{v1alpha1.ThresholdInconclusive, "", sentence + ", but a part of the load is missing."}
+		return decision{v1beta1.ThresholdInconclusive, "", sentence + ", but a part of the load is missing."}
 	case o.apart != nil && b.keeps(o.apart):
-		return decision{v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain, joined(
+		return decision{v1beta1.ThresholdInconclusive, v1beta1.ReasonGeneratorUncertain, joined(
 			fmt.Sprintf("%s is %s without the generator's own delay in step %s; %s.", subject(s.threshold), ideal, s.step.Name, b.demand()),
 			s.together())}
-	case s.threshold.Metric == v1alpha1.MetricDowntime && b.isMax:
-		return decision{v1alpha1.ThresholdFailed, v1alpha1.ReasonTargetDown, sentence + "."}
+	case s.threshold.Metric == v1beta1.MetricDowntime && b.isMax:
+		return decision{v1beta1.ThresholdFailed, v1beta1.ReasonTargetDown, sentence + "."}
 	case isVisible(o.value, o.ideally()):
 		sentence = fmt.Sprintf("%s is %s in step %s (%s without the generator's own delay); %s", subject(s.threshold), measured, s.step.Name, ideal, b.demand())
 	}
-	return decision{v1alpha1.ThresholdFailed, "", joined(sentence+".", o.counted)}
+	return decision{v1beta1.ThresholdFailed, "", joined(sentence+".", o.counted)}
 }
 
 // visible is by how large a part of the measured value the ends of a bracket differ, at
@@ -105,7 +105,7 @@ func (s sample) isDisplaced() bool {
 
 // blamed is the state of the generator in a step of whose result its delay decides a part: it
 // is not healthy, and says what delayed it, if that is known. nil: nothing is known of it.
-func blamed(run *v1alpha1.LoadTestStatus, step *v1alpha1.StepStatus, merged *measure.Measurement) *v1alpha1.GeneratorStatus {
+func blamed(run *v1beta1.LoadTestStatus, step *v1beta1.StepStatus, merged *measure.Measurement) *v1beta1.GeneratorStatus {
 	g := step.Result.Generator
 	if g == nil || !g.Healthy {
 		return g

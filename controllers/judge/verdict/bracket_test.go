@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -55,13 +55,13 @@ func tooLate(n int64, took time.Duration) func(*outcome) {
 
 // judgement is what is judged of a threshold.
 type judgement struct {
-	state             v1alpha1.ThresholdState
+	state             v1beta1.ThresholdState
 	reason            string
 	observed, ideally string
 	message           string
 }
 
-func judgedIn(threshold v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome) judgement {
+func judgedIn(threshold v1beta1.Threshold, step v1beta1.StepStatus, o outcome) judgement {
 	s := judge(spec(threshold), nil, step, o).Thresholds[0]
 	return judgement{s.State, s.Reason, s.Observed, s.WithoutGenerator, s.Message}
 }
@@ -70,17 +70,17 @@ func judgedIn(threshold v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome)
 // keep is kept, what both breach is breached, and else neither is said.
 func TestBracketDecides(t *testing.T) {
 	const (
-		uncertain = v1alpha1.ReasonGeneratorUncertain
+		uncertain = v1beta1.ReasonGeneratorUncertain
 		cpu       = "; give each worker more CPU, or run it on a less busy node."
 	)
 	service := atMost("p95", "15ms")
-	service.Time = v1alpha1.ServiceTime
-	expected := func(limit string) v1alpha1.Threshold {
+	service.Time = v1beta1.ServiceTime
+	expected := func(limit string) v1beta1.Threshold {
 		threshold := atMost("p95", limit)
-		threshold.Of = v1alpha1.LatencyOfExpected
+		threshold.Of = v1beta1.LatencyOfExpected
 		return threshold
 	}
-	of := func(threshold v1alpha1.Threshold, time v1alpha1.LatencyTime) v1alpha1.Threshold {
+	of := func(threshold v1beta1.Threshold, time v1beta1.LatencyTime) v1beta1.Threshold {
 		threshold.Time = time
 		return threshold
 	}
@@ -115,8 +115,8 @@ func TestBracketDecides(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		threshold v1alpha1.Threshold
-		step      v1alpha1.StepStatus
+		threshold v1beta1.Threshold
+		step      v1beta1.StepStatus
 		measured  outcome
 		want      judgement
 	}{
@@ -130,7 +130,7 @@ func TestBracketDecides(t *testing.T) {
 		"expected responses":           {expected("15ms"), paced(10), sent(50, 50, ideally(10*ms)), judgement{inconclusive, uncertain, "20.015ms", "10.007ms", "p95 of expected responses is between 10.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 10.007ms."}},
 
 		"a service time of a schedule, as long as it lay unread": {service, paced(10), sent(50, 50, unread), judgement{inconclusive, uncertain, "20.015ms", "12.012ms", "p95 service time is between 12.012ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 12.012ms. In step burst responses were read up to 8ms after they had arrived" + cpu}},
-		"a service time of users without a rate":                 {of(atMost("p95", "15ms"), v1alpha1.ServiceTime), users(10), sent(50, 50, unread, ideally(14*ms)), judgement{inconclusive, uncertain, "20.015ms", "14.007ms", "p95 service time is between 14.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 14.007ms. In step burst responses were read up to 8ms after they had arrived" + cpu}},
+		"a service time of users without a rate":                 {of(atMost("p95", "15ms"), v1beta1.ServiceTime), users(10), sent(50, 50, unread, ideally(14*ms)), judgement{inconclusive, uncertain, "20.015ms", "14.007ms", "p95 service time is between 14.007ms and 20.015ms in step burst; at most 15ms is allowed. Without the generator's own delay it is 14.007ms. In step burst responses were read up to 8ms after they had arrived" + cpu}},
 
 		"timeouts, all excused":       {atMost("failureRate", "1%"), paced(10), sent(100, 0, excused(2, 2)), judgement{inconclusive, uncertain, "2%", "0%", "failureRate is between 0% and 2% in step burst; at most 1% is allowed. Without the generator's own delay it is 0%."}},
 		"timeouts, too few excused":   {atMost("failureRate", "1%"), paced(10), sent(100, 0, excused(4, 2)), judgement{broken, "", "4%", "2%", "failureRate is 4% in step burst (2% without the generator's own delay); at most 1% is allowed."}},
@@ -170,9 +170,9 @@ func TestBracketDecides(t *testing.T) {
 // A load that was not the planned one by the generator's fault keeps nothing and breaches
 // nothing, but for the audit of a limiter.
 func TestDisplacedLoadDecidesNothing(t *testing.T) {
-	not := judgement{inconclusive, v1alpha1.ReasonLoadDisplaced, "", "", "The load was displaced."}
+	not := judgement{inconclusive, v1beta1.ReasonLoadDisplaced, "", "", "The load was displaced."}
 	for name, tc := range map[string]struct {
-		threshold v1alpha1.Threshold
+		threshold v1beta1.Threshold
 		edit      func(*outcome)
 		want      judgement
 	}{
@@ -213,16 +213,16 @@ func TestGeneratorThatDecidesIsNotHealthy(t *testing.T) {
 		measured outcome
 		want     verdict.Generator
 	}{
-		"it was stopped":     {"15ms", sent(50, 50, ideally(10*ms), stopped), verdict.Generator{Reason: v1alpha1.ReasonNodeBusy, Message: cause}},
-		"it is not known":    {"15ms", sent(50, 50, ideally(10*ms)), verdict.Generator{Reason: v1alpha1.ReasonScheduleLag, Message: between}},
-		"it decides nothing": {"25ms", sent(50, 50, ideally(10*ms), stopped), verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}},
+		"it was stopped":     {"15ms", sent(50, 50, ideally(10*ms), stopped), verdict.Generator{Reason: v1beta1.ReasonNodeBusy, Message: cause}},
+		"it is not known":    {"15ms", sent(50, 50, ideally(10*ms)), verdict.Generator{Reason: v1beta1.ReasonScheduleLag, Message: between}},
+		"it decides nothing": {"25ms", sent(50, 50, ideally(10*ms), stopped), verdict.Generator{Healthy: true, Reason: v1beta1.ReasonHealthy, Message: "The generator was not the limit in any step."}},
 		"it was known too":   {"15ms", sent(50, 50, ideally(10*ms), stopped, sick), verdict.Generator{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(atMost("longest", tc.limit))
 			status := accepted(s, users(10))
 			step := &status.Steps[0]
-			step.State, step.Result, step.WorkersReporting = v1alpha1.StepComplete, tc.measured.result, status.Workers.Desired
+			step.State, step.Result, step.WorkersReporting = v1beta1.StepComplete, tc.measured.result, status.Workers.Desired
 			j := verdict.Judge(s, status, 0, tc.measured.merged)
 			if status.Thresholds = j.Thresholds; j.Generator != nil {
 				step.Result.Generator = j.Generator

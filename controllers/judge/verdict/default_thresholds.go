@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -20,11 +20,11 @@ import (
 // An expected 429 is no failure: a limiter that is to deny has it in expect.status.
 var defaults = defaultsOf(metric.Default())
 
-func defaultsOf(list []metric.Metric) []v1alpha1.ThresholdStatus {
-	var statuses []v1alpha1.ThresholdStatus
+func defaultsOf(list []metric.Metric) []v1beta1.ThresholdStatus {
+	var statuses []v1beta1.ThresholdStatus
 	for _, m := range list {
-		statuses = append(statuses, v1alpha1.ThresholdStatus{
-			Name: string(m.Name), Metric: m.Name, Limit: m.Most, Default: true, State: v1alpha1.ThresholdPending,
+		statuses = append(statuses, v1beta1.ThresholdStatus{
+			Name: string(m.Name), Metric: m.Name, Limit: m.Most, Default: true, State: v1beta1.ThresholdPending,
 		})
 	}
 	return statuses
@@ -34,15 +34,15 @@ func defaultsOf(list []metric.Metric) []v1alpha1.ThresholdStatus {
 // same order, and the defaults that hold in any of its steps. They are written to the
 // status once, and judged by what stands there: an operator with other defaults, which
 // takes the run over, judges it by the same limits.
-func Thresholds(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, steps []v1alpha1.StepStatus) []v1alpha1.ThresholdStatus {
-	var list []v1alpha1.ThresholdStatus
+func Thresholds(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, steps []v1beta1.StepStatus) []v1beta1.ThresholdStatus {
+	var list []v1beta1.ThresholdStatus
 	for i := range spec.Thresholds {
 		status := pending(&spec.Thresholds[i])
 		status.Name = unlike(status.Name, list)
 		list = append(list, status)
 	}
 	for i := range defaults {
-		holds := func(step v1alpha1.StepStatus) bool {
+		holds := func(step v1beta1.StepStatus) bool {
 			_, ok := limits{spec: spec, requests: requests}.defaultIn(&defaults[i], &step)
 			return ok
 		}
@@ -53,8 +53,8 @@ func Thresholds(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, 
 	return append(list, journeyDefaults(spec, steps)...)
 }
 
-func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
-	status := v1alpha1.ThresholdStatus{Name: t.Name, Metric: t.Metric, State: v1alpha1.ThresholdPending}
+func pending(t *v1beta1.Threshold) v1beta1.ThresholdStatus {
+	status := v1beta1.ThresholdStatus{Name: t.Name, Metric: t.Metric, State: v1beta1.ThresholdPending}
 	if status.Name == "" {
 		status.Name = nameOf(t)
 	}
@@ -75,7 +75,7 @@ func pending(t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
 const maxName = 63
 
 // nameOf says what a threshold is about: "p95 of follow in peak".
-func nameOf(t *v1alpha1.Threshold) string {
+func nameOf(t *v1beta1.Threshold) string {
 	name := subject(t)
 	switch {
 	case t.MaxIncrease != "":
@@ -93,9 +93,9 @@ func nameOf(t *v1alpha1.Threshold) string {
 }
 
 // unlike is the name, or, if another threshold has it, the name with a number.
-func unlike(name string, others []v1alpha1.ThresholdStatus) string {
+func unlike(name string, others []v1beta1.ThresholdStatus) string {
 	for n, numbered := 2, name; ; n++ {
-		if !slices.ContainsFunc(others, func(o v1alpha1.ThresholdStatus) bool { return o.Name == numbered }) {
+		if !slices.ContainsFunc(others, func(o v1beta1.ThresholdStatus) bool { return o.Name == numbered }) {
 			return numbered
 		}
 		number := fmt.Sprintf(" (%d)", n)
@@ -105,22 +105,22 @@ func unlike(name string, others []v1alpha1.ThresholdStatus) string {
 
 // limit is a threshold as it holds in one step.
 type limit struct {
-	v1alpha1.Threshold
+	v1beta1.Threshold
 	isDefault bool
 }
 
 // limits are what is judged by.
 type limits struct {
-	spec *v1alpha1.LoadTestSpec
+	spec *v1beta1.LoadTestSpec
 	// requests are the names and types of the requests by index.
-	requests []v1alpha1.RequestStatus
+	requests []v1beta1.RequestStatus
 	// merged says which of them were sent; nil: all may be.
 	merged *measure.Measurement
 }
 
 // in is the threshold that stands at index n of the status, as it holds in a step; ok
 // is false if it is not about the step.
-func (l limits) in(step *v1alpha1.StepStatus, n int, status *v1alpha1.ThresholdStatus) (t limit, ok bool) {
+func (l limits) in(step *v1beta1.StepStatus, n int, status *v1beta1.ThresholdStatus) (t limit, ok bool) {
 	if status.Default {
 		return l.defaultIn(status, step)
 	}
@@ -134,16 +134,16 @@ func (l limits) in(step *v1alpha1.StepStatus, n int, status *v1alpha1.ThresholdS
 // defaultIn is a default threshold as it holds in a step: for all requests, or for
 // those that no maximum of the spec is about that has the same metric. ok is false
 // if there are none.
-func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
+func (l limits) defaultIn(status *v1beta1.ThresholdStatus, step *v1beta1.StepStatus) (t limit, ok bool) {
 	if isOfJourneys(status) {
 		return l.journeyDefaultIn(status, step)
 	}
 	most := intstr.FromString(status.Limit)
-	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
+	t = limit{v1beta1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
 	if !applies(&t.Threshold, step) || !l.isMeasured(status.Metric, step) {
 		return t, false
 	}
-	var own []*v1alpha1.Threshold
+	var own []*v1beta1.Threshold
 	for i := range l.spec.Thresholds {
 		if o := &l.spec.Thresholds[i]; len(o.Journeys) == 0 && replaces(o, status, step) {
 			own = append(own, o)
@@ -153,7 +153,7 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 		return t, true
 	}
 	for i := range l.requests {
-		covered := slices.ContainsFunc(own, func(o *v1alpha1.Threshold) bool { return plan.IsAbout(o, l.requests, i) })
+		covered := slices.ContainsFunc(own, func(o *v1beta1.Threshold) bool { return plan.IsAbout(o, l.requests, i) })
 		if !covered && l.sent(i) {
 			t.Requests = append(t.Requests, l.requests[i].Name)
 		}
@@ -162,13 +162,13 @@ func (l limits) defaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepS
 }
 
 // isMeasured says whether a step has what the metric of a default threshold is of.
-func (l limits) isMeasured(m v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
+func (l limits) isMeasured(m v1beta1.Metric, step *v1beta1.StepStatus) bool {
 	switch _, isOfDue := metric.Of(m).Measured.(metric.OfDue); {
 	case isOfDue:
 		return isPlanned(&step.Load)
-	case m == v1alpha1.MetricDowntime:
+	case m == v1beta1.MetricDowntime:
 		// What is known of the course of a step that was cut may be that of some workers.
-		return step.State != v1alpha1.StepCut || l.merged == nil || l.merged.Timeline != nil
+		return step.State != v1beta1.StepCut || l.merged == nil || l.merged.Timeline != nil
 	}
 	return true
 }
@@ -177,13 +177,13 @@ func (l limits) isMeasured(m v1alpha1.Metric, step *v1alpha1.StepStatus) bool {
 // maximum, in a step. A minimum does not, as each value that breaches the default keeps it;
 // nor does a bound on the difference to a baseline, as a target that failed as often before
 // keeps it.
-func replaces(own *v1alpha1.Threshold, status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) bool {
+func replaces(own *v1beta1.Threshold, status *v1beta1.ThresholdStatus, step *v1beta1.StepStatus) bool {
 	return own.Metric == status.Metric && own.Max != nil && applies(own, step)
 }
 
 // isPlanned says whether a step asks for requests whatever the target does: users
 // who do not think send the next when the last was answered, and leave none unsent.
-func isPlanned(l *v1alpha1.StepLoad) bool { return l.IsScheduled() || l.IsBurst() }
+func isPlanned(l *v1beta1.StepLoad) bool { return l.IsScheduled() || l.IsBurst() }
 
 func (l limits) sent(request int) bool {
 	return l.merged == nil || request < len(l.merged.Requests) && l.merged.Requests[request].Sent > 0
@@ -191,11 +191,11 @@ func (l limits) sent(request int) bool {
 
 // applies says whether a threshold is about a step: one that sends load, to the judged
 // target, of not more users than it is meant for.
-func applies(t *v1alpha1.Threshold, step *v1alpha1.StepStatus) bool {
-	return step.Side != v1alpha1.SideControl && t.Covers(step)
+func applies(t *v1beta1.Threshold, step *v1beta1.StepStatus) bool {
+	return step.Side != v1beta1.SideControl && t.Covers(step)
 }
 
 // hasOwn says whether a threshold of the spec is about a step, or only defaults are.
-func hasOwn(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus) bool {
-	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return applies(&t, step) })
+func hasOwn(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1beta1.Threshold) bool { return applies(&t, step) })
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -28,7 +28,7 @@ func deny(n int64) func(*outcome) {
 func TestExpectedDenialsAreNeitherFailuresNorSuccesses(t *testing.T) {
 	eight := func(o *outcome) { o.merged.Window = 8 * time.Second }
 	ofExpected := atMost("p95", "50ms")
-	ofExpected.Of = v1alpha1.LatencyOfExpected
+	ofExpected.Of = v1beta1.LatencyOfExpected
 	all := sent(2460, 0, deny(2460), punctual(2460, 0, 2460), eight)
 	judgeOne(t, map[string]oneStep{
 		"no goodput": {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -55,7 +55,7 @@ func TestDowntimeSaysForHowLongNothingWasAnswered(t *testing.T) {
 func TestDowntimeIsUndecidedWhereAWorkerStoodStill(t *testing.T) {
 	for name, tc := range map[string]struct {
 		stalled time.Duration
-		want    v1alpha1.ThresholdState
+		want    v1beta1.ThresholdState
 	}{
 		"for as long":  {2 * time.Second, inconclusive},
 		"for a moment": {200 * time.Millisecond, broken},
@@ -91,18 +91,18 @@ func TestDowntimeOfAShortStepIsMoreThanOneLongRequest(t *testing.T) {
 func TestDowntimeNeedsTheCourseOfAStep(t *testing.T) {
 	const message = "downtime of step burst cannot be judged: a worker did not report the timeline of the step."
 	for name, tc := range map[string]struct {
-		spec      *v1alpha1.LoadTestSpec
-		cut, full v1alpha1.ThresholdState
+		spec      *v1beta1.LoadTestSpec
+		cut, full v1beta1.ThresholdState
 	}{
-		"by default":  {spec(), v1alpha1.ThresholdPending, inconclusive},
+		"by default":  {spec(), v1beta1.ThresholdPending, inconclusive},
 		"a threshold": {spec(atMost("downtime", "1%")), inconclusive, inconclusive},
 	} {
-		for state, want := range map[v1alpha1.StepState]v1alpha1.ThresholdState{v1alpha1.StepCut: tc.cut, v1alpha1.StepComplete: tc.full} {
+		for state, want := range map[v1beta1.StepState]v1beta1.ThresholdState{v1beta1.StepCut: tc.cut, v1beta1.StepComplete: tc.full} {
 			step := burst
 			step.State = state
-			before := verdict.Thresholds(tc.spec, plan.RequestNames(tc.spec), []v1alpha1.StepStatus{step})
+			before := verdict.Thresholds(tc.spec, plan.RequestNames(tc.spec), []v1beta1.StepStatus{step})
 			for _, got := range judge(tc.spec, before, step, sent(10, 0, withoutCourse)).Thresholds {
-				if got.Metric == v1alpha1.MetricDowntime && (got.State != want || want == inconclusive && got.Message != message) {
+				if got.Metric == v1beta1.MetricDowntime && (got.State != want || want == inconclusive && got.Message != message) {
 					t.Errorf("%s, %s: %s: %s; want %s", name, state, got.State, got.Message, want)
 				}
 			}
@@ -113,7 +113,7 @@ func TestDowntimeNeedsTheCourseOfAStep(t *testing.T) {
 // Without the time of the users, none of it would seem to have gone into what failed.
 func TestDowntimeNeedsTheTimeOfUsers(t *testing.T) {
 	none := func(m *measure.Measurement) { m.UserTime = 0 }
-	for kind, want := range map[string]v1alpha1.ThresholdState{"closed": inconclusive, "rate per user": inconclusive, "arrivals": passed} {
+	for kind, want := range map[string]v1beta1.ThresholdState{"closed": inconclusive, "rate per user": inconclusive, "arrivals": passed} {
 		if _, d := standsStill(kind, 0, false, false).judged(none); d.State != want {
 			t.Errorf("%s: %s: %s; want %s", kind, d.State, d.Message, want)
 		}
@@ -124,8 +124,8 @@ func TestBreachOfDowntimeNamesTheTarget(t *testing.T) {
 	_, d := standsStill("closed", 14*time.Second, false, false).judged()
 	status := done(breached(0, "10"))
 	status.Thresholds[0].Reason = d.Reason
-	if got := verdict.Final(ladder(10), status); got.Reason != v1alpha1.ReasonTargetDown {
-		t.Errorf("reason %s, want %s", got.Reason, v1alpha1.ReasonTargetDown)
+	if got := verdict.Final(ladder(10), status); got.Reason != v1beta1.ReasonTargetDown {
+		t.Errorf("reason %s, want %s", got.Reason, v1beta1.ReasonTargetDown)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestBreachOfDowntimeNamesTheTarget(t *testing.T) {
 // meanwhile is not the target's.
 func TestWhatWasNotSentIsNoDowntime(t *testing.T) {
 	for _, kind := range []string{"rate per user", "arrivals"} {
-		for inFlight, want := range map[bool]v1alpha1.ThresholdState{false: passed, true: broken} {
+		for inFlight, want := range map[bool]v1beta1.ThresholdState{false: passed, true: broken} {
 			_, d := standsStill(kind, 0, false, false).judged(func(m *measure.Measurement) {
 				for i := 40; i < 60; i++ {
 					line := m.Timeline
@@ -154,7 +154,7 @@ func TestWhatWasNotSentIsNoDowntime(t *testing.T) {
 
 // Of a short step, 0.5 % is a turn of another program on the target's processor.
 func TestDowntimeOfAShortStepIsMoreThanAPause(t *testing.T) {
-	for pause, want := range map[time.Duration]v1alpha1.ThresholdState{49 * time.Millisecond: passed, 150 * time.Millisecond: broken} {
+	for pause, want := range map[time.Duration]v1beta1.ThresholdState{49 * time.Millisecond: passed, 150 * time.Millisecond: broken} {
 		s := &silentStep{
 			rng: rand.New(rand.NewPCG(1, 5)), kind: "arrivals", window: 3 * time.Second, timeout: 30 * time.Second,
 			service:  serviceTimes{kind: "exponential", median: time.Millisecond},

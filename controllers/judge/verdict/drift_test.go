@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -29,11 +29,11 @@ func backlog(o *outcome) {
 
 func TestDrift(t *testing.T) {
 	long := &metav1.Duration{Duration: 200 * time.Second}
-	rate := v1alpha1.StepLoad{Rate: ptr(v1alpha1.NewDecimal("5")), Duration: long}
+	rate := v1beta1.StepLoad{Rate: ptr(v1beta1.NewDecimal("5")), Duration: long}
 	for name, tc := range map[string]struct {
-		load     v1alpha1.StepLoad
+		load     v1beta1.StepLoad
 		measured outcome
-		state    v1alpha1.ThresholdState
+		state    v1beta1.ThresholdState
 		observed string
 		message  string
 	}{
@@ -44,18 +44,18 @@ func TestDrift(t *testing.T) {
 		"sent late":                         {rate, sent(1000, 0, growingBy(1), backlog), inconclusive, "1", "drift is between 0 and 1 in step soak; at most 0.5 is allowed. Without the generator's own delay it is 0."},
 		"sent late, and growing without it": {rate, sent(1000, 0, growingBy(2), backlog), broken, "2", "drift is 2 in step soak (1 without the generator's own delay); at most 0.5 is allowed."},
 		"users without a rate": {
-			v1alpha1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
+			v1beta1.StepLoad{Users: 5, Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
 			"drift of step soak cannot be judged. Users without a rate wait for each response before they send again, so nothing can pile up.",
 		},
 		"a ramp": {
-			v1alpha1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1alpha1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
+			v1beta1.StepLoad{Rate: rate.Rate, RampTo: ptr(v1beta1.NewDecimal("9")), Duration: long}, sent(1000, 0, growingBy(2)), inconclusive, "",
 			"drift of step soak cannot be judged. The load of a ramp changes, and so does the number of outstanding requests.",
 		},
 		"not reported": {rate, sent(1000, 0, withoutCourse), inconclusive, "", "drift of step soak cannot be judged. A worker did not report the timeline of the step."},
 		"too few":      {rate, sent(19, 0, growingBy(2)), inconclusive, "", "drift of step soak cannot be judged. There were too few requests to tell."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			step := v1alpha1.StepStatus{Name: "soak", State: v1alpha1.StepComplete, Load: tc.load}
+			step := v1beta1.StepStatus{Name: "soak", State: v1beta1.StepComplete, Load: tc.load}
 			got := judge(spec(atMost("drift", "0.5")), nil, step, tc.measured).Thresholds[0]
 			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
 				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
@@ -66,8 +66,8 @@ func TestDrift(t *testing.T) {
 
 // In 6 h, one more after each of 200 slots is less than one in 100 s, and two are more.
 func TestDriftOfASoak(t *testing.T) {
-	soak := v1alpha1.StepStatus{Name: "soak", State: v1alpha1.StepComplete, Load: v1alpha1.StepLoad{
-		Rate: ptr(v1alpha1.NewDecimal("5")), Duration: &metav1.Duration{Duration: 6 * time.Hour},
+	soak := v1beta1.StepStatus{Name: "soak", State: v1beta1.StepComplete, Load: v1beta1.StepLoad{
+		Rate: ptr(v1beta1.NewDecimal("5")), Duration: &metav1.Duration{Duration: 6 * time.Hour},
 	}}
 	for n, want := range map[int64]string{
 		1: "Passed: Outstanding requests grew by 0.01/s in step soak (drift; at most 0.01 is allowed).",

@@ -7,14 +7,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 )
 
 // Judgement is the judgement of a run that went to its end.
 type Judgement struct {
 	// Verdict is Passed, Failed or Inconclusive.
-	Verdict v1alpha1.Verdict
+	Verdict v1beta1.Verdict
 	// ThresholdsMet, Reason and Message are the condition ThresholdsMet.
 	ThresholdsMet metav1.ConditionStatus
 	// Reason is a reason of that condition.
@@ -38,7 +38,7 @@ type Generator struct {
 }
 
 // Final is the judgement of a whole run, from its status alone.
-func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgement {
+func Final(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) Judgement {
 	run := run{
 		spec: spec, status: status,
 		whole: results.CompleteSteps(status), thresholds: status.Thresholds,
@@ -50,18 +50,18 @@ func Final(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) Judgeme
 }
 
 type run struct {
-	spec   *v1alpha1.LoadTestSpec
-	status *v1alpha1.LoadTestStatus
+	spec   *v1beta1.LoadTestSpec
+	status *v1beta1.LoadTestStatus
 	// whole are the steps of the status, without the results that are in doubt.
-	whole      []v1alpha1.StepStatus
-	thresholds []v1alpha1.ThresholdStatus
+	whole      []v1beta1.StepStatus
+	thresholds []v1beta1.ThresholdStatus
 }
 
 func (r run) judgement() Judgement {
 	if message := r.failedAudits(); message != "" {
 		return Judgement{
-			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
-			Reason: v1alpha1.ReasonAuditFailed, Message: message,
+			Verdict: v1beta1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
+			Reason: v1beta1.ReasonAuditFailed, Message: message,
 		}
 	}
 	if message := r.breach(); message != "" {
@@ -69,28 +69,28 @@ func (r run) judgement() Judgement {
 			message += " " + r.lostWorkers()
 		}
 		return Judgement{
-			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
+			Verdict: v1beta1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse,
 			Reason: r.breachReason(), Message: message,
 		}
 	}
 	// From what explains most to what is explained by it.
 	for _, doubt := range []func() (reason, message string){
-		func() (string, string) { return v1alpha1.ReasonWorkerLost, r.lostWorkers() },
-		func() (string, string) { return v1alpha1.ReasonStepCut, r.cutSteps() },
-		func() (string, string) { return v1alpha1.ReasonTargetChanged, r.targetChanged() },
+		func() (string, string) { return v1beta1.ReasonWorkerLost, r.lostWorkers() },
+		func() (string, string) { return v1beta1.ReasonStepCut, r.cutSteps() },
+		func() (string, string) { return v1beta1.ReasonTargetChanged, r.targetChanged() },
 		r.undecided,
-		func() (string, string) { return v1alpha1.ReasonInconclusive, r.undecidedAudits() },
+		func() (string, string) { return v1beta1.ReasonInconclusive, r.undecidedAudits() },
 	} {
 		if reason, message := doubt(); message != "" {
 			return Judgement{
-				Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
+				Verdict: v1beta1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown,
 				Reason: reason, Message: message,
 			}
 		}
 	}
 	return Judgement{
-		Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue,
-		Reason: v1alpha1.ReasonThresholdsKept, Message: r.kept(),
+		Verdict: v1beta1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue,
+		Reason: v1beta1.ReasonThresholdsKept, Message: r.kept(),
 	}
 }
 
@@ -99,7 +99,7 @@ func (r run) kept() string {
 	if s := r.status.Search; s != nil {
 		return s.Message
 	}
-	byDefault := slices.ContainsFunc(r.thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.Default })
+	byDefault := slices.ContainsFunc(r.thresholds, func(t v1beta1.ThresholdStatus) bool { return t.Default })
 	kept := fmt.Sprintf("All %d thresholds were kept", len(r.thresholds))
 	switch len(r.thresholds) {
 	case 1:
@@ -126,7 +126,7 @@ func (r run) firstBreach() string {
 	message, more := "", 0
 	for _, t := range r.thresholds {
 		switch {
-		case t.State != v1alpha1.ThresholdFailed:
+		case t.State != v1beta1.ThresholdFailed:
 		case message == "":
 			message = t.Message
 		default:
@@ -165,7 +165,7 @@ func (r run) missing() string {
 	most := new(int64)
 	for _, step := range r.ran() {
 		switch {
-		case step.Load.IsPause(), step.State == v1alpha1.StepComplete, most == nil:
+		case step.Load.IsPause(), step.State == v1beta1.StepComplete, most == nil:
 		case step.MissingAtMost == nil:
 			most = nil
 		default:
@@ -189,9 +189,9 @@ func (r run) cutSteps() string {
 	for _, s := range r.ran() {
 		switch {
 		case s.Load.IsPause():
-		case s.State == v1alpha1.StepCut && s.Message != "":
+		case s.State == v1beta1.StepCut && s.Message != "":
 			return fmt.Sprintf("Step %s did not run as planned: %s", s.Name, s.Message)
-		case s.State == v1alpha1.StepCut:
+		case s.State == v1beta1.StepCut:
 			return fmt.Sprintf("Step %s was cut before its end.", s.Name)
 		case s.WorkersReporting < r.status.Workers.Desired:
 			return fmt.Sprintf("Step %s has the measurements of %d of %d workers.", s.Name, s.WorkersReporting, r.status.Workers.Desired)
@@ -204,28 +204,28 @@ func (r run) cutSteps() string {
 // decides it.
 func (r run) breachReason() string {
 	for _, t := range r.thresholds {
-		if t.State == v1alpha1.ThresholdFailed && r.status.Search == nil {
-			return cmp.Or(t.Reason, v1alpha1.ReasonThresholdBreached)
+		if t.State == v1beta1.ThresholdFailed && r.status.Search == nil {
+			return cmp.Or(t.Reason, v1beta1.ReasonThresholdBreached)
 		}
 	}
-	return v1alpha1.ReasonThresholdBreached
+	return v1beta1.ReasonThresholdBreached
 }
 
 // undecided is why a threshold could not be judged.
 func (r run) undecided() (reason, message string) {
-	reason = v1alpha1.ReasonInconclusive
+	reason = v1beta1.ReasonInconclusive
 	if s := r.status.Search; s != nil {
-		if s.State == v1alpha1.SearchBelowMin {
-			reason = v1alpha1.ReasonLoadNotKept
+		if s.State == v1beta1.SearchBelowMin {
+			reason = v1beta1.ReasonLoadNotKept
 		}
 		return reason, r.undecidedSearch()
 	}
 	judged := false
 	for i, t := range r.thresholds {
 		switch t.State {
-		case v1alpha1.ThresholdInconclusive:
+		case v1beta1.ThresholdInconclusive:
 			return cmp.Or(t.Reason, reason), t.Message
-		case v1alpha1.ThresholdPending:
+		case v1beta1.ThresholdPending:
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
 			}
@@ -240,7 +240,7 @@ func (r run) undecided() (reason, message string) {
 }
 
 // notJudged is why a threshold of the spec has no result.
-func notJudged(t *v1alpha1.ThresholdStatus, threshold *v1alpha1.Threshold) string {
+func notJudged(t *v1beta1.ThresholdStatus, threshold *v1beta1.Threshold) string {
 	switch {
 	case t.Message != "":
 		return t.Message + " The other repetitions did not run to their end."
@@ -256,9 +256,9 @@ func notJudged(t *v1alpha1.ThresholdStatus, threshold *v1alpha1.Threshold) strin
 
 // ran are the steps that were not skipped, pauses included, by their index:
 // skipped steps are at the end.
-func (r run) ran() []v1alpha1.StepStatus {
+func (r run) ran() []v1beta1.StepStatus {
 	for i, s := range r.status.Steps {
-		if s.State != v1alpha1.StepComplete && s.State != v1alpha1.StepCut {
+		if s.State != v1beta1.StepComplete && s.State != v1beta1.StepCut {
 			return r.status.Steps[:i]
 		}
 	}
@@ -278,11 +278,11 @@ func (r run) generator() *Generator {
 		if !s.Result.Generator.Healthy {
 			return &Generator{Reason: s.Result.Generator.Reason, Message: s.Result.Generator.Message}
 		}
-		g = &Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
+		g = &Generator{Healthy: true, Reason: v1beta1.ReasonHealthy, Message: "The generator was not the limit in any step."}
 	}
 	for _, t := range r.thresholds {
-		if g != nil && t.Reason == v1alpha1.ReasonGeneratorUncertain { // of a delay whose cause is not known
-			return &Generator{Reason: v1alpha1.ReasonScheduleLag, Message: t.Message}
+		if g != nil && t.Reason == v1beta1.ReasonGeneratorUncertain { // of a delay whose cause is not known
+			return &Generator{Reason: v1beta1.ReasonScheduleLag, Message: t.Message}
 		}
 	}
 	return g

@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // ladder is a ladder with rests and two thresholds, the second up to 100 users.
-func ladder(users ...int32) *v1alpha1.LoadTestSpec {
+func ladder(users ...int32) *v1beta1.LoadTestSpec {
 	small := atMost("p95", "500ms")
 	small.Name, small.UpToUsers = "fast", ptr(int32(100))
 	s := spec(atMost("failureRate", "1%"), small)
-	s.Ladder = &v1alpha1.Ladder{
+	s.Ladder = &v1beta1.Ladder{
 		Users:    users,
 		Duration: metav1.Duration{Duration: time.Second},
 		Rest:     &metav1.Duration{Duration: time.Second},
@@ -29,20 +29,20 @@ func ladder(users ...int32) *v1alpha1.LoadTestSpec {
 
 // done is a status in which all steps of ladder(10, 100, 1000) ran, and all
 // thresholds were kept.
-func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
-	s := &v1alpha1.LoadTestStatus{
-		Workers: v1alpha1.WorkerCounts{Desired: 4, Ready: 4},
-		Thresholds: []v1alpha1.ThresholdStatus{
-			{Name: "failureRate", State: v1alpha1.ThresholdPassed, Step: "1000"},
-			{Name: "fast", State: v1alpha1.ThresholdPassed, Step: "100"},
+func done(edits ...func(*v1beta1.LoadTestStatus)) *v1beta1.LoadTestStatus {
+	s := &v1beta1.LoadTestStatus{
+		Workers: v1beta1.WorkerCounts{Desired: 4, Ready: 4},
+		Thresholds: []v1beta1.ThresholdStatus{
+			{Name: "failureRate", State: v1beta1.ThresholdPassed, Step: "1000"},
+			{Name: "fast", State: v1beta1.ThresholdPassed, Step: "100"},
 		},
 	}
 	for _, step := range plan.Steps(ladder(10, 100, 1000)) {
-		step.State = v1alpha1.StepComplete
+		step.State = v1beta1.StepComplete
 		if !step.Load.IsPause() {
 			step.WorkersReporting = 4
-			step.ThresholdState = v1alpha1.ThresholdPassed
-			step.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
+			step.ThresholdState = v1beta1.ThresholdPassed
+			step.Result = &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}}
 		}
 		s.Steps = append(s.Steps, step)
 	}
@@ -53,7 +53,7 @@ func done(edits ...func(*v1alpha1.LoadTestStatus)) *v1alpha1.LoadTestStatus {
 }
 
 // setState sets the state of the thresholds in a step.
-func setState(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdState) {
+func setState(s *v1beta1.LoadTestStatus, step string, state v1beta1.ThresholdState) {
 	for i := range s.Steps {
 		if s.Steps[i].Name == step {
 			s.Steps[i].ThresholdState = state
@@ -61,90 +61,90 @@ func setState(s *v1alpha1.LoadTestStatus, step string, state v1alpha1.ThresholdS
 	}
 }
 
-func breached(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
-		setState(s, step, v1alpha1.ThresholdFailed)
-		s.Thresholds[threshold].State = v1alpha1.ThresholdFailed
+func breached(threshold int, step string) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
+		setState(s, step, v1beta1.ThresholdFailed)
+		s.Thresholds[threshold].State = v1beta1.ThresholdFailed
 		s.Thresholds[threshold].Step = step
 		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " is too much in step " + step + "."
 	}
 }
 
-func doubted(threshold int, step string) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
-		setState(s, step, v1alpha1.ThresholdInconclusive)
-		s.Thresholds[threshold].State = v1alpha1.ThresholdInconclusive
+func doubted(threshold int, step string) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
+		setState(s, step, v1beta1.ThresholdInconclusive)
+		s.Thresholds[threshold].State = v1beta1.ThresholdInconclusive
 		s.Thresholds[threshold].Step = step
 		s.Thresholds[threshold].Message = s.Thresholds[threshold].Name + " has too few samples in step " + step + "."
 	}
 }
 
-func skipFrom(i int) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
+func skipFrom(i int) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
 		for ; i < len(s.Steps); i++ {
-			s.Steps[i].State, s.Steps[i].Result = v1alpha1.StepSkipped, nil
+			s.Steps[i].State, s.Steps[i].Result = v1beta1.StepSkipped, nil
 		}
 	}
 }
 
-func limited(step int) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
-		s.Steps[step].Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonCPUThrottled, Message: "Step " + s.Steps[step].Name + " was sent late."}
+func limited(step int) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
+		s.Steps[step].Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonCPUThrottled, Message: "Step " + s.Steps[step].Name + " was sent late."}
 	}
 }
 
 // byDefault is a status that tells of the default thresholds alone.
-func byDefault(s *v1alpha1.LoadTestStatus) {
-	s.Thresholds = []v1alpha1.ThresholdStatus{
-		{Name: "failureRate", Metric: "failureRate", Limit: "1%", Default: true, State: v1alpha1.ThresholdPassed, Step: "1000"},
+func byDefault(s *v1beta1.LoadTestStatus) {
+	s.Thresholds = []v1beta1.ThresholdStatus{
+		{Name: "failureRate", Metric: "failureRate", Limit: "1%", Default: true, State: v1beta1.ThresholdPassed, Step: "1000"},
 	}
 }
 
 // cut is a status whose step was cut, for what message says of the plan.
-func cut(step int, message string, missing *int64) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
-		s.Steps[step].State, s.Steps[step].Message, s.Steps[step].MissingAtMost = v1alpha1.StepCut, message, missing
+func cut(step int, message string, missing *int64) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
+		s.Steps[step].State, s.Steps[step].Message, s.Steps[step].MissingAtMost = v1beta1.StepCut, message, missing
 	}
 }
 
 // growing is a status with a step whose outstanding requests grew.
-func growing(step int) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
+func growing(step int) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
 		s.Steps[step].Load.Duration = &metav1.Duration{Duration: 10 * time.Second}
 		s.Steps[step].Result.Throughput = "380.0"
-		s.Steps[step].Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingGrowing, Growth: "4.0"}
+		s.Steps[step].Result.Outstanding = &v1beta1.OutstandingResult{Mean: "45.0", Trend: v1beta1.OutstandingGrowing, Growth: "4.0"}
 	}
 }
 
 // uncertain is a status with a step whose outstanding requests may have grown by the generator's
 // fault alone.
-func uncertain(step int) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) {
-		s.Steps[step].Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+func uncertain(step int) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) {
+		s.Steps[step].Result.Outstanding = &v1beta1.OutstandingResult{Mean: "45.0", Trend: v1beta1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
 	}
 }
 
-func lost(n int32) func(*v1alpha1.LoadTestStatus) {
-	return func(s *v1alpha1.LoadTestStatus) { s.Workers.Lost = n }
+func lost(n int32) func(*v1beta1.LoadTestStatus) {
+	return func(s *v1beta1.LoadTestStatus) { s.Workers.Lost = n }
 }
 
 func TestFinal(t *testing.T) {
-	healthy := &verdict.Generator{Healthy: true, Reason: v1alpha1.ReasonHealthy, Message: "The generator was not the limit in any step."}
+	healthy := &verdict.Generator{Healthy: true, Reason: v1beta1.ReasonHealthy, Message: "The generator was not the limit in any step."}
 	failed := func(message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
-			Verdict: v1alpha1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1alpha1.ReasonThresholdBreached,
+			Verdict: v1beta1.VerdictFailed, ThresholdsMet: metav1.ConditionFalse, Reason: v1beta1.ReasonThresholdBreached,
 			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
 		}
 	}
 	inconclusive := func(message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
-			Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
+			Verdict: v1beta1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1beta1.ReasonInconclusive,
 			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
 		}
 	}
 	passed := func(reason, message string, users *int32) verdict.Judgement {
 		return verdict.Judgement{
-			Verdict: v1alpha1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue, Reason: reason,
+			Verdict: v1beta1.VerdictPassed, ThresholdsMet: metav1.ConditionTrue, Reason: reason,
 			Message: message, Generator: healthy, Sustained: verdict.Sustained{Users: users},
 		}
 	}
@@ -153,40 +153,40 @@ func TestFinal(t *testing.T) {
 		return j
 	}
 	sick := func(j verdict.Judgement, message string) verdict.Judgement {
-		j.Generator = &verdict.Generator{Reason: v1alpha1.ReasonCPUThrottled, Message: message}
+		j.Generator = &verdict.Generator{Reason: v1beta1.ReasonCPUThrottled, Message: message}
 		return j
 	}
-	one := func(s *v1alpha1.LoadTestSpec) { s.Thresholds = s.Thresholds[:1] }
-	none := func(s *v1alpha1.LoadTestSpec) { s.Thresholds = nil }
+	one := func(s *v1beta1.LoadTestSpec) { s.Thresholds = s.Thresholds[:1] }
+	none := func(s *v1beta1.LoadTestSpec) { s.Thresholds = nil }
 
 	tests := map[string]struct {
-		edit   func(*v1alpha1.LoadTestSpec)
-		status *v1alpha1.LoadTestStatus
+		edit   func(*v1beta1.LoadTestSpec)
+		status *v1beta1.LoadTestStatus
 		want   verdict.Judgement
 	}{
 		"all kept": {
 			status: done(),
-			want:   passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))),
+			want:   passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))),
 		},
 		"the only one kept": {
-			edit: one, status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }),
-			want: passed(v1alpha1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
+			edit: one, status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }),
+			want: passed(v1beta1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
 		},
 		"only the default kept": {
 			edit: none, status: done(byDefault),
-			want: passed(v1alpha1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
+			want: passed(v1beta1.ReasonThresholdsKept, "The threshold was kept.", ptr(int32(1000))),
 		},
 		"a default kept, too": {
-			status: done(func(s *v1alpha1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1alpha1.ThresholdPassed})
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "unsentRate", Default: true, State: v1beta1.ThresholdPassed})
 			}),
-			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
+			want: passed(v1beta1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
 		},
 		"a default that is about nothing that was sent": {
-			status: done(func(s *v1alpha1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "failureRate", Default: true, State: v1alpha1.ThresholdPending})
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "failureRate", Default: true, State: v1beta1.ThresholdPending})
 			}),
-			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
+			want: passed(v1beta1.ReasonThresholdsKept, "All 3 thresholds were kept, defaults included.", ptr(int32(1000))),
 		},
 		"breached": {
 			status: done(breached(0, "1000")),
@@ -201,9 +201,9 @@ func TestFinal(t *testing.T) {
 			want:   failed("failureRate is too much in step 1000. One more threshold was breached.", ptr(int32(10))),
 		},
 		"three breached": {
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) },
-			status: done(breached(0, "1000"), breached(1, "1000"), func(s *v1alpha1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{State: v1alpha1.ThresholdFailed, Step: "1000"})
+			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) },
+			status: done(breached(0, "1000"), breached(1, "1000"), func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{State: v1beta1.ThresholdFailed, Step: "1000"})
 			}),
 			want: failed("failureRate is too much in step 1000. 2 more thresholds were breached.", ptr(int32(100))),
 		},
@@ -225,11 +225,11 @@ func TestFinal(t *testing.T) {
 		},
 		"the generator was late, and it does not matter": {
 			status: done(limited(4)),
-			want:   sick(passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))), "Step 1000 was sent late."),
+			want:   sick(passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(1000))), "Step 1000 was sent late."),
 		},
 		"the load was displaced": {
-			status: done(limited(4), doubted(0, "1000"), func(s *v1alpha1.LoadTestStatus) { s.Thresholds[0].Reason = v1alpha1.ReasonLoadDisplaced }),
-			want:   sick(because(v1alpha1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100)))), "Step 1000 was sent late."),
+			status: done(limited(4), doubted(0, "1000"), func(s *v1beta1.LoadTestStatus) { s.Thresholds[0].Reason = v1beta1.ReasonLoadDisplaced }),
+			want:   sick(because(v1beta1.ReasonLoadDisplaced, inconclusive("failureRate has too few samples in step 1000.", ptr(int32(100)))), "Step 1000 was sent late."),
 		},
 		"the generator was the limit before the breach": {
 			status: done(limited(2), breached(0, "1000")),
@@ -237,75 +237,75 @@ func TestFinal(t *testing.T) {
 		},
 		"a worker lost": {
 			status: done(lost(1), cut(4, "only 2608 of the 8000 planned requests came due.", ptr(int64(1234))), limited(4)),
-			want: sick(because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1234 requests are missing from the result. "+
+			want: sick(because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1234 requests are missing from the result. "+
 				"Step 1000 did not run as planned: only 2608 of the 8000 planned requests came due.", ptr(int32(100)))), "Step 1000 was sent late."),
 		},
 		"a worker lost, one request missing": {
 			status: done(lost(1), cut(4, "only 7 of the 8 planned requests came due.", ptr(int64(1)))),
-			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1 request is missing from the result. "+
+			want: because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; at most 1 request is missing from the result. "+
 				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
 		},
 		"a worker lost that had reported all it sent": {
 			status: done(lost(1), cut(4, "only 7 of the 8 planned requests came due.", ptr(int64(0)))),
-			want: because(v1alpha1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; no sent request is missing from the result. "+
+			want: because(v1beta1.ReasonWorkerLost, inconclusive("1 of 4 workers was lost; no sent request is missing from the result. "+
 				"Step 1000 did not run as planned: only 7 of the 8 planned requests came due.", ptr(int32(100)))),
 		},
 		"workers lost where no bound is known": {
 			status: done(lost(3), cut(2, "only 1 of 4 workers completed it.", nil), skipFrom(3)),
-			want: because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may lack requests that were sent, and it is not known how many. "+
+			want: because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; the result may lack requests that were sent, and it is not known how many. "+
 				"Step 100 did not run as planned: only 1 of 4 workers completed it.", ptr(int32(10)))),
 		},
 		"workers lost in a rest": {
 			status: done(lost(3), skipFrom(4)),
-			want:   because(v1alpha1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", ptr(int32(100)))),
+			want:   because(v1beta1.ReasonWorkerLost, inconclusive("3 of 4 workers were lost; no sent request is missing from the result.", ptr(int32(100)))),
 		},
 		"a step whose plan was not carried out": {
 			status: done(cut(2, "9000 requests came due, but only 8000 were planned.", nil)),
-			want: because(v1alpha1.ReasonStepCut, inconclusive("Step 100 did not run as planned: 9000 requests came due, but only 8000 were planned.",
+			want: because(v1beta1.ReasonStepCut, inconclusive("Step 100 did not run as planned: 9000 requests came due, but only 8000 were planned.",
 				ptr(int32(10)))),
 		},
 		"a report missing": {
-			status: done(func(s *v1alpha1.LoadTestStatus) { s.Steps[2].WorkersReporting = 3 }),
-			want:   because(v1alpha1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10)))),
+			status: done(func(s *v1beta1.LoadTestStatus) { s.Steps[2].WorkersReporting = 3 }),
+			want:   because(v1beta1.ReasonStepCut, inconclusive("Step 100 has the measurements of 3 of 4 workers.", ptr(int32(10)))),
 		},
 		"a threshold that no step is small enough for": {
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
-			status: done(func(s *v1alpha1.LoadTestStatus) {
-				s.Thresholds[1] = v1alpha1.ThresholdStatus{Name: "fast", State: v1alpha1.ThresholdPending}
+			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[1].UpToUsers = ptr(int32(5)) },
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "fast", State: v1beta1.ThresholdPending}
 			}),
 			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(1000))),
 		},
 		"such a threshold before one that the generator decides": {
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(5)) },
-			status: done(func(s *v1alpha1.LoadTestStatus) {
-				s.Thresholds[0] = v1alpha1.ThresholdStatus{Name: "fast", State: v1alpha1.ThresholdPending}
-				s.Thresholds[1] = v1alpha1.ThresholdStatus{Name: "slow", State: v1alpha1.ThresholdInconclusive, Reason: v1alpha1.ReasonLoadDisplaced}
+			edit: func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(5)) },
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds[0] = v1beta1.ThresholdStatus{Name: "fast", State: v1beta1.ThresholdPending}
+				s.Thresholds[1] = v1beta1.ThresholdStatus{Name: "slow", State: v1beta1.ThresholdInconclusive, Reason: v1beta1.ReasonLoadDisplaced}
 			}),
 			want: inconclusive("Threshold fast was not judged: no step that ran has at most 5 users (upToUsers).", ptr(int32(100))),
 		},
 		"a status without thresholds": {
-			status: done(func(s *v1alpha1.LoadTestStatus) { s.Thresholds = nil }),
+			status: done(func(s *v1beta1.LoadTestStatus) { s.Thresholds = nil }),
 			want:   inconclusive("No threshold was judged: no step ran.", ptr(int32(1000))),
 		},
 		"a threshold that the spec does not have": {
-			status: done(func(s *v1alpha1.LoadTestStatus) {
-				s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "other", State: v1alpha1.ThresholdPending})
+			status: done(func(s *v1beta1.LoadTestStatus) {
+				s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "other", State: v1beta1.ThresholdPending})
 			}),
-			want: passed(v1alpha1.ReasonThresholdsKept, "All 3 thresholds were kept.", ptr(int32(1000))),
+			want: passed(v1beta1.ReasonThresholdsKept, "All 3 thresholds were kept.", ptr(int32(1000))),
 		},
 		"users that no threshold is about are not sustained": {
-			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
-			status: done(func(s *v1alpha1.LoadTestStatus) { setState(s, "1000", "") }),
-			want:   passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
+			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
+			status: done(func(s *v1beta1.LoadTestStatus) { setState(s, "1000", "") }),
+			want:   passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
 		},
 		"users that only a default is about are not sustained": {
-			edit:   func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
+			edit:   func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].UpToUsers = ptr(int32(100)) },
 			status: done(),
-			want:   passed(v1alpha1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
+			want:   passed(v1beta1.ReasonThresholdsKept, "Both thresholds were kept.", ptr(int32(100))),
 		},
 		"a step that was cut": {
 			status: done(cut(4, "", nil)),
-			want:   because(v1alpha1.ReasonStepCut, inconclusive("Step 1000 was cut before its end.", ptr(int32(100)))),
+			want:   because(v1beta1.ReasonStepCut, inconclusive("Step 1000 was cut before its end.", ptr(int32(100)))),
 		},
 	}
 	for name, tc := range tests {
@@ -322,9 +322,9 @@ func TestFinal(t *testing.T) {
 }
 
 func TestFinalOfARunWithoutResults(t *testing.T) {
-	got := verdict.Final(ladder(10), &v1alpha1.LoadTestStatus{})
+	got := verdict.Final(ladder(10), &v1beta1.LoadTestStatus{})
 	want := verdict.Judgement{
-		Verdict: v1alpha1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1alpha1.ReasonInconclusive,
+		Verdict: v1beta1.VerdictInconclusive, ThresholdsMet: metav1.ConditionUnknown, Reason: v1beta1.ReasonInconclusive,
 		Message: "No threshold was judged: no step ran.",
 	}
 	same.As(t, "judgement", want, got)
@@ -342,7 +342,7 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 	ofOne := atMost("p99", "1s")
 	ofOne.Requests = []string{"a"}
 	for name, tc := range map[string]struct {
-		spec *v1alpha1.LoadTestSpec
+		spec *v1beta1.LoadTestSpec
 		want string
 	}{
 		"no limit on times":        {spec(atMost("failureRate", "1%")), first + ". Step 1000 does not count as kept."},
@@ -353,8 +353,8 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 		"a limit of one request":   {spec(ofOne), first + ". Step 1000 does not count as kept."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := verdict.Final(tc.spec, done(growing(4), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
-			if got.Verdict != v1alpha1.VerdictPassed || got.Message != tc.want {
+			got := verdict.Final(tc.spec, done(growing(4), func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
+			if got.Verdict != v1beta1.VerdictPassed || got.Message != tc.want {
 				t.Errorf("%s (-want +got):\n%s", got.Verdict, cmp.Diff(tc.want, got.Message))
 			}
 		})
@@ -364,15 +364,15 @@ func TestAGrowingStepSaysWhatComes(t *testing.T) {
 // What may be the generator's growth is said at both ends.
 func TestAStepThatMayGrowSaysSo(t *testing.T) {
 	const want = "The threshold was kept. Outstanding requests grew by 5/s in step 1000, and by 0/s without the generator's own delay. Step 1000 does not count as kept."
-	got := verdict.Final(spec(atMost("p99", "1s")), done(uncertain(4), func(s *v1alpha1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
-	if got.Verdict != v1alpha1.VerdictPassed || got.Message != want {
+	got := verdict.Final(spec(atMost("p99", "1s")), done(uncertain(4), func(s *v1beta1.LoadTestStatus) { s.Thresholds = s.Thresholds[:1] }))
+	if got.Verdict != v1beta1.VerdictPassed || got.Message != want {
 		t.Errorf("%s (-want +got):\n%s", got.Verdict, cmp.Diff(want, got.Message))
 	}
 }
 
 // A smaller step after a larger one does not lower what was sustained.
 func TestTheLargestSustainedStepCounts(t *testing.T) {
-	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1alpha1.LoadTestStatus) {
+	got := verdict.Final(ladder(1000, 10, 100), done(func(s *v1beta1.LoadTestStatus) {
 		s.Steps[0].Load, s.Steps[2].Load, s.Steps[4].Load = s.Steps[4].Load, s.Steps[0].Load, s.Steps[2].Load
 	}))
 	if got.Sustained.Users == nil || *got.Sustained.Users != 1000 {
@@ -382,11 +382,11 @@ func TestTheLargestSustainedStepCounts(t *testing.T) {
 
 func TestArrivalsSustainARate(t *testing.T) {
 	s := spec(atMost("failureRate", "1%"))
-	got := verdict.Final(s, done(func(status *v1alpha1.LoadTestStatus) {
+	got := verdict.Final(s, done(func(status *v1beta1.LoadTestStatus) {
 		status.Steps, status.Thresholds = status.Steps[:1], status.Thresholds[:1]
 		status.Steps[0].Load = arrivals.Load
 	}))
-	if want := (verdict.Sustained{Rate: "5"}); got.Sustained != want || got.Verdict != v1alpha1.VerdictPassed {
+	if want := (verdict.Sustained{Rate: "5"}); got.Sustained != want || got.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("verdict %s with %v, want Passed with %v", got.Verdict, got.Sustained, want)
 	}
 }
@@ -394,31 +394,31 @@ func TestArrivalsSustainARate(t *testing.T) {
 // The rates of a ladder are sustained by the same rule as its users.
 func TestMaxSustainedRate(t *testing.T) {
 	tests := map[string]struct {
-		edit func(*v1alpha1.LoadTestStatus)
+		edit func(*v1beta1.LoadTestStatus)
 		want string
 	}{
-		"all kept":                       {func(*v1alpha1.LoadTestStatus) {}, "1000"},
-		"compared as numbers":            {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("99.5") }, "1000"},
-		"the lowest first is not needed": {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.5") }, "1000.5"},
-		"the first of equal ones":        {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.0") }, "1000.0"},
+		"all kept":                       {func(*v1beta1.LoadTestStatus) {}, "1000"},
+		"compared as numbers":            {func(s *v1beta1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("99.5") }, "1000"},
+		"the lowest first is not needed": {func(s *v1beta1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.5") }, "1000.5"},
+		"the first of equal ones":        {func(s *v1beta1.LoadTestStatus) { s.Steps[0].Load.Rate = rateOf("1000.0") }, "1000.0"},
 		"breached at the last":           {breached(0, "1000"), "100"},
 		"doubted at the last":            {doubted(0, "1000"), "100"},
 		"the generator was late":         {limited(4), "1000"},
-		"the load was displaced": {func(s *v1alpha1.LoadTestStatus) {
-			s.Steps[4].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true}
+		"the load was displaced": {func(s *v1beta1.LoadTestStatus) {
+			s.Steps[4].Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true}
 		}, "100"},
 		"cut":                             {cut(4, "a worker was late.", nil), "100"},
 		"outstanding requests grew":       {growing(4), "100"},
 		"they may have grown":             {uncertain(4), "100"},
 		"breached at the first":           {breached(0, "10"), ""},
-		"a ramp has no one rate":          {func(s *v1alpha1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf("2000") }, "100"},
-		"users and rates, of a mixed run": {func(s *v1alpha1.LoadTestStatus) { s.Steps[0].Load = v1alpha1.StepLoad{Users: 7} }, "1000"},
+		"a ramp has no one rate":          {func(s *v1beta1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf("2000") }, "100"},
+		"users and rates, of a mixed run": {func(s *v1beta1.LoadTestStatus) { s.Steps[0].Load = v1beta1.StepLoad{Users: 7} }, "1000"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			status := done(func(s *v1alpha1.LoadTestStatus) {
+			status := done(func(s *v1beta1.LoadTestStatus) {
 				for i, rate := range map[int]string{0: "10", 2: "100", 4: "1000"} {
-					s.Steps[i].Load = v1alpha1.StepLoad{Rate: rateOf(rate)}
+					s.Steps[i].Load = v1beta1.StepLoad{Rate: rateOf(rate)}
 				}
 			}, tc.edit)
 			if got := verdict.Final(spec(atMost("failureRate", "1%")), status).Sustained.Rate; got != tc.want {
@@ -432,24 +432,24 @@ func TestMaxSustainedRate(t *testing.T) {
 // begins.
 func TestARampOfUsersSustainsNone(t *testing.T) {
 	for name, last := range map[string]string{"up": "5000", "down": "1"} {
-		got := verdict.Final(ladder(10, 100, 1000), done(func(s *v1alpha1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf(last) }))
+		got := verdict.Final(ladder(10, 100, 1000), done(func(s *v1beta1.LoadTestStatus) { s.Steps[4].Load.RampTo = rateOf(last) }))
 		if got.Sustained.Users == nil || *got.Sustained.Users != 100 {
 			t.Errorf("%s: max sustained users is %v, want 100", name, got.Sustained.Users)
 		}
 	}
 }
 
-func rateOf(text string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(text)) }
+func rateOf(text string) *v1beta1.Decimal { return ptr(v1beta1.NewDecimal(text)) }
 
 // A run in which the target was changed is of no one target. A restart alone is: what
 // failed then counts.
 func TestChangedTargetIsInconclusive(t *testing.T) {
-	for spoils, want := range map[v1alpha1.Spoiled]v1alpha1.Verdict{
-		v1alpha1.SpoiledRun: v1alpha1.VerdictInconclusive,
-		"":                  v1alpha1.VerdictPassed,
+	for spoils, want := range map[v1beta1.Spoiled]v1beta1.Verdict{
+		v1beta1.SpoiledRun: v1beta1.VerdictInconclusive,
+		"":                 v1beta1.VerdictPassed,
 	} {
-		s := done(func(s *v1alpha1.LoadTestStatus) {
-			s.Steps[0].Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: spoils, Message: "The image changed."}}}
+		s := done(func(s *v1beta1.LoadTestStatus) {
+			s.Steps[0].Environment = &v1beta1.StepEnvironment{Changes: []v1beta1.EnvironmentChange{{Spoils: spoils, Message: "The image changed."}}}
 		})
 		j := verdict.Final(ladder(10, 100, 1000), s)
 		if j.Verdict != want || (spoils != "") != strings.Contains(j.Message, "The image changed.") {

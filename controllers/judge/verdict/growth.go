@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -13,13 +13,13 @@ import (
 
 // grows says that the outstanding requests of a step became more and more: it kept its
 // thresholds for its own time, if it did, and does not for longer.
-func grows(step *v1alpha1.StepStatus) bool {
+func grows(step *v1beta1.StepStatus) bool {
 	return step.Result != nil && step.Result.Outstanding.Grows()
 }
 
 // isUncertain says that the outstanding requests of a step may have become more and more by
 // the generator's fault alone: the load is neither kept nor breached.
-func isUncertain(step *v1alpha1.StepStatus) bool {
+func isUncertain(step *v1beta1.StepStatus) bool {
 	return step.Result != nil && step.Result.Outstanding.IsUncertain()
 }
 
@@ -33,7 +33,7 @@ func (s sample) drift() observation {
 }
 
 // growth is that of a step, and what comes of it, in a sentence; empty: it does not grow.
-func (r run) growth(step *v1alpha1.StepStatus) string {
+func (r run) growth(step *v1beta1.StepStatus) string {
 	switch {
 	case grows(step):
 		return text.Grew(step.Result.Outstanding.Growth, step.Name) + r.prospect(step) + "."
@@ -46,7 +46,7 @@ func (r run) growth(step *v1alpha1.StepStatus) string {
 
 // prospect is which limit on times a growing step passes first, and when; empty: none
 // that can be told.
-func (r run) prospect(step *v1alpha1.StepStatus) string {
+func (r run) prospect(step *v1beta1.StepStatus) string {
 	first, said := time.Duration(0), ""
 	for i := range r.spec.Thresholds {
 		limit, what := timeLimit(&r.spec.Thresholds[i])
@@ -65,11 +65,11 @@ func (r run) prospect(step *v1alpha1.StepStatus) string {
 
 // timeLimit is the limit that a threshold puts on the response times of all requests, and
 // what it is for these to pass it; 0: it puts none.
-func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
+func timeLimit(t *v1beta1.Threshold) (limit time.Duration, what string) {
 	if len(t.Requests)+len(t.Types)+len(t.Journeys) > 0 {
 		return 0, ""
 	}
-	if t.Metric == v1alpha1.MetricOnTimeRate && t.Within != nil {
+	if t.Metric == v1beta1.MetricOnTimeRate && t.Within != nil {
 		return t.Within.Duration, "response times pass " + text.Short(t.Within.Duration)
 	}
 	if t.Max == nil || metric.Of(t.Metric).Unit != metric.Latency {
@@ -86,7 +86,7 @@ func timeLimit(t *v1alpha1.Threshold) (limit time.Duration, what string) {
 // empty: there is none.
 func (r run) growing() string {
 	for _, step := range r.ran() {
-		if growth := r.growth(&step); growth != "" && step.Side != v1alpha1.SideControl {
+		if growth := r.growth(&step); growth != "" && step.Side != v1beta1.SideControl {
 			return growth + " Step " + step.Name + " does not count as kept."
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -18,7 +18,7 @@ func (s sample) idealTime(u unmeasured) *big.Rat {
 		return s.idealServiceTime(u)
 	}
 	h = s.withUnmeasured(h, u.endless, u.unsent, u.withheld)
-	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h)) // no timeout is among them
 	}
 	return metric.Micros(s.pickBelow(h, s.request.Excused))
@@ -29,10 +29,10 @@ func (s sample) idealTime(u unmeasured) *big.Rat {
 // requests take the same from when they were due as from when they were sent.
 func (s sample) idealTimes() (h *measure.Histogram, ok bool) {
 	load := &s.step.Load
-	if s.threshold.Time == v1alpha1.ServiceTime && (load.Rate != nil || load.RatePerUser != nil || s.request.Ideal == nil) {
+	if s.threshold.Time == v1beta1.ServiceTime && (load.Rate != nil || load.RatePerUser != nil || s.request.Ideal == nil) {
 		return nil, false
 	}
-	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return s.request.ExpectedIdeally()
 	}
 	return s.request.Ideally(), true
@@ -60,9 +60,9 @@ func (s sample) pickBelow(h *measure.Histogram, excused int64) (d time.Duration)
 	switch {
 	case excused <= 0:
 		return s.metric.Times().Of(h)
-	case s.threshold.Metric == v1alpha1.MetricMean:
+	case s.threshold.Metric == v1beta1.MetricMean:
 		return max(0, h.Mean()-time.Duration(float64(h.Max())*float64(excused)/float64(n))).Round(measure.Lowest)
-	case s.threshold.Metric == v1alpha1.MetricLongest:
+	case s.threshold.Metric == v1beta1.MetricLongest:
 		q = metric.Parts
 	}
 	rank := max(1, (q*n+metric.Parts-1)/metric.Parts-excused)

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -13,18 +13,18 @@ import (
 // journeyDefault is the maximum that holds for the journeys that no threshold of the spec
 // on failureRate is about. That of the requests is not about them: of a journey of a
 // hundred requests that always fails with the last, one percent of the requests fail.
-var journeyDefault = v1alpha1.ThresholdStatus{
-	Name: "journeyFailureRate", Metric: v1alpha1.MetricFailureRate, Limit: metric.MostJourneys, Default: true, State: v1alpha1.ThresholdPending,
+var journeyDefault = v1beta1.ThresholdStatus{
+	Name: "journeyFailureRate", Metric: v1beta1.MetricFailureRate, Limit: metric.MostJourneys, Default: true, State: v1beta1.ThresholdPending,
 }
 
 // isOfJourneys says whether a default threshold is that of the journeys.
-func isOfJourneys(status *v1alpha1.ThresholdStatus) bool { return status.Name == journeyDefault.Name }
+func isOfJourneys(status *v1beta1.ThresholdStatus) bool { return status.Name == journeyDefault.Name }
 
 // journeyDefaults has the default, if it holds in any step.
-func journeyDefaults(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) []v1alpha1.ThresholdStatus {
+func journeyDefaults(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) []v1beta1.ThresholdStatus {
 	for i := range steps {
 		if _, ok := (limits{spec: spec}).journeyDefaultIn(&journeyDefault, &steps[i]); ok {
-			return []v1alpha1.ThresholdStatus{journeyDefault}
+			return []v1beta1.ThresholdStatus{journeyDefault}
 		}
 	}
 	return nil
@@ -32,12 +32,12 @@ func journeyDefaults(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) [
 
 // journeyDefaultIn is the default as it holds in a step. It is not about journeys of which
 // none has ended: a step may be shorter than they are.
-func (l limits) journeyDefaultIn(status *v1alpha1.ThresholdStatus, step *v1alpha1.StepStatus) (t limit, ok bool) {
+func (l limits) journeyDefaultIn(status *v1beta1.ThresholdStatus, step *v1beta1.StepStatus) (t limit, ok bool) {
 	most := intstr.FromString(status.Limit)
-	t = limit{v1alpha1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
+	t = limit{v1beta1.Threshold{Name: status.Name, Metric: status.Metric, Max: &most}, true}
 	for i := range l.spec.Journeys {
 		name := l.spec.Journeys[i].Name
-		own := slices.ContainsFunc(l.spec.Thresholds, func(o v1alpha1.Threshold) bool {
+		own := slices.ContainsFunc(l.spec.Thresholds, func(o v1beta1.Threshold) bool {
 			return replaces(&o, status, step) && slices.Contains(o.Journeys, name)
 		})
 		if !own && l.ended(i) {
@@ -53,7 +53,7 @@ func (l limits) ended(journey int) bool {
 }
 
 // addJourneys adds those that the threshold names.
-func (s *sample) addJourneys(spec *v1alpha1.LoadTestSpec) error {
+func (s *sample) addJourneys(spec *v1beta1.LoadTestSpec) error {
 	if len(s.threshold.Journeys) == 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s sample) observeJourneys() observation {
 	switch {
 	case s.journey.Started == 0:
 		return unknown("%s cannot be judged: no journey began.", s.place())
-	case s.threshold.Metric != v1alpha1.MetricFailureRate:
+	case s.threshold.Metric != v1beta1.MetricFailureRate:
 		return s.journeyTime()
 	case ended == 0:
 		return unknown("%s cannot be judged: none of the %d journeys has ended.", s.place(), s.journey.Started)

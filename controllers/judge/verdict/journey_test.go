@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -33,13 +33,13 @@ func byLateGenerator(excused int64, ideal time.Duration, of func(*outcome)) func
 }
 
 // shopping is a spec with the journeys a and b.
-func shopping(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
+func shopping(thresholds ...v1beta1.Threshold) *v1beta1.LoadTestSpec {
 	s := spec(thresholds...)
-	s.Journeys = []v1alpha1.Journey{{Name: "a"}, {Name: "b"}}
+	s.Journeys = []v1beta1.Journey{{Name: "a"}, {Name: "b"}}
 	return s
 }
 
-func ofJourneys(t v1alpha1.Threshold, names ...string) v1alpha1.Threshold {
+func ofJourneys(t v1beta1.Threshold, names ...string) v1beta1.Threshold {
 	t.Journeys = names
 	return t
 }
@@ -47,9 +47,9 @@ func ofJourneys(t v1alpha1.Threshold, names ...string) v1alpha1.Threshold {
 func TestThresholdsOfJourneys(t *testing.T) {
 	other := journeys(0, 0, 0, 0, 0)
 	for name, tc := range map[string]struct {
-		threshold v1alpha1.Threshold
+		threshold v1beta1.Threshold
 		measured  []func(*outcome)
-		state     v1alpha1.ThresholdState
+		state     v1beta1.ThresholdState
 		message   string
 	}{
 		"time kept": {
@@ -129,28 +129,28 @@ func TestThresholdsOfJourneys(t *testing.T) {
 func TestJourneysThatFailBreachByDefault(t *testing.T) {
 	mine := ofJourneys(atMost("failureRate", "50%"), "a")
 	for name, tc := range map[string]struct {
-		thresholds []v1alpha1.Threshold
+		thresholds []v1beta1.Threshold
 		measured   []func(*outcome)
-		want       map[string]v1alpha1.ThresholdState
+		want       map[string]v1beta1.ThresholdState
 	}{
-		"all well":                   {nil, []func(*outcome){journeys(100, time.Second, 1, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": passed}},
-		"none of either has ended":   {nil, []func(*outcome){journeys(0, 0, 0, 3, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": v1alpha1.ThresholdPending}},
-		"fewer were measured":        {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
-		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
-		"by a late generator":        {nil, []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), journeys(1, time.Second, 0, 3, 0)}, map[string]v1alpha1.ThresholdState{"failureRate": passed, "journeyFailureRate": inconclusive}},
-		"one is allowed to":          {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
-		"and the other is not":       {[]v1alpha1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
-		"a minimum":                  {[]v1alpha1.Threshold{ofJourneys(atLeast("failureRate", "0%"), "a")}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(1, time.Second, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
-		"of the requests, not these": {[]v1alpha1.Threshold{filtered(atMost("failureRate", "50%"), []string{"create"}, nil, nil)}, []func(*outcome){journeys(0, 0, 100, 0, 0), journeys(0, 0, 0, 0, 0)}, map[string]v1alpha1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
+		"all well":                   {nil, []func(*outcome){journeys(100, time.Second, 1, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": passed}},
+		"none of either has ended":   {nil, []func(*outcome){journeys(0, 0, 0, 3, 0), journeys(0, 0, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": inconclusive, "journeyFailureRate": v1beta1.ThresholdPending}},
+		"fewer were measured":        {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
+		"too many":                   {nil, []func(*outcome){journeys(98, time.Second, 2, 0, 0), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": broken}},
+		"by a late generator":        {nil, []func(*outcome){byLateGenerator(2, time.Second, journeys(98, time.Second, 2, 0, 0)), journeys(1, time.Second, 0, 3, 0)}, map[string]v1beta1.ThresholdState{"failureRate": passed, "journeyFailureRate": inconclusive}},
+		"one is allowed to":          {[]v1beta1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(100, time.Second, 0, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": passed}},
+		"and the other is not":       {[]v1beta1.Threshold{mine}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(98, time.Second, 2, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
+		"a minimum":                  {[]v1beta1.Threshold{ofJourneys(atLeast("failureRate", "0%"), "a")}, []func(*outcome){journeys(60, time.Second, 40, 0, 0), journeys(1, time.Second, 0, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
+		"of the requests, not these": {[]v1beta1.Threshold{filtered(atMost("failureRate", "50%"), []string{"create"}, nil, nil)}, []func(*outcome){journeys(0, 0, 100, 0, 0), journeys(0, 0, 0, 0, 0)}, map[string]v1beta1.ThresholdState{"mine": passed, "failureRate": passed, "journeyFailureRate": broken}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range tc.thresholds {
 				tc.thresholds[i].Name = "mine"
 			}
 			s := shopping(tc.thresholds...)
-			got := map[string]v1alpha1.ThresholdState{}
+			got := map[string]v1beta1.ThresholdState{}
 			for _, threshold := range judged(accepted(s, users(10)), s, sent(100, 900, tc.measured...)).Thresholds {
-				if threshold.Metric == v1alpha1.MetricDowntime {
+				if threshold.Metric == v1beta1.MetricDowntime {
 					continue
 				}
 				got[threshold.Name] = threshold.State

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -20,54 +20,54 @@ const ms = time.Millisecond
 
 func ptr[T any](v T) *T { return &v }
 
-func atMost(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Max: ptr(intstr.Parse(limit))}
+func atMost(metric v1beta1.Metric, limit string) v1beta1.Threshold {
+	return v1beta1.Threshold{Metric: metric, Max: ptr(intstr.Parse(limit))}
 }
 
-func atLeast(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
+func atLeast(metric v1beta1.Metric, limit string) v1beta1.Threshold {
+	return v1beta1.Threshold{Metric: metric, Min: ptr(intstr.Parse(limit))}
 }
 
 // spec has the requests create and follow. That is not in the mix: no step must send it.
-func spec(thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
-	return &v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST"}}, {Name: "follow", Weight: ptr(int32(0))}},
+func spec(thresholds ...v1beta1.Threshold) *v1beta1.LoadTestSpec {
+	return &v1beta1.LoadTestSpec{
+		Requests:   []v1beta1.Request{{Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST"}}, {Name: "follow", Weight: ptr(int32(0))}},
 		Thresholds: thresholds,
 	}
 }
 
-func users(n int32) v1alpha1.StepStatus {
-	return v1alpha1.StepStatus{Name: "burst", Load: v1alpha1.StepLoad{Users: n, Duration: &metav1.Duration{Duration: 30 * time.Second}}}
+func users(n int32) v1beta1.StepStatus {
+	return v1beta1.StepStatus{Name: "burst", Load: v1beta1.StepLoad{Users: n, Duration: &metav1.Duration{Duration: 30 * time.Second}}}
 }
 
 var (
 	burst    = users(1000)
-	arrivals = v1alpha1.StepStatus{Name: "steady", Load: v1alpha1.StepLoad{Rate: ptr(v1alpha1.NewDecimal("5")), Duration: &metav1.Duration{Duration: 3 * time.Second}}}
-	pause    = v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}}
+	arrivals = v1beta1.StepStatus{Name: "steady", Load: v1beta1.StepLoad{Rate: ptr(v1beta1.NewDecimal("5")), Duration: &metav1.Duration{Duration: 3 * time.Second}}}
+	pause    = v1beta1.StepStatus{Name: "rest", Load: v1beta1.StepLoad{Pause: &metav1.Duration{Duration: time.Second}}}
 )
 
 // judge folds a step with that outcome into earlier results; nil: there are none of
 // the spec's thresholds, and no defaults.
-func judge(s *v1alpha1.LoadTestSpec, previous []v1alpha1.ThresholdStatus, step v1alpha1.StepStatus, o outcome) verdict.Judged {
+func judge(s *v1beta1.LoadTestSpec, previous []v1beta1.ThresholdStatus, step v1beta1.StepStatus, o outcome) verdict.Judged {
 	step.Result = o.result
 	if previous == nil {
 		previous = verdict.Thresholds(s, plan.RequestNames(s), nil)
 	}
-	return verdict.Judge(s, &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: []v1alpha1.StepStatus{step}, Thresholds: previous}, 0, o.merged)
+	return verdict.Judge(s, &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: []v1beta1.StepStatus{step}, Thresholds: previous}, 0, o.merged)
 }
 
 // outcome is a measured step and what the status says of it.
 type outcome struct {
 	merged *measure.Measurement
-	result *v1alpha1.StepResult
+	result *v1beta1.StepResult
 }
 
 // sent is a step of 10 s in which create and follow were sent that many
 // requests, all answered as expected in 10 ms, and in 20 ms.
 func sent(create, follow int64, edits ...func(*outcome)) outcome {
-	o := outcome{merged: measure.NewMeasurement(2), result: &v1alpha1.StepResult{
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true},
-		RateLimit: &v1alpha1.RateLimitStatus{},
+	o := outcome{merged: measure.NewMeasurement(2), result: &v1beta1.StepResult{
+		Generator: &v1beta1.GeneratorStatus{Healthy: true},
+		RateLimit: &v1beta1.RateLimitStatus{},
 	}}
 	for i, n := range []int64{create, follow} {
 		r := &o.merged.Requests[i]
@@ -123,7 +123,7 @@ func sick(o *outcome) { o.result.Generator.Healthy = false }
 
 // displaced is a load that was not the planned one by the generator's fault.
 func displaced(o *outcome) {
-	o.result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true, Message: "The load was displaced."}
+	o.result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true, Message: "The load was displaced."}
 }
 
 // exhausted are failures for want of a descriptor or a port.
@@ -138,11 +138,11 @@ func exhausted(descriptors, ports int64) func(*outcome) {
 
 func audited(over, falsely, untracked int64) func(*outcome) {
 	return func(o *outcome) {
-		o.result.RateLimit = &v1alpha1.RateLimitStatus{OverLimitGrants: over, FalseDenials: falsely, Untracked: untracked}
+		o.result.RateLimit = &v1beta1.RateLimitStatus{OverLimitGrants: over, FalseDenials: falsely, Untracked: untracked}
 	}
 }
 
-func ramp(from int32, to string) v1alpha1.StepStatus {
+func ramp(from int32, to string) v1beta1.StepStatus {
 	step := users(from)
 	step.Load.RampTo = rateOf(to)
 	return step
@@ -152,17 +152,17 @@ func TestThresholdIsAboutStepsUpToItsUsers(t *testing.T) {
 	upToUsers := atMost("failureRate", "0%")
 	upToUsers.Name, upToUsers.UpToUsers = "small", ptr(int32(1000))
 	tests := map[string]struct {
-		step v1alpha1.StepStatus
-		want v1alpha1.ThresholdState
+		step v1beta1.StepStatus
+		want v1beta1.ThresholdState
 	}{
-		"fewer users":            {users(10), v1alpha1.ThresholdPassed},
-		"as many":                {users(1000), v1alpha1.ThresholdPassed},
-		"more users":             {users(1001), v1alpha1.ThresholdPending},
-		"arrivals":               {arrivals, v1alpha1.ThresholdPassed},
-		"a pause":                {pause, v1alpha1.ThresholdPending},
-		"a ramp":                 {ramp(10, "1000"), v1alpha1.ThresholdPassed},
-		"a ramp to more users":   {ramp(10, "1001"), v1alpha1.ThresholdPending},
-		"a ramp from more users": {ramp(1001, "10"), v1alpha1.ThresholdPending},
+		"fewer users":            {users(10), v1beta1.ThresholdPassed},
+		"as many":                {users(1000), v1beta1.ThresholdPassed},
+		"more users":             {users(1001), v1beta1.ThresholdPending},
+		"arrivals":               {arrivals, v1beta1.ThresholdPassed},
+		"a pause":                {pause, v1beta1.ThresholdPending},
+		"a ramp":                 {ramp(10, "1000"), v1beta1.ThresholdPassed},
+		"a ramp to more users":   {ramp(10, "1001"), v1beta1.ThresholdPending},
+		"a ramp from more users": {ramp(1001, "10"), v1beta1.ThresholdPending},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -182,29 +182,29 @@ func TestTheWorstStepCounts(t *testing.T) {
 	pass := func(latency time.Duration) outcome { return sent(0, 0, slow(100, latency)) }
 	few := sent(1, 0)
 	tests := map[string]struct {
-		threshold v1alpha1.Threshold
+		threshold v1beta1.Threshold
 		steps     []outcome
-		state     v1alpha1.ThresholdState
+		state     v1beta1.ThresholdState
 		step      string
 	}{
-		"the first breach":                    {atMost("p95", "1s"), []outcome{pass(ms), pass(2 * time.Second), pass(3 * time.Second)}, v1alpha1.ThresholdFailed, "1"},
-		"a breach over a doubt":               {atMost("p95", "1s"), []outcome{few, pass(2 * time.Second), few}, v1alpha1.ThresholdFailed, "1"},
-		"a doubt over a pass":                 {atMost("p95", "1s"), []outcome{pass(ms), few, pass(ms)}, v1alpha1.ThresholdInconclusive, "1"},
-		"the first doubt":                     {atMost("p95", "1s"), []outcome{few, few}, v1alpha1.ThresholdInconclusive, "0"},
-		"the narrowest pass below a maximum":  {atMost("p95", "1s"), []outcome{pass(9 * ms), pass(120 * ms), pass(30 * ms)}, v1alpha1.ThresholdPassed, "1"},
-		"units do not matter":                 {atMost("p95", "5s"), []outcome{pass(900 * time.Microsecond), pass(2 * time.Second), pass(900 * ms)}, v1alpha1.ThresholdPassed, "1"},
-		"the narrowest pass above a minimum":  {atLeast("throughput", "1"), []outcome{sent(100, 0), sent(20, 0), sent(50, 0)}, v1alpha1.ThresholdPassed, "1"},
-		"the first of passes that are as far": {atMost("failureRate", "1%"), []outcome{sent(10, 0), sent(10, 0)}, v1alpha1.ThresholdPassed, "0"},
-		"the first above a minimum, too":      {atLeast("throughput", "1"), []outcome{sent(10, 0), sent(10, 0)}, v1alpha1.ThresholdPassed, "0"},
-		"the largest share":                   {atMost("failureRate", "50%"), []outcome{sent(10, 0, failed(1)), sent(10, 0, failed(4)), sent(10, 0)}, v1alpha1.ThresholdPassed, "1"},
+		"the first breach":                    {atMost("p95", "1s"), []outcome{pass(ms), pass(2 * time.Second), pass(3 * time.Second)}, v1beta1.ThresholdFailed, "1"},
+		"a breach over a doubt":               {atMost("p95", "1s"), []outcome{few, pass(2 * time.Second), few}, v1beta1.ThresholdFailed, "1"},
+		"a doubt over a pass":                 {atMost("p95", "1s"), []outcome{pass(ms), few, pass(ms)}, v1beta1.ThresholdInconclusive, "1"},
+		"the first doubt":                     {atMost("p95", "1s"), []outcome{few, few}, v1beta1.ThresholdInconclusive, "0"},
+		"the narrowest pass below a maximum":  {atMost("p95", "1s"), []outcome{pass(9 * ms), pass(120 * ms), pass(30 * ms)}, v1beta1.ThresholdPassed, "1"},
+		"units do not matter":                 {atMost("p95", "5s"), []outcome{pass(900 * time.Microsecond), pass(2 * time.Second), pass(900 * ms)}, v1beta1.ThresholdPassed, "1"},
+		"the narrowest pass above a minimum":  {atLeast("throughput", "1"), []outcome{sent(100, 0), sent(20, 0), sent(50, 0)}, v1beta1.ThresholdPassed, "1"},
+		"the first of passes that are as far": {atMost("failureRate", "1%"), []outcome{sent(10, 0), sent(10, 0)}, v1beta1.ThresholdPassed, "0"},
+		"the first above a minimum, too":      {atLeast("throughput", "1"), []outcome{sent(10, 0), sent(10, 0)}, v1beta1.ThresholdPassed, "0"},
+		"the largest share":                   {atMost("failureRate", "50%"), []outcome{sent(10, 0, failed(1)), sent(10, 0, failed(4)), sent(10, 0)}, v1beta1.ThresholdPassed, "1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var got []v1alpha1.ThresholdStatus
+			var got []v1beta1.ThresholdStatus
 			for i, o := range tc.steps {
 				step := users(10)
 				step.Name = string(rune('0' + i))
-				before := append([]v1alpha1.ThresholdStatus(nil), got...)
+				before := append([]v1beta1.ThresholdStatus(nil), got...)
 				next := judge(spec(tc.threshold), got, step, o).Thresholds
 				same.As(t, "Judge changed its argument", before, got)
 				got = next
@@ -222,7 +222,7 @@ func TestTheWorstStepCounts(t *testing.T) {
 // Another version within a step may be what breached, and what kept. It is said what was measured.
 func TestAStepInWhichTheTargetChangedIsInconclusive(t *testing.T) {
 	step := burst
-	step.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
+	step.Environment = &v1beta1.StepEnvironment{Changes: []v1beta1.EnvironmentChange{{Spoils: v1beta1.SpoiledStep}}}
 	for _, limit := range []string{"15ms", "25ms"} {
 		got := judge(spec(atMost("p95", limit)), nil, step, sent(100, 900)).Thresholds[0]
 		want := "p95 is 20.015ms in step burst; at most " + limit + " is allowed, but the target was changed during the step."
@@ -237,17 +237,17 @@ func TestAStepInWhichTheTargetChangedIsInconclusive(t *testing.T) {
 
 func TestBreachStopsTheRunWhereAsked(t *testing.T) {
 	stopping := atMost("failureRate", "0%")
-	stopping.OnBreach = v1alpha1.BreachStopLadder
+	stopping.OnBreach = v1beta1.BreachStopLadder
 	going := atMost("failureRate", "0%")
-	ladder := func(stop bool, thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTestSpec {
+	ladder := func(stop bool, thresholds ...v1beta1.Threshold) *v1beta1.LoadTestSpec {
 		s := spec(thresholds...)
-		s.Ladder = &v1alpha1.Ladder{StopOnBreach: stop}
+		s.Ladder = &v1beta1.Ladder{StopOnBreach: stop}
 		return s
 	}
-	broken := []v1alpha1.ThresholdStatus{{Name: "failureRate", State: v1alpha1.ThresholdFailed, Step: "0"}}
+	broken := []v1beta1.ThresholdStatus{{Name: "failureRate", State: v1beta1.ThresholdFailed, Step: "0"}}
 	tests := map[string]struct {
-		spec     *v1alpha1.LoadTestSpec
-		previous []v1alpha1.ThresholdStatus
+		spec     *v1beta1.LoadTestSpec
+		previous []v1beta1.ThresholdStatus
 		measured outcome
 		want     bool
 	}{

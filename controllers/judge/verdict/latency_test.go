@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 func TestLatencies(t *testing.T) {
@@ -20,7 +20,7 @@ func TestLatencies(t *testing.T) {
 			"p95 is 20.015ms in step burst; at most 20ms is allowed.",
 		},
 		"quantile of one request": {
-			v1alpha1.Threshold{Metric: "p50", Requests: []string{"create"}, Max: ptr(intstr.Parse("0.5s"))}, sent(50, 50), passed, "10.007ms",
+			v1beta1.Threshold{Metric: "p50", Requests: []string{"create"}, Max: ptr(intstr.Parse("0.5s"))}, sent(50, 50), passed, "10.007ms",
 			"p50 of create is 10.007ms in step burst; at most 0.5s is allowed.",
 		},
 		"quantile with too few samples": {
@@ -28,7 +28,7 @@ func TestLatencies(t *testing.T) {
 			"p99 of step burst has 30 samples; at least 100 are needed.",
 		},
 		"quantile of one request with too few samples": {
-			v1alpha1.Threshold{Metric: "p99", Requests: []string{"follow"}, Max: ptr(intstr.Parse("500ms"))}, sent(100, 99), inconclusive, "",
+			v1beta1.Threshold{Metric: "p99", Requests: []string{"follow"}, Max: ptr(intstr.Parse("500ms"))}, sent(100, 99), inconclusive, "",
 			"p99 of follow in step burst has 99 samples; at least 100 are needed.",
 		},
 		"median needs two":          {atMost("p50", "1s"), sent(1, 0), inconclusive, "", "p50 of step burst has 1 samples; at least 2 are needed."},

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -24,7 +24,7 @@ const (
 // Live is what was measured so far of a step that runs.
 type Live struct {
 	// Step has the result so far, of which the generator's health is looked at.
-	Step *v1alpha1.StepStatus
+	Step *v1beta1.StepStatus
 	// Merged is of the workers that have reported, with the mean of their windows.
 	Merged *measure.Measurement
 	// Shortest is the shortest of their windows.
@@ -43,7 +43,7 @@ type Live struct {
 //
 // Where it is not known, it aborts if the result so far is a breach and the seconds of
 // late were, one after another.
-func Abort(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, live Live, seconds Seconds) (n int, breach *v1alpha1.ThresholdStatus, after Seconds) {
+func Abort(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, live Live, seconds Seconds) (n int, breach *v1beta1.ThresholdStatus, after Seconds) {
 	after = seconds.next(spec, live)
 	for n := range spec.Thresholds {
 		t := &spec.Thresholds[n]
@@ -63,7 +63,7 @@ func Abort(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, live Li
 		}
 		b := pending(t)
 		now := metav1.NewMicroTime(live.Now)
-		b.State, b.Step, b.Observed, b.AbortTime = v1alpha1.ThresholdFailed, live.Step.Name, observed, &now
+		b.State, b.Step, b.Observed, b.AbortTime = v1beta1.ThresholdFailed, live.Step.Name, observed, &now
 		b.Message = text.Truncate(fmt.Sprintf("%s%s Aborted at %s.", message, s.worst(status.Requests), live.Now.UTC().Format("15:04:05 UTC")), maxMessage)
 		return n, &b, after
 	}
@@ -71,12 +71,12 @@ func Abort(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, live Li
 }
 
 // isWatched says whether a threshold is to be judged while the step runs, by now.
-func isWatched(t *v1alpha1.Threshold, live *Live) bool {
+func isWatched(t *v1beta1.Threshold, live *Live) bool {
 	grace := defaultGrace
 	if t.Grace != nil {
 		grace = t.Grace.Duration
 	}
-	return t.OnBreach == v1alpha1.BreachAbort && !t.IsRelative() && len(t.Journeys) == 0 && applies(t, live.Step) && live.Merged.Window >= grace
+	return t.OnBreach == v1beta1.BreachAbort && !t.IsRelative() && len(t.Journeys) == 0 && applies(t, live.Step) && live.Merged.Window >= grace
 }
 
 // ended is how many requests have ended.
@@ -84,13 +84,13 @@ func (s sample) ended() int64 { return s.request.Sent - s.request.Outcomes[measu
 
 // beyondMending says that the step will breach the threshold whatever comes; empty: it
 // may not.
-func (s sample) beyondMending(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) (message, observed string) {
+func (s sample) beyondMending(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus) (message, observed string) {
 	rest, known := s.rest()
 	if !known || !s.mend(spec, requests, rest) {
 		return "", ""
 	}
 	state, observed := s.judgeValue()
-	if state != v1alpha1.ThresholdFailed {
+	if state != v1beta1.ThresholdFailed {
 		return "", ""
 	}
 	b, _ := newBound(s.threshold) // it was read a moment ago
@@ -104,7 +104,7 @@ func (s sample) beyondMending(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.R
 // breachSoFar is the sentence of a breach that lasts.
 func (s sample) breachSoFar() (message, observed string) {
 	state, observed := s.judgeValue()
-	if state != v1alpha1.ThresholdFailed {
+	if state != v1beta1.ThresholdFailed {
 		return "", ""
 	}
 	b, _ := newBound(s.threshold)
@@ -113,14 +113,14 @@ func (s sample) breachSoFar() (message, observed string) {
 }
 
 // judgeValue judges the sample as it would a finished step's.
-func (s sample) judgeValue() (state v1alpha1.ThresholdState, observed string) {
+func (s sample) judgeValue() (state v1beta1.ThresholdState, observed string) {
 	b, err := newBound(s.threshold)
 	if err != nil {
-		return v1alpha1.ThresholdInconclusive, ""
+		return v1beta1.ThresholdInconclusive, ""
 	}
 	o := s.observe()
 	if o.value == nil {
-		return v1alpha1.ThresholdInconclusive, ""
+		return v1beta1.ThresholdInconclusive, ""
 	}
 	return decide(s, b, o).state, b.format(o.value)
 }
@@ -134,7 +134,7 @@ func (s sample) rest() (n int64, known bool) {
 	if !known {
 		// What has been cannot be undone: the longest time, or a rate that is above its
 		// maximum already. Any rest makes it no better.
-		return 0, s.threshold.Max != nil && (s.threshold.Metric == v1alpha1.MetricLongest || isRate(s.threshold.Metric))
+		return 0, s.threshold.Max != nil && (s.threshold.Metric == v1beta1.MetricLongest || isRate(s.threshold.Metric))
 	}
 	if s.merged.KnowsDue() {
 		return s.request.Due - s.ended() + most - s.merged.Due, most >= s.merged.Due
@@ -147,13 +147,13 @@ func (s sample) rest() (n int64, known bool) {
 	return most - ended, most >= ended
 }
 
-func isRate(m v1alpha1.Metric) bool { return metric.Of(m).Unit == metric.Rate }
+func isRate(m v1beta1.Metric) bool { return metric.Of(m).Unit == metric.Rate }
 
 // mend adds so many requests to the sample that keep the threshold, as well as any could:
 // answered as expected, at once; or, for a minimum of what is otherwise bad, the worst.
 // It is false where no rest can be made up: what a burst's rate is depends on when it
 // ends.
-func (s *sample) mend(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, rest int64) bool {
+func (s *sample) mend(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, rest int64) bool {
 	if isRate(s.threshold.Metric) {
 		if s.step.Load.IsBurst() || s.step.Load.Duration == nil {
 			return false
@@ -172,7 +172,7 @@ func (s *sample) mend(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestSt
 	}
 	r := &s.request
 	outcome, expected, took := s.wanted(rest)
-	if s.threshold.Metric == v1alpha1.MetricOnTimeRate && s.threshold.Max != nil {
+	if s.threshold.Metric == v1beta1.MetricOnTimeRate && s.threshold.Max != nil {
 		missed += rest
 	}
 	r.Sent = s.ended() + rest
@@ -196,9 +196,9 @@ func (s *sample) mend(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestSt
 func (s *sample) wanted(rest int64) (outcome measure.Outcome, expected int64, took time.Duration) {
 	switch more := s.threshold.Min != nil; {
 	case !more || isRate(s.threshold.Metric):
-	case s.threshold.Metric == v1alpha1.MetricRateLimitedRate:
+	case s.threshold.Metric == v1beta1.MetricRateLimitedRate:
 		return measure.RateLimited, rest, 0
-	case s.threshold.Metric == v1alpha1.MetricFailureRate:
+	case s.threshold.Metric == v1beta1.MetricFailureRate:
 		return measure.ServerError, 0, 0
 	case s.metric.Unit == metric.Latency:
 		return measure.Success, rest, measure.Highest
@@ -220,7 +220,7 @@ func (s *sample) mendOnTime(missed, gained int64) {
 }
 
 // mostItems is the largest number of items of a request that the threshold is about.
-func mostItems(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus) int64 {
+func mostItems(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold, requests []v1beta1.RequestStatus) int64 {
 	most := int64(1)
 	for i, items := range plan.RequestItems(spec) {
 		if plan.IsAbout(t, requests, i) {

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -15,21 +15,21 @@ import (
 )
 
 // planned is a step of 1000 requests in 100 s.
-func planned() v1alpha1.StepStatus {
-	return v1alpha1.StepStatus{Name: "burst", State: v1alpha1.StepRunning, Load: v1alpha1.StepLoad{
-		Rate: ptr(v1alpha1.NewDecimal("10")), Requests: 1000, Duration: &metav1.Duration{Duration: 100 * time.Second},
+func planned() v1beta1.StepStatus {
+	return v1beta1.StepStatus{Name: "burst", State: v1beta1.StepRunning, Load: v1beta1.StepLoad{
+		Rate: ptr(v1beta1.NewDecimal("10")), Requests: 1000, Duration: &metav1.Duration{Duration: 100 * time.Second},
 	}}
 }
 
 // look judges thresholds that abort, 10 s after the beginning of a step.
-func look(t v1alpha1.Threshold, step v1alpha1.StepStatus, o outcome, edits ...func(*v1alpha1.LoadTestSpec)) *v1alpha1.ThresholdStatus {
-	t.OnBreach = v1alpha1.BreachAbort
+func look(t v1beta1.Threshold, step v1beta1.StepStatus, o outcome, edits ...func(*v1beta1.LoadTestSpec)) *v1beta1.ThresholdStatus {
+	t.OnBreach = v1beta1.BreachAbort
 	s := spec(t)
 	for _, edit := range edits {
 		edit(s)
 	}
 	step.Result = o.result
-	_, breach, _ := verdict.Abort(s, &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}, verdict.Live{
+	_, breach, _ := verdict.Abort(s, &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}, verdict.Live{
 		Step: &step, Merged: o.merged, Shortest: o.merged.Window, All: true, Now: time.Date(2026, 11, 20, 10, 15, 42, 0, time.UTC),
 	}, verdict.Seconds{})
 	return breach
@@ -51,7 +51,7 @@ func withoutOverdue(o *outcome) {
 	}
 }
 
-func noMoreOnTime(rate string) v1alpha1.Threshold {
+func noMoreOnTime(rate string) v1beta1.Threshold {
 	t := onTime("0%")
 	t.Min, t.Max = nil, atMost("onTimeRate", rate).Max
 	return t
@@ -60,14 +60,14 @@ func noMoreOnTime(rate string) v1alpha1.Threshold {
 // A step is aborted once all that is left of its requests could not mend a breach, and
 // not one request earlier.
 func TestAbortsWhatCannotBeMended(t *testing.T) {
-	graced := func(t v1alpha1.Threshold, grace time.Duration) v1alpha1.Threshold {
+	graced := func(t v1beta1.Threshold, grace time.Duration) v1beta1.Threshold {
 		t.Grace = &metav1.Duration{Duration: grace}
 		return t
 	}
 	closed := users(10)
 	for name, tc := range map[string]struct {
-		threshold v1alpha1.Threshold
-		step      v1alpha1.StepStatus
+		threshold v1beta1.Threshold
+		step      v1beta1.StepStatus
 		measured  outcome
 		message   string
 	}{
@@ -157,12 +157,12 @@ func TestAbortsWhatCannotBeMended(t *testing.T) {
 // A threshold that is not to abort does not, nor does one in a step of the control.
 func TestNothingAbortsUnasked(t *testing.T) {
 	limit, control := atMost("failureRate", "1%"), planned()
-	control.Side = v1alpha1.SideControl
-	unasked := func(s *v1alpha1.LoadTestSpec) { s.Thresholds[0].OnBreach = "" }
+	control.Side = v1beta1.SideControl
+	unasked := func(s *v1beta1.LoadTestSpec) { s.Thresholds[0].OnBreach = "" }
 	if look(limit, planned(), sent(90, 10, failed(90))) == nil {
 		t.Error("a breach does not abort where it is to")
 	}
-	for name, breach := range map[string]*v1alpha1.ThresholdStatus{
+	for name, breach := range map[string]*v1beta1.ThresholdStatus{
 		"unasked": look(limit, planned(), sent(90, 10, failed(90)), unasked), "of the control": look(limit, control, sent(90, 10, failed(90))),
 	} {
 		if breach != nil {
@@ -172,7 +172,7 @@ func TestNothingAbortsUnasked(t *testing.T) {
 }
 
 func TestAbortsItemsOutOfReach(t *testing.T) {
-	items := func(s *v1alpha1.LoadTestSpec) { s.Requests[0].Items = 25 }
+	items := func(s *v1beta1.LoadTestSpec) { s.Requests[0].Items = 25 }
 	for limit, aborts := range map[string]bool{"247": false, "248": true} {
 		if breach := look(atLeast("itemsPerSecond", limit), planned(), sent(90, 10), items); (breach != nil) != aborts {
 			t.Errorf("at least %s/s is required, of at most 247.6/s: %+v", limit, breach)
@@ -180,12 +180,12 @@ func TestAbortsItemsOutOfReach(t *testing.T) {
 	}
 }
 
-func onRequest(t v1alpha1.Threshold, name string) v1alpha1.Threshold {
+func onRequest(t v1beta1.Threshold, name string) v1beta1.Threshold {
 	t.Requests = []string{name}
 	return t
 }
 
-func upTo(n int32, t v1alpha1.Threshold) v1alpha1.Threshold {
+func upTo(n int32, t v1beta1.Threshold) v1beta1.Threshold {
 	t.UpToUsers = &n
 	return t
 }
@@ -219,11 +219,11 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := atMost("failureRate", "10%")
-			limit.OnBreach = v1alpha1.BreachAbort
+			limit.OnBreach = v1beta1.BreachAbort
 			s := spec(limit)
 			step := users(10)
-			step.Result = &v1alpha1.StepResult{}
-			status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s)}
+			step.Result = &v1beta1.StepResult{}
+			status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s)}
 			var seconds verdict.Seconds
 			merged, got := measure.NewMeasurement(2), 0
 			shortest := time.Duration(0)
@@ -251,7 +251,7 @@ func TestAbortsABreachThatLasts(t *testing.T) {
 				if !silent || tc.absent {
 					shortest = merged.Window
 				}
-				var breach *v1alpha1.ThresholdStatus
+				var breach *v1beta1.ThresholdStatus
 				_, breach, seconds = verdict.Abort(s, status, verdict.Live{Step: &step, Merged: merged, Shortest: shortest, All: !silent}, seconds)
 				if breach != nil {
 					got = second

@@ -3,14 +3,14 @@ package verdict
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // wentOn says of a run that goes on after the loss of workers how much of the plan of the
 // steps that ran was measured; it is empty of any other run.
 func (r run) wentOn() string {
-	if r.spec.Worker == nil || r.spec.Worker.OnLoss != v1alpha1.LossContinue || r.status.Workers.Lost == 0 {
+	if r.spec.Worker == nil || r.spec.Worker.OnLoss != v1beta1.LossContinue || r.status.Workers.Lost == 0 {
 		return ""
 	}
 	var planned, due int64

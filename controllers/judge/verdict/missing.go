@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -13,10 +13,10 @@ import (
 // its end, or on a request that was never sent, if the threshold is about it; empty: there is
 // none. What was never tried may be what is slow. Audits are not about requests of the plan, but
 // about clients.
-func (s sample) missing(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
+func (s sample) missing(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus) string {
 	t := s.threshold
 	switch {
-	case s.step.State != v1alpha1.StepComplete, s.merged == nil, s.metric.Unit == metric.Count:
+	case s.step.State != v1beta1.StepComplete, s.merged == nil, s.metric.Unit == metric.Count:
 		return ""
 	case len(t.Requests)+len(t.Types) > 0:
 		return s.missingRequest(spec, requests)
@@ -27,7 +27,7 @@ func (s sample) missing(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.Request
 	return s.missingRequest(spec, requests)
 }
 
-func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
+func (s sample) missingJourney(spec *v1beta1.LoadTestSpec) string {
 	for i := range min(len(spec.Journeys), len(s.merged.Journeys)) {
 		j, name := &s.merged.Journeys[i], spec.Journeys[i].Name
 		if j.Completed > 0 || len(s.threshold.Journeys) > 0 && !slices.Contains(s.threshold.Journeys, name) {
@@ -45,7 +45,7 @@ func (s sample) missingJourney(spec *v1alpha1.LoadTestSpec) string {
 	return ""
 }
 
-func (s sample) missingRequest(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus) string {
+func (s sample) missingRequest(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus) string {
 	for i := range min(len(spec.Requests), len(s.merged.Requests), len(requests)) {
 		if s.merged.Requests[i].Sent == 0 && plan.IsAbout(s.threshold, requests, i) && plan.IsSent(spec, &spec.Requests[i]) {
 			return fmt.Sprintf("Request %s was never sent in step %s: make the step longer, or raise the weight of the request.", requests[i].Name, s.step.Name)

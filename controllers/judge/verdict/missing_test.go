@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // What was never sent, or never completed, may be what is slow: thresholds that are about it
@@ -15,20 +15,20 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 		never    = "Request follow was never sent in step burst: make the step longer, or raise the weight of the request."
 		tooShort = "Journey a was completed 0 of 10 times in step burst, and failed 0 times: make the step longer than a journey takes."
 	)
-	of := func(requests, types []string) v1alpha1.Threshold {
+	of := func(requests, types []string) v1beta1.Threshold {
 		return filtered(atMost("p95", "50ms"), requests, types, nil)
 	}
-	setupOnly := func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Weight = ptr(int32(0)) }
-	inJourney := func(s *v1alpha1.LoadTestSpec) {
-		s.Journeys[0].Steps = []v1alpha1.JourneyStep{{Request: "create"}, {Request: "follow"}}
+	setupOnly := func(s *v1beta1.LoadTestSpec) { s.Requests[1].Weight = ptr(int32(0)) }
+	inJourney := func(s *v1beta1.LoadTestSpec) {
+		s.Journeys[0].Steps = []v1beta1.JourneyStep{{Request: "create"}, {Request: "follow"}}
 	}
 	b := journeys(9, time.Second, 0, 1, 0)
 	for name, tc := range map[string]struct {
-		threshold v1alpha1.Threshold
+		threshold v1beta1.Threshold
 		journeys  []string
-		edit      func(*v1alpha1.LoadTestSpec)
+		edit      func(*v1beta1.LoadTestSpec)
 		measured  outcome
-		state     v1alpha1.ThresholdState
+		state     v1beta1.ThresholdState
 		message   string
 	}{
 		"a request":                        {of(nil, nil), nil, nil, sent(100, 0), inconclusive, never},
@@ -53,12 +53,12 @@ func TestWhatNoStepTriedIsNotKnown(t *testing.T) {
 			s := spec(tc.threshold)
 			s.Requests[1].Weight = nil
 			for _, j := range tc.journeys {
-				s.Journeys = append(s.Journeys, v1alpha1.Journey{Name: j})
+				s.Journeys = append(s.Journeys, v1beta1.Journey{Name: j})
 			}
 			if tc.edit != nil {
 				tc.edit(s)
 			}
-			for state, want := range map[v1alpha1.StepState]v1alpha1.ThresholdState{v1alpha1.StepComplete: tc.state, v1alpha1.StepCut: ""} {
+			for state, want := range map[v1beta1.StepState]v1beta1.ThresholdState{v1beta1.StepComplete: tc.state, v1beta1.StepCut: ""} {
 				step := users(10)
 				step.State = state
 				got := judge(s, nil, step, tc.measured).Thresholds[0]
@@ -99,7 +99,7 @@ func TestAdviceForTheSpecThatIsFollowedHelps(t *testing.T) {
 		return sent(10, 10, journeys(10, 15*time.Second, 0, 0, 0))
 	}
 	for name, tc := range map[string]struct {
-		metric   v1alpha1.Metric
+		metric   v1beta1.Metric
 		measure  func(test) outcome
 		before   test
 		advice   string
@@ -112,9 +112,9 @@ func TestAdviceForTheSpecThatIsFollowedHelps(t *testing.T) {
 		"a status that is named":     {"failureRate", mix, test{60, 1, true}, "add that status to expect.status", test{60, 1, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			limit := map[v1alpha1.Metric]string{"longest": "50ms", "failureRate": "1%"}[tc.metric]
+			limit := map[v1beta1.Metric]string{"longest": "50ms", "failureRate": "1%"}[tc.metric]
 			s, step := spec(atMost(tc.metric, limit)), users(10)
-			s.Requests[1].Weight, s.Journeys, step.State = nil, []v1alpha1.Journey{{Name: "a"}}, v1alpha1.StepComplete
+			s.Requests[1].Weight, s.Journeys, step.State = nil, []v1beta1.Journey{{Name: "a"}}, v1beta1.StepComplete
 			if got := judge(s, nil, step, tc.measure(tc.before)).Thresholds[0]; got.State == passed || !strings.Contains(got.Message, tc.advice) {
 				t.Errorf("%s: %s, want %q", got.State, got.Message, tc.advice)
 			}

@@ -4,29 +4,29 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 // label is a threshold's metric, as far as it needs no filter to be named.
-func label(t *v1alpha1.Threshold) string {
+func label(t *v1beta1.Threshold) string {
 	text := string(t.Metric)
 	if t.Within != nil {
 		text += " within " + t.Within.Duration.String()
 	}
-	if t.Time == v1alpha1.ServiceTime {
+	if t.Time == v1beta1.ServiceTime {
 		text += " service time"
 	}
-	if t.Of == v1alpha1.LatencyOfExpected {
+	if t.Of == v1beta1.LatencyOfExpected {
 		text += " of expected responses"
 	}
 	return text
 }
 
 // timeOf is the place of a threshold's time among those of the plan.
-func timeOf(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Threshold) int {
+func timeOf(spec *v1beta1.LoadTestSpec, t *v1beta1.Threshold) int {
 	if t.Within == nil {
 		return 0
 	}
@@ -85,12 +85,12 @@ func (o *observation) openUndecided(s sample, onTime, due int64) {
 // times are what a latency is of. ok is false if it is not known.
 func (s sample) times() (h *measure.Histogram, ok bool) {
 	response, service := s.request.Response, s.request.Service
-	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		if response, service, ok = s.request.ExpectedTimes(); !ok {
 			return nil, false
 		}
 	}
-	if s.threshold.Time == v1alpha1.ServiceTime {
+	if s.threshold.Time == v1beta1.ServiceTime {
 		return service, true
 	}
 	return response, true

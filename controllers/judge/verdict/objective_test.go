@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -36,7 +36,7 @@ func failures(o *outcome) {
 	}
 }
 
-func onTime(limit string, requests ...string) v1alpha1.Threshold {
+func onTime(limit string, requests ...string) v1beta1.Threshold {
 	t := atLeast("onTimeRate", limit)
 	t.Within, t.Requests = &metav1.Duration{Duration: 200 * ms}, requests
 	return t
@@ -80,7 +80,7 @@ func TestOnTimeRate(t *testing.T) {
 }
 
 func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {
-	of := func(of v1alpha1.LatencyOf, time v1alpha1.LatencyTime) v1alpha1.Threshold {
+	of := func(of v1beta1.LatencyOf, time v1beta1.LatencyTime) v1beta1.Threshold {
 		limit := atMost("longest", "100ms")
 		limit.Of, limit.Time = of, time
 		return limit
@@ -91,23 +91,23 @@ func TestLatencyOfWhichRequestsAndFromWhen(t *testing.T) {
 			"longest is 500.223ms in step burst; at most 100ms is allowed.",
 		},
 		"of all": {
-			of(v1alpha1.LatencyOfAll, v1alpha1.ResponseTime), sent(100, 900, failures), broken, "500.223ms",
+			of(v1beta1.LatencyOfAll, v1beta1.ResponseTime), sent(100, 900, failures), broken, "500.223ms",
 			"longest is 500.223ms in step burst; at most 100ms is allowed.",
 		},
 		"of the expected": {
-			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failures), passed, "20.015ms",
+			of(v1beta1.LatencyOfExpected, ""), sent(100, 900, failures), passed, "20.015ms",
 			"longest of expected responses is 20.015ms in step burst; at most 100ms is allowed.",
 		},
 		"service time": {
-			of("", v1alpha1.ServiceTime), sent(100, 900, failures), broken, "400.127ms",
+			of("", v1beta1.ServiceTime), sent(100, 900, failures), broken, "400.127ms",
 			"longest service time is 400.127ms in step burst; at most 100ms is allowed.",
 		},
 		"service time of the expected": {
-			of(v1alpha1.LatencyOfExpected, v1alpha1.ServiceTime), sent(100, 900, failures), passed, "10.007ms",
+			of(v1beta1.LatencyOfExpected, v1beta1.ServiceTime), sent(100, 900, failures), passed, "10.007ms",
 			"longest service time of expected responses is 10.007ms in step burst; at most 100ms is allowed.",
 		},
 		"not reported which are expected": {
-			of(v1alpha1.LatencyOfExpected, ""), sent(100, 900, failed(3)), inconclusive, "",
+			of(v1beta1.LatencyOfExpected, ""), sent(100, 900, failed(3)), inconclusive, "",
 			"longest of expected responses of step burst cannot be judged: a worker did not report which times belong to expected responses.",
 		},
 	})

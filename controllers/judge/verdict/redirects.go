@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -12,8 +12,8 @@ import (
 // redirects is a sentence on the first request whose every response was a redirect that is
 // not expected, with a space before it; empty: there is none. The cause is then not the
 // target's load, but the address or what is expected of it.
-func (s sample) redirects(requests []v1alpha1.RequestStatus) string {
-	if s.threshold.Metric != v1alpha1.MetricFailureRate || s.merged == nil {
+func (s sample) redirects(requests []v1beta1.RequestStatus) string {
+	if s.threshold.Metric != v1beta1.MetricFailureRate || s.merged == nil {
 		return ""
 	}
 	for i := range s.merged.Requests {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -27,9 +27,9 @@ const (
 
 // simulatedRun are the results of five repetitions against a target that is slower by a
 // factor.
-func simulatedRun(random *rand.Rand, factor float64) []*v1alpha1.StepResult {
+func simulatedRun(random *rand.Rand, factor float64) []*v1beta1.StepResult {
 	run := factor * math.Exp(runNoise*random.NormFloat64())
-	list := make([]*v1alpha1.StepResult, 5)
+	list := make([]*v1beta1.StepResult, 5)
 	for i := range list {
 		list[i] = simulatedStep(random, run)
 	}
@@ -37,7 +37,7 @@ func simulatedRun(random *rand.Rand, factor float64) []*v1alpha1.StepResult {
 }
 
 // simulatedStep is the result of a step against a target that is slower by a factor.
-func simulatedStep(random *rand.Rand, factor float64) *v1alpha1.StepResult {
+func simulatedStep(random *rand.Rand, factor float64) *v1beta1.StepResult {
 	scale := factor * math.Exp(repetitionNoise*random.NormFloat64()) * float64(20*time.Millisecond)
 	times := measure.NewHistogram()
 	for range requestsEach {
@@ -58,19 +58,19 @@ func TestSimulatedRegressions(t *testing.T) {
 	}
 	equal, slower := simulate(t, 1, runs), simulate(t, 1.2, runs)
 	t.Logf("equal targets %v, 20%% slower ones %v", equal, slower)
-	falseAlarms := float64(equal[v1alpha1.ThresholdFailed]) / float64(runs)
-	missed := 1 - float64(slower[v1alpha1.ThresholdFailed])/float64(runs)
+	falseAlarms := float64(equal[v1beta1.ThresholdFailed]) / float64(runs)
+	missed := 1 - float64(slower[v1beta1.ThresholdFailed])/float64(runs)
 	fmt.Printf("bench-judgement: false-alarms=%.3f\n", falseAlarms)
 	fmt.Printf("bench-judgement: missed-regressions=%.3f\n", missed)
-	if falseAlarms > 0.05 || missed > 0.10 || slower[v1alpha1.ThresholdPassed] > 0 {
+	if falseAlarms > 0.05 || missed > 0.10 || slower[v1beta1.ThresholdPassed] > 0 {
 		t.Errorf("%.1f%% of equal targets failed, and %.1f%% of slower ones did not, of which %d passed; at most 5%% and 10%% may, and none",
-			100*falseAlarms, 100*missed, slower[v1alpha1.ThresholdPassed])
+			100*falseAlarms, 100*missed, slower[v1beta1.ThresholdPassed])
 	}
 }
 
 // simulate counts what became of runs against a target that is slower by a factor.
-func simulate(t *testing.T, factor float64, runs int) map[v1alpha1.ThresholdState]int {
-	states := map[v1alpha1.ThresholdState]int{}
+func simulate(t *testing.T, factor float64, runs int) map[v1beta1.ThresholdState]int {
+	states := map[v1beta1.ThresholdState]int{}
 	for seed := range runs {
 		random := rand.New(rand.NewPCG(uint64(seed), uint64(1000*factor)))
 		got, _ := compared(t, increase("p95", "5%"), simulatedRun(random, 1), simulatedRun(random, factor))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
@@ -17,8 +17,8 @@ import (
 
 // repeats says whether a later repetition of step i is planned: what is judged from all
 // of them waits for the last.
-func repeats(steps []v1alpha1.StepStatus, i int) bool {
-	return slices.ContainsFunc(steps[i+1:], func(s v1alpha1.StepStatus) bool {
+func repeats(steps []v1beta1.StepStatus, i int) bool {
+	return slices.ContainsFunc(steps[i+1:], func(s v1beta1.StepStatus) bool {
 		return s.Rung == steps[i].Rung && !s.Load.IsPause()
 	})
 }
@@ -30,9 +30,9 @@ func repeats(steps []v1alpha1.StepStatus, i int) bool {
 // change is beyond the bound, or within it, if package statistics is certain of that at the level of
 // 5 %; else the result is Inconclusive. With fewer, the noise is not known: the change is
 // judged if all pairs of repetitions agree, and the sentence says what is missing.
-func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) v1alpha1.ThresholdStatus {
+func relative(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus) v1beta1.ThresholdStatus {
 	result := pending(t)
-	result.Step, result.State = step.Name, v1alpha1.ThresholdInconclusive
+	result.Step, result.State = step.Name, v1beta1.ThresholdInconclusive
 	b, err := newBound(t)
 	if err != nil {
 		result.Message = fmt.Sprintf("The bound of %s cannot be read: %v.", subject(t), err)
@@ -57,15 +57,15 @@ func relative(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v
 		return result
 	}
 	if apart, sentence := s.apart(b); answer != statistics.Unsure && b.allows(apart) != answer {
-		result.Reason = v1alpha1.ReasonGeneratorUncertain
+		result.Reason = v1beta1.ReasonGeneratorUncertain
 		result.Message = text.Truncate(s.sentence(t, b, c, answer)+sentence, maxMessage)
 		return result
 	}
 	switch answer {
 	case statistics.Yes:
-		result.State = v1alpha1.ThresholdPassed
+		result.State = v1beta1.ThresholdPassed
 	case statistics.No:
-		result.State = v1alpha1.ThresholdFailed
+		result.State = v1beta1.ThresholdFailed
 	}
 	result.Message = text.Truncate(s.sentence(t, b, c, answer), maxMessage)
 	return result
@@ -126,11 +126,11 @@ func shorter(values []*big.Rat, by *big.Rat) []*big.Rat {
 }
 
 // between is what the ends of the bracket differ by.
-func (s sides) between(t *v1alpha1.Threshold) (reason, what string) {
-	if t.Metric == v1alpha1.MetricFailureRate && s.undecided > 0 {
+func (s sides) between(t *v1beta1.Threshold) (reason, what string) {
+	if t.Metric == v1beta1.MetricFailureRate && s.undecided > 0 {
 		return "", "failures that the generator caused, and undecided requests"
 	}
-	return v1alpha1.ReasonGeneratorUncertain, "the generator's own delay"
+	return v1beta1.ReasonGeneratorUncertain, "the generator's own delay"
 }
 
 func (s sides) change() statistics.Change {
@@ -142,14 +142,14 @@ func (s sides) change() statistics.Change {
 	return c
 }
 
-func newSides(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+func newSides(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus) (sides, error) {
 	if status.Versus != nil {
 		return newPairs(spec, status, t, step)
 	}
 	return newRepetitions(status, t, step)
 }
 
-func newRepetitions(status *v1alpha1.LoadTestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus) (sides, error) {
+func newRepetitions(status *v1beta1.LoadTestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus) (sides, error) {
 	if status.Baseline == nil {
 		return sides{}, fmt.Errorf("the status has no figures of the baseline")
 	}
@@ -195,20 +195,20 @@ func withoutFigure(q metric.Quantity) string {
 }
 
 // addAfter adds the values of a step of the judged target.
-func (s *sides) addAfter(q metric.Quantity, r *v1alpha1.StepResult) {
+func (s *sides) addAfter(q metric.Quantity, r *v1beta1.StepResult) {
 	s.after, s.idealAfter = append(s.after, metric.Value(q, r)), append(s.idealAfter, metric.Ideal(q, r))
 	s.lateAfter, s.undecided = append(s.lateAfter, metric.LateTogether(q, r)), s.undecided+r.Undecided
 }
 
 // addBefore adds the values of a step of the control.
-func (s *sides) addBefore(q metric.Quantity, r *v1alpha1.StepResult) {
+func (s *sides) addBefore(q metric.Quantity, r *v1beta1.StepResult) {
 	s.before, s.idealBefore = append(s.before, metric.Value(q, r)), append(s.idealBefore, metric.Ideal(q, r))
 	s.lateBefore, s.undecided = append(s.lateBefore, metric.LateTogether(q, r)), s.undecided+r.Undecided
 }
 
 // figureIn is the figure of a quantity; nil: there is none.
-func figureIn(list []v1alpha1.Figure, q metric.Quantity) *v1alpha1.Figure {
-	i := slices.IndexFunc(list, func(f v1alpha1.Figure) bool {
+func figureIn(list []v1beta1.Figure, q metric.Quantity) *v1beta1.Figure {
+	i := slices.IndexFunc(list, func(f v1beta1.Figure) bool {
 		return f.Metric == q.Metric && f.Type == q.Type && f.Request == q.Request
 	})
 	if i < 0 || valueOf(q.Metric, list[i].Value) == nil {
@@ -218,7 +218,7 @@ func figureIn(list []v1alpha1.Figure, q metric.Quantity) *v1alpha1.Figure {
 }
 
 // valueOf is a value as a status has it; 0: there is none.
-func valueOf(name v1alpha1.Metric, text string) *big.Rat {
+func valueOf(name v1beta1.Metric, text string) *big.Rat {
 	if text == "" {
 		return new(big.Rat)
 	}
@@ -227,7 +227,7 @@ func valueOf(name v1alpha1.Metric, text string) *big.Rat {
 }
 
 // sentence says what was found, what is allowed, and how certain that is.
-func (s sides) sentence(t *v1alpha1.Threshold, b bound, c statistics.Change, answer statistics.Answer) string {
+func (s sides) sentence(t *v1beta1.Threshold, b bound, c statistics.Change, answer statistics.Answer) string {
 	values := bound{unit: metric.Of(t.Metric).Unit, isMax: true}
 	of := subject(t)
 	if s.of != "" {

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -17,8 +17,8 @@ import (
 
 // slowest is a result whose p95 is that many milliseconds, and whose goodput is ten
 // times as many; 0: it has too few samples for a p95.
-func slowest(millis float64) *v1alpha1.StepResult {
-	r := &v1alpha1.StepResult{Due: 1000, Goodput: fmt.Sprintf("%.1f", 10*millis), ResponseTime: &v1alpha1.Latency{Samples: 1000}}
+func slowest(millis float64) *v1beta1.StepResult {
+	r := &v1beta1.StepResult{Due: 1000, Goodput: fmt.Sprintf("%.1f", 10*millis), ResponseTime: &v1beta1.Latency{Samples: 1000}}
 	r.Sent, r.Expected, r.Completed = 1000, 1000, 1000
 	if millis > 0 {
 		r.ResponseTime.P95 = &metav1.Duration{Duration: time.Duration(millis * float64(time.Millisecond)).Round(time.Microsecond)}
@@ -28,18 +28,18 @@ func slowest(millis float64) *v1alpha1.StepResult {
 
 // repeated is a ladder of 100 users with a threshold, that ran as often as there are
 // results.
-func repeated(threshold v1alpha1.Threshold, results ...*v1alpha1.StepResult) (*v1alpha1.LoadTestSpec, *v1alpha1.LoadTestStatus) {
+func repeated(threshold v1beta1.Threshold, results ...*v1beta1.StepResult) (*v1beta1.LoadTestSpec, *v1beta1.LoadTestStatus) {
 	s := ladder(100)
-	s.Repetitions, s.Thresholds = int32(len(results)), []v1alpha1.Threshold{threshold}
-	s.Baseline = &v1alpha1.Baseline{Name: "before"}
-	status := &v1alpha1.LoadTestStatus{
-		Verdict: v1alpha1.VerdictPassed, Workers: v1alpha1.WorkerCounts{Desired: 1},
+	s.Repetitions, s.Thresholds = int32(len(results)), []v1beta1.Threshold{threshold}
+	s.Baseline = &v1beta1.Baseline{Name: "before"}
+	status := &v1beta1.LoadTestStatus{
+		Verdict: v1beta1.VerdictPassed, Workers: v1beta1.WorkerCounts{Desired: 1},
 		Requests: plan.RequestNames(s), Steps: plan.Steps(s),
 	}
 	status.Thresholds = verdict.Thresholds(s, status.Requests, nil)
 	for i := range status.Steps {
 		if step := &status.Steps[i]; !step.Load.IsPause() {
-			step.State, step.WorkersReporting = v1alpha1.StepComplete, 1
+			step.State, step.WorkersReporting = v1beta1.StepComplete, 1
 			step.Result, results = results[0], results[1:]
 		}
 	}
@@ -48,9 +48,9 @@ func repeated(threshold v1alpha1.Threshold, results ...*v1alpha1.StepResult) (*v
 
 // compared is the threshold's result after the last repetition, against a baseline whose
 // repetitions had these results.
-func compared(t *testing.T, threshold v1alpha1.Threshold, before, after []*v1alpha1.StepResult) (v1alpha1.ThresholdStatus, bool) {
+func compared(t *testing.T, threshold v1beta1.Threshold, before, after []*v1beta1.StepResult) (v1beta1.ThresholdStatus, bool) {
 	t.Helper()
-	earlier := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}}
+	earlier := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}}
 	spec, status := repeated(threshold, before...)
 	earlier.Spec, earlier.Status = *spec, *status
 	spec, status = repeated(threshold, after...)
@@ -62,7 +62,7 @@ func compared(t *testing.T, threshold v1alpha1.Threshold, before, after []*v1alp
 	return judgeRepeated(t, spec, status)
 }
 
-func judgeRepeated(t *testing.T, spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (v1alpha1.ThresholdStatus, bool) {
+func judgeRepeated(t *testing.T, spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) (v1beta1.ThresholdStatus, bool) {
 	t.Helper()
 	stopped := false
 	for i := range status.Steps {
@@ -71,96 +71,96 @@ func judgeRepeated(t *testing.T, spec *v1alpha1.LoadTestSpec, status *v1alpha1.L
 		}
 		j := verdict.Judge(spec, status, i, sent(100, 0).merged)
 		status.Thresholds, stopped = j.Thresholds, stopped || j.Stop
-		if last := i == len(status.Steps)-1; !last && status.Thresholds[0].State != v1alpha1.ThresholdPending {
+		if last := i == len(status.Steps)-1; !last && status.Thresholds[0].State != v1beta1.ThresholdPending {
 			t.Errorf("%s after step %s, before the last repetition", status.Thresholds[0].State, status.Steps[i].Name)
 		}
 	}
 	return status.Thresholds[0], stopped
 }
 
-func p95s(millis ...float64) []*v1alpha1.StepResult {
-	var list []*v1alpha1.StepResult
+func p95s(millis ...float64) []*v1beta1.StepResult {
+	var list []*v1beta1.StepResult
 	for _, m := range millis {
 		list = append(list, slowest(m))
 	}
 	return list
 }
 
-func increase(metric v1alpha1.Metric, most string) v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: metric, MaxIncrease: most}
+func increase(metric v1beta1.Metric, most string) v1beta1.Threshold {
+	return v1beta1.Threshold{Metric: metric, MaxIncrease: most}
 }
 
-func lessGoodput() v1alpha1.Threshold {
-	return v1alpha1.Threshold{Metric: v1alpha1.MetricGoodput, MaxDecrease: "5%"}
+func lessGoodput() v1beta1.Threshold {
+	return v1beta1.Threshold{Metric: v1beta1.MetricGoodput, MaxDecrease: "5%"}
 }
 
 const tellNoise = " How much of that is noise cannot be told from 1 repetition and 1 of the baseline: use at least 3 repetitions of both."
 
 func TestDifferenceToTheBaseline(t *testing.T) {
 	for name, tc := range map[string]struct {
-		threshold     v1alpha1.Threshold
+		threshold     v1beta1.Threshold
 		before, after []float64
-		state         v1alpha1.ThresholdState
+		state         v1beta1.ThresholdState
 		observed      string
 		message       string
 	}{
 		"one of each, within": {
-			increase("p95", "10%"), []float64{40}, []float64{44}, v1alpha1.ThresholdPassed, "+10%",
+			increase("p95", "10%"), []float64{40}, []float64{44}, v1beta1.ThresholdPassed, "+10%",
 			"p95 is 44ms in step 100, 10% above the 40ms of LoadTest before; at most 10% above is allowed." + tellNoise,
 		},
 		"one of each, a microsecond beyond": {
-			increase("p95", "10%"), []float64{40}, []float64{44.001}, v1alpha1.ThresholdFailed, "+10.01%",
+			increase("p95", "10%"), []float64{40}, []float64{44.001}, v1beta1.ThresholdFailed, "+10.01%",
 			"p95 is 44.001ms in step 100, 10.01% above the 40ms of LoadTest before; at most 10% above is allowed." + tellNoise,
 		},
 		"faster is no increase": {
-			increase("p95", "0%"), []float64{40}, []float64{30}, v1alpha1.ThresholdPassed, "-25%",
+			increase("p95", "0%"), []float64{40}, []float64{30}, v1beta1.ThresholdPassed, "-25%",
 			"p95 is 30ms in step 100, 25% below the 40ms of LoadTest before; at most 0% above is allowed." + tellNoise,
 		},
 		"the same": {
-			increase("p95", "0%"), []float64{40}, []float64{40}, v1alpha1.ThresholdPassed, "0%",
+			increase("p95", "0%"), []float64{40}, []float64{40}, v1beta1.ThresholdPassed, "0%",
 			"p95 is 40ms in step 100, as much as the 40ms of LoadTest before; at most 0% above is allowed." + tellNoise,
 		},
 		"less goodput": {
-			lessGoodput(), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
+			lessGoodput(), []float64{100}, []float64{94}, v1beta1.ThresholdFailed, "-6%",
 			"goodput is 940 in step 100, 6% below the 1000 of LoadTest before; at most 5% below is allowed." + tellNoise,
 		},
 		"a little less goodput": {
-			lessGoodput(), []float64{100}, []float64{95}, v1alpha1.ThresholdPassed, "-5%",
+			lessGoodput(), []float64{100}, []float64{95}, v1beta1.ThresholdPassed, "-5%",
 			"goodput is 950 in step 100, 5% below the 1000 of LoadTest before; at most 5% below is allowed." + tellNoise,
 		},
 		"a decrease is rounded towards the breach": {
-			lessGoodput(), []float64{30}, []float64{28.49}, v1alpha1.ThresholdFailed, "-5.04%",
+			lessGoodput(), []float64{30}, []float64{28.49}, v1beta1.ThresholdFailed, "-5.04%",
 			"goodput is 284.9 in step 100, 5.04% below the 300 of LoadTest before; at most 5% below is allowed." + tellNoise,
 		},
 		"certainly beyond": {
-			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{120, 121, 122, 123, 124}, v1alpha1.ThresholdFailed, "+19.61%",
+			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{120, 121, 122, 123, 124}, v1beta1.ThresholdFailed, "+19.61%",
 			"p95 is 122ms in step 100 (5), 19.61% above the 102ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change is between +17.48% and +21.79%.",
 		},
 		"certainly within": {
-			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{101, 100, 103, 102, 105}, v1alpha1.ThresholdPassed, "0%",
+			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{101, 100, 103, 102, 105}, v1beta1.ThresholdPassed, "0%",
 			"p95 is 102ms in step 100 (5), as much as the 102ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change is between -1.94% and +2%.",
 		},
 		"not to be said": {
-			increase("p95", "10%"), []float64{100, 120, 140, 110, 130}, []float64{150, 115, 125, 160, 121}, v1alpha1.ThresholdInconclusive, "+13.64%",
+			increase("p95", "10%"), []float64{100, 120, 140, 110, 130}, []float64{150, 115, 125, 160, 121}, v1beta1.ThresholdInconclusive, "+13.64%",
 			"p95 is 125ms in step 100 (5), 13.64% above the 120ms of LoadTest before; at most 10% above is allowed. Over 5 repetitions and 5 of the baseline, the change may be anything between -6.92% and +33.34%: use more repetitions.",
 		},
 		"two of each that disagree": {
-			increase("p95", "10%"), []float64{100, 130}, []float64{125, 118}, v1alpha1.ThresholdInconclusive, "+7.08%",
+			increase("p95", "10%"), []float64{100, 130}, []float64{125, 118}, v1beta1.ThresholdInconclusive, "+7.08%",
 			"p95 is 118ms in step 100 (2), 7.08% above the 100ms of LoadTest before; at most 10% above is allowed. Over the pairs of 2 repetitions and 2 of the baseline, the change is between -9.23% and +25%: use at least 3 repetitions of both.",
 		},
 		"an outlier among five leaves it open": {
-			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{100, 101, 102, 103, 900}, v1alpha1.ThresholdInconclusive, "0%", "",
+			increase("p95", "10%"), []float64{100, 101, 102, 103, 104}, []float64{100, 101, 102, 103, 900}, v1beta1.ThresholdInconclusive, "0%", "",
 		},
 		"no failure before and after": {
-			increase("failureRate", "10%"), []float64{1}, []float64{1}, v1alpha1.ThresholdPassed, "0%",
+			increase("failureRate", "10%"), []float64{1}, []float64{1}, v1beta1.ThresholdPassed, "0%",
 			"failureRate is 0% in step 100, as much as the 0% of LoadTest before; at most 10% above is allowed." + tellNoise,
 		},
 		"too few samples": {
-			increase("p95", "10%"), []float64{1}, []float64{0}, v1alpha1.ThresholdInconclusive, "",
+			increase("p95", "10%"), []float64{1}, []float64{0}, v1beta1.ThresholdInconclusive, "",
 			"p95 of step 100 cannot be compared: step 100 has no such figure: it had too few samples.",
 		},
 		"too few samples before": {
-			increase("p95", "10%"), []float64{0, 1}, []float64{1}, v1alpha1.ThresholdInconclusive, "",
+			increase("p95", "10%"), []float64{0, 1}, []float64{1}, v1beta1.ThresholdInconclusive, "",
 			"p95 of step 100 cannot be compared: LoadTest before has no such figure in its step 100: it had too few samples.",
 		},
 	} {
@@ -182,14 +182,14 @@ func TestFailuresWhereThereWereNone(t *testing.T) {
 	after[0].Failed, after[0].Expected = 5, 995
 	got, _ := compared(t, increase("failureRate", "500%"), p95s(1), after)
 	want := "failureRate is 0.5% in step 100, beyond any percentage above the 0% of LoadTest before; at most 500% above is allowed." + tellNoise
-	if got.State != v1alpha1.ThresholdFailed || got.Message != want {
+	if got.State != v1beta1.ThresholdFailed || got.Message != want {
 		t.Errorf("%s: %s", got.State, got.Message)
 	}
 }
 
 // A change that the generator's own delay decides is charged to no side.
 func TestChangeThatTheGeneratorDecides(t *testing.T) {
-	delayed := func(ideal float64) []*v1alpha1.StepResult {
+	delayed := func(ideal float64) []*v1beta1.StepResult {
 		after := p95s(20, 20, 20)
 		for i := range after {
 			after[i].WithoutGenerator = p95s(ideal)[0].ResponseTime
@@ -198,11 +198,11 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		ideal                    float64
-		state                    v1alpha1.ThresholdState
+		state                    v1beta1.ThresholdState
 		reason, withoutGenerator string
 	}{
-		"no change without it":          {10, v1alpha1.ThresholdInconclusive, v1alpha1.ReasonGeneratorUncertain, "0%"},
-		"too large a change either way": {15, v1alpha1.ThresholdFailed, "", "+50%"},
+		"no change without it":          {10, v1beta1.ThresholdInconclusive, v1beta1.ReasonGeneratorUncertain, "0%"},
+		"too large a change either way": {15, v1beta1.ThresholdFailed, "", "+50%"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := compared(t, increase("p95", "10%"), p95s(10, 10, 10), delayed(tc.ideal))
@@ -218,24 +218,24 @@ func TestChangeThatTheGeneratorDecides(t *testing.T) {
 
 // The same holds of the requests of one type, and of one request.
 func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
-	of := func(measured, ideal float64) []*v1alpha1.StepResult {
+	of := func(measured, ideal float64) []*v1beta1.StepResult {
 		r := slowest(1)
-		part := v1alpha1.PartResult{Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}
-		r.Types, r.Requests = []v1alpha1.TypeResult{{Name: "Write", PartResult: part}}, []v1alpha1.RequestResult{{Name: "create", PartResult: part}}
-		return []*v1alpha1.StepResult{r}
+		part := v1beta1.PartResult{Counts: r.Counts, ResponseTime: slowest(measured).ResponseTime, WithoutGenerator: slowest(ideal).ResponseTime}
+		r.Types, r.Requests = []v1beta1.TypeResult{{Name: "Write", PartResult: part}}, []v1beta1.RequestResult{{Name: "create", PartResult: part}}
+		return []*v1beta1.StepResult{r}
 	}
 	threshold, ofRequest := increase("p95", "10%"), increase("p95", "10%")
 	threshold.Types, ofRequest.Requests = []string{"Write"}, []string{"create"}
 	for name, tc := range map[string]struct {
-		before, after []*v1alpha1.StepResult
-		state         v1alpha1.ThresholdState
+		before, after []*v1beta1.StepResult
+		state         v1beta1.ThresholdState
 	}{
-		"no change without it":          {of(10, 10), of(20, 10), v1alpha1.ThresholdInconclusive},
-		"a change without it":           {of(20, 10), of(20, 20), v1alpha1.ThresholdInconclusive},
-		"too large a change either way": {of(10, 10), of(20, 15), v1alpha1.ThresholdFailed},
-		"no change either way":          {of(20, 10), of(20, 10), v1alpha1.ThresholdPassed},
+		"no change without it":          {of(10, 10), of(20, 10), v1beta1.ThresholdInconclusive},
+		"a change without it":           {of(20, 10), of(20, 20), v1beta1.ThresholdInconclusive},
+		"too large a change either way": {of(10, 10), of(20, 15), v1beta1.ThresholdFailed},
+		"no change either way":          {of(20, 10), of(20, 10), v1beta1.ThresholdPassed},
 	} {
-		for _, threshold := range []v1alpha1.Threshold{threshold, ofRequest} {
+		for _, threshold := range []v1beta1.Threshold{threshold, ofRequest} {
 			if got, _ := compared(t, threshold, tc.before, tc.after); got.State != tc.state {
 				t.Errorf("%s: %s: %s", name, got.State, got.Message)
 			}
@@ -250,7 +250,7 @@ func TestChangeOfATypeThatTheGeneratorDecides(t *testing.T) {
 // Requests that one side sent later than the other came together at its target, and may have
 // waited for one another there: a throttled worker makes no target slower, and hides nothing.
 func TestChangeThatLateRequestsMayHaveMade(t *testing.T) {
-	of := func(p95, late float64) []*v1alpha1.StepResult {
+	of := func(p95, late float64) []*v1beta1.StepResult {
 		list := p95s(p95, p95, p95, p95, p95)
 		for _, r := range list {
 			r.LateTogether = slowest(late).ResponseTime
@@ -260,20 +260,20 @@ func TestChangeThatLateRequestsMayHaveMade(t *testing.T) {
 	}
 	const came = " Requests of %s were up to 12ms later than requests of %s, reached the target together, and may have waited for one another: without that, the change is %s."
 	for name, tc := range map[string]struct {
-		before, after []*v1alpha1.StepResult
-		state         v1alpha1.ThresholdState
+		before, after []*v1beta1.StepResult
+		state         v1beta1.ThresholdState
 		change        string
 	}{
-		"of the judged target":    {of(10, 1), of(20, 13), v1alpha1.ThresholdInconclusive, fmt.Sprintf(came, "v4", "v3", "-20%")},
-		"of what it is held to":   {of(20, 13), of(20, 1), v1alpha1.ThresholdInconclusive, fmt.Sprintf(came, "v3", "v4", "+150%")},
-		"alike on both sides":     {of(10, 13), of(20, 13), v1alpha1.ThresholdFailed, ""},
-		"alike, and no change":    {of(20, 13), of(20, 13), v1alpha1.ThresholdPassed, ""},
-		"by too little to decide": {of(10, 1), of(20, 9), v1alpha1.ThresholdFailed, ""},
-		"not known":               {of(10, 0), of(20, 0), v1alpha1.ThresholdFailed, ""},
+		"of the judged target":    {of(10, 1), of(20, 13), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v4", "v3", "-20%")},
+		"of what it is held to":   {of(20, 13), of(20, 1), v1beta1.ThresholdInconclusive, fmt.Sprintf(came, "v3", "v4", "+150%")},
+		"alike on both sides":     {of(10, 13), of(20, 13), v1beta1.ThresholdFailed, ""},
+		"alike, and no change":    {of(20, 13), of(20, 13), v1beta1.ThresholdPassed, ""},
+		"by too little to decide": {of(10, 1), of(20, 9), v1beta1.ThresholdFailed, ""},
+		"not known":               {of(10, 0), of(20, 0), v1beta1.ThresholdFailed, ""},
 	} {
 		lt := versus(t, 5, increase("p95", "10%"))
 		carryOut(lt, slices.Clone(tc.after), slices.Clone(tc.before), nil)
-		if got := lt.Status.Thresholds[0]; got.State != tc.state || !strings.HasSuffix(got.Message, tc.change) || (tc.change != "") != (got.Reason == v1alpha1.ReasonGeneratorUncertain) {
+		if got := lt.Status.Thresholds[0]; got.State != tc.state || !strings.HasSuffix(got.Message, tc.change) || (tc.change != "") != (got.Reason == v1beta1.ReasonGeneratorUncertain) {
 			t.Errorf("%s, to a control: %s (%s): %s", name, got.State, got.Reason, got.Message)
 		}
 		got, _ := compared(t, increase("p95", "10%"), tc.before, tc.after)
@@ -285,22 +285,22 @@ func TestChangeThatLateRequestsMayHaveMade(t *testing.T) {
 
 // What had waited for less than its timeout at the end of a step is neither a failure nor none.
 func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
-	failing := func(failed, undecided int64) []*v1alpha1.StepResult {
+	failing := func(failed, undecided int64) []*v1beta1.StepResult {
 		r := slowest(10)
 		r.Failed, r.Expected, r.Undecided, r.Outcomes.Unfinished = failed, r.Sent-failed, undecided, undecided
-		return []*v1alpha1.StepResult{r}
+		return []*v1beta1.StepResult{r}
 	}
 	const decide = " Without failures that the generator caused, and undecided requests, the change is %s, so this decides."
 	for name, tc := range map[string]struct {
-		control, candidate []*v1alpha1.StepResult
-		state              v1alpha1.ThresholdState
+		control, candidate []*v1beta1.StepResult
+		state              v1beta1.ThresholdState
 		suffix             string
 	}{
-		"of the candidate":    {failing(5, 0), failing(50, 45), v1alpha1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
-		"of the control":      {failing(10, 9), failing(10, 0), v1alpha1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
-		"too few to decide":   {failing(5, 0), failing(50, 40), v1alpha1.ThresholdFailed, ""},
-		"as many of either":   {failing(9, 4), failing(9, 4), v1alpha1.ThresholdPassed, ""},
-		"a control with many": {failing(50, 45), failing(50, 45), v1alpha1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
+		"of the candidate":    {failing(5, 0), failing(50, 45), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "0%")},
+		"of the control":      {failing(10, 9), failing(10, 0), v1beta1.ThresholdInconclusive, fmt.Sprintf(decide, "+900%")},
+		"too few to decide":   {failing(5, 0), failing(50, 40), v1beta1.ThresholdFailed, ""},
+		"as many of either":   {failing(9, 4), failing(9, 4), v1beta1.ThresholdPassed, ""},
+		"a control with many": {failing(50, 45), failing(50, 45), v1beta1.ThresholdInconclusive, "failureRate is between 0.5% and 5% in step 100 on v3; a control may have at most 1%."},
 	} {
 		lt := versus(t, 1, increase("failureRate", "10%"))
 		carryOut(lt, tc.candidate, tc.control, nil)
@@ -312,7 +312,7 @@ func TestChangeThatUndecidedRequestsDecide(t *testing.T) {
 
 func TestBreachOfADifferenceStopsInTheLastRepetition(t *testing.T) {
 	threshold := increase("p95", "10%")
-	threshold.OnBreach = v1alpha1.BreachStopLadder
+	threshold.OnBreach = v1beta1.BreachStopLadder
 	if got, stopped := compared(t, threshold, p95s(10, 10, 10), p95s(20, 20, 20)); !stopped {
 		t.Errorf("%s, and the run goes on", got.State)
 	}
@@ -320,21 +320,21 @@ func TestBreachOfADifferenceStopsInTheLastRepetition(t *testing.T) {
 
 // What the generator limited, or was not carried out, is compared with nothing.
 func TestOnlyWholeStepsAreCompared(t *testing.T) {
-	for name, edit := range map[string]func(*v1alpha1.StepStatus){
-		"a displaced load": func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} },
-		"a cut step":       func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
-		"a missing worker": func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
-		"another version": func(s *v1alpha1.StepStatus) {
-			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
+	for name, edit := range map[string]func(*v1beta1.StepStatus){
+		"a displaced load": func(s *v1beta1.StepStatus) { s.Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true} },
+		"a cut step":       func(s *v1beta1.StepStatus) { s.State = v1beta1.StepCut },
+		"a missing worker": func(s *v1beta1.StepStatus) { s.WorkersReporting = 0 },
+		"another version": func(s *v1beta1.StepStatus) {
+			s.Environment = &v1beta1.StepEnvironment{Changes: []v1beta1.EnvironmentChange{{Spoils: v1beta1.SpoiledStep}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec, status := repeated(increase("p95", "10%"), slowest(99))
-			status.Baseline = &v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Rung: 1, Figures: []v1alpha1.Figure{{Metric: "p95", Value: "10ms"}}}}}
+			status.Baseline = &v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 1, Figures: []v1beta1.Figure{{Metric: "p95", Value: "10ms"}}}}}
 			edit(&status.Steps[0])
 			got, _ := judgeRepeated(t, spec, status)
 			want := "p95 of step 100 cannot be compared: it did not run with all workers and the planned load."
-			if got.State != v1alpha1.ThresholdInconclusive || got.Message != want {
+			if got.State != v1beta1.ThresholdInconclusive || got.Message != want {
 				t.Errorf("%s: %s", got.State, got.Message)
 			}
 		})
@@ -343,11 +343,11 @@ func TestOnlyWholeStepsAreCompared(t *testing.T) {
 
 func TestStepWithoutACounterpart(t *testing.T) {
 	for name, tc := range map[string]struct {
-		copied *v1alpha1.BaselineStatus
+		copied *v1beta1.BaselineStatus
 		want   string
 	}{
 		"another rung": {
-			&v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Rung: 2, Figures: []v1alpha1.Figure{{Metric: "p95", Value: "10ms"}}}}},
+			&v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Rung: 2, Figures: []v1beta1.Figure{{Metric: "p95", Value: "10ms"}}}}},
 			"LoadTest before has no step of that name and load",
 		},
 		"nothing was copied": {nil, "the status has no figures of the baseline."},
@@ -356,7 +356,7 @@ func TestStepWithoutACounterpart(t *testing.T) {
 			spec, status := repeated(increase("p95", "10%"), slowest(10))
 			status.Baseline = tc.copied
 			got, _ := judgeRepeated(t, spec, status)
-			if got.State != v1alpha1.ThresholdInconclusive || !strings.Contains(got.Message, tc.want) {
+			if got.State != v1beta1.ThresholdInconclusive || !strings.Contains(got.Message, tc.want) {
 				t.Errorf("%s: %s", got.State, got.Message)
 			}
 		})
@@ -366,10 +366,10 @@ func TestStepWithoutACounterpart(t *testing.T) {
 // A run that ends before the last repetition is no proof.
 func TestDifferenceThatWasNotJudged(t *testing.T) {
 	spec, status := repeated(increase("p95", "10%"), slowest(10), slowest(10))
-	status.Steps[len(status.Steps)-1] = v1alpha1.StepStatus{Name: "100 (2)", State: v1alpha1.StepSkipped, Load: status.Steps[0].Load, Rung: 1}
+	status.Steps[len(status.Steps)-1] = v1beta1.StepStatus{Name: "100 (2)", State: v1beta1.StepSkipped, Load: status.Steps[0].Load, Rung: 1}
 	j := verdict.Final(spec, status)
 	want := "Threshold increase of p95 was not judged: no matching step completed all its repetitions."
-	if j.Verdict != v1alpha1.VerdictInconclusive || j.Message != want {
+	if j.Verdict != v1beta1.VerdictInconclusive || j.Message != want {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}
 }
@@ -379,28 +379,28 @@ func TestDifferencesOfSeveralSteps(t *testing.T) {
 	for name, tc := range map[string]struct {
 		low, high float64
 		step      string
-		state     v1alpha1.ThresholdState
+		state     v1beta1.ThresholdState
 	}{
-		"narrower below": {108, 101, "100", v1alpha1.ThresholdPassed},
-		"narrower above": {101, 108, "200", v1alpha1.ThresholdPassed},
-		"both decreased": {80, 90, "200", v1alpha1.ThresholdPassed},
-		"breach above":   {108, 120, "200", v1alpha1.ThresholdFailed},
-		"both":           {120, 130, "100", v1alpha1.ThresholdFailed},
+		"narrower below": {108, 101, "100", v1beta1.ThresholdPassed},
+		"narrower above": {101, 108, "200", v1beta1.ThresholdPassed},
+		"both decreased": {80, 90, "200", v1beta1.ThresholdPassed},
+		"breach above":   {108, 120, "200", v1beta1.ThresholdFailed},
+		"both":           {120, 130, "100", v1beta1.ThresholdFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder(100, 200)
-			spec.Thresholds = []v1alpha1.Threshold{increase("p95", "10%")}
-			status := &v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Desired: 1}, Steps: plan.Steps(spec), Requests: plan.RequestNames(spec)}
+			spec.Thresholds = []v1beta1.Threshold{increase("p95", "10%")}
+			status := &v1beta1.LoadTestStatus{Workers: v1beta1.WorkerCounts{Desired: 1}, Steps: plan.Steps(spec), Requests: plan.RequestNames(spec)}
 			status.Thresholds = verdict.Thresholds(spec, status.Requests, nil)
-			status.Baseline = &v1alpha1.BaselineStatus{Name: "before"}
+			status.Baseline = &v1beta1.BaselineStatus{Name: "before"}
 			values := []float64{tc.low, tc.high}
 			for i := range status.Steps {
 				step := &status.Steps[i]
 				if step.Load.IsPause() {
 					continue
 				}
-				status.Baseline.Steps = append(status.Baseline.Steps, v1alpha1.BaselineStep{Rung: step.Rung, Figures: []v1alpha1.Figure{{Metric: "p95", Value: "100ms"}}})
-				step.State, step.WorkersReporting = v1alpha1.StepComplete, 1
+				status.Baseline.Steps = append(status.Baseline.Steps, v1beta1.BaselineStep{Rung: step.Rung, Figures: []v1beta1.Figure{{Metric: "p95", Value: "100ms"}}})
+				step.State, step.WorkersReporting = v1beta1.StepComplete, 1
 				step.Result, values = slowest(values[0]), values[1:]
 				status.Thresholds = verdict.Judge(spec, status, i, sent(1, 0).merged).Thresholds
 			}

@@ -4,28 +4,28 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // The letters of a run: the state of the thresholds in one step after another.
-var letters = map[rune]v1alpha1.ThresholdState{
-	'p': v1alpha1.ThresholdPassed, 'f': v1alpha1.ThresholdFailed, 'i': v1alpha1.ThresholdInconclusive, '-': "",
+var letters = map[rune]v1beta1.ThresholdState{
+	'p': v1beta1.ThresholdPassed, 'f': v1beta1.ThresholdFailed, 'i': v1beta1.ThresholdInconclusive, '-': "",
 }
 
 // repeats is a status of a ladder with rests. The steps that send load have the
 // states of the letters; steps without a letter were skipped.
-func repeats(s *v1alpha1.LoadTestSpec, states string) *v1alpha1.LoadTestStatus {
-	status := &v1alpha1.LoadTestStatus{Workers: v1alpha1.WorkerCounts{Desired: 1}}
+func repeats(s *v1beta1.LoadTestSpec, states string) *v1beta1.LoadTestStatus {
+	status := &v1beta1.LoadTestStatus{Workers: v1beta1.WorkerCounts{Desired: 1}}
 	rest := []rune(states)
 	for _, step := range plan.Steps(s) {
-		step.State = v1alpha1.StepSkipped
+		step.State = v1beta1.StepSkipped
 		if len(rest) > 0 {
-			step.State = v1alpha1.StepComplete
+			step.State = v1beta1.StepComplete
 			if !step.Load.IsPause() {
-				step.WorkersReporting, step.Result = 1, &v1alpha1.StepResult{}
+				step.WorkersReporting, step.Result = 1, &v1beta1.StepResult{}
 				step.ThresholdState, rest = letters[rest[0]], rest[1:]
 			}
 		}
@@ -39,7 +39,7 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		users       []int32
 		repetitions int32
 		states      string
-		edit        func(*v1alpha1.LoadTestStatus)
+		edit        func(*v1beta1.LoadTestStatus)
 		want        int32 // 0: none
 	}{
 		"all kept":                            {[]int32{10, 20, 30}, 2, "pppppp", nil, 30},
@@ -57,13 +57,13 @@ func TestMaxSustainedUsersOverRepetitions(t *testing.T) {
 		"stopped for no breach":              {[]int32{10, 20, 30}, 3, "pppp", nil, 30},
 		"nothing ran":                        {[]int32{10}, 2, "", nil, 0},
 		// What is not whole is no proof.
-		"cut in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) { s.Steps[6].State = v1alpha1.StepCut }, 10},
+		"cut in the second": {[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[6].State = v1beta1.StepCut }, 10},
 		"a report missing in the second": {
-			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0,
+			[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) { s.Steps[4].WorkersReporting = 0 }, 0,
 		},
 		"a displaced load in the second": {
-			[]int32{10, 20}, 2, "pppp", func(s *v1alpha1.LoadTestStatus) {
-				s.Steps[6].Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true, Message: "Step 20 (2) was sent late."}
+			[]int32{10, 20}, 2, "pppp", func(s *v1beta1.LoadTestStatus) {
+				s.Steps[6].Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true, Message: "Step 20 (2) was sent late."}
 			}, 10,
 		},
 		"an equal rung is another":   {[]int32{10, 10, 20}, 2, "pppppf", nil, 10},
@@ -105,8 +105,8 @@ func deref(users *int32) int32 {
 }
 
 // judgeAll judges the steps of a spec that send load, each with what came of it.
-func judgeAll(s *v1alpha1.LoadTestSpec, outcomes ...outcome) (steps []v1alpha1.ThresholdState, thresholds []v1alpha1.ThresholdStatus, stopped bool) {
-	status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s)}
+func judgeAll(s *v1beta1.LoadTestSpec, outcomes ...outcome) (steps []v1beta1.ThresholdState, thresholds []v1beta1.ThresholdStatus, stopped bool) {
+	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s)}
 	status.Thresholds = verdict.Thresholds(s, status.Requests, nil)
 	for i := range status.Steps {
 		if status.Steps[i].Load.IsPause() || len(outcomes) == 0 {
@@ -129,24 +129,24 @@ func TestTheWorstRepetitionCounts(t *testing.T) {
 	few := sent(1, 0)
 	tests := map[string]struct {
 		outcomes []outcome // of two rungs, one repetition after another
-		state    v1alpha1.ThresholdState
+		state    v1beta1.ThresholdState
 		step     string
 	}{
-		"a breach in the second":                    {[]outcome{good, good, good, slowly}, v1alpha1.ThresholdFailed, "20 (2)"},
-		"a breach in the first only":                {[]outcome{good, slowly, good, good}, v1alpha1.ThresholdFailed, "20"},
-		"of two breaches the lower rung's":          {[]outcome{good, slowly, slower, good}, v1alpha1.ThresholdFailed, "10 (2)"},
-		"of two breaches of a rung the first":       {[]outcome{good, slowly, good, slower}, v1alpha1.ThresholdFailed, "20"},
-		"of a lower breach and a higher the lower":  {[]outcome{slowly, good, good, slower}, v1alpha1.ThresholdFailed, "10"},
-		"of two doubts the lower rung's":            {[]outcome{good, few, few, good}, v1alpha1.ThresholdInconclusive, "10 (2)"},
-		"a breach over a doubt at a lower rung":     {[]outcome{good, slowly, few, good}, v1alpha1.ThresholdFailed, "20"},
-		"of passes the narrowest, at a higher rung": {[]outcome{good, near, good, good}, v1alpha1.ThresholdPassed, "20"},
-		"of passes the narrowest":                   {[]outcome{good, good, near, good}, v1alpha1.ThresholdPassed, "10 (2)"},
-		"the third":                                 {[]outcome{good, good, good, good, slowly, good}, v1alpha1.ThresholdFailed, "10 (3)"},
+		"a breach in the second":                    {[]outcome{good, good, good, slowly}, v1beta1.ThresholdFailed, "20 (2)"},
+		"a breach in the first only":                {[]outcome{good, slowly, good, good}, v1beta1.ThresholdFailed, "20"},
+		"of two breaches the lower rung's":          {[]outcome{good, slowly, slower, good}, v1beta1.ThresholdFailed, "10 (2)"},
+		"of two breaches of a rung the first":       {[]outcome{good, slowly, good, slower}, v1beta1.ThresholdFailed, "20"},
+		"of a lower breach and a higher the lower":  {[]outcome{slowly, good, good, slower}, v1beta1.ThresholdFailed, "10"},
+		"of two doubts the lower rung's":            {[]outcome{good, few, few, good}, v1beta1.ThresholdInconclusive, "10 (2)"},
+		"a breach over a doubt at a lower rung":     {[]outcome{good, slowly, few, good}, v1beta1.ThresholdFailed, "20"},
+		"of passes the narrowest, at a higher rung": {[]outcome{good, near, good, good}, v1beta1.ThresholdPassed, "20"},
+		"of passes the narrowest":                   {[]outcome{good, good, near, good}, v1beta1.ThresholdPassed, "10 (2)"},
+		"the third":                                 {[]outcome{good, good, good, good, slowly, good}, v1beta1.ThresholdFailed, "10 (3)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := ladder(10, 20)
-			s.Repetitions, s.Thresholds = int32(len(tc.outcomes)/2), []v1alpha1.Threshold{atMost("p95", "1s")}
+			s.Repetitions, s.Thresholds = int32(len(tc.outcomes)/2), []v1beta1.Threshold{atMost("p95", "1s")}
 			_, got, _ := judgeAll(s, tc.outcomes...)
 			if got[0].State != tc.state || got[0].Step != tc.step {
 				t.Errorf("%s in step %s, want %s in step %s", got[0].State, got[0].Step, tc.state, tc.step)
@@ -159,20 +159,20 @@ func TestTheWorstRepetitionCounts(t *testing.T) {
 func TestEachStepHasItsWorstThresholdState(t *testing.T) {
 	s := ladder(10, 1000)
 	s.Repetitions = 2
-	s.Thresholds = []v1alpha1.Threshold{atMost("failureRate", "1%"), atMost("p95", "1s")}
+	s.Thresholds = []v1beta1.Threshold{atMost("failureRate", "1%"), atMost("p95", "1s")}
 	s.Thresholds[0].UpToUsers, s.Thresholds[1].UpToUsers = ptr(int32(100)), ptr(int32(100))
 	good, bad, few := sent(100, 0), sent(100, 0, failed(50)), sent(1, 0)
 	steps, _, _ := judgeAll(s, bad, bad, few, good)
-	want := []v1alpha1.ThresholdState{v1alpha1.ThresholdFailed, "", v1alpha1.ThresholdInconclusive, ""}
+	want := []v1beta1.ThresholdState{v1beta1.ThresholdFailed, "", v1beta1.ThresholdInconclusive, ""}
 	same.As(t, "states", want, steps)
 	steps, _, _ = judgeAll(s, good, good, sent(1, 0, failed(1)), good)
-	want = []v1alpha1.ThresholdState{v1alpha1.ThresholdPassed, "", v1alpha1.ThresholdFailed, ""}
+	want = []v1beta1.ThresholdState{v1beta1.ThresholdPassed, "", v1beta1.ThresholdFailed, ""}
 	same.As(t, "states, the worse of two thresholds", want, steps)
 }
 
 func TestABreachInALaterRepetitionStops(t *testing.T) {
 	s := ladder(10, 20)
-	s.Repetitions, s.Thresholds = 2, []v1alpha1.Threshold{atMost("failureRate", "1%")}
+	s.Repetitions, s.Thresholds = 2, []v1beta1.Threshold{atMost("failureRate", "1%")}
 	good, bad := sent(100, 0), sent(100, 0, failed(50))
 	for _, stop := range []bool{false, true} {
 		s.Ladder.StopOnBreach = stop
@@ -196,20 +196,20 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 		message string
 	}{
 		"uncertain": {
-			[]func(*outcome){ideally(10 * ms), stopped}, v1alpha1.ReasonGeneratorUncertain, "10.007ms",
+			[]func(*outcome){ideally(10 * ms), stopped}, v1beta1.ReasonGeneratorUncertain, "10.007ms",
 			rule + " It is 20.015ms (10.007ms without the generator's own delay) in repetition 1 and 20.015ms (10.007ms without the generator's own delay) in repetition 2. In step 10 a worker stood still for 10ms, because it was stopped or its node is busy. Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.",
 		},
-		"displaced": {[]func(*outcome){displaced}, v1alpha1.ReasonLoadDisplaced, "", rule + " It is unknown in repetitions 1 and 2. The load was displaced."},
+		"displaced": {[]func(*outcome){displaced}, v1beta1.ReasonLoadDisplaced, "", rule + " It is unknown in repetitions 1 and 2. The load was displaced."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ladder(10)
-			s.Repetitions, s.Thresholds = 2, []v1alpha1.Threshold{atMost("p95", "15ms")}
+			s.Repetitions, s.Thresholds = 2, []v1beta1.Threshold{atMost("p95", "15ms")}
 			s.Thresholds[0].InRepetitions = ptr(int32(2))
-			status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s), Workers: v1alpha1.WorkerCounts{Desired: 1}}
+			status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s), Workers: v1beta1.WorkerCounts{Desired: 1}}
 			status.Thresholds = verdict.Thresholds(s, status.Requests, status.Steps)
 			for i := range status.Steps {
 				step, o := &status.Steps[i], sent(50, 50, tc.edits...)
-				if step.State = v1alpha1.StepComplete; step.Load.IsPause() {
+				if step.State = v1beta1.StepComplete; step.Load.IsPause() {
 					continue
 				}
 				step.Result, step.WorkersReporting = o.result, 1
@@ -218,7 +218,7 @@ func TestRepetitionsThatTheGeneratorDecides(t *testing.T) {
 					step.Result.Generator = j.Generator
 				}
 			}
-			want := v1alpha1.ThresholdStatus{
+			want := v1beta1.ThresholdStatus{
 				Name: "p95", Metric: "p95", Limit: "15ms", State: inconclusive, Step: "10", Observed: "20.015ms",
 				Reason: tc.reason, WithoutGenerator: tc.ideally, Message: tc.message,
 			}

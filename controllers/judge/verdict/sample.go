@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -59,9 +59,9 @@ func unknown(format string, args ...any) observation {
 
 // sample is the part of a step that a threshold looks at.
 type sample struct {
-	threshold *v1alpha1.Threshold
+	threshold *v1beta1.Threshold
 	metric    metric.Metric // of the threshold
-	step      *v1alpha1.StepStatus
+	step      *v1beta1.StepStatus
 	merged    *measure.Measurement
 	request   measure.Request // of all requests that the threshold names
 	items     int64           // that those expected in the window carried
@@ -70,7 +70,7 @@ type sample struct {
 	timeout   time.Duration   // of a request
 }
 
-func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t *v1alpha1.Threshold, step *v1alpha1.StepStatus, merged *measure.Measurement) (sample, error) {
+func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
 	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), timeout: plan.Timeout(spec)}
 	if merged == nil || step.Result == nil {
 		return s, nil
@@ -89,7 +89,7 @@ func newSample(spec *v1alpha1.LoadTestSpec, requests []v1alpha1.RequestStatus, t
 }
 
 // subject is what a sentence about the threshold is about.
-func subject(t *v1alpha1.Threshold) string {
+func subject(t *v1beta1.Threshold) string {
 	text := label(t)
 	for _, filter := range []struct {
 		names []string

@@ -5,22 +5,22 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 const (
-	passed       = v1alpha1.ThresholdPassed
-	broken       = v1alpha1.ThresholdFailed
-	inconclusive = v1alpha1.ThresholdInconclusive
+	passed       = v1beta1.ThresholdPassed
+	broken       = v1beta1.ThresholdFailed
+	inconclusive = v1beta1.ThresholdInconclusive
 )
 
 // oneStep is one threshold in one step.
 type oneStep struct {
-	threshold v1alpha1.Threshold
+	threshold v1beta1.Threshold
 	measured  outcome
-	state     v1alpha1.ThresholdState
+	state     v1beta1.ThresholdState
 	observed  string
 	message   string
 }
@@ -31,13 +31,13 @@ func judgeOne(t *testing.T, tests map[string]oneStep) {
 		t.Run(name, func(t *testing.T) {
 			judged := judge(spec(tc.threshold), nil, burst, tc.measured)
 			got, stop := judged.Thresholds, judged.Stop
-			want := v1alpha1.ThresholdStatus{Name: got[0].Name, Metric: tc.threshold.Metric, State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
+			want := v1beta1.ThresholdStatus{Name: got[0].Name, Metric: tc.threshold.Metric, State: tc.state, Step: "burst", Observed: tc.observed, Message: tc.message}
 			if tc.threshold.Max != nil {
 				want.Limit = tc.threshold.Max.String()
 			} else if tc.threshold.Min != nil {
 				want.Limit = tc.threshold.Min.String()
 			}
-			same.As(t, "thresholds", []v1alpha1.ThresholdStatus{want}, got)
+			same.As(t, "thresholds", []v1beta1.ThresholdStatus{want}, got)
 			if stop {
 				t.Error("a threshold that continues stops the run")
 			}
@@ -69,23 +69,23 @@ func TestMetrics(t *testing.T) {
 			"failureRate is 0.001% in step burst; at most 0.001% is allowed.",
 		},
 		"failure rate of one request": {
-			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(1)), broken, "10%",
+			v1beta1.Threshold{Metric: "failureRate", Requests: []string{"create", "follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(1)), broken, "10%",
 			"failureRate of create, follow is 10% in step burst; at most 0% is allowed. Failed: create 1 of 9 (serverError).",
 		},
 		"failure rate of a type": {
-			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Write"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), broken, "100%",
+			v1beta1.Threshold{Metric: "failureRate", Types: []string{"Write"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), broken, "100%",
 			"failureRate of Write is 100% in step burst; at most 0% is allowed.",
 		},
 		"failure rate of a type that does not fail": {
-			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
+			v1beta1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
 			"failureRate of Read is 0% in step burst; at most 0% is allowed.",
 		},
 		"failure rate of a request of another type": {
-			v1alpha1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Requests: []string{"create"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1), inconclusive, "",
+			v1beta1.Threshold{Metric: "failureRate", Types: []string{"Read"}, Requests: []string{"create"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1), inconclusive, "",
 			"failureRate of Read of create in step burst cannot be judged: no request was sent.",
 		},
 		"failure rate of the request that does not fail": {
-			v1alpha1.Threshold{Metric: "failureRate", Requests: []string{"follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
+			v1beta1.Threshold{Metric: "failureRate", Requests: []string{"follow"}, Max: ptr(intstr.Parse("0%"))}, sent(9, 1, failed(9)), passed, "0%",
 			"failureRate of follow is 0% in step burst; at most 0% is allowed.",
 		},
 		"rate-limited rate": {
@@ -116,7 +116,7 @@ func TestMetrics(t *testing.T) {
 			"goodput is 9.94 in step burst; at least 9.95 is required.",
 		},
 		"goodput of one request": {
-			v1alpha1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr(intstr.Parse("5.00"))}, sent(50, 50), passed, "5",
+			v1beta1.Threshold{Metric: "goodput", Requests: []string{"follow"}, Min: ptr(intstr.Parse("5.00"))}, sent(50, 50), passed, "5",
 			"goodput of follow is 5 in step burst; at least 5.00 is required.",
 		},
 		"items are goodput where each request carries one": {
@@ -190,7 +190,7 @@ func TestMetrics(t *testing.T) {
 			"failureRate of step burst cannot be judged: no request was sent.",
 		},
 		"nothing of one request was sent": {
-			v1alpha1.Threshold{Metric: "p95", Requests: []string{"follow"}, Max: ptr(intstr.Parse("1s"))}, sent(100, 0), inconclusive, "",
+			v1beta1.Threshold{Metric: "p95", Requests: []string{"follow"}, Max: ptr(intstr.Parse("1s"))}, sent(100, 0), inconclusive, "",
 			"p95 of follow in step burst cannot be judged: no request was sent.",
 		},
 		"nothing was measured": {
@@ -226,7 +226,7 @@ func TestMetrics(t *testing.T) {
 			`The bound of p95 cannot be read: "1%" is not a duration such as 500ms.`,
 		},
 		"no bound": {
-			v1alpha1.Threshold{Metric: "failureRate"}, sent(100, 0), inconclusive, "",
+			v1beta1.Threshold{Metric: "failureRate"}, sent(100, 0), inconclusive, "",
 			"The bound of failureRate cannot be read: exactly one of max, min, maxIncrease and maxDecrease must be set.",
 		},
 	})
@@ -251,7 +251,7 @@ func TestItemsAreThoseOfTheRequestsThatAreNamed(t *testing.T) {
 			s.Requests[0].Items = 25
 			o := sent(40, 60)
 			got := judge(s, nil, burst, o).Thresholds
-			if got[0].Observed != tc.want || got[0].State != v1alpha1.ThresholdPassed {
+			if got[0].Observed != tc.want || got[0].State != v1beta1.ThresholdPassed {
 				t.Errorf("%s with %s observed, want Passed with %s", got[0].State, got[0].Observed, tc.want)
 			}
 		})
@@ -266,7 +266,7 @@ func TestRequestsThatTheSpecDoesNotHave(t *testing.T) {
 	o.merged.Requests = append(o.merged.Requests, o.merged.Requests[0])
 	s := spec(named, atMost("throughput", "14"), atLeast("itemsPerSecond", "1"))
 	for i, want := range []string{"0%", "14", "10"} {
-		if got := judge(s, nil, burst, o).Thresholds[i]; got.Observed != want || got.State != v1alpha1.ThresholdPassed {
+		if got := judge(s, nil, burst, o).Thresholds[i]; got.Observed != want || got.State != v1beta1.ThresholdPassed {
 			t.Errorf("%s is %s with %s observed, want Passed with %s", got.Name, got.State, got.Observed, want)
 		}
 	}

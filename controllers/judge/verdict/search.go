@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
@@ -16,7 +16,7 @@ import (
 
 // Searched is where a search stands after its latest probe, the last step in status, and
 // what comes next while it is Searching.
-func Searched(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (s v1alpha1.SearchStatus, found search.Result) {
+func Searched(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) (s v1beta1.SearchStatus, found search.Result) {
 	run := run{spec: spec, status: status, whole: results.CompleteSteps(status), thresholds: status.Thresholds}
 	probes := run.probes()
 	found = plan.SearchRange(spec, status.Search).Next(probes)
@@ -35,14 +35,14 @@ func Searched(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) (s v
 	return s, found
 }
 
-var searchStates = map[search.State]v1alpha1.SearchState{
-	search.Searching:    v1alpha1.SearchSearching,
-	search.Found:        v1alpha1.SearchFound,
-	search.BeyondMax:    v1alpha1.SearchBeyondMax,
-	search.BelowMin:     v1alpha1.SearchBelowMin,
-	search.StillUnclear: v1alpha1.SearchGivenUp,
-	search.Unsteady:     v1alpha1.SearchGivenUp,
-	search.Exhausted:    v1alpha1.SearchGivenUp,
+var searchStates = map[search.State]v1beta1.SearchState{
+	search.Searching:    v1beta1.SearchSearching,
+	search.Found:        v1beta1.SearchFound,
+	search.BeyondMax:    v1beta1.SearchBeyondMax,
+	search.BelowMin:     v1beta1.SearchBelowMin,
+	search.StillUnclear: v1beta1.SearchGivenUp,
+	search.Unsteady:     v1beta1.SearchGivenUp,
+	search.Exhausted:    v1beta1.SearchGivenUp,
 }
 
 // probes are the steps of a search that are over, in their order. A load is kept by the
@@ -56,9 +56,9 @@ func (r run) probes() []search.Probe {
 		}
 		p := search.Probe{Load: plan.SearchLoad(&step.Load), Hold: step.Hold}
 		switch {
-		case step.ThresholdState == v1alpha1.ThresholdFailed && step.State == v1alpha1.StepComplete:
+		case step.ThresholdState == v1beta1.ThresholdFailed && step.State == v1beta1.StepComplete:
 			p.Outcome = search.Breached
-		case step.ThresholdState != v1alpha1.ThresholdPassed || !r.isWhole(i) || isUncertain(&step):
+		case step.ThresholdState != v1beta1.ThresholdPassed || !r.isWhole(i) || isUncertain(&step):
 			p.Outcome = search.Unclear
 		case grows(&step):
 			p.Outcome = search.Breached
@@ -71,7 +71,7 @@ func (r run) probes() []search.Probe {
 }
 
 // searchMessage is the result of a search in a sentence or two; empty while it goes on.
-func (r run) searchMessage(s *v1alpha1.SearchStatus, found search.Result, probes []search.Probe) string {
+func (r run) searchMessage(s *v1beta1.SearchStatus, found search.Result, probes []search.Probe) string {
 	breached := r.breached(s, "")
 	switch found.State {
 	case search.Found:
@@ -117,7 +117,7 @@ func (r run) tried(probes []search.Probe) string {
 }
 
 // breached is at what load the search met its limit, and what limits it.
-func (r run) breached(s *v1alpha1.SearchStatus, which string) string {
+func (r run) breached(s *v1beta1.SearchStatus, which string) string {
 	switch {
 	case s.High == "":
 		return ""
@@ -128,7 +128,7 @@ func (r run) breached(s *v1alpha1.SearchStatus, which string) string {
 }
 
 // probed is what is known after a search that was given up.
-func (r run) probed(s *v1alpha1.SearchStatus, probes []search.Probe) string {
+func (r run) probed(s *v1beta1.SearchStatus, probes []search.Probe) string {
 	switch kept := r.keptFor(s); {
 	case s.High != "" && breachedHolds(probes) > 0:
 		return joined(kept, fmt.Sprintf("Not kept for %s at %s.", text.Whole(s.Hold.Duration), r.load(s.High)))
@@ -142,7 +142,7 @@ func (r run) probed(s *v1alpha1.SearchStatus, probes []search.Probe) string {
 
 // keptFor is which load the probes kept, below all that was breached, and for how long; empty:
 // none. A hold that is kept ends the search, and finds the limit.
-func (r run) keptFor(s *v1alpha1.SearchStatus) string {
+func (r run) keptFor(s *v1beta1.SearchStatus) string {
 	if s.Low == "" {
 		return ""
 	}
@@ -150,7 +150,7 @@ func (r run) keptFor(s *v1alpha1.SearchStatus) string {
 }
 
 // held is for how long the load that was found was kept, and what was outstanding then.
-func (r run) held(s *v1alpha1.SearchStatus) string {
+func (r run) held(s *v1beta1.SearchStatus) string {
 	last := &r.status.Steps[len(r.status.Steps)-1]
 	if !last.Hold {
 		return fmt.Sprintf("for %s, the time of a probe, and not held for longer (spec.search.hold is 0s).", text.Whole(r.spec.Search.Duration.Duration))
@@ -159,7 +159,7 @@ func (r run) held(s *v1alpha1.SearchStatus) string {
 	switch o := last.Result.Outstanding; {
 	case last.Load.Rate == nil && last.Load.RatePerUser == nil:
 		return said + ". These users wait for each response, so nothing piles up: with more users, responses become slower."
-	case o == nil || o.Trend != v1alpha1.OutstandingSteady:
+	case o == nil || o.Trend != v1beta1.OutstandingSteady:
 		return said + "."
 	default:
 		return fmt.Sprintf("%s, outstanding requests steady at %s.", said, text.Decimal(o.Mean))
@@ -184,7 +184,7 @@ func (r run) doubt() string {
 		return joined(uncertain, g.Message)
 	}
 	for _, t := range r.thresholds {
-		if t.State == v1alpha1.ThresholdInconclusive {
+		if t.State == v1beta1.ThresholdInconclusive {
 			return t.Message
 		}
 	}
@@ -218,7 +218,7 @@ func (r run) grewAtMin() string {
 // failedSearch is the sentence of a search whose least load breached a threshold. That
 // any other probe does is the point of a search, and no failure.
 func (r run) failedSearch() string {
-	if r.status.Search.State == v1alpha1.SearchBelowMin && r.grewAtMin() == "" {
+	if r.status.Search.State == v1beta1.SearchBelowMin && r.grewAtMin() == "" {
 		return r.status.Search.Message
 	}
 	return ""
@@ -227,9 +227,9 @@ func (r run) failedSearch() string {
 // undecidedSearch is why a search has not found the limit.
 func (r run) undecidedSearch() string {
 	switch r.status.Search.State {
-	case v1alpha1.SearchFound, v1alpha1.SearchBeyondMax:
+	case v1beta1.SearchFound, v1beta1.SearchBeyondMax:
 		return ""
-	case v1alpha1.SearchGivenUp, v1alpha1.SearchBelowMin:
+	case v1beta1.SearchGivenUp, v1beta1.SearchBelowMin:
 		return r.status.Search.Message
 	}
 	return "The search ended before it found the limit."
@@ -239,7 +239,7 @@ func (r run) undecidedSearch() string {
 // that was kept by the probes of a search that found nothing is not certain.
 func (r run) searched() Sustained {
 	s := r.status.Search
-	if s.State != v1alpha1.SearchFound && s.State != v1alpha1.SearchBeyondMax {
+	if s.State != v1beta1.SearchFound && s.State != v1beta1.SearchBeyondMax {
 		return Sustained{}
 	}
 	low := s.Low

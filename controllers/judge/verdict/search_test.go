@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
@@ -17,54 +17,54 @@ import (
 
 // prober is a search of a target whose limit is known.
 type prober struct {
-	spec   *v1alpha1.LoadTestSpec
-	status *v1alpha1.LoadTestStatus
+	spec   *v1beta1.LoadTestSpec
+	status *v1beta1.LoadTestStatus
 }
 
 // probing is a search from 100 to 1000 users, or requests a second.
 func probing(probes int32, rate bool) *prober {
 	s := spec(atMost("p95", "200ms"))
-	s.Search = &v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 100, Max: 1000}, Duration: metav1.Duration{Duration: time.Second}}
+	s.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 100, Max: 1000}, Duration: metav1.Duration{Duration: time.Second}}
 	if rate {
-		s.Search.Users, s.Search.Rate = nil, &v1alpha1.RateRange{Min: v1alpha1.NewDecimal("100"), Max: v1alpha1.NewDecimal("1000")}
+		s.Search.Users, s.Search.Rate = nil, &v1beta1.RateRange{Min: v1beta1.NewDecimal("100"), Max: v1beta1.NewDecimal("1000")}
 	}
-	return &prober{spec: s, status: &v1alpha1.LoadTestStatus{
-		Workers: v1alpha1.WorkerCounts{Desired: 1, Ready: 1},
-		Search:  &v1alpha1.SearchStatus{State: v1alpha1.SearchSearching, Precision: "10%", MaxProbes: probes, Rest: &metav1.Duration{Duration: time.Second}},
+	return &prober{spec: s, status: &v1beta1.LoadTestStatus{
+		Workers: v1beta1.WorkerCounts{Desired: 1, Ready: 1},
+		Search:  &v1beta1.SearchStatus{State: v1beta1.SearchSearching, Precision: "10%", MaxProbes: probes, Rest: &metav1.Duration{Duration: time.Second}},
 		// The first probe is planned with the run.
-		Steps: []v1alpha1.StepStatus{{Name: "first", State: v1alpha1.StepPending}},
+		Steps: []v1beta1.StepStatus{{Name: "first", State: v1beta1.StepPending}},
 	}}
 }
 
 // probe has a load be probed with that result; inconclusive means that the generator was the
 // limit.
-func (p *prober) probe(load int64, result v1alpha1.ThresholdState) { p.add(load, false, result) }
+func (p *prober) probe(load int64, result v1beta1.ThresholdState) { p.add(load, false, result) }
 
 // add is probe, or a hold.
-func (p *prober) add(load int64, hold bool, result v1alpha1.ThresholdState) {
+func (p *prober) add(load int64, hold bool, result v1beta1.ThresholdState) {
 	steps := plan.Probe(p.spec, p.status, load)
 	if hold {
 		steps = plan.Hold(p.spec, p.status, load)
 	}
-	if len(p.status.Steps) == 1 && p.status.Steps[0].State == v1alpha1.StepPending {
+	if len(p.status.Steps) == 1 && p.status.Steps[0].State == v1beta1.StepPending {
 		p.status.Steps = nil
 		steps = steps[1:]
 	}
 	for i := range steps {
-		steps[i].State = v1alpha1.StepComplete
+		steps[i].State = v1beta1.StepComplete
 	}
 	last := &steps[len(steps)-1]
 	last.ThresholdState, last.WorkersReporting = result, 1
-	last.Result = &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}}
-	p.status.Thresholds = []v1alpha1.ThresholdStatus{{Name: "p95", State: result, Step: last.Name, Message: "p95 is " + string(result) + " in " + last.Name + "."}}
+	last.Result = &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}}
+	p.status.Thresholds = []v1beta1.ThresholdStatus{{Name: "p95", State: result, Step: last.Name, Message: "p95 is " + string(result) + " in " + last.Name + "."}}
 	if result == inconclusive {
-		last.Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonScheduleLag, Message: last.Name + " was late."}
+		last.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonScheduleLag, Message: last.Name + " was late."}
 	}
 	p.status.Steps = append(p.status.Steps, steps...)
 }
 
 // search probes until the search is over, and returns the loads.
-func (p *prober) search(t *testing.T, result func(load int64, n int) v1alpha1.ThresholdState) (loads []int64) {
+func (p *prober) search(t *testing.T, result func(load int64, n int) v1beta1.ThresholdState) (loads []int64) {
 	t.Helper()
 	for range 30 {
 		s, found := verdict.Searched(p.spec, p.status)
@@ -73,7 +73,7 @@ func (p *prober) search(t *testing.T, result func(load int64, n int) v1alpha1.Th
 		if next == 0 {
 			return loads
 		}
-		if s.State != v1alpha1.SearchSearching || s.Message != "" {
+		if s.State != v1beta1.SearchSearching || s.Message != "" {
 			t.Errorf("it goes on, and is %s: %s", s.State, s.Message)
 		}
 		p.add(next, found.Hold, result(next, len(loads)))
@@ -84,16 +84,16 @@ func (p *prober) search(t *testing.T, result func(load int64, n int) v1alpha1.Th
 }
 
 func TestSearchSaysWhatItFound(t *testing.T) {
-	limit := func(most int64) func(int64, int) v1alpha1.ThresholdState {
-		return func(load int64, _ int) v1alpha1.ThresholdState {
+	limit := func(most int64) func(int64, int) v1beta1.ThresholdState {
+		return func(load int64, _ int) v1beta1.ThresholdState {
 			if load > most {
 				return broken
 			}
 			return passed
 		}
 	}
-	unclear := func(from, to int) func(int64, int) v1alpha1.ThresholdState {
-		return func(load int64, n int) v1alpha1.ThresholdState {
+	unclear := func(from, to int) func(int64, int) v1beta1.ThresholdState {
+		return func(load int64, n int) v1beta1.ThresholdState {
 			if n >= from && n < to {
 				return inconclusive
 			}
@@ -103,7 +103,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 	for name, tc := range map[string]struct {
 		probes  int32
 		rate    bool
-		result  func(load int64, n int) v1alpha1.ThresholdState
+		result  func(load int64, n int) v1beta1.ThresholdState
 		search  string // its state, and what it found
 		verdict string
 	}{
@@ -132,7 +132,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			"Inconclusive: The search ended without a result: 3 probes did not find the limit to within 10%. Kept for 1s at 100 users, and not kept at 1000 users.",
 		},
 		"a target that is not steady": {
-			24, false, func(_ int64, n int) v1alpha1.ThresholdState {
+			24, false, func(_ int64, n int) v1beta1.ThresholdState {
 				if n == 1 || n == 4 {
 					return broken
 				}
@@ -159,7 +159,7 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 			j := verdict.Final(p.spec, p.status)
 			same.As(t, "verdict", tc.verdict, string(j.Verdict)+": "+j.Message)
 			want := s.Low
-			if s.State == v1alpha1.SearchGivenUp {
+			if s.State == v1beta1.SearchGivenUp {
 				want = "" // the probes kept it, and the search found nothing
 			}
 			if got := sustained(j); got != want {
@@ -183,9 +183,9 @@ func sustained(j verdict.Judgement) string {
 // outstanding has the latest step leave so many requests outstanding.
 func (p *prober) outstanding(mean, growth string) {
 	step := &p.status.Steps[len(p.status.Steps)-1]
-	step.Result.Outstanding = &v1alpha1.OutstandingResult{Mean: mean, Growth: growth, Trend: v1alpha1.OutstandingSteady}
+	step.Result.Outstanding = &v1beta1.OutstandingResult{Mean: mean, Growth: growth, Trend: v1beta1.OutstandingSteady}
 	if growth != "" {
-		step.Result.Outstanding.Trend = v1alpha1.OutstandingGrowing
+		step.Result.Outstanding.Trend = v1beta1.OutstandingGrowing
 	}
 	step.Result.Throughput = "400.0"
 }
@@ -277,14 +277,14 @@ func TestSearchWhoseMinIsNotKept(t *testing.T) {
 	const grew = "Not kept at 100/s, the min of the search: Outstanding requests grew by 0.5/s in step %s; at that rate p95 passes 200ms after %ds of this load. " +
 		"Every threshold was kept meanwhile; a threshold on drift would make this growth a breach."
 	for name, tc := range map[string]struct {
-		probes, holds []v1alpha1.ThresholdState // kept, and growing, or breached
+		probes, holds []v1beta1.ThresholdState // kept, and growing, or breached
 		reason, want  string
 	}{
-		"growing in probes":          {[]v1alpha1.ThresholdState{passed, passed}, nil, v1alpha1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "100/s (2)", 101)},
-		"growing in holds":           {nil, []v1alpha1.ThresholdState{passed, passed}, v1alpha1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "hold 100/s (2)", 133)},
-		"breached, and then growing": {nil, []v1alpha1.ThresholdState{broken, passed}, v1alpha1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "hold 100/s (2)", 133)},
-		"growing, and then breached": {nil, []v1alpha1.ThresholdState{passed, broken}, v1alpha1.ReasonThresholdBreached, "Failed: Not kept at 100/s, the min of the search: p95 is Failed in hold 100/s (2)."},
-		"breached in probes":         {[]v1alpha1.ThresholdState{broken, broken}, nil, v1alpha1.ReasonThresholdBreached, "Failed: Not kept at 100/s, the min of the search: p95 is Failed in 100/s (2)."},
+		"growing in probes":          {[]v1beta1.ThresholdState{passed, passed}, nil, v1beta1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "100/s (2)", 101)},
+		"growing in holds":           {nil, []v1beta1.ThresholdState{passed, passed}, v1beta1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "hold 100/s (2)", 133)},
+		"breached, and then growing": {nil, []v1beta1.ThresholdState{broken, passed}, v1beta1.ReasonLoadNotKept, "Inconclusive: " + fmt.Sprintf(grew, "hold 100/s (2)", 133)},
+		"growing, and then breached": {nil, []v1beta1.ThresholdState{passed, broken}, v1beta1.ReasonThresholdBreached, "Failed: Not kept at 100/s, the min of the search: p95 is Failed in hold 100/s (2)."},
+		"breached in probes":         {[]v1beta1.ThresholdState{broken, broken}, nil, v1beta1.ReasonThresholdBreached, "Failed: Not kept at 100/s, the min of the search: p95 is Failed in 100/s (2)."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := probing(24, true)
@@ -323,12 +323,12 @@ func TestSearchWhoseMinIsNotKept(t *testing.T) {
 func TestSearchThatIsEndedIsInconclusive(t *testing.T) {
 	p := probing(24, false)
 	for range 2 {
-		if j := verdict.Final(p.spec, p.status); j.Verdict != v1alpha1.VerdictInconclusive {
+		if j := verdict.Final(p.spec, p.status); j.Verdict != v1beta1.VerdictInconclusive {
 			t.Errorf("%d steps: %s, %s", len(p.status.Steps), j.Verdict, j.Message)
 		}
 		p.probe(100, passed)
 	}
-	p.status.Steps[0].State = v1alpha1.StepComplete
+	p.status.Steps[0].State = v1beta1.StepComplete
 	if j := verdict.Final(p.spec, p.status); j.Message != "The search ended before it found the limit." {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}
@@ -342,8 +342,8 @@ func TestSearchInDoubtSaysWhy(t *testing.T) {
 		p.probe(200, inconclusive)
 		p.status.Steps[len(p.status.Steps)-1].Result.Generator.Healthy = true
 	}
-	kept := v1alpha1.ThresholdStatus{Name: "failureRate", State: passed, Message: "failureRate is kept."}
-	p.status.Thresholds = append([]v1alpha1.ThresholdStatus{kept}, p.status.Thresholds...)
+	kept := v1beta1.ThresholdStatus{Name: "failureRate", State: passed, Message: "failureRate is kept."}
+	p.status.Thresholds = append([]v1beta1.ThresholdStatus{kept}, p.status.Thresholds...)
 	want := "The search ended without a result at 200 users, which was tried again. p95 is Inconclusive in 200 users (3). Kept for 1s at 100 users."
 	if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
 		t.Errorf("%s, want %s", s.Message, want)
@@ -364,7 +364,7 @@ func TestSearchThatMayGrowSaysWhy(t *testing.T) {
 			p.probe(200, inconclusive)
 			step := &p.status.Steps[len(p.status.Steps)-1]
 			step.ThresholdState, step.Result.Generator.Healthy = passed, healthy
-			step.Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+			step.Result.Outstanding = &v1beta1.OutstandingResult{Mean: "45.0", Trend: v1beta1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
 		}
 		p.status.Thresholds = nil
 		if s, _ := verdict.Searched(p.spec, p.status); s.Message != want {
@@ -375,14 +375,14 @@ func TestSearchThatMayGrowSaysWhy(t *testing.T) {
 
 // A probe that was cut, or of which a worker's measurement is missing, is tried again.
 func TestProbeInDoubtIsTriedAgain(t *testing.T) {
-	for name, doubt := range map[string]func(*v1alpha1.StepStatus){
-		"kept, and cut":                func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut },
-		"kept, without a worker":       func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 },
-		"breached, and cut":            func(s *v1alpha1.StepStatus) { s.State, s.ThresholdState = v1alpha1.StepCut, broken },
-		"no threshold could be judged": func(s *v1alpha1.StepStatus) { s.ThresholdState = inconclusive },
-		"nothing was judged":           func(s *v1alpha1.StepStatus) { s.ThresholdState = "" },
-		"kept, and the growth may be the generator's": func(s *v1alpha1.StepStatus) {
-			s.Result.Outstanding = &v1alpha1.OutstandingResult{Mean: "45.0", Trend: v1alpha1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
+	for name, doubt := range map[string]func(*v1beta1.StepStatus){
+		"kept, and cut":                func(s *v1beta1.StepStatus) { s.State = v1beta1.StepCut },
+		"kept, without a worker":       func(s *v1beta1.StepStatus) { s.WorkersReporting = 0 },
+		"breached, and cut":            func(s *v1beta1.StepStatus) { s.State, s.ThresholdState = v1beta1.StepCut, broken },
+		"no threshold could be judged": func(s *v1beta1.StepStatus) { s.ThresholdState = inconclusive },
+		"nothing was judged":           func(s *v1beta1.StepStatus) { s.ThresholdState = "" },
+		"kept, and the growth may be the generator's": func(s *v1beta1.StepStatus) {
+			s.Result.Outstanding = &v1beta1.OutstandingResult{Mean: "45.0", Trend: v1beta1.OutstandingUncertain, Growth: "5.0", WithoutGenerator: "0.0"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

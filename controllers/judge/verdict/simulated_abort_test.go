@@ -13,7 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -23,10 +23,10 @@ import (
 // simulated is a step of which the life of each request is known beforehand.
 type simulated struct {
 	rng       *rand.Rand
-	load      v1alpha1.StepLoad
+	load      v1beta1.StepLoad
 	length    time.Duration
 	requests  []simulatedRequest // by when they end
-	threshold v1alpha1.Threshold
+	threshold v1beta1.Threshold
 	// broken is from when on the target is; never by default.
 	broken time.Duration
 }
@@ -71,12 +71,12 @@ func newSimulated(seed uint64, breaks bool) *simulated {
 	perSecond := 20 + rng.IntN(100)
 	switch rng.IntN(3) {
 	case 0:
-		s.load.Rate, s.load.Requests = ptr(v1alpha1.NewDecimal(strconv.Itoa(perSecond))), int64(perSecond)*int64(s.length/time.Second)
+		s.load.Rate, s.load.Requests = ptr(v1beta1.NewDecimal(strconv.Itoa(perSecond))), int64(perSecond)*int64(s.length/time.Second)
 		for i := range s.load.Requests {
 			s.requests = append(s.requests, send(time.Duration(i)*time.Second/time.Duration(perSecond)))
 		}
 	case 1:
-		s.load.Rate, s.load.Arrivals = ptr(v1alpha1.NewDecimal(strconv.Itoa(perSecond))), v1alpha1.ArrivalsPoisson
+		s.load.Rate, s.load.Arrivals = ptr(v1beta1.NewDecimal(strconv.Itoa(perSecond))), v1beta1.ArrivalsPoisson
 		for due := time.Duration(0); due < s.length; due += time.Duration(rng.ExpFloat64() * float64(time.Second) / float64(perSecond)) {
 			s.requests = append(s.requests, send(due))
 		}
@@ -134,15 +134,15 @@ func (s *simulated) bound(keeps bool) {
 	case 3:
 		s.threshold = atLeast("goodput", fmt.Sprintf("%.3f", float64(len(s.requests)-failed)/s.length.Seconds()/slack))
 	}
-	s.threshold.OnBreach = v1alpha1.BreachAbort
+	s.threshold.OnBreach = v1beta1.BreachAbort
 }
 
 // play looks at the step once a second, and says when it was aborted; 0: it was not.
 // final is its result if it was not.
-func (s *simulated) play(t *testing.T) (aborted time.Duration, final v1alpha1.ThresholdState) {
+func (s *simulated) play(t *testing.T) (aborted time.Duration, final v1beta1.ThresholdState) {
 	spec := spec(s.threshold)
-	step := v1alpha1.StepStatus{Name: "1", State: v1alpha1.StepRunning, Load: s.load, Result: &v1alpha1.StepResult{}}
-	status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(spec), Steps: []v1alpha1.StepStatus{step}, Thresholds: verdict.Thresholds(spec, nil, nil)}
+	step := v1beta1.StepStatus{Name: "1", State: v1beta1.StepRunning, Load: s.load, Result: &v1beta1.StepResult{}}
+	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(spec), Steps: []v1beta1.StepStatus{step}, Thresholds: verdict.Thresholds(spec, nil, nil)}
 	var workers, reported [simulatedWorkers]*measure.Measurement
 	for w := range workers {
 		workers[w], reported[w] = measure.NewMeasurement(2), measure.NewMeasurement(2)

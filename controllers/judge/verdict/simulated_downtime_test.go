@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 func logUniform(rng *rand.Rand, low, high float64) float64 {
@@ -132,7 +132,7 @@ func TestSimulatedDowntime(t *testing.T) {
 		if s.kind == "burst" && len(s.silences) > 0 && s.silences[0].length*200 >= s.window {
 			continue // the pause is a larger part of it than was planned
 		}
-		if _, d := s.judged(); d.State != passed && d.State != v1alpha1.ThresholdPending {
+		if _, d := s.judged(); d.State != passed && d.State != v1beta1.ThresholdPending {
 			broke++
 			t.Logf("seed %d is healthy and has a downtime of %s: %v", seed, d.Observed, s)
 		}

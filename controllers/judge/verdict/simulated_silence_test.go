@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -66,7 +66,7 @@ const neverSent = math.MaxInt64
 // silentStep simulates a step against a target that answers each request by itself.
 type silentStep struct {
 	rng      *rand.Rand
-	load     v1alpha1.StepLoad
+	load     v1beta1.StepLoad
 	kind     string
 	window   time.Duration
 	timeout  time.Duration
@@ -202,8 +202,8 @@ func (s *silentStep) run(total float64) {
 	until := func(int) time.Duration { return s.window }
 	s.load.Duration = &metav1.Duration{Duration: s.window}
 	mean := s.service.median.Seconds() * 1.4
-	decimal := func(f float64) *v1alpha1.Decimal {
-		return ptr(v1alpha1.NewDecimal(strconv.FormatFloat(f, 'f', 3, 64)))
+	decimal := func(f float64) *v1beta1.Decimal {
+		return ptr(v1beta1.NewDecimal(strconv.FormatFloat(f, 'f', 3, 64)))
 	}
 	atOnce := func(perUser float64) int { return max(1, int(math.Round(total/w/perUser))) }
 	ramped := func(n int) func(int) time.Duration {
@@ -228,7 +228,7 @@ func (s *silentStep) run(total float64) {
 		s.users(n, 0, 0, ramped(n), until)
 	case "think":
 		think := time.Duration(10 * mean * float64(time.Second))
-		s.load.Users, s.load.Think = int32(atOnce(1/(11*mean))), v1alpha1.Think("1s")
+		s.load.Users, s.load.Think = int32(atOnce(1/(11*mean))), v1beta1.Think("1s")
 		s.users(int(s.load.Users), 0, think, from, until)
 	case "arrivals", "poisson":
 		s.load.Rate = decimal(total / w)
@@ -342,24 +342,24 @@ func (s *silentStep) count(r *measure.Request, m *measure.Measurement, x *timeOf
 }
 
 // judged is the worst state of the default thresholds, and the metric that has it.
-func (s *silentStep) judged(edits ...func(*measure.Measurement)) (v1alpha1.ThresholdState, v1alpha1.ThresholdStatus) {
-	spec := &v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "read"}}}
-	steps := []v1alpha1.StepStatus{{
-		Name: "1", State: v1alpha1.StepComplete, Load: s.load, Result: &v1alpha1.StepResult{Generator: &v1alpha1.GeneratorStatus{Healthy: true}},
+func (s *silentStep) judged(edits ...func(*measure.Measurement)) (v1beta1.ThresholdState, v1beta1.ThresholdStatus) {
+	spec := &v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "read"}}}
+	steps := []v1beta1.StepStatus{{
+		Name: "1", State: v1beta1.StepComplete, Load: s.load, Result: &v1beta1.StepResult{Generator: &v1beta1.GeneratorStatus{Healthy: true}},
 	}}
 	requests := plan.RequestNames(spec)
-	status := &v1alpha1.LoadTestStatus{Requests: requests, Steps: steps, Thresholds: verdict.Thresholds(spec, requests, steps)}
+	status := &v1beta1.LoadTestStatus{Requests: requests, Steps: steps, Thresholds: verdict.Thresholds(spec, requests, steps)}
 	merged := s.measured()
 	for _, edit := range edits {
 		edit(merged)
 	}
 	after := verdict.Judge(spec, status, 0, merged)
 	for _, t := range after.Thresholds {
-		if t.Metric == v1alpha1.MetricDowntime {
+		if t.Metric == v1beta1.MetricDowntime {
 			return after.Step, t
 		}
 	}
-	return after.Step, v1alpha1.ThresholdStatus{}
+	return after.Step, v1beta1.ThresholdStatus{}
 }
 
 func (s *silentStep) String() string {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -27,7 +27,7 @@ const (
 
 // simulatedVersus is a run of five repetitions against a target that is slower than its
 // control by a factor. The results of either side are in the order of the repetitions.
-func simulatedVersus(t *testing.T, random *rand.Rand, seed int, factor float64, most string) (lt *v1alpha1.LoadTest, candidate, control []*v1alpha1.StepResult) {
+func simulatedVersus(t *testing.T, random *rand.Rand, seed int, factor float64, most string) (lt *v1beta1.LoadTest, candidate, control []*v1beta1.StepResult) {
 	t.Helper()
 	lt = versus(t, 5, increase("p95", most))
 	n := int64(seed)
@@ -42,7 +42,7 @@ func simulatedVersus(t *testing.T, random *rand.Rand, seed int, factor float64, 
 			scale += secondsBurden
 		}
 		drift := math.Exp(wander + driftOverRun*float64(i/2)/4)
-		if lt.Status.Steps[i].Side == v1alpha1.SideControl {
+		if lt.Status.Steps[i].Side == v1beta1.SideControl {
 			control = append(control, simulatedStep(random, scale*drift))
 		} else {
 			candidate = append(candidate, simulatedStep(random, scale*drift*factor))
@@ -53,9 +53,9 @@ func simulatedVersus(t *testing.T, random *rand.Rand, seed int, factor float64, 
 
 // simulatedComparisons counts what became of comparisons, and how often the same results,
 // taken for those of two runs, are found to differ.
-func simulatedComparisons(t *testing.T, factor float64, most string, runs int) (states map[v1alpha1.ThresholdState]int, unpaired int) {
+func simulatedComparisons(t *testing.T, factor float64, most string, runs int) (states map[v1beta1.ThresholdState]int, unpaired int) {
 	t.Helper()
-	states = map[v1alpha1.ThresholdState]int{}
+	states = map[v1beta1.ThresholdState]int{}
 	percent, err := strconv.Atoi(most[:len(most)-1])
 	must.Succeed(t, err)
 	for seed := range runs {
@@ -71,7 +71,7 @@ func simulatedComparisons(t *testing.T, factor float64, most string, runs int) (
 	return states, unpaired
 }
 
-func p95sOf(results []*v1alpha1.StepResult) []*big.Rat {
+func p95sOf(results []*v1beta1.StepResult) []*big.Rat {
 	var list []*big.Rat
 	for _, r := range results {
 		list = append(list, big.NewRat(int64(r.ResponseTime.P95.Duration/time.Microsecond), 1))
@@ -90,12 +90,12 @@ func TestSimulatedVersus(t *testing.T) {
 	equal, _ := simulatedComparisons(t, 1, "0%", runs)
 	slower, unpaired := simulatedComparisons(t, 1.2, "5%", runs)
 	t.Logf("equal targets %v, 20%% slower ones %v; taken as unpaired, %d of %d slower ones are found", equal, slower, unpaired, runs)
-	falseAlarms := float64(equal[v1alpha1.ThresholdFailed]) / float64(runs)
-	missed := 1 - float64(slower[v1alpha1.ThresholdFailed])/float64(runs)
+	falseAlarms := float64(equal[v1beta1.ThresholdFailed]) / float64(runs)
+	missed := 1 - float64(slower[v1beta1.ThresholdFailed])/float64(runs)
 	fmt.Printf("bench-judgement: versus-false-alarms=%.3f\n", falseAlarms)
 	fmt.Printf("bench-judgement: versus-missed=%.3f\n", missed)
-	if falseAlarms > 0.05 || missed > 0.10 || slower[v1alpha1.ThresholdPassed] > 0 {
+	if falseAlarms > 0.05 || missed > 0.10 || slower[v1beta1.ThresholdPassed] > 0 {
 		t.Errorf("%.1f%% of equal targets failed, and %.1f%% of slower ones did not, of which %d passed; at most 5%% and 10%% may, and none",
-			100*falseAlarms, 100*missed, slower[v1alpha1.ThresholdPassed])
+			100*falseAlarms, 100*missed, slower[v1beta1.ThresholdPassed])
 	}
 }

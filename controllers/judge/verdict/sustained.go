@@ -3,7 +3,7 @@ package verdict
 import (
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -31,7 +31,7 @@ func (r run) sustained() Sustained {
 	}
 	var largest Sustained
 	for _, step := range r.ran() {
-		if step.Load.IsPause() || step.Side == v1alpha1.SideControl {
+		if step.Load.IsPause() || step.Side == v1beta1.SideControl {
 			continue
 		}
 		kept, judged := r.keptAt(step.Rung)
@@ -46,7 +46,7 @@ func (r run) sustained() Sustained {
 }
 
 // raise makes it a load that was sustained, if that is larger. A ramp has no one load.
-func (s *Sustained) raise(l *v1alpha1.StepLoad) {
+func (s *Sustained) raise(l *v1beta1.StepLoad) {
 	switch {
 	case l.RampTo != nil:
 	case l.Users > 0:
@@ -58,8 +58,8 @@ func (s *Sustained) raise(l *v1alpha1.StepLoad) {
 
 // less compares two rates, each of which was planned.
 func less(a, b string) bool {
-	x, errX := plan.Micros(v1alpha1.NewDecimal(a))
-	y, errY := plan.Micros(v1alpha1.NewDecimal(b))
+	x, errX := plan.Micros(v1beta1.NewDecimal(a))
+	y, errY := plan.Micros(v1beta1.NewDecimal(b))
 	return errX == nil && errY == nil && x < y
 }
 
@@ -69,27 +69,27 @@ func less(a, b string) bool {
 // cover a step.
 func (r run) keptAt(rung int32) (kept, judged bool) {
 	for i, step := range r.ran() {
-		if step.Rung != rung || step.Side == v1alpha1.SideControl || step.Load.IsPause() {
+		if step.Rung != rung || step.Side == v1beta1.SideControl || step.Load.IsPause() {
 			continue
 		}
-		if !r.isWhole(i) || grows(&step) || isUncertain(&step) || step.ThresholdState == v1alpha1.ThresholdFailed || step.ThresholdState == v1alpha1.ThresholdInconclusive {
+		if !r.isWhole(i) || grows(&step) || isUncertain(&step) || step.ThresholdState == v1beta1.ThresholdFailed || step.ThresholdState == v1beta1.ThresholdInconclusive {
 			return false, false
 		}
 		repeatedly, about := r.keptRepeatedly(&step)
 		if !repeatedly {
 			return false, false
 		}
-		judged = about || step.ThresholdState == v1alpha1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
+		judged = about || step.ThresholdState == v1beta1.ThresholdPassed && (len(r.spec.Thresholds) == 0 || hasOwn(r.spec, &step))
 	}
 	return true, judged
 }
 
 // keptRepeatedly says whether the thresholds with inRepetitions were kept in enough
 // repetitions of a step, and whether any is about it.
-func (r run) keptRepeatedly(step *v1alpha1.StepStatus) (kept, about bool) {
+func (r run) keptRepeatedly(step *v1beta1.StepStatus) (kept, about bool) {
 	for n := range r.spec.Thresholds {
 		t := newTally(r.status.Steps, step, n, &r.spec.Thresholds[n])
-		if about = about || t.isAbout(); t.isAbout() && t.state() != v1alpha1.ThresholdPassed {
+		if about = about || t.isAbout(); t.isAbout() && t.state() != v1beta1.ThresholdPassed {
 			return false, true
 		}
 	}

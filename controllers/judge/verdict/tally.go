@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // addRepeated judges the thresholds with inRepetitions by what they came to in all steps
 // so far, with that of step i.
-func (j *Judged) addRepeated(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, i int) {
+func (j *Judged) addRepeated(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int) {
 	if len(j.Repeated) == 0 {
 		return
 	}
@@ -23,7 +23,7 @@ func (j *Judged) addRepeated(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadT
 	}
 	for _, latest := range j.Repeated {
 		t := &spec.Thresholds[latest.Threshold]
-		if newTally(steps, &steps[i], int(latest.Threshold), t).state() == v1alpha1.ThresholdFailed && stops(spec, t) {
+		if newTally(steps, &steps[i], int(latest.Threshold), t).state() == v1beta1.ThresholdFailed && stops(spec, t) {
 			j.Stop = true
 		}
 		j.Thresholds[latest.Threshold] = worstRung(steps, int(latest.Threshold), t)
@@ -33,9 +33,9 @@ func (j *Judged) addRepeated(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadT
 // worstRung is the result of a threshold with inRepetitions over all rungs: the first of
 // the worst, of those that kept it that of the most exceptions, or the narrowest. One that
 // is not decided yet is worse than one that kept it.
-func worstRung(steps []v1alpha1.StepStatus, n int, t *v1alpha1.Threshold) v1alpha1.ThresholdStatus {
-	order := map[v1alpha1.ThresholdState]int{
-		v1alpha1.ThresholdPassed: 1, v1alpha1.ThresholdPending: 2, v1alpha1.ThresholdInconclusive: 3, v1alpha1.ThresholdFailed: 4,
+func worstRung(steps []v1beta1.StepStatus, n int, t *v1beta1.Threshold) v1beta1.ThresholdStatus {
+	order := map[v1beta1.ThresholdState]int{
+		v1beta1.ThresholdPassed: 1, v1beta1.ThresholdPending: 2, v1beta1.ThresholdInconclusive: 3, v1beta1.ThresholdFailed: 4,
 	}
 	worst, exceptions := pending(t), -1
 	for i := range steps {
@@ -44,7 +44,7 @@ func worstRung(steps []v1alpha1.StepStatus, n int, t *v1alpha1.Threshold) v1alph
 			continue
 		}
 		latest, except := tally.status(), len(tally.breached)+len(tally.unknown)
-		bothKept := latest.State == v1alpha1.ThresholdPassed && worst.State == v1alpha1.ThresholdPassed
+		bothKept := latest.State == v1beta1.ThresholdPassed && worst.State == v1beta1.ThresholdPassed
 		if exceptions < 0 || order[latest.State] > order[worst.State] ||
 			bothKept && (except > exceptions || except == exceptions && narrower(t, latest, worst)) {
 			worst, exceptions = latest, except
@@ -55,7 +55,7 @@ func worstRung(steps []v1alpha1.StepStatus, n int, t *v1alpha1.Threshold) v1alph
 
 // tally is what a threshold with inRepetitions came to in the repetitions of a rung.
 type tally struct {
-	threshold *v1alpha1.Threshold
+	threshold *v1beta1.Threshold
 	// all is how many repetitions are planned, left how many may yet be judged, and judged
 	// how many were.
 	all, left, judged int
@@ -66,12 +66,12 @@ type tally struct {
 
 // inRepetition is the result in one repetition.
 type inRepetition struct {
-	step *v1alpha1.StepStatus
-	v1alpha1.RepeatedThreshold
+	step *v1beta1.StepStatus
+	v1beta1.RepeatedThreshold
 }
 
 // newTally is that of the repetitions of a step, with threshold n of the spec.
-func newTally(steps []v1alpha1.StepStatus, of *v1alpha1.StepStatus, n int, threshold *v1alpha1.Threshold) tally {
+func newTally(steps []v1beta1.StepStatus, of *v1beta1.StepStatus, n int, threshold *v1beta1.Threshold) tally {
 	t := tally{threshold: threshold}
 	if threshold.InRepetitions == nil {
 		return t
@@ -85,12 +85,12 @@ func newTally(steps []v1alpha1.StepStatus, of *v1alpha1.StepStatus, n int, thres
 	return t
 }
 
-func (t *tally) add(step *v1alpha1.StepStatus, n int) {
+func (t *tally) add(step *v1beta1.StepStatus, n int) {
 	t.all++
-	at := slices.IndexFunc(step.Repeated, func(r v1alpha1.RepeatedThreshold) bool { return int(r.Threshold) == n })
+	at := slices.IndexFunc(step.Repeated, func(r v1beta1.RepeatedThreshold) bool { return int(r.Threshold) == n })
 	if at < 0 {
 		switch step.State {
-		case v1alpha1.StepPending, v1alpha1.StepRunning:
+		case v1beta1.StepPending, v1beta1.StepRunning:
 			t.left++
 		default:
 			t.unknown = append(t.unknown, inRepetition{step: step})
@@ -100,9 +100,9 @@ func (t *tally) add(step *v1alpha1.StepStatus, n int) {
 	t.judged++
 	result := inRepetition{step, step.Repeated[at]}
 	switch result.State {
-	case v1alpha1.ThresholdPassed:
+	case v1beta1.ThresholdPassed:
 		t.kept = append(t.kept, result)
-	case v1alpha1.ThresholdFailed:
+	case v1beta1.ThresholdFailed:
 		t.breached = append(t.breached, result)
 	default:
 		t.unknown = append(t.unknown, result)
@@ -116,31 +116,31 @@ func (t tally) isAbout() bool { return t.judged > 0 }
 func (t tally) required() int { return min(int(*t.threshold.InRepetitions), t.all) }
 
 // state is decided as soon as no repetition that is left could change it.
-func (t tally) state() v1alpha1.ThresholdState {
+func (t tally) state() v1beta1.ThresholdState {
 	required, kept := t.required(), len(t.kept)
 	switch {
 	case kept >= required:
-		return v1alpha1.ThresholdPassed
+		return v1beta1.ThresholdPassed
 	case kept+len(t.unknown)+t.left < required:
-		return v1alpha1.ThresholdFailed
+		return v1beta1.ThresholdFailed
 	case kept+t.left < required:
-		return v1alpha1.ThresholdInconclusive
+		return v1beta1.ThresholdInconclusive
 	}
-	return v1alpha1.ThresholdPending
+	return v1beta1.ThresholdPending
 }
 
 // status is the result of the rung. The value that it names is that of a repetition that
 // decided: the narrowest that kept the threshold, or the first that did not.
-func (t tally) status() v1alpha1.ThresholdStatus {
+func (t tally) status() v1beta1.ThresholdStatus {
 	s := pending(t.threshold)
 	s.State = t.state()
 	var decided inRepetition
 	switch s.State {
-	case v1alpha1.ThresholdFailed:
+	case v1beta1.ThresholdFailed:
 		decided = t.breached[0]
-	case v1alpha1.ThresholdInconclusive:
+	case v1beta1.ThresholdInconclusive:
 		decided = t.unknown[0]
-	case v1alpha1.ThresholdPassed:
+	case v1beta1.ThresholdPassed:
 		decided = t.narrowest()
 	}
 	if decided.step != nil {
@@ -153,7 +153,7 @@ func (t tally) status() v1alpha1.ThresholdStatus {
 // generator is the sentence on the generator that decided a repetition; empty if it did not.
 func (r inRepetition) generator() string {
 	switch r.Reason {
-	case v1alpha1.ReasonLoadDisplaced, v1alpha1.ReasonGeneratorUncertain:
+	case v1beta1.ReasonLoadDisplaced, v1beta1.ReasonGeneratorUncertain:
 		if g := r.step.Result.Generator; g != nil {
 			return g.Message
 		}
@@ -164,7 +164,7 @@ func (r inRepetition) generator() string {
 func (t tally) narrowest() inRepetition {
 	least := t.kept[0]
 	for _, r := range t.kept[1:] {
-		if narrower(t.threshold, v1alpha1.ThresholdStatus{Observed: r.Observed}, v1alpha1.ThresholdStatus{Observed: least.Observed}) {
+		if narrower(t.threshold, v1beta1.ThresholdStatus{Observed: r.Observed}, v1beta1.ThresholdStatus{Observed: least.Observed}) {
 			least = r
 		}
 	}
@@ -195,7 +195,7 @@ func (t tally) sentence() string {
 func (t tally) undecided() (message string) {
 	var uncertain, unknown []inRepetition
 	for _, r := range t.unknown {
-		if r.Reason == v1alpha1.ReasonGeneratorUncertain && r.WithoutGenerator != "" {
+		if r.Reason == v1beta1.ReasonGeneratorUncertain && r.WithoutGenerator != "" {
 			uncertain = append(uncertain, r)
 		} else {
 			unknown = append(unknown, r)
@@ -217,8 +217,8 @@ func (t tally) undecided() (message string) {
 func (r run) exceptions() string {
 	for n, t := range r.thresholds {
 		for _, step := range r.status.Steps {
-			if slices.ContainsFunc(step.Repeated, func(r v1alpha1.RepeatedThreshold) bool {
-				return int(r.Threshold) == n && r.State != v1alpha1.ThresholdPassed
+			if slices.ContainsFunc(step.Repeated, func(r v1beta1.RepeatedThreshold) bool {
+				return int(r.Threshold) == n && r.State != v1beta1.ThresholdPassed
 			}) {
 				return t.Message
 			}
@@ -229,7 +229,7 @@ func (r run) exceptions() string {
 
 // name is that of the step in the first repetition.
 func (t tally) name() string {
-	var first *v1alpha1.StepStatus
+	var first *v1beta1.StepStatus
 	for _, r := range slices.Concat(t.kept, t.breached, t.unknown) {
 		if first == nil || r.step.Repetition < first.Repetition {
 			first = r.step
@@ -239,7 +239,7 @@ func (t tally) name() string {
 }
 
 // number is that of a step's repetition, from 1.
-func number(step *v1alpha1.StepStatus) int32 { return max(1, step.Repetition) }
+func number(step *v1beta1.StepStatus) int32 { return max(1, step.Repetition) }
 
 // maxListed is how many repetitions a sentence names.
 const maxListed = 4

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -14,8 +14,8 @@ import (
 // repeat carries out the steps of a spec, one for each letter: p kept the threshold on p95
 // (n narrowly), f breached it, i had too few samples, and - was cut before it was judged.
 // It ends where a step stops the run.
-func repeat(s *v1alpha1.LoadTestSpec, letters string) *v1alpha1.LoadTestStatus {
-	status := &v1alpha1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s), Workers: v1alpha1.WorkerCounts{Desired: 1}}
+func repeat(s *v1beta1.LoadTestSpec, letters string) *v1beta1.LoadTestStatus {
+	status := &v1beta1.LoadTestStatus{Requests: plan.RequestNames(s), Steps: plan.Steps(s), Workers: v1beta1.WorkerCounts{Desired: 1}}
 	status.Thresholds = verdict.Thresholds(s, status.Requests, status.Steps)
 	outcomes := map[rune]outcome{
 		'p': sent(0, 0, slow(100, 10*ms)), 'n': sent(0, 0, slow(100, 900*ms)), 'f': sent(0, 0, slow(100, 2*time.Second)), 'i': sent(1, 0), '-': sent(1, 0),
@@ -26,13 +26,13 @@ func repeat(s *v1alpha1.LoadTestSpec, letters string) *v1alpha1.LoadTestStatus {
 		if len(rest) == 0 {
 			break
 		}
-		if step.State = v1alpha1.StepComplete; step.Load.IsPause() {
+		if step.State = v1beta1.StepComplete; step.Load.IsPause() {
 			continue
 		}
 		letter := rest[0]
 		rest = rest[1:]
 		if letter == '-' {
-			step.State = v1alpha1.StepCut
+			step.State = v1beta1.StepCut
 			continue
 		}
 		step.Result, step.WorkersReporting = outcomes[letter].result, 1
@@ -40,7 +40,7 @@ func repeat(s *v1alpha1.LoadTestSpec, letters string) *v1alpha1.LoadTestStatus {
 		status.Thresholds, step.ThresholdState, step.Repeated = judged.Thresholds, judged.Step, judged.Repeated
 		if judged.Stop {
 			for n := i + 1; n < len(status.Steps); n++ {
-				status.Steps[n].State = v1alpha1.StepSkipped
+				status.Steps[n].State = v1beta1.StepSkipped
 			}
 			break
 		}
@@ -49,9 +49,9 @@ func repeat(s *v1alpha1.LoadTestSpec, letters string) *v1alpha1.LoadTestStatus {
 }
 
 // inFour is a ladder of five repetitions, of which four must keep p95.
-func inFour(users ...int32) *v1alpha1.LoadTestSpec {
+func inFour(users ...int32) *v1beta1.LoadTestSpec {
 	s := ladder(users...)
-	s.Repetitions, s.Thresholds = 5, []v1alpha1.Threshold{atMost("p95", "1s")}
+	s.Repetitions, s.Thresholds = 5, []v1beta1.Threshold{atMost("p95", "1s")}
 	s.Thresholds[0].InRepetitions = ptr(int32(4))
 	return s
 }
@@ -60,29 +60,29 @@ func TestThresholdMustBeKeptInSomeRepetitions(t *testing.T) {
 	const rule = ", and must be kept in 4; at most 1s is allowed."
 	for name, tc := range map[string]struct {
 		letters string
-		state   v1alpha1.ThresholdState
+		state   v1beta1.ThresholdState
 		step    string
 		message string
 	}{
-		"all kept":                    {"ppppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 5 of 5 repetitions of step 10" + rule},
-		"one breached":                {"ppfpp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
-		"the narrowest is named":      {"ppfnp", v1alpha1.ThresholdPassed, "10 (4)", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
-		"one unknown":                 {"ppipp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is unknown in repetition 3."},
-		"two breached":                {"pfpfp", v1alpha1.ThresholdFailed, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2 and 2.000895s in repetition 4."},
-		"two unknown":                 {"pipip", v1alpha1.ThresholdInconclusive, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is unknown in repetitions 2 and 4."},
-		"one breached, one unknown":   {"pfpip", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
-		"one cut, one breached":       {"pfp-p", v1alpha1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
-		"kept before the last":        {"pppp", v1alpha1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
-		"breached before the last":    {"ffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
-		"not decided":                 {"pfp", v1alpha1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
-		"doubtful before the last":    {"iip", v1alpha1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is unknown in repetitions 1 and 2."},
-		"as many as a sentence names": {"ffffp", v1alpha1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3 and 2.000895s in repetition 4."},
-		"more than a sentence names":  {"fffff", v1alpha1.ThresholdFailed, "10", "p95 was kept in 0 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3, 2.000895s in repetition 4 and 1 more."},
+		"all kept":                    {"ppppp", v1beta1.ThresholdPassed, "10", "p95 was kept in 5 of 5 repetitions of step 10" + rule},
+		"one breached":                {"ppfpp", v1beta1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
+		"the narrowest is named":      {"ppfnp", v1beta1.ThresholdPassed, "10 (4)", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 3."},
+		"one unknown":                 {"ppipp", v1beta1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10" + rule + " It is unknown in repetition 3."},
+		"two breached":                {"pfpfp", v1beta1.ThresholdFailed, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2 and 2.000895s in repetition 4."},
+		"two unknown":                 {"pipip", v1beta1.ThresholdInconclusive, "10 (2)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is unknown in repetitions 2 and 4."},
+		"one breached, one unknown":   {"pfpip", v1beta1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
+		"one cut, one breached":       {"pfp-p", v1beta1.ThresholdInconclusive, "10 (4)", "p95 was kept in 3 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 2. It is unknown in repetition 4."},
+		"kept before the last":        {"pppp", v1beta1.ThresholdPassed, "10", "p95 was kept in 4 of 5 repetitions of step 10 so far" + rule},
+		"breached before the last":    {"ffp", v1beta1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 1 and 2.000895s in repetition 2."},
+		"not decided":                 {"pfp", v1beta1.ThresholdPending, "", "p95 was kept in 2 of 5 repetitions of step 10 so far" + rule + " It is 2.000895s in repetition 2."},
+		"doubtful before the last":    {"iip", v1beta1.ThresholdInconclusive, "10", "p95 was kept in 1 of 5 repetitions of step 10 so far" + rule + " It is unknown in repetitions 1 and 2."},
+		"as many as a sentence names": {"ffffp", v1beta1.ThresholdFailed, "10", "p95 was kept in 1 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3 and 2.000895s in repetition 4."},
+		"more than a sentence names":  {"fffff", v1beta1.ThresholdFailed, "10", "p95 was kept in 0 of 5 repetitions of step 10" + rule + " It is 2.000895s in repetition 1, 2.000895s in repetition 2, 2.000895s in repetition 3, 2.000895s in repetition 4 and 1 more."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := repeat(inFour(10), tc.letters).Thresholds[0]
 			got.Observed = ""
-			same.As(t, "threshold", v1alpha1.ThresholdStatus{Name: "p95", Metric: "p95", Limit: "1s", State: tc.state, Step: tc.step, Message: tc.message}, got)
+			same.As(t, "threshold", v1beta1.ThresholdStatus{Name: "p95", Metric: "p95", Limit: "1s", State: tc.state, Step: tc.step, Message: tc.message}, got)
 		})
 	}
 }
@@ -109,12 +109,12 @@ func TestRepetitionsAreCountedRungByRung(t *testing.T) {
 // kept any more, and not before.
 func TestBreachStopsOnceTooFewRepetitionsAreLeft(t *testing.T) {
 	for letters, want := range map[string]bool{"fpppp": false, "ppppf": false, "ff": true, "pfpf": true, "iip": false} {
-		for _, onBreach := range []v1alpha1.BreachAction{v1alpha1.BreachStopLadder, v1alpha1.BreachContinue} {
+		for _, onBreach := range []v1beta1.BreachAction{v1beta1.BreachStopLadder, v1beta1.BreachContinue} {
 			s := inFour(10)
 			s.Thresholds[0].OnBreach = onBreach
 			status := repeat(s, letters)
-			stopped := status.Steps[len(status.Steps)-1].State == v1alpha1.StepSkipped
-			if stopped != (want && onBreach == v1alpha1.BreachStopLadder) {
+			stopped := status.Steps[len(status.Steps)-1].State == v1beta1.StepSkipped
+			if stopped != (want && onBreach == v1beta1.BreachStopLadder) {
 				t.Errorf("%s with onBreach %s: stopped is %t", letters, onBreach, stopped)
 			}
 		}
@@ -126,14 +126,14 @@ func TestBreachStopsOnceTooFewRepetitionsAreLeft(t *testing.T) {
 func TestVerdictAllowsForRepetitions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		letters   string
-		edit      func(*v1alpha1.LoadTestSpec)
-		verdict   v1alpha1.Verdict
+		edit      func(*v1beta1.LoadTestSpec)
+		verdict   v1beta1.Verdict
 		sustained int32
 	}{
-		"one breach of each rung": {"fppfpppppp", nil, v1alpha1.VerdictPassed, 20},
-		"two of the second rung":  {"pfpfpppppp", nil, v1alpha1.VerdictFailed, 10},
-		"two unknown":             {"ipippppppp", nil, v1alpha1.VerdictInconclusive, 0},
-		"another threshold":       {"fppfpppppp", func(s *v1alpha1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) }, v1alpha1.VerdictFailed, 0},
+		"one breach of each rung": {"fppfpppppp", nil, v1beta1.VerdictPassed, 20},
+		"two of the second rung":  {"pfpfpppppp", nil, v1beta1.VerdictFailed, 10},
+		"two unknown":             {"ipippppppp", nil, v1beta1.VerdictInconclusive, 0},
+		"another threshold":       {"fppfpppppp", func(s *v1beta1.LoadTestSpec) { s.Thresholds = append(s.Thresholds, atMost("longest", "1s")) }, v1beta1.VerdictFailed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := inFour(10, 20)
@@ -166,13 +166,13 @@ func TestRepetitionsThatDidNotRunAreInDoubt(t *testing.T) {
 	s := inFour(10)
 	status := repeat(s, "ppp")
 	for i := range status.Steps {
-		if status.Steps[i].State == v1alpha1.StepPending {
-			status.Steps[i].State = v1alpha1.StepSkipped
+		if status.Steps[i].State == v1beta1.StepPending {
+			status.Steps[i].State = v1beta1.StepSkipped
 		}
 	}
 	got := verdict.Final(s, status)
 	want := "p95 was kept in 3 of 5 repetitions of step 10 so far, and must be kept in 4; at most 1s is allowed. The other repetitions did not run to their end."
-	if got.Verdict != v1alpha1.VerdictInconclusive || got.Message != want {
+	if got.Verdict != v1beta1.VerdictInconclusive || got.Message != want {
 		t.Errorf("%s: %s\nwant Inconclusive: %s", got.Verdict, got.Message, want)
 	}
 }

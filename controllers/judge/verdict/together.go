@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -29,11 +29,11 @@ func (s sample) cameTogether() time.Duration {
 	}
 	q := s.metric.Times().Share()
 	switch s.threshold.Metric {
-	case v1alpha1.MetricLongest:
+	case v1beta1.MetricLongest:
 		return h.Max()
-	case v1alpha1.MetricMean:
+	case v1beta1.MetricMean:
 		return affected * h.Mean()
-	case v1alpha1.MetricOnTimeRate:
+	case v1beta1.MetricOnTimeRate:
 		q = s.required()
 	}
 	if d, ok := h.Quantile(1 - (1-q)/affected); ok {

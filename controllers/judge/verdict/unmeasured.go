@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -36,17 +36,17 @@ func (u unmeasured) all() int64 {
 // of what was sent; and not to a step that was cut, in which it might have been sent.
 func (s sample) unmeasured() unmeasured {
 	unfinished := s.request.Outcomes[measure.Unfinished]
-	if s.step.State != v1alpha1.StepComplete {
+	if s.step.State != v1beta1.StepComplete {
 		return unmeasured{open: s.open()}
 	}
 	u := unmeasured{open: s.open(), endless: unfinished - s.open()}
 	if s.waited() > 0 {
 		u = unmeasured{endless: unfinished}
 	}
-	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		u.endless = 0 // none of them got an expected response
 	}
-	if s.metric.Times().Quantile == 0 || s.threshold.Time == v1alpha1.ServiceTime || s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.metric.Times().Quantile == 0 || s.threshold.Time == v1beta1.ServiceTime || s.threshold.Of == v1beta1.LatencyOfExpected {
 		return u
 	}
 	unsent := s.request.Due - s.request.Sent
@@ -66,7 +66,7 @@ func (s sample) unmeasured() unmeasured {
 // their timeout at the end of the step, or are in flight while it runs. What a worker that was
 // cut, or is lost, had in flight might have been answered, too.
 func (s sample) open() int64 {
-	if s.step.State == v1alpha1.StepComplete {
+	if s.step.State == v1beta1.StepComplete {
 		return s.request.Undecided
 	}
 	return s.request.Outcomes[measure.Unfinished]
@@ -76,7 +76,7 @@ func (s sample) open() int64 {
 // for the whole drain, if their timeout is longer. 0: it is not known, as the step was cut, or a
 // worker stood still and did not read what may have come.
 func (s sample) waited() time.Duration {
-	if s.step.State != v1alpha1.StepComplete || s.timeout <= measure.MaxDrain || s.merged.Health.Stalled > 0 {
+	if s.step.State != v1beta1.StepComplete || s.timeout <= measure.MaxDrain || s.merged.Health.Stalled > 0 {
 		return 0
 	}
 	return measure.MaxDrain
@@ -135,7 +135,7 @@ func (s sample) bestTime(u unmeasured) *big.Rat {
 	if h.Count() == 0 {
 		return nil
 	}
-	if s.threshold.Of == v1alpha1.LatencyOfExpected {
+	if s.threshold.Of == v1beta1.LatencyOfExpected {
 		return metric.Micros(s.metric.Times().Of(h))
 	}
 	return metric.Micros(s.pickBelow(h, s.request.Excused))
@@ -165,7 +165,7 @@ func (s sample) leftOut(u unmeasured) string {
 
 // undecided says which requests are open.
 func (s sample) undecided(n int64) string {
-	if s.step.State != v1alpha1.StepComplete {
+	if s.step.State != v1beta1.StepComplete {
 		return fmt.Sprintf("%d requests that had no answer when the step was cut", n)
 	}
 	return fmt.Sprintf("%d requests that had waited for less than their timeout when the step ended", n)

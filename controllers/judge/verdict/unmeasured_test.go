@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -33,23 +33,23 @@ func undecided(n int64) func(*outcome) {
 }
 
 type complete struct {
-	threshold v1alpha1.Threshold
+	threshold v1beta1.Threshold
 	measured  outcome
-	state     v1alpha1.ThresholdState
+	state     v1beta1.ThresholdState
 	observed  string
 	message   string
 }
 
 // judgeComplete judges steps that went to their end, of 1,000 requests a second.
-func judgeComplete(t *testing.T, edit func(*v1alpha1.LoadTestSpec), tests map[string]complete) {
+func judgeComplete(t *testing.T, edit func(*v1beta1.LoadTestSpec), tests map[string]complete) {
 	t.Helper()
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := spec(tc.threshold)
 			edit(s)
 			step := paced(10)
-			rate := v1alpha1.NewDecimal("100")
-			step.Load.RatePerUser, step.State = &rate, v1alpha1.StepComplete
+			rate := v1beta1.NewDecimal("100")
+			step.Load.RatePerUser, step.State = &rate, v1beta1.StepComplete
 			got := judge(s, nil, step, tc.measured).Thresholds[0]
 			if got.State != tc.state || got.Observed != tc.observed || got.Message != tc.message {
 				t.Errorf("%s, %q: %s\nwant %s, %q: %s", got.State, got.Observed, got.Message, tc.state, tc.observed, tc.message)
@@ -62,12 +62,12 @@ func judgeComplete(t *testing.T, edit func(*v1alpha1.LoadTestSpec), tests map[st
 // (i - 3√i)/1000 s before the end, so that the 480th had waited for 414 ms.
 func TestQuantilesAreOverWhatWasDue(t *testing.T) {
 	ofService, ofExpected := atMost("p99.9", "50ms"), atMost("p99.9", "50ms")
-	ofService.Time, ofExpected.Of = v1alpha1.ServiceTime, v1alpha1.LatencyOfExpected
+	ofService.Time, ofExpected.Of = v1beta1.ServiceTime, v1beta1.LatencyOfExpected
 	service := func(o *outcome) { o.merged.Requests[0].Service = o.merged.Requests[0].Response.Clone() }
 	noDue := func(o *outcome) { o.merged.Requests[0].Due, o.merged.Requests[1].Due = 0, 0 }
 	create := filtered(atMost("p99", "50ms"), []string{"create"}, nil, nil)
 	follow := filtered(atMost("p99", "50ms"), []string{"follow"}, nil, nil)
-	judgeComplete(t, func(*v1alpha1.LoadTestSpec) {}, map[string]complete{
+	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]complete{
 		"the target kept them from being sent": {
 			atMost("p99.9", "50ms"), sent(59_460, 0, unsentOf(540, 0)), broken, "414.463ms",
 			"p99.9 is 414.463ms in step burst; at most 50ms is allowed. It counts 540 requests that were due and never sent, each with the time that it had waited so far.",
@@ -127,7 +127,7 @@ func TestUndecidedRequests(t *testing.T) {
 		}
 		o.merged.Due = o.merged.Requests[0].Due + o.merged.Requests[1].Due
 	}
-	judgeComplete(t, func(*v1alpha1.LoadTestSpec) {}, map[string]complete{
+	judgeComplete(t, func(*v1beta1.LoadTestSpec) {}, map[string]complete{
 		"failed or not": {
 			atMost("failureRate", "1%"), sent(980, 0, undecided(20)), inconclusive, "0%",
 			"failureRate of step burst leaves out 20 requests that had waited for less than their timeout when the step ended.",
@@ -170,7 +170,7 @@ func TestUndecidedRequests(t *testing.T) {
 // With a timeout that is longer than the drain, they had waited for the whole drain: they may
 // be answered yet, and not soon.
 func TestUndecidedRequestsAreSlow(t *testing.T) {
-	minute := func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Minute} }
+	minute := func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Minute} }
 	stood := func(o *outcome) { o.merged.Health.Stalled = time.Second }
 	judgeComplete(t, minute, map[string]complete{
 		"failed or not": {

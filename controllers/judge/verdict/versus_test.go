@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -15,18 +15,18 @@ import (
 
 // versus is an accepted run of a ladder of 100 users against v4 and v3, none of whose
 // steps has begun.
-func versus(t *testing.T, repetitions int, thresholds ...v1alpha1.Threshold) *v1alpha1.LoadTest {
+func versus(t *testing.T, repetitions int, thresholds ...v1beta1.Threshold) *v1beta1.LoadTest {
 	t.Helper()
 	s := ladder(100)
 	s.Repetitions, s.Thresholds, s.Ladder.Rest = int32(repetitions), thresholds, nil
-	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "v4"}}
-	s.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "v3"}}}
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{UID: "5e1f"}, Spec: *s}
+	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "v4"}}
+	s.Versus = &v1beta1.Versus{Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "v3"}}}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{UID: "5e1f"}, Spec: *s}
 	replan(t, lt)
 	return lt
 }
 
-func replan(t *testing.T, lt *v1alpha1.LoadTest) {
+func replan(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
 	planned, refusal := plan.New(lt, policy.Rules{})
 	if refusal != nil {
@@ -39,15 +39,15 @@ func replan(t *testing.T, lt *v1alpha1.LoadTest) {
 
 // carryOut gives the steps of either side their results in turn, judges each, and edits
 // the steps before that; it ends where the run stops.
-func carryOut(lt *v1alpha1.LoadTest, candidate, control []*v1alpha1.StepResult, edit func(*v1alpha1.StepStatus)) {
+func carryOut(lt *v1beta1.LoadTest, candidate, control []*v1beta1.StepResult, edit func(*v1beta1.StepStatus)) {
 	s := &lt.Status
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		results := &candidate
-		if step.Side == v1alpha1.SideControl {
+		if step.Side == v1beta1.SideControl {
 			results = &control
 		}
-		step.State, step.WorkersReporting, step.Result = v1alpha1.StepComplete, 1, (*results)[0]
+		step.State, step.WorkersReporting, step.Result = v1beta1.StepComplete, 1, (*results)[0]
 		*results = (*results)[1:]
 		if edit != nil {
 			edit(step)
@@ -60,7 +60,7 @@ func carryOut(lt *v1alpha1.LoadTest, candidate, control []*v1alpha1.StepResult, 
 		s.Thresholds, s.Steps[judged.At].ThresholdState, s.Steps[judged.At].Repeated = judged.Thresholds, judged.Step, judged.Repeated
 		if judged.Stop {
 			for n := range s.Steps[i+1:] {
-				s.Steps[i+1+n].State = v1alpha1.StepSkipped
+				s.Steps[i+1+n].State = v1beta1.StepSkipped
 			}
 			return
 		}
@@ -70,37 +70,37 @@ func carryOut(lt *v1alpha1.LoadTest, candidate, control []*v1alpha1.StepResult, 
 func TestDifferenceToTheControl(t *testing.T) {
 	const oneIsNoise = " How much of that is noise cannot be told from 1 repetition: use at least 5 repetitions."
 	for name, tc := range map[string]struct {
-		threshold          v1alpha1.Threshold
+		threshold          v1beta1.Threshold
 		control, candidate []float64
-		state              v1alpha1.ThresholdState
+		state              v1beta1.ThresholdState
 		observed, message  string
 	}{
 		"one pair, within": {
-			increase("p95", "10%"), []float64{40}, []float64{44}, v1alpha1.ThresholdPassed, "+10%",
+			increase("p95", "10%"), []float64{40}, []float64{44}, v1beta1.ThresholdPassed, "+10%",
 			"p95 of v4 is 44ms in step 100, 10% above the 40ms of v3; at most 10% above is allowed." + oneIsNoise,
 		},
 		"one pair, beyond": {
-			increase("p95", "10%"), []float64{40}, []float64{45}, v1alpha1.ThresholdFailed, "+12.5%",
+			increase("p95", "10%"), []float64{40}, []float64{45}, v1beta1.ThresholdFailed, "+12.5%",
 			"p95 of v4 is 45ms in step 100, 12.5% above the 40ms of v3; at most 10% above is allowed." + oneIsNoise,
 		},
 		"two pairs that do not agree": {
-			increase("p95", "10%"), []float64{40, 40}, []float64{42, 46}, v1alpha1.ThresholdInconclusive, "+9.89%",
+			increase("p95", "10%"), []float64{40, 40}, []float64{42, 46}, v1beta1.ThresholdInconclusive, "+9.89%",
 			"p95 of v4 is 42ms in step 100 (2), 9.89% above the 40ms of v3; at most 10% above is allowed. Over the pairs of 2 repetitions, the change is between +5% and +15%: use at least 5 repetitions.",
 		},
 		"certainly beyond, on a machine that drifts": {
-			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{121, 180, 270, 408, 600}, v1alpha1.ThresholdFailed, "+20%",
+			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{121, 180, 270, 408, 600}, v1beta1.ThresholdFailed, "+20%",
 			"p95 of v4 is 270ms in step 100 (5), 20% above the 225ms of v3; at most 10% above is allowed. Over 5 repetitions, the change is between +20% and +21%.",
 		},
 		"certainly within": {
-			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{101, 149, 226, 340, 501}, v1alpha1.ThresholdPassed, "+0.2%",
+			increase("p95", "10%"), []float64{100, 150, 225, 340, 500}, []float64{101, 149, 226, 340, 501}, v1beta1.ThresholdPassed, "+0.2%",
 			"p95 of v4 is 226ms in step 100 (5), 0.2% above the 225ms of v3; at most 10% above is allowed. Over 5 repetitions, the change is between -0.66% and +1%.",
 		},
 		"five pairs, one of which does not agree": {
-			increase("p95", "10%"), []float64{100, 100, 100, 100, 100}, []float64{120, 120, 120, 120, 109}, v1alpha1.ThresholdInconclusive, "+20%",
+			increase("p95", "10%"), []float64{100, 100, 100, 100, 100}, []float64{120, 120, 120, 120, 109}, v1beta1.ThresholdInconclusive, "+20%",
 			"p95 of v4 is 120ms in step 100 (5), 20% above the 100ms of v3; at most 10% above is allowed. Over 5 repetitions, the change may be anything between +9% and +20%: use more repetitions.",
 		},
 		"less goodput": {
-			lessGoodput(), []float64{100}, []float64{94}, v1alpha1.ThresholdFailed, "-6%",
+			lessGoodput(), []float64{100}, []float64{94}, v1beta1.ThresholdFailed, "-6%",
 			"goodput of v4 is 940 in step 100, 6% below the 1000 of v3; at most 5% below is allowed." + oneIsNoise,
 		},
 	} {
@@ -113,10 +113,10 @@ func TestDifferenceToTheControl(t *testing.T) {
 			}
 			for i := range lt.Status.Steps {
 				step := &lt.Status.Steps[i]
-				if step.Side == v1alpha1.SideControl && step.ThresholdState != "" {
+				if step.Side == v1beta1.SideControl && step.ThresholdState != "" {
 					t.Errorf("step %s of the control is judged: %s", step.Name, step.ThresholdState)
 				}
-				if last := int(step.Repetition) == len(tc.control) || len(tc.control) == 1; step.Side == v1alpha1.SideCandidate && last && step.ThresholdState != tc.state {
+				if last := int(step.Repetition) == len(tc.control) || len(tc.control) == 1; step.Side == v1beta1.SideCandidate && last && step.ThresholdState != tc.state {
 					t.Errorf("step %s is %s, want %s as the comparison", step.Name, step.ThresholdState, tc.state)
 				}
 			}
@@ -134,7 +134,7 @@ func TestEachRungIsComparedWithItsOwnControl(t *testing.T) {
 	}
 	carryOut(lt, p95s(45, 80), p95s(40, 80), nil)
 	for _, step := range lt.Status.Steps {
-		want := map[string]v1alpha1.ThresholdState{"1 Candidate": broken, "2 Candidate": passed}[fmt.Sprint(step.Rung, " ", step.Side)]
+		want := map[string]v1beta1.ThresholdState{"1 Candidate": broken, "2 Candidate": passed}[fmt.Sprint(step.Rung, " ", step.Side)]
 		if step.ThresholdState != want {
 			t.Errorf("step %s of the %s is %s, want %s", step.Name, step.Side, step.ThresholdState, want)
 		}
@@ -143,39 +143,39 @@ func TestEachRungIsComparedWithItsOwnControl(t *testing.T) {
 
 // What a step says nothing of its target, of either side, is compared with nothing.
 func TestSpoiledPairsAreNotCompared(t *testing.T) {
-	failing := func(of *v1alpha1.StepResult, n int64) {
+	failing := func(of *v1beta1.StepResult, n int64) {
 		of.Failed, of.Expected = n, of.Sent-n
 	}
 	for name, tc := range map[string]struct {
-		edit func(*v1alpha1.StepStatus)
+		edit func(*v1beta1.StepStatus)
 		want string
 	}{
-		"a control that is cut": {func(s *v1alpha1.StepStatus) { s.State = v1alpha1.StepCut }, "step 100 on v3 (2) did not run with all workers"},
-		"a control that is rolled out": {func(s *v1alpha1.StepStatus) {
-			s.Environment = &v1alpha1.StepEnvironment{Changes: []v1alpha1.EnvironmentChange{{Spoils: v1alpha1.SpoiledStep}}}
+		"a control that is cut": {func(s *v1beta1.StepStatus) { s.State = v1beta1.StepCut }, "step 100 on v3 (2) did not run with all workers"},
+		"a control that is rolled out": {func(s *v1beta1.StepStatus) {
+			s.Environment = &v1beta1.StepEnvironment{Changes: []v1beta1.EnvironmentChange{{Spoils: v1beta1.SpoiledStep}}}
 		}, "the target changed in step 100 on v3 (2)"},
-		"a worker is missing":                 {func(s *v1alpha1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) did not run with all workers"},
-		"a control of a displaced load":       {func(s *v1alpha1.StepStatus) { s.Result.Generator = &v1alpha1.GeneratorStatus{LoadDisplaced: true} }, "the generator did not send the planned load of step 100 on v3 (2)"},
-		"a control that is fast with 404":     {func(s *v1alpha1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2); a control may have at most 1%"},
-		"a control that fails a little":       {func(s *v1alpha1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2); a control may have at most 1%"},
-		"a control that fails as much as may": {func(s *v1alpha1.StepStatus) { failing(s.Result, 10) }, ""},
-		"a control that keeps load unsent":    {func(s *v1alpha1.StepStatus) { s.Result.Unsent = 100 }, "unsentRate is 10% in step 100 on v3 (2); a control may have at most 1%"},
-		"a control that was down":             {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "94%" }, "downtime is 94% in step 100 on v3 (2); a control may have at most 0.5%"},
-		"a control that was down a little":    {func(s *v1alpha1.StepStatus) { s.Result.Downtime = "0.5%" }, ""},
-		"a control whose journeys fail": {func(s *v1alpha1.StepStatus) {
-			s.Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 50, Failed: 40}, {Name: "browse", Completed: 110}}
+		"a worker is missing":                 {func(s *v1beta1.StepStatus) { s.WorkersReporting = 0 }, "step 100 on v3 (2) did not run with all workers"},
+		"a control of a displaced load":       {func(s *v1beta1.StepStatus) { s.Result.Generator = &v1beta1.GeneratorStatus{LoadDisplaced: true} }, "the generator did not send the planned load of step 100 on v3 (2)"},
+		"a control that is fast with 404":     {func(s *v1beta1.StepStatus) { failing(s.Result, 1000) }, "failureRate is 100% in step 100 on v3 (2); a control may have at most 1%"},
+		"a control that fails a little":       {func(s *v1beta1.StepStatus) { failing(s.Result, 11) }, "failureRate is 1.1% in step 100 on v3 (2); a control may have at most 1%"},
+		"a control that fails as much as may": {func(s *v1beta1.StepStatus) { failing(s.Result, 10) }, ""},
+		"a control that keeps load unsent":    {func(s *v1beta1.StepStatus) { s.Result.Unsent = 100 }, "unsentRate is 10% in step 100 on v3 (2); a control may have at most 1%"},
+		"a control that was down":             {func(s *v1beta1.StepStatus) { s.Result.Downtime = "94%" }, "downtime is 94% in step 100 on v3 (2); a control may have at most 0.5%"},
+		"a control that was down a little":    {func(s *v1beta1.StepStatus) { s.Result.Downtime = "0.5%" }, ""},
+		"a control whose journeys fail": {func(s *v1beta1.StepStatus) {
+			s.Result.Journeys = []v1beta1.JourneyResult{{Name: "buy", Completed: 50, Failed: 40}, {Name: "browse", Completed: 110}}
 		}, "failureRate of journeys is 20% in step 100 on v3 (2); a control may have at most 1%"},
-		"too few samples": {func(s *v1alpha1.StepStatus) { s.Result.ResponseTime.P95 = nil }, "step 100 on v3 (2) has no such figure: it had too few samples"},
+		"too few samples": {func(s *v1beta1.StepStatus) { s.Result.ResponseTime.P95 = nil }, "step 100 on v3 (2) has no such figure: it had too few samples"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := versus(t, 5, increase("p95", "10%"))
-			carryOut(lt, p95s(200, 200, 200, 200, 200), p95s(100, 100, 100, 100, 100), func(s *v1alpha1.StepStatus) {
-				if s.Side == v1alpha1.SideControl && s.Repetition == 2 {
+			carryOut(lt, p95s(200, 200, 200, 200, 200), p95s(100, 100, 100, 100, 100), func(s *v1beta1.StepStatus) {
+				if s.Side == v1beta1.SideControl && s.Repetition == 2 {
 					tc.edit(s)
 				}
 			})
 			got, want := lt.Status.Thresholds[0], "p95 of step 100 (5) cannot be compared: "+tc.want+"."
-			if tc.want == "" && got.State != v1alpha1.ThresholdFailed || tc.want != "" && (got.State != v1alpha1.ThresholdInconclusive || got.Message != want) {
+			if tc.want == "" && got.State != v1beta1.ThresholdFailed || tc.want != "" && (got.State != v1beta1.ThresholdInconclusive || got.Message != want) {
 				t.Errorf("%s: %s\nwant %s", got.State, got.Message, want)
 			}
 		})
@@ -185,20 +185,20 @@ func TestSpoiledPairsAreNotCompared(t *testing.T) {
 // The spec says what failures are to be expected, of both alike.
 func TestControlMayFailAsTheSpecAllows(t *testing.T) {
 	for name, tc := range map[string]struct {
-		allowed v1alpha1.Threshold
-		state   v1alpha1.ThresholdState
+		allowed v1beta1.Threshold
+		state   v1beta1.ThresholdState
 	}{
-		"of all":               {atMost("failureRate", "50%"), v1alpha1.ThresholdPassed},
-		"less":                 {atMost("failureRate", "20%"), v1alpha1.ThresholdInconclusive},
-		"of one request":       {v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Requests: []string{"health"}}, v1alpha1.ThresholdInconclusive},
-		"of another load":      {v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, UpToUsers: ptr(int32(10))}, v1alpha1.ThresholdInconclusive},
-		"of another metric":    {atMost("unsentRate", "50%"), v1alpha1.ThresholdInconclusive},
-		"of a journey":         {v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Journeys: []string{"buy"}}, v1alpha1.ThresholdInconclusive},
-		"no less than default": {atMost("failureRate", "0%"), v1alpha1.ThresholdInconclusive},
+		"of all":               {atMost("failureRate", "50%"), v1beta1.ThresholdPassed},
+		"less":                 {atMost("failureRate", "20%"), v1beta1.ThresholdInconclusive},
+		"of one request":       {v1beta1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Requests: []string{"health"}}, v1beta1.ThresholdInconclusive},
+		"of another load":      {v1beta1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, UpToUsers: ptr(int32(10))}, v1beta1.ThresholdInconclusive},
+		"of another metric":    {atMost("unsentRate", "50%"), v1beta1.ThresholdInconclusive},
+		"of a journey":         {v1beta1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Journeys: []string{"buy"}}, v1beta1.ThresholdInconclusive},
+		"no less than default": {atMost("failureRate", "0%"), v1beta1.ThresholdInconclusive},
 	} {
 		lt := versus(t, 1, increase("p95", "10%"), tc.allowed)
-		carryOut(lt, p95s(100), p95s(100), func(s *v1alpha1.StepStatus) {
-			if s.Side == v1alpha1.SideControl {
+		carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) {
+			if s.Side == v1beta1.SideControl {
 				s.Result.Failed = 400
 			}
 		})
@@ -210,34 +210,34 @@ func TestControlMayFailAsTheSpecAllows(t *testing.T) {
 
 // Journeys may fail as often as the spec allows for them, and for no others.
 func TestJourneysOfTheControlMayFailAsTheSpecAllows(t *testing.T) {
-	half := func(metric v1alpha1.Metric, journeys ...string) v1alpha1.Threshold {
-		return v1alpha1.Threshold{Metric: metric, Max: atMost("failureRate", "50%").Max, Journeys: journeys}
+	half := func(metric v1beta1.Metric, journeys ...string) v1beta1.Threshold {
+		return v1beta1.Threshold{Metric: metric, Max: atMost("failureRate", "50%").Max, Journeys: journeys}
 	}
 	small := half("failureRate", "buy")
 	small.UpToUsers = ptr(int32(10))
 	none := "p95 of step 100 cannot be compared: failureRate of journeys is 10.5% in step 100 on v3; a control may have at most 1%."
 	for name, tc := range map[string]struct {
-		allowed []v1alpha1.Threshold
+		allowed []v1beta1.Threshold
 		want    string // empty: it is compared
 	}{
 		"by default":           {nil, none},
-		"of it":                {[]v1alpha1.Threshold{half("failureRate", "buy")}, ""},
-		"of it and another":    {[]v1alpha1.Threshold{half("failureRate", "browse", "buy")}, ""},
-		"of another":           {[]v1alpha1.Threshold{half("failureRate", "browse")}, strings.Replace(none, "10.5%", "20%", 1)},
-		"of requests":          {[]v1alpha1.Threshold{half("failureRate")}, none},
-		"of another metric":    {[]v1alpha1.Threshold{half("unsentRate")}, none},
-		"of another load":      {[]v1alpha1.Threshold{small}, none},
-		"less than it did":     {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "10%").Max, Journeys: []string{"buy"}}}, "p95 of step 100 cannot be compared: failureRate of buy is 20% in step 100 on v3; a control may have at most 10%."},
-		"no less than default": {[]v1alpha1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "0%").Max, Journeys: []string{"browse"}}, half("failureRate", "buy")}, ""},
+		"of it":                {[]v1beta1.Threshold{half("failureRate", "buy")}, ""},
+		"of it and another":    {[]v1beta1.Threshold{half("failureRate", "browse", "buy")}, ""},
+		"of another":           {[]v1beta1.Threshold{half("failureRate", "browse")}, strings.Replace(none, "10.5%", "20%", 1)},
+		"of requests":          {[]v1beta1.Threshold{half("failureRate")}, none},
+		"of another metric":    {[]v1beta1.Threshold{half("unsentRate")}, none},
+		"of another load":      {[]v1beta1.Threshold{small}, none},
+		"less than it did":     {[]v1beta1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "10%").Max, Journeys: []string{"buy"}}}, "p95 of step 100 cannot be compared: failureRate of buy is 20% in step 100 on v3; a control may have at most 10%."},
+		"no less than default": {[]v1beta1.Threshold{{Metric: "failureRate", Max: atMost("failureRate", "0%").Max, Journeys: []string{"browse"}}, half("failureRate", "buy")}, ""},
 	} {
-		lt := versus(t, 1, append([]v1alpha1.Threshold{increase("p95", "10%")}, tc.allowed...)...)
-		carryOut(lt, p95s(100), p95s(100), func(s *v1alpha1.StepStatus) {
-			if s.Side == v1alpha1.SideControl {
-				s.Result.Journeys = []v1alpha1.JourneyResult{{Name: "buy", Completed: 400, Failed: 100}, {Name: "browse", Completed: 495, Failed: 5}}
+		lt := versus(t, 1, append([]v1beta1.Threshold{increase("p95", "10%")}, tc.allowed...)...)
+		carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) {
+			if s.Side == v1beta1.SideControl {
+				s.Result.Journeys = []v1beta1.JourneyResult{{Name: "buy", Completed: 400, Failed: 100}, {Name: "browse", Completed: 495, Failed: 5}}
 			}
 		})
 		switch got := lt.Status.Thresholds[0]; {
-		case tc.want == "" && got.State != v1alpha1.ThresholdPassed, tc.want != "" && (got.State != v1alpha1.ThresholdInconclusive || got.Message != tc.want):
+		case tc.want == "" && got.State != v1beta1.ThresholdPassed, tc.want != "" && (got.State != v1beta1.ThresholdInconclusive || got.Message != tc.want):
 			t.Errorf("%s: %s: %s\nwant %s", name, got.State, got.Message, tc.want)
 		}
 	}
@@ -246,33 +246,33 @@ func TestJourneysOfTheControlMayFailAsTheSpecAllows(t *testing.T) {
 // Where a type of requests is compared, failures of another one do not matter, and what the
 // spec allows is what it allows for all requests of that type.
 func TestControlIsHeldToTheTypeThatIsCompared(t *testing.T) {
-	half := func(requests, types []string) v1alpha1.Threshold {
-		return v1alpha1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Requests: requests, Types: types}
+	half := func(requests, types []string) v1beta1.Threshold {
+		return v1beta1.Threshold{Metric: "failureRate", Max: atMost("failureRate", "50%").Max, Requests: requests, Types: types}
 	}
 	for name, tc := range map[string]struct {
 		failing string
-		allowed v1alpha1.Threshold
-		state   v1alpha1.ThresholdState
+		allowed v1beta1.Threshold
+		state   v1beta1.ThresholdState
 	}{
-		"another type fails":                    {"Write", atMost("p99", "1h"), v1alpha1.ThresholdPassed},
-		"the type fails":                        {"Read", atMost("p99", "1h"), v1alpha1.ThresholdInconclusive},
-		"the type fails as is allowed":          {"Read", half(nil, []string{"Read"}), v1alpha1.ThresholdPassed},
-		"as is allowed for another type":        {"Read", half(nil, []string{"Write"}), v1alpha1.ThresholdInconclusive},
-		"as is allowed for one of its requests": {"Read", half([]string{"health"}, []string{"Read"}), v1alpha1.ThresholdInconclusive},
+		"another type fails":                    {"Write", atMost("p99", "1h"), v1beta1.ThresholdPassed},
+		"the type fails":                        {"Read", atMost("p99", "1h"), v1beta1.ThresholdInconclusive},
+		"the type fails as is allowed":          {"Read", half(nil, []string{"Read"}), v1beta1.ThresholdPassed},
+		"as is allowed for another type":        {"Read", half(nil, []string{"Write"}), v1beta1.ThresholdInconclusive},
+		"as is allowed for one of its requests": {"Read", half([]string{"health"}, []string{"Read"}), v1beta1.ThresholdInconclusive},
 	} {
 		reads := increase("p95", "10%")
 		reads.Types = []string{"Read"}
 		lt := versus(t, 1, reads, tc.allowed)
-		carryOut(lt, p95s(100), p95s(100), func(s *v1alpha1.StepStatus) {
+		carryOut(lt, p95s(100), p95s(100), func(s *v1beta1.StepStatus) {
 			r := s.Result
 			for _, name := range []string{"Read", "Write"} {
-				of := v1alpha1.TypeResult{Name: name, PartResult: v1alpha1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}
-				if s.Side == v1alpha1.SideControl && name == tc.failing {
+				of := v1beta1.TypeResult{Name: name, PartResult: v1beta1.PartResult{Counts: r.Counts, ResponseTime: r.ResponseTime}}
+				if s.Side == v1beta1.SideControl && name == tc.failing {
 					of.Failed = 400
 				}
 				r.Types = append(r.Types, of)
 			}
-			if s.Side == v1alpha1.SideControl {
+			if s.Side == v1beta1.SideControl {
 				r.Failed = 400
 			}
 		})
@@ -285,14 +285,14 @@ func TestControlIsHeldToTheTypeThatIsCompared(t *testing.T) {
 // Only the candidate is held to absolute thresholds, its own or default ones.
 func TestControlBreachesNothing(t *testing.T) {
 	lt := versus(t, 3, atMost("p95", "50ms"), increase("p95", "10%"))
-	lt.Spec.Thresholds[0].OnBreach = v1alpha1.BreachStopLadder
+	lt.Spec.Thresholds[0].OnBreach = v1beta1.BreachStopLadder
 	carryOut(lt, p95s(40, 40, 40), p95s(400, 400, 400), nil)
 	for _, got := range lt.Status.Thresholds[:2] {
-		if got.State != v1alpha1.ThresholdPassed || strings.Contains(got.Step, "v3") {
+		if got.State != v1beta1.ThresholdPassed || strings.Contains(got.Step, "v3") {
 			t.Errorf("%s in step %s: %s", got.State, got.Step, got.Message)
 		}
 	}
-	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1alpha1.VerdictPassed || j.Sustained.Users == nil || *j.Sustained.Users != 100 {
+	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1beta1.VerdictPassed || j.Sustained.Users == nil || *j.Sustained.Users != 100 {
 		t.Errorf("%s, sustained %v: %s", j.Verdict, j.Sustained.Users, j.Message)
 	}
 }
@@ -301,21 +301,21 @@ func TestControlBreachesNothing(t *testing.T) {
 func TestSustainedLoadIsTheCandidates(t *testing.T) {
 	lt := versus(t, 1, atMost("p95", "50ms"))
 	carryOut(lt, p95s(60), p95s(10), nil)
-	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1alpha1.VerdictFailed || j.Sustained.Users != nil {
+	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1beta1.VerdictFailed || j.Sustained.Users != nil {
 		t.Errorf("%s, sustained %v: %s", j.Verdict, j.Sustained.Users, j.Message)
 	}
 }
 
 // A run stops after the pair in which a threshold was breached, whichever side was first.
 func TestBreachStopsAfterThePair(t *testing.T) {
-	orders := map[v1alpha1.Side]bool{}
+	orders := map[v1beta1.Side]bool{}
 	for seed := range int64(8) {
 		lt := versus(t, 3, atMost("p95", "50ms"))
 		lt.Spec.RandomSeed, lt.Spec.Ladder.StopOnBreach = &seed, true
 		replan(t, lt)
 		carryOut(lt, p95s(40, 60, 40), p95s(10, 10, 10), nil)
 		orders[lt.Status.Steps[2].Side] = true
-		for i, want := range []v1alpha1.StepState{"Complete", "Complete", "Complete", "Complete", "Skipped", "Skipped"} {
+		for i, want := range []v1beta1.StepState{"Complete", "Complete", "Complete", "Complete", "Skipped", "Skipped"} {
 			if got := lt.Status.Steps[i].State; got != want {
 				t.Errorf("seed %d: step %s is %s, want %s", seed, lt.Status.Steps[i].Name, got, want)
 			}
@@ -329,12 +329,12 @@ func TestBreachStopsAfterThePair(t *testing.T) {
 // A generator that was late in a step of the control decides nothing about the candidate.
 func TestLateGeneratorOfTheControlDecidesNothing(t *testing.T) {
 	lt := versus(t, 1, atMost("p95", "50ms"))
-	carryOut(lt, p95s(40), p95s(10), func(s *v1alpha1.StepStatus) {
-		if s.Side == v1alpha1.SideControl {
-			s.Result.Generator = &v1alpha1.GeneratorStatus{Reason: v1alpha1.ReasonScheduleLag, Message: "Step 100 on v3 was late."}
+	carryOut(lt, p95s(40), p95s(10), func(s *v1beta1.StepStatus) {
+		if s.Side == v1beta1.SideControl {
+			s.Result.Generator = &v1beta1.GeneratorStatus{Reason: v1beta1.ReasonScheduleLag, Message: "Step 100 on v3 was late."}
 		}
 	})
-	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1alpha1.VerdictPassed || j.Generator.Message != "Step 100 on v3 was late." {
+	if j := verdict.Final(&lt.Spec, &lt.Status); j.Verdict != v1beta1.VerdictPassed || j.Generator.Message != "Step 100 on v3 was late." {
 		t.Errorf("%s: %s", j.Verdict, j.Message)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -17,7 +17,7 @@ const maxWorst = 3
 
 // worst is a sentence on the requests to which a breach is due most, with a space before it;
 // empty: the threshold is about one request, or it is not known of which it is.
-func (s sample) worst(requests []v1alpha1.RequestStatus) string {
+func (s sample) worst(requests []v1beta1.RequestStatus) string {
 	if s.merged == nil || len(s.threshold.Journeys) > 0 || s.threshold.Max == nil {
 		return ""
 	}
@@ -30,7 +30,7 @@ func (s sample) worst(requests []v1alpha1.RequestStatus) string {
 	if len(of) < 2 {
 		return ""
 	}
-	if s.threshold.Metric == v1alpha1.MetricFailureRate {
+	if s.threshold.Metric == v1beta1.MetricFailureRate {
 		return s.mostFailed(requests, of)
 	}
 	if from, ok := s.metric.Measured.(metric.Times); ok {
@@ -40,7 +40,7 @@ func (s sample) worst(requests []v1alpha1.RequestStatus) string {
 }
 
 // mostFailed names the requests of which the most failed.
-func (s sample) mostFailed(requests []v1alpha1.RequestStatus, of []int) string {
+func (s sample) mostFailed(requests []v1beta1.RequestStatus, of []int) string {
 	failed := func(i int) int64 {
 		r := &s.merged.Requests[i]
 		return r.Sent - r.Outcomes[measure.Unfinished] - r.Expected
@@ -89,7 +89,7 @@ func commonest(r *measure.Request) string {
 }
 
 // slowest names the request of which a time is the longest, if it is longer than that of all.
-func (s sample) slowest(requests []v1alpha1.RequestStatus, of []int, from metric.Times) string {
+func (s sample) slowest(requests []v1beta1.RequestStatus, of []int, from metric.Times) string {
 	all, ok := s.times()
 	if !ok {
 		return ""

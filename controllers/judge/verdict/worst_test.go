@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -26,7 +26,7 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		threshold v1alpha1.Threshold
+		threshold v1beta1.Threshold
 		answers   func(r []measure.Request)
 		want      string
 	}{
@@ -76,7 +76,7 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(tc.threshold)
-			s.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
+			s.Requests = []v1beta1.Request{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
 			o := sent(0, 0)
 			o.merged.Requests = measure.NewMeasurement(5).Requests
 			for i := range o.merged.Requests {
@@ -88,7 +88,7 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 				o.merged.Due += o.merged.Requests[i].Sent
 			}
 			got := judge(s, nil, burst, o).Thresholds[0]
-			if got.State != v1alpha1.ThresholdFailed {
+			if got.State != v1beta1.ThresholdFailed {
 				t.Fatalf("%s: %s", got.State, got.Message)
 			}
 			switch _, worst, _ := strings.Cut(got.Message, ". "); {
@@ -99,7 +99,7 @@ func TestBreachesNameTheWorstRequests(t *testing.T) {
 	}
 }
 
-func serviceTime(t v1alpha1.Threshold) v1alpha1.Threshold {
-	t.Time = v1alpha1.ServiceTime
+func serviceTime(t v1beta1.Threshold) v1beta1.Threshold {
+	t.Time = v1beta1.ServiceTime
 	return t
 }

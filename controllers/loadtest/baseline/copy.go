@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
@@ -13,9 +13,9 @@ import (
 )
 
 // Copy is what a run of these steps keeps of a finished one, to compare itself with.
-func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (*v1alpha1.BaselineStatus, *plan.Refusal) {
+func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1beta1.LoadTest) (*v1beta1.BaselineStatus, *plan.Refusal) {
 	s := &finished.Status
-	if s.Verdict != v1alpha1.VerdictPassed && s.Verdict != v1alpha1.VerdictFailed {
+	if s.Verdict != v1beta1.VerdictPassed && s.Verdict != v1beta1.VerdictFailed {
 		return nil, refuse("the verdict of LoadTest %s is %s, so its figures say nothing about its target; name one whose verdict is Passed or Failed.", finished.Name, s.Verdict)
 	}
 	if what := otherMix(mix(spec), mix(&finished.Spec)); what != "" {
@@ -34,20 +34,20 @@ func Copy(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1
 	default:
 		return nil, refuse("LoadTest %s has steps with the same name and load as this run, but they did not run with all workers and the planned load; name another LoadTest, or run it again.", finished.Name)
 	}
-	return &v1alpha1.BaselineStatus{
+	return &v1beta1.BaselineStatus{
 		Name: finished.Name, UID: string(finished.UID), Verdict: s.Verdict, CompletionTime: s.CompletionTime, Steps: matched,
 	}, nil
 }
 
 func refuse(format string, args ...any) *plan.Refusal {
-	return &plan.Refusal{Reason: v1alpha1.ReasonBaselineRefused, Message: "spec.baseline.name: " + fmt.Sprintf(format, args...)}
+	return &plan.Refusal{Reason: v1beta1.ReasonBaselineRefused, Message: "spec.baseline.name: " + fmt.Sprintf(format, args...)}
 }
 
 // match are the figures of those steps that have a counterpart among the planned ones, how
 // many planned ones have one at all, and why a counterpart is nothing to compare with. Then
 // none of its repetitions is: which of them are good was not decided before they were
 // measured.
-func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v1alpha1.LoadTest) (matched []v1alpha1.BaselineStep, counterparts int, broken error) {
+func match(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1beta1.LoadTest) (matched []v1beta1.BaselineStep, counterparts int, broken error) {
 	theirs, byPart := rungs.Of(results.CompleteSteps(&finished.Status)), parts(spec)
 	for _, rung := range rungs.Of(steps) {
 		counterpart := rungs.Find(theirs, &rung)
@@ -63,7 +63,7 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 			if step.Result == nil || !rungs.IsSound(step.Result) {
 				continue
 			}
-			matched = append(matched, v1alpha1.BaselineStep{
+			matched = append(matched, v1beta1.BaselineStep{
 				Name: step.Name, Rung: rung.Number, Repetition: step.Repetition,
 				Sent: step.Result.Sent, Figures: metric.Figures(step.Result, byPart),
 			})
@@ -73,7 +73,7 @@ func match(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus, finished *v
 }
 
 // brokenIn is why the steps of a rung are nothing to compare with; nil: they are.
-func brokenIn(spec *v1alpha1.LoadTestSpec, rung *rungs.Rung, byPart []metric.Quantity) error {
+func brokenIn(spec *v1beta1.LoadTestSpec, rung *rungs.Rung, byPart []metric.Quantity) error {
 	for _, step := range rung.Steps {
 		if step.Result == nil {
 			continue
@@ -88,7 +88,7 @@ func brokenIn(spec *v1alpha1.LoadTestSpec, rung *rungs.Rung, byPart []metric.Qua
 }
 
 // parts are the quantities of a part of the requests that the thresholds bound.
-func parts(spec *v1alpha1.LoadTestSpec) []metric.Quantity {
+func parts(spec *v1beta1.LoadTestSpec) []metric.Quantity {
 	var list []metric.Quantity
 	for i := range spec.Thresholds {
 		t := &spec.Thresholds[i]
@@ -100,7 +100,7 @@ func parts(spec *v1alpha1.LoadTestSpec) []metric.Quantity {
 }
 
 // Of is the quantity that a threshold on a difference is about.
-func Of(t *v1alpha1.Threshold) metric.Quantity {
+func Of(t *v1beta1.Threshold) metric.Quantity {
 	q := metric.Quantity{Metric: t.Metric}
 	if len(t.Types) > 0 {
 		q.Type = t.Types[0]
@@ -119,7 +119,7 @@ type part struct {
 
 // mix is what a spec sends, by the names that the user gave it: the path of a request
 // with a name may differ from one version of the target to the next.
-func mix(spec *v1alpha1.LoadTestSpec) []part {
+func mix(spec *v1beta1.LoadTestSpec) []part {
 	var list []part
 	for i, request := range plan.RequestNames(spec) {
 		weight := int32(1)

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -19,7 +19,7 @@ import (
 // number of workers makes other figures of the same target, and so does a request that is
 // another one. What a ConfigMap or a Secret holds is not looked at, and which client's
 // certificate it is: that there is one costs the target its part of each handshake.
-func difference(spec *v1alpha1.LoadTestSpec, finished *v1alpha1.LoadTest) string {
+func difference(spec *v1beta1.LoadTestSpec, finished *v1beta1.LoadTest) string {
 	ours, theirs := traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired)
 	all := maps.Clone(ours)
 	maps.Copy(all, theirs)
@@ -47,9 +47,9 @@ const none = "none"
 
 // traffic is what a run sends, and how it waits for the responses, by the names of the
 // fields.
-func traffic(spec *v1alpha1.LoadTestSpec, workers int32) map[string]string {
+func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	t := &spec.Target
-	tls := ptr.Deref(t.TLS, v1alpha1.TLS{})
+	tls := ptr.Deref(t.TLS, v1beta1.TLS{})
 	fields := map[string]string{
 		"spec.data":                         spelled(spec.Data),
 		"spec.journeys":                     spelled(spec.Journeys),
@@ -57,13 +57,13 @@ func traffic(spec *v1alpha1.LoadTestSpec, workers int32) map[string]string {
 		"spec.target.disableKeepAlive":      fmt.Sprint(t.DisableKeepAlive),
 		"spec.target.headers":               spelled(own(t.Headers)),
 		"spec.target.http2":                 spelled(t.HTTP2),
-		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1alpha1.ProtocolHTTP1)),
+		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1beta1.ProtocolHTTP1)),
 		"spec.target.proxy":                 none,
 		"spec.target.timeout":               plan.Timeout(spec).String(),
 		"spec.target.tls.clientCertificate": none,
 		"spec.target.tls.resume":            fmt.Sprint(tls.Resume),
 		"spec.target.trace":                 none,
-		"spec.worker.driver":                string(v1alpha1.DriverAuto),
+		"spec.worker.driver":                string(v1beta1.DriverAuto),
 		"the number of workers":             fmt.Sprint(workers),
 		"the scheme of spec.target":         string(scheme(t)),
 	}
@@ -88,20 +88,20 @@ func traffic(spec *v1alpha1.LoadTestSpec, workers int32) map[string]string {
 }
 
 // scheme is that of the target's URL.
-func scheme(t *v1alpha1.Target) v1alpha1.Scheme {
+func scheme(t *v1beta1.Target) v1beta1.Scheme {
 	switch {
 	case t.Service != nil:
-		return cmp.Or(t.Service.Scheme, v1alpha1.SchemeHTTP)
+		return cmp.Or(t.Service.Scheme, v1beta1.SchemeHTTP)
 	case strings.HasPrefix(t.URL, "https:"):
-		return v1alpha1.SchemeHTTPS
+		return v1beta1.SchemeHTTPS
 	}
-	return v1alpha1.SchemeHTTP
+	return v1beta1.SchemeHTTP
 }
 
 // request returns the fields of a request as texts, without the fields that decide the mix. It leaves
 // out its path, which may differ from one version of the target to the next.
-func request(r v1alpha1.Request) map[string]string {
-	h := ptr.Deref(r.HTTP, v1alpha1.HTTPRequest{})
+func request(r v1beta1.Request) map[string]string {
+	h := ptr.Deref(r.HTTP, v1beta1.HTTPRequest{})
 	r.Name, r.Type, r.Weight, r.Items, r.HTTP = "", "", nil, max(r.Items, 1), nil
 	h.Path, h.Headers = "", own(h.Headers)
 	if h.Method == "GET" {
@@ -121,8 +121,8 @@ func request(r v1alpha1.Request) map[string]string {
 }
 
 // own are the headers without Host, which names the target as its address does.
-func own(headers []v1alpha1.Header) []v1alpha1.Header {
-	var list []v1alpha1.Header
+func own(headers []v1beta1.Header) []v1beta1.Header {
+	var list []v1beta1.Header
 	for _, h := range headers {
 		if !strings.EqualFold(h.Name, "Host") {
 			list = append(list, h)

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -38,7 +38,7 @@ type Config struct {
 }
 
 // labels are those of everything that is made for a run.
-func labels(lt *v1alpha1.LoadTest) map[string]string {
+func labels(lt *v1beta1.LoadTest) map[string]string {
 	return map[string]string{
 		"app.kubernetes.io/managed-by": "loadtest-operator",
 		LabelName:                      lt.Name,
@@ -48,15 +48,15 @@ func labels(lt *v1alpha1.LoadTest) map[string]string {
 
 // owners is the LoadTest. It is not kept while what it owns is there: to ask for that, the
 // operator would need a right to update LoadTests.
-func owners(lt *v1alpha1.LoadTest) []metav1.OwnerReference {
-	owner := metav1.NewControllerRef(lt, v1alpha1.GroupVersion.WithKind("LoadTest"))
+func owners(lt *v1beta1.LoadTest) []metav1.OwnerReference {
+	owner := metav1.NewControllerRef(lt, v1beta1.GroupVersion.WithKind("LoadTest"))
 	owner.BlockOwnerDeletion = nil
 	return []metav1.OwnerReference{*owner}
 }
 
 // Job is the run's Job: one pod for each worker, none of them ever replaced,
 // because a worker that began again would count twice or measure a hole.
-func Job(lt *v1alpha1.LoadTest, cfg Config) *batchv1.Job {
+func Job(lt *v1beta1.LoadTest, cfg Config) *batchv1.Job {
 	labels := labels(lt)
 	n := lt.Status.Workers.Desired
 	return &batchv1.Job{
@@ -85,7 +85,7 @@ const allowance = 24 * time.Hour
 
 // deadline bounds the life of a Job that the operator does not delete: the run takes no
 // longer even if everything takes as long as it may.
-func deadline(lt *v1alpha1.LoadTest) time.Duration {
+func deadline(lt *v1beta1.LoadTest) time.Duration {
 	if seconds := lt.Spec.ActiveDeadlineSeconds; seconds != nil {
 		return allowance + time.Duration(*seconds)*time.Second
 	}
@@ -106,10 +106,10 @@ func deadline(lt *v1alpha1.LoadTest) time.Duration {
 	return sum
 }
 
-func pod(lt *v1alpha1.LoadTest, cfg Config, labels map[string]string) corev1.PodSpec {
+func pod(lt *v1beta1.LoadTest, cfg Config, labels map[string]string) corev1.PodSpec {
 	w := lt.Spec.Worker
 	if w == nil {
-		w = &v1alpha1.Worker{}
+		w = &v1beta1.Worker{}
 	}
 	volumes, mounts := volumes(&lt.Spec)
 	return corev1.PodSpec{
@@ -140,7 +140,7 @@ func pod(lt *v1alpha1.LoadTest, cfg Config, labels map[string]string) corev1.Pod
 	}
 }
 
-func container(lt *v1alpha1.LoadTest, cfg Config, w *v1alpha1.Worker, mounts []corev1.VolumeMount) corev1.Container {
+func container(lt *v1beta1.LoadTest, cfg Config, w *v1beta1.Worker, mounts []corev1.VolumeMount) corev1.Container {
 	c := corev1.Container{
 		Name:            Container,
 		Image:           w.Image,

@@ -12,15 +12,15 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func loadTest(worker *v1alpha1.Worker) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Worker: worker}}
+func loadTest(worker *v1beta1.Worker) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Worker: worker}}
 	lt.Name, lt.Namespace, lt.UID = "shortener-reads", "team-a", "8b0c9f6e-6c3d-4d52-8ad2-5a2b7e3f4a10"
 	lt.Status.Workers.Desired = 3
 	return lt
@@ -33,10 +33,10 @@ var config = Config{
 }
 
 func TestJob(t *testing.T) {
-	for name, lt := range map[string]*v1alpha1.LoadTest{
+	for name, lt := range map[string]*v1beta1.LoadTest{
 		"default": loadTest(nil),
 		"files":   withFiles(),
-		"adjusted": loadTest(&v1alpha1.Worker{
+		"adjusted": loadTest(&v1beta1.Worker{
 			Image:           "registry.example.com/worker:v1",
 			ImagePullPolicy: corev1.PullAlways,
 			NodeSelector:    map[string]string{"pool": "load"},
@@ -62,20 +62,20 @@ func check(t *testing.T, name string, object any) {
 }
 
 // withFiles names keys of two ConfigMaps and two Secrets, one of them twice.
-func withFiles() *v1alpha1.LoadTest {
+func withFiles() *v1beta1.LoadTest {
 	lt := loadTest(nil)
-	token := v1alpha1.Header{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}
-	lt.Spec.Target = v1alpha1.Target{
-		URL: "https://shortener", Headers: []v1alpha1.Header{token},
-		TLS: &v1alpha1.TLS{
-			CA:                &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "trust", Key: "ca.crt"}},
-			ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "client"},
+	token := v1beta1.Header{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "api", Key: "token"}}}
+	lt.Spec.Target = v1beta1.Target{
+		URL: "https://shortener", Headers: []v1beta1.Header{token},
+		TLS: &v1beta1.TLS{
+			CA:                &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "trust", Key: "ca.crt"}},
+			ClientCertificate: &v1beta1.ClientCertificate{SecretName: "client"},
 		},
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Headers: []v1alpha1.Header{token}}}}
-	lt.Spec.Data = []v1alpha1.Data{
-		{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}},
-		{Name: "users", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "users.csv"}},
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Headers: []v1beta1.Header{token}}}}
+	lt.Spec.Data = []v1beta1.Data{
+		{Name: "urls", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}},
+		{Name: "users", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "users.csv"}},
 	}
 	return lt
 }
@@ -84,9 +84,9 @@ func withFiles() *v1alpha1.LoadTest {
 // ConfigMap with a Secret.
 func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 	lt := loadTest(nil)
-	ref := &v1alpha1.KeyReference{Name: "shared", Key: "a"}
-	lt.Spec.Requests = []v1alpha1.Request{
-		{Name: "home", HTTP: &v1alpha1.HTTPRequest{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: ref}}}, {Name: "home-2", HTTP: &v1alpha1.HTTPRequest{BodyFrom: &v1alpha1.KeySource{SecretKeyRef: ref}}},
+	ref := &v1beta1.KeyReference{Name: "shared", Key: "a"}
+	lt.Spec.Requests = []v1beta1.Request{
+		{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.KeySource{ConfigMapKeyRef: ref}}}, {Name: "home-2", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.KeySource{SecretKeyRef: ref}}},
 	}
 	got := Job(lt, config).Spec.Template.Spec.Volumes[1].Projected.Sources
 	name := corev1.LocalObjectReference{Name: "shared"}
@@ -101,8 +101,8 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 func TestWhatOneFileAndOneAuditNeed(t *testing.T) {
 	lt := loadTest(nil)
 	without := *Job(lt, config).Spec.ActiveDeadlineSeconds
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{BodyFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "a", Key: "b"}}}}}
-	lt.Status.Audits = []v1alpha1.AuditStatus{{MaxWait: metav1.Duration{Duration: time.Minute}}}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "a", Key: "b"}}}}}
+	lt.Status.Audits = []v1beta1.AuditStatus{{MaxWait: metav1.Duration{Duration: time.Minute}}}
 	job := Job(lt, config)
 	if n, longer := len(job.Spec.Template.Spec.Volumes), *job.Spec.ActiveDeadlineSeconds-without; n != 2 || longer != 120 {
 		t.Errorf("%d volumes, and %d s more; want 2 and 120", n, longer)
@@ -112,7 +112,7 @@ func TestWhatOneFileAndOneAuditNeed(t *testing.T) {
 // A Job that changed between two passes would be another Job: nothing random
 // and no map order may reach it.
 func TestJobIsDeterministic(t *testing.T) {
-	lt := loadTest(&v1alpha1.Worker{NodeSelector: map[string]string{"a": "1", "b": "2", "c": "3"}})
+	lt := loadTest(&v1beta1.Worker{NodeSelector: map[string]string{"a": "1", "b": "2", "c": "3"}})
 	first, err := yaml.Marshal(Job(lt, config))
 	must.Succeed(t, err)
 	for range 20 {
@@ -126,7 +126,7 @@ func TestJobIsDeterministic(t *testing.T) {
 
 // The Job must not share memory with the LoadTest, which comes from a cache.
 func TestJobLeavesTheLoadTestAlone(t *testing.T) {
-	lt := loadTest(&v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}})
+	lt := loadTest(&v1beta1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}})
 	before := lt.DeepCopy()
 	job := Job(lt, config)
 	job.Labels["x"] = "y"
@@ -142,7 +142,7 @@ func TestJobLeavesTheLoadTestAlone(t *testing.T) {
 // A worker holds no credential but its token for the coordinator, and meets the
 // restricted Pod Security Standard.
 func TestWorkersAreRestricted(t *testing.T) {
-	for name, lt := range map[string]*v1alpha1.LoadTest{"default": loadTest(nil), "files": withFiles()} {
+	for name, lt := range map[string]*v1beta1.LoadTest{"default": loadTest(nil), "files": withFiles()} {
 		t.Run(name, func(t *testing.T) { restricted(t, Job(lt, config).Spec.Template.Spec) })
 	}
 }
@@ -186,8 +186,8 @@ func TestDeadlineOfTheJob(t *testing.T) {
 	length := func(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 	lt := loadTest(nil)
 	lt.Spec.StartDeadlineSeconds = ptr.To[int64](300)
-	lt.Status.Steps = []v1alpha1.StepStatus{
-		{TimeLimit: length(time.Hour)}, {Load: v1alpha1.StepLoad{Pause: length(10 * time.Second)}}, {TimeLimit: length(25 * time.Hour)},
+	lt.Status.Steps = []v1beta1.StepStatus{
+		{TimeLimit: length(time.Hour)}, {Load: v1beta1.StepLoad{Pause: length(10 * time.Second)}}, {TimeLimit: length(25 * time.Hour)},
 	}
 	const day = 86_400
 	if got, want := *Job(lt, config).Spec.ActiveDeadlineSeconds, int64(day+300+3600+10+25*3600); got != want {

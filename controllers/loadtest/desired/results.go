@@ -5,12 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // Results is the ConfigMap that keeps the archive of a step. It goes with its LoadTest.
-func Results(lt *v1alpha1.LoadTest, name string, packed []byte) *corev1.ConfigMap {
+func Results(lt *v1beta1.LoadTest, name string, packed []byte) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{

@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -21,7 +21,7 @@ const (
 // volumes are what a worker reads: its token for the coordinator and, if the
 // spec names any, the files of the LoadTest's ConfigMaps and Secrets. The kubelet
 // fetches them; the operator never reads what is in them.
-func volumes(spec *v1alpha1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount) {
+func volumes(spec *v1beta1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount) {
 	token := corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
 		Audience: workerv1.Audience, ExpirationSeconds: ptr.To[int64](tokenLifetime), Path: "token",
 	}}

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -21,18 +21,18 @@ type Cause struct {
 
 // StatusRefused is the cause of a run whose status the API server does not take.
 func StatusRefused(message string, refused int) *Cause {
-	return &Cause{v1alpha1.ReasonStatusRefused, fmt.Sprintf("The API server refuses the status of the run: %s Measurements since the last write are lost.", sentence(message)), refused}
+	return &Cause{v1beta1.ReasonStatusRefused, fmt.Sprintf("The API server refuses the status of the run: %s Measurements since the last write are lost.", sentence(message)), refused}
 }
 
 // PassFailed is the cause of a run for which Decide, or what it needs, panics.
 func PassFailed(message string, refused int) *Cause {
-	return &Cause{v1alpha1.ReasonInternalError, fmt.Sprintf("The operator failed on this run again and again: %s Its log has more; please report it.", sentence(message)), refused}
+	return &Cause{v1beta1.ReasonInternalError, fmt.Sprintf("The operator failed on this run again and again: %s Its log has more; please report it.", sentence(message)), refused}
 }
 
 // Abandon ends a run that cannot be carried on: with the status as it was read, which
 // could be written once, and why the run ended. It does as little as possible, so that
 // it does not fail for the same cause. A finished run goes on as in Decide.
-func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) Decision {
+func Abandon(lt *v1beta1.LoadTest, cause *Cause, seen Observed, now time.Time) Decision {
 	r := newPass(lt, policy.Rules{}, seen, now)
 	if isFinished(r.read.Conditions) {
 		inOrder(&finished{r}, finishedPhases)
@@ -40,14 +40,14 @@ func Abandon(lt *v1alpha1.LoadTest, cause *Cause, seen Observed, now time.Time) 
 		return r.out
 	}
 	s := &r.out.Status
-	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1alpha1.VerdictError, v1alpha1.PhaseFinished
+	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1beta1.VerdictError, v1beta1.PhaseFinished
 	s.Steps = r.abandonedSteps(cause.Refused)
 	s.Auditing = nil
 	if cause.Refused >= withoutResults {
 		s.Baseline, s.Environment = nil, nil
 	}
-	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
-	r.set(v1alpha1.ConditionCarriedOut, metav1.ConditionFalse, cause.Reason, cause.Message)
+	r.set(v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown, v1beta1.ReasonNotFinished, "The run ended before it could be judged.")
+	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionFalse, cause.Reason, cause.Message)
 	r.conclude()
 	done := metav1.NewTime(now)
 	s.CompletionTime = &done
@@ -61,7 +61,7 @@ const withoutHistograms, withoutResults, withoutSteps = 1, 2, 3
 
 // abandonedSteps are the steps of a run that is abandoned. With each refusal they leave out
 // more of what takes room: the histograms, the results of the requests and the traces, the results, all.
-func (r *pass) abandonedSteps(refused int) []v1alpha1.StepStatus {
+func (r *pass) abandonedSteps(refused int) []v1beta1.StepStatus {
 	if refused >= withoutSteps {
 		return nil
 	}
@@ -70,10 +70,10 @@ func (r *pass) abandonedSteps(refused int) []v1alpha1.StepStatus {
 	for i := range steps {
 		s := &steps[i]
 		switch s.State {
-		case v1alpha1.StepPending:
-			s.State = v1alpha1.StepSkipped
-		case v1alpha1.StepRunning:
-			s.State, s.CompletionTime = v1alpha1.StepCut, &now
+		case v1beta1.StepPending:
+			s.State = v1beta1.StepSkipped
+		case v1beta1.StepRunning:
+			s.State, s.CompletionTime = v1beta1.StepCut, &now
 			if s.Result != nil {
 				results.Settle(s.Result)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -19,7 +19,7 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 	}{{2, 2, 2, 4}, {2, 2, 0, 0}, {2, 0, 0, 0}, {}, {}} {
 		lt := limited(1)
 		for i := range lt.Status.Steps {
-			lt.Status.Steps[i].Result = &v1alpha1.StepResult{Histogram: "H", Requests: make([]v1alpha1.RequestResult, 1), Traces: &v1alpha1.TraceResult{}, Counts: v1alpha1.Counts{Sent: 5, InFlight: 2}}
+			lt.Status.Steps[i].Result = &v1beta1.StepResult{Histogram: "H", Requests: make([]v1beta1.RequestResult, 1), Traces: &v1beta1.TraceResult{}, Counts: v1beta1.Counts{Sent: 5, InFlight: 2}}
 		}
 		d := lifecycle.Abandon(lt, lifecycle.StatusRefused("too large", refused), lifecycle.Observed{Job: lifecycle.JobPresent}, began.Add(time.Hour))
 		got := struct{ steps, results, histograms, samples int }{steps: len(d.Status.Steps)}
@@ -36,7 +36,7 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 		if got != want {
 			t.Errorf("refused %d times: %+v, want %+v", refused, got, want)
 		}
-		if want.steps > 0 && (d.Status.Steps[0].State != v1alpha1.StepComplete || d.Status.Steps[1].State != v1alpha1.StepCut) {
+		if want.steps > 0 && (d.Status.Steps[0].State != v1beta1.StepComplete || d.Status.Steps[1].State != v1beta1.StepCut) {
 			t.Errorf("refused %d times: steps are %s and %s, want Complete and Cut", refused, d.Status.Steps[0].State, d.Status.Steps[1].State)
 		}
 		if want.results > 0 && (d.Status.Steps[1].Result.InFlight != 0 || d.Status.Steps[1].Result.Failed != 2) {
@@ -46,9 +46,9 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 			t.Errorf("refused %d times: directive %+v, again after %v, events %v", refused, d.Directive, d.RequeueAfter, d.Events)
 		}
 		for kind, want := range map[string]string{
-			v1alpha1.ConditionCarriedOut: "False StatusRefused: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
-			v1alpha1.ConditionFinished:   "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
-			v1alpha1.ConditionStalled:    "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1beta1.ConditionCarriedOut: "False StatusRefused: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1beta1.ConditionFinished:   "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
+			v1beta1.ConditionStalled:    "True Error: The API server refuses the status of the run: too large. Measurements since the last write are lost.",
 		} {
 			if diff := cmp.Diff(want, said(d.Status, kind)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", kind, diff)
@@ -60,7 +60,7 @@ func TestAbandonedStatusShrinks(t *testing.T) {
 // Steps that had not begun never do.
 func TestAbandonedStepsAreSkipped(t *testing.T) {
 	d := lifecycle.Abandon(limited(0), lifecycle.PassFailed("no", 0), lifecycle.Observed{}, began.Add(time.Hour))
-	if d.Status.Steps[1].State != v1alpha1.StepSkipped || d.Status.Verdict != v1alpha1.VerdictError {
+	if d.Status.Steps[1].State != v1beta1.StepSkipped || d.Status.Verdict != v1beta1.VerdictError {
 		t.Errorf("the step is %s, the verdict %s; want Skipped, Error", d.Status.Steps[1].State, d.Status.Verdict)
 	}
 	if got := failure(d.Status); !strings.HasPrefix(got, "InternalError: The operator failed on this run again and again: no. ") {

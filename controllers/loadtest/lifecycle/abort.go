@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -47,7 +47,7 @@ func (r *loading) checkAborts() {
 	}
 	now := metav1.NewMicroTime(r.now)
 	s.StopTime, s.Thresholds[n] = &now, *breach
-	r.warn(v1alpha1.ReasonThresholdBreached, breach.Message)
+	r.warn(v1beta1.ReasonThresholdBreached, breach.Message)
 }
 
 // allReport says whether every worker is connected and has reported of the running step,
@@ -63,8 +63,8 @@ func (r *loading) allReport() bool {
 }
 
 // abortedBy is the threshold that stopped the run, as it was read back; nil: none did.
-func (r *inputs) abortedBy() *v1alpha1.ThresholdStatus {
-	n := slices.IndexFunc(r.read.Thresholds, func(t v1alpha1.ThresholdStatus) bool { return t.AbortTime != nil })
+func (r *inputs) abortedBy() *v1beta1.ThresholdStatus {
+	n := slices.IndexFunc(r.read.Thresholds, func(t v1beta1.ThresholdStatus) bool { return t.AbortTime != nil })
 	if n < 0 {
 		return nil
 	}
@@ -79,13 +79,13 @@ func (r *loading) closeAborted() (goesOn bool) {
 		return true
 	}
 	step := r.step()
-	r.endStep(r.i, v1alpha1.StepCut)
+	r.endStep(r.i, v1beta1.StepCut)
 	step.Message = fmt.Sprintf("threshold %s aborted it after %v.", by.Name, r.ranFor(r.i).Round(time.Second))
 	if r.report != nil && !results.BeganLate(step, r.report) {
 		r.judgeStep()
 	}
-	step.ThresholdState = v1alpha1.ThresholdFailed
-	r.finish(r.i+1, v1alpha1.ReasonAborted)
+	step.ThresholdState = v1beta1.ThresholdFailed
+	r.finish(r.i+1, v1beta1.ReasonAborted)
 	return false
 }
 

@@ -3,7 +3,7 @@ package lifecycle
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -15,8 +15,8 @@ type accepting struct {
 	planned plan.Plan
 	// sized is the LoadTest with all that its status will hold beside its steps, and foreseen
 	// are all steps that it may have.
-	sized    *v1alpha1.LoadTest
-	foreseen []v1alpha1.StepStatus
+	sized    *v1beta1.LoadTest
+	foreseen []v1beta1.StepStatus
 }
 
 // acceptingPhases read the spec and the rules. planRun writes the fields of accepting, which
@@ -52,9 +52,9 @@ func (r *accepting) planRun() (goesOn bool) {
 	r.planned, r.sized = planned, r.test
 	if r.readsTargets() {
 		r.sized = r.test.DeepCopy()
-		r.sized.Status.Environment = &v1alpha1.EnvironmentStatus{}
+		r.sized.Status.Environment = &v1beta1.EnvironmentStatus{}
 	}
-	r.foreseen = plan.Foreseen(r.spec, &v1alpha1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
+	r.foreseen = plan.Foreseen(r.spec, &v1beta1.LoadTestStatus{Steps: planned.Steps, Search: planned.Search})
 	return true
 }
 
@@ -73,7 +73,7 @@ func (r *accepting) copyBaseline() (goesOn bool) {
 
 // accept writes that the spec can be carried out.
 func (r *accepting) accept() (goesOn bool) {
-	r.set(v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ReasonAccepted, "The spec can be carried out."+r.quietNote(r.planned.Steps))
+	r.set(v1beta1.ConditionAccepted, metav1.ConditionTrue, v1beta1.ReasonAccepted, "The spec can be carried out."+r.quietNote(r.planned.Steps))
 	return true
 }
 
@@ -84,7 +84,7 @@ func (r *accepting) keepWaiting() (goesOn bool) {
 	case r.spec.Terminate:
 		r.cancel()
 	case r.spec.Suspend:
-		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
+		r.suspend(v1beta1.ReasonSuspended, heldBySpec)
 	case r.held != nil:
 		r.hold()
 	case r.seen.Place != nil && !r.seen.Place.Begins:
@@ -100,11 +100,11 @@ func (r *accepting) begin() (goesOn bool) {
 	s := &r.out.Status
 	now := metav1.NewTime(r.now)
 	s.StartTime = &now
-	s.Phase = v1alpha1.PhaseStarting
+	s.Phase = v1beta1.PhaseStarting
 	r.planned.Record(s)
 	r.noteAccess()
 	if r.readsTargets() {
-		s.Environment = &v1alpha1.EnvironmentStatus{}
+		s.Environment = &v1beta1.EnvironmentStatus{}
 	}
 	s.Thresholds = verdict.Thresholds(r.spec, s.Requests, s.Steps)
 	r.auditsPending("")

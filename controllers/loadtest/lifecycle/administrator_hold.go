@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -14,9 +14,9 @@ import (
 // every run; quiet hours begin and end at known instants.
 
 var holdReasons = map[policy.Cause]string{
-	policy.Invalid: v1alpha1.ReasonConfigurationInvalid,
-	policy.Stopped: v1alpha1.ReasonStopped,
-	policy.Quiet:   v1alpha1.ReasonQuietHours,
+	policy.Invalid: v1beta1.ReasonConfigurationInvalid,
+	policy.Stopped: v1beta1.ReasonStopped,
+	policy.Quiet:   v1beta1.ReasonQuietHours,
 }
 
 // hold keeps a run from beginning until it may.
@@ -43,8 +43,8 @@ func (r *running) stopIfHeld() (goesOn bool) {
 	return true
 }
 
-func (r *inputs) stopCause() *v1alpha1.StopCause {
-	return &v1alpha1.StopCause{Reason: holdReasons[r.held.Cause], Message: r.held.Why}
+func (r *inputs) stopCause() *v1beta1.StopCause {
+	return &v1beta1.StopCause{Reason: holdReasons[r.held.Cause], Message: r.held.Why}
 }
 
 // wakeBeforeQuiet asks for a pass when quiet hours begin.
@@ -56,7 +56,7 @@ func (r *pass) wakeBeforeQuiet() (goesOn bool) {
 }
 
 // quietNote warns that quiet hours may end a run that begins now.
-func (r *inputs) quietNote(steps []v1alpha1.StepStatus) string {
+func (r *inputs) quietNote(steps []v1beta1.StepStatus) string {
 	next := r.rules.NextQuiet(r.now)
 	var longest time.Duration
 	for i := range steps {

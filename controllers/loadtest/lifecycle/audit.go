@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
@@ -18,17 +18,17 @@ import (
 
 // auditRounds are the rounds in which a worker reads numbers, so that a number read before
 // the steps is not taken for one read after them.
-var auditRounds = map[v1alpha1.AuditPoint]int32{v1alpha1.AuditBefore: 1, v1alpha1.AuditAfter: 2}
+var auditRounds = map[v1beta1.AuditPoint]int32{v1beta1.AuditBefore: 1, v1beta1.AuditAfter: 2}
 
 // makeAudits reads the numbers of the audits at a point of the run. It is done once each
 // number was read, or is given up. Until then a worker reads, once the status says so.
 // reason says why the steps ended.
-func (r *pass) makeAudits(point v1alpha1.AuditPoint, reason string) (done bool) {
+func (r *pass) makeAudits(point v1beta1.AuditPoint, reason string) (done bool) {
 	s := &r.out.Status
 	switch {
 	case !slices.ContainsFunc(s.Audits, isPending):
 	case r.read.Auditing == nil || r.read.Auditing.Point != point:
-		s.Auditing = &v1alpha1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
+		s.Auditing = &v1beta1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
 		r.auditsPending(point)
 		return false
 	case !r.readNumbers(point):
@@ -40,7 +40,7 @@ func (r *pass) makeAudits(point v1alpha1.AuditPoint, reason string) (done bool) 
 	return true
 }
 
-func isPending(a v1alpha1.AuditStatus) bool { return a.State == v1alpha1.AuditPending }
+func isPending(a v1beta1.AuditStatus) bool { return a.State == v1beta1.AuditPending }
 
 // finishAudits goes on with a run whose steps have ended and whose numbers are being read.
 // The loss of a worker no longer matters to the result, and is not counted.
@@ -63,7 +63,7 @@ func (r *running) finishAudits() (goesOn bool) {
 
 // readNumbers takes the numbers once each can be taken or is given up: all at the same
 // time, since what changes one may yet change another.
-func (r *pass) readNumbers(point v1alpha1.AuditPoint) bool {
+func (r *pass) readNumbers(point v1beta1.AuditPoint) bool {
 	audits := r.out.Status.Audits
 	readings, left := r.directReader(point), r.isReaderLeft()
 	for n := range audits {
@@ -95,7 +95,7 @@ func (r *pass) reader() (number int32, ok bool) {
 }
 
 // directReader directs the reader to read, and returns what it has read so far.
-func (r *pass) directReader(point v1alpha1.AuditPoint) []exchange.Reading {
+func (r *pass) directReader(point v1beta1.AuditPoint) []exchange.Reading {
 	number, ok := r.reader()
 	if !ok {
 		return nil
@@ -106,19 +106,19 @@ func (r *pass) directReader(point v1alpha1.AuditPoint) []exchange.Reading {
 
 // isSettled says whether a number stands still and, after the steps, has all in it that
 // was acknowledged: a queue that stands still may move again.
-func isSettled(a *v1alpha1.AuditStatus, readings []exchange.Reading, n int) bool {
+func isSettled(a *v1beta1.AuditStatus, readings []exchange.Reading, n int) bool {
 	if n >= len(readings) || !isStable(a, readings[n]) {
 		return false
 	}
 	return a.Before == nil || readings[n].Value-*a.Before >= a.Acknowledged
 }
 
-func isStable(a *v1alpha1.AuditStatus, reading exchange.Reading) bool {
+func isStable(a *v1beta1.AuditStatus, reading exchange.Reading) bool {
 	return reading.Read && reading.Unchanged >= a.StableFor.Duration
 }
 
 // take takes the number of audit n, or says why it cannot be taken.
-func take(a v1alpha1.AuditStatus, value v1alpha1.JSONPath, point v1alpha1.AuditPoint, readings []exchange.Reading, n int, readerLeft bool) v1alpha1.AuditStatus {
+func take(a v1beta1.AuditStatus, value v1beta1.JSONPath, point v1beta1.AuditPoint, readings []exchange.Reading, n int, readerLeft bool) v1beta1.AuditStatus {
 	switch {
 	case n >= len(readings) && !readerLeft:
 		return verdict.Unread(value, a, point, "no worker is left to read it")
@@ -128,7 +128,7 @@ func take(a v1alpha1.AuditStatus, value v1alpha1.JSONPath, point v1alpha1.AuditP
 		return verdict.Unread(value, a, point, readings[n].Problem)
 	case !isStable(&a, readings[n]):
 		return verdict.Unread(value, a, point, fmt.Sprintf("it did not stay the same for %s within %s; its last value was %d", text.Short(a.StableFor.Duration), text.Short(a.MaxWait.Duration), readings[n].Value))
-	case point == v1alpha1.AuditBefore:
+	case point == v1beta1.AuditBefore:
 		a.Before = &readings[n].Value
 		return a
 	}
@@ -168,16 +168,16 @@ func (r *pass) giveUpAudits() {
 	s.Auditing = nil
 	for n, spec := range r.spec.StoredAudits() {
 		if n < len(s.Audits) && isPending(s.Audits[n]) {
-			s.Audits[n] = verdict.Unread(spec.Stored.Value, s.Audits[n], v1alpha1.AuditAfter, "the run ended before")
+			s.Audits[n] = verdict.Unread(spec.Stored.Value, s.Audits[n], v1beta1.AuditAfter, "the run ended before")
 		}
 	}
 	if len(s.Audits) > 0 {
-		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before the audits could be performed.")
+		r.set(v1beta1.ConditionAuditsPassed, metav1.ConditionUnknown, v1beta1.ReasonNotFinished, "The run ended before the audits could be performed.")
 	}
 }
 
 // auditsPending says what the audits wait for.
-func (r *pass) auditsPending(point v1alpha1.AuditPoint) {
+func (r *pass) auditsPending(point v1beta1.AuditPoint) {
 	if len(r.out.Status.Audits) == 0 {
 		return
 	}
@@ -185,27 +185,27 @@ func (r *pass) auditsPending(point v1alpha1.AuditPoint) {
 	if number, ok := r.reader(); point != "" && ok {
 		message = fmt.Sprintf("Worker %d reads the numbers of the audits %s.", number, verdict.When(point))
 	}
-	r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonAuditsPending, message)
+	r.set(v1beta1.ConditionAuditsPassed, metav1.ConditionUnknown, v1beta1.ReasonAuditsPending, message)
 }
 
 // auditsCondition says how the audits went so far.
 func (r *pass) auditsCondition() {
 	audits := r.out.Status.Audits
-	first := func(state v1alpha1.AuditState) int {
-		return slices.IndexFunc(audits, func(a v1alpha1.AuditStatus) bool { return a.State == state })
+	first := func(state v1beta1.AuditState) int {
+		return slices.IndexFunc(audits, func(a v1beta1.AuditStatus) bool { return a.State == state })
 	}
-	failed, undecided := first(v1alpha1.AuditFailed), first(v1alpha1.AuditInconclusive)
+	failed, undecided := first(v1beta1.AuditFailed), first(v1beta1.AuditInconclusive)
 	switch {
 	case len(audits) == 0:
 	case failed >= 0:
-		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionFalse, v1alpha1.ReasonAuditFailed, audits[failed].Message)
+		r.set(v1beta1.ConditionAuditsPassed, metav1.ConditionFalse, v1beta1.ReasonAuditFailed, audits[failed].Message)
 	case undecided >= 0:
-		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionUnknown, v1alpha1.ReasonAuditInconclusive, audits[undecided].Message)
-	case first(v1alpha1.AuditPending) >= 0:
+		r.set(v1beta1.ConditionAuditsPassed, metav1.ConditionUnknown, v1beta1.ReasonAuditInconclusive, audits[undecided].Message)
+	case first(v1beta1.AuditPending) >= 0:
 		r.auditsPending("")
 	case len(audits) == 1:
-		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionTrue, v1alpha1.ReasonAuditsPassed, audits[0].Message)
+		r.set(v1beta1.ConditionAuditsPassed, metav1.ConditionTrue, v1beta1.ReasonAuditsPassed, audits[0].Message)
 	default:
-		r.set(v1alpha1.ConditionAuditsPassed, metav1.ConditionTrue, v1alpha1.ReasonAuditsPassed, fmt.Sprintf("All %d audits passed.", len(audits)))
+		r.set(v1beta1.ConditionAuditsPassed, metav1.ConditionTrue, v1beta1.ReasonAuditsPassed, fmt.Sprintf("All %d audits passed.", len(audits)))
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"maps"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // audit makes the run compare what the target has stored.
 func audit(w *world.World) {
 	w.LoadTest().Spec.Requests[0].Name = "create"
-	w.LoadTest().Spec.Audits = []v1alpha1.Audit{{Name: "links", Stored: &v1alpha1.Stored{
-		Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{Path: "/stats"}}, Value: ".links", Requests: []string{"create"},
+	w.LoadTest().Spec.Audits = []v1beta1.Audit{{Name: "links", Stored: &v1beta1.Stored{
+		Read: v1beta1.Reading{HTTP: &v1beta1.Query{Path: "/stats"}}, Value: ".links", Requests: []string{"create"},
 	}}}
 }
 

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -23,14 +23,14 @@ func TestNoMoreIsStoredThanIsUnknown(t *testing.T) {
 	tight := 0
 	for i := range 500 {
 		users := rng.Int32N(30) + 1
-		f := newFleet(t, rng, v1alpha1.Step{Name: "steady",
-			Users: &users, RatePerUser: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(4) + 1))), Duration: &metav1.Duration{Duration: time.Second},
+		f := newFleet(t, rng, v1beta1.Step{Name: "steady",
+			Users: &users, RatePerUser: ptr.To(v1beta1.NewDecimal(fmt.Sprint(rng.IntN(4) + 1))), Duration: &metav1.Duration{Duration: time.Second},
 		})
 		f.lt.Spec.Requests[0].Name, f.lt.Spec.Requests[0].Items = "append", 10
-		f.lt.Spec.Audits = []v1alpha1.Audit{{Name: "events", Stored: &v1alpha1.Stored{Value: ".n", Requests: []string{"append"}}}}
+		f.lt.Spec.Audits = []v1beta1.Audit{{Name: "events", Stored: &v1beta1.Stored{Value: ".n", Requests: []string{"append"}}}}
 		f.lt.Status.Audits = plan.Audits(&f.lt.Spec)
 		if i%2 == 0 && f.broken {
-			f.lt.Status.Steps[0].Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: f.served}, Due: f.served}
+			f.lt.Status.Steps[0].Result = &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: f.served}, Due: f.served}
 		}
 		a := lifecycle.Decide(f.lt, policy.Rules{}, f.seen, began.Add(time.Hour)).Status.Audits[0]
 		switch stored := 10 * f.served; {

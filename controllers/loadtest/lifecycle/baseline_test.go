@@ -7,43 +7,43 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // against is the ladder, compared with an earlier run.
-func against() v1alpha1.LoadTestSpec {
+func against() v1beta1.LoadTestSpec {
 	spec := ladder()
-	spec.Baseline = &v1alpha1.Baseline{Name: "before"}
-	spec.Thresholds = []v1alpha1.Threshold{{Metric: "goodput", MaxDecrease: "10%"}}
+	spec.Baseline = &v1beta1.Baseline{Name: "before"}
+	spec.Thresholds = []v1beta1.Threshold{{Metric: "goodput", MaxDecrease: "10%"}}
 	return spec
 }
 
 // earlier is a run of the same ladder; "": it has not finished.
-func earlier(verdict v1alpha1.Verdict) *v1alpha1.LoadTest {
+func earlier(verdict v1beta1.Verdict) *v1beta1.LoadTest {
 	lt := accepted(ladder())
 	lt.Name = "before"
 	for i := range lt.Status.Steps {
 		if step := &lt.Status.Steps[i]; !step.Load.IsPause() {
-			step.State, step.WorkersReporting = v1alpha1.StepComplete, 3
-			step.Result = &v1alpha1.StepResult{Goodput: "100.0"}
+			step.State, step.WorkersReporting = v1beta1.StepComplete, 3
+			step.Result = &v1beta1.StepResult{Goodput: "100.0"}
 		}
 	}
 	if lt.Status.Verdict = verdict; verdict != "" {
-		lt.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+		lt.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 	}
 	return lt
 }
 
-func decide(lt *v1alpha1.LoadTest, seen lifecycle.Observed, after time.Duration) lifecycle.Decision {
+func decide(lt *v1beta1.LoadTest, seen lifecycle.Observed, after time.Duration) lifecycle.Decision {
 	return lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(after))
 }
 
 func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
-	for _, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed} {
-		lt := &v1alpha1.LoadTest{Spec: against()}
+	for _, verdict := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictFailed} {
+		lt := &v1beta1.LoadTest{Spec: against()}
 		if !lifecycle.NeedsBaseline(lt) {
 			t.Error("the baseline is not looked up")
 		}
@@ -63,24 +63,24 @@ func TestBaselineIsCopiedWhenTheRunIsAccepted(t *testing.T) {
 }
 
 func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
-	other := earlier(v1alpha1.VerdictPassed)
+	other := earlier(v1beta1.VerdictPassed)
 	other.Status.Steps[0].Load.Users, other.Status.Steps[2].Load.Users = 1, 2
 	for name, tc := range map[string]struct {
-		seen *v1alpha1.LoadTest
+		seen *v1beta1.LoadTest
 		want string
 	}{
-		"inconclusive": {earlier(v1alpha1.VerdictInconclusive), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Inconclusive"},
-		"canceled":     {earlier(v1alpha1.VerdictCanceled), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Canceled"},
+		"inconclusive": {earlier(v1beta1.VerdictInconclusive), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Inconclusive"},
+		"canceled":     {earlier(v1beta1.VerdictCanceled), "BaselineRefused: spec.baseline.name: the verdict of LoadTest before is Canceled"},
 		"another load": {other, "BaselineRefused: spec.baseline.name: no step of LoadTest before has the same name and load"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			waiting := accepted(against())
-			for when, lt := range map[string]*v1alpha1.LoadTest{"at once": {Spec: against()}, "after a wait": waiting} {
+			for when, lt := range map[string]*v1beta1.LoadTest{"at once": {Spec: against()}, "after a wait": waiting} {
 				d := decide(lt, lifecycle.Observed{Baseline: tc.seen, Workers: make([]exchange.Worker, 3)}, time.Second)
-				if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False "+tc.want) {
+				if got := said(d.Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, "False "+tc.want) {
 					t.Errorf("%s: Accepted is %s", when, got)
 				}
-				if got := failure(d.Status); d.Status.Verdict != v1alpha1.VerdictError || !strings.HasPrefix(got, tc.want) || d.Status.Baseline != nil {
+				if got := failure(d.Status); d.Status.Verdict != v1beta1.VerdictError || !strings.HasPrefix(got, tc.want) || d.Status.Baseline != nil {
 					t.Errorf("%s: verdict %s, it ended with %s", when, d.Status.Verdict, got)
 				}
 				if d.Job == lifecycle.JobCreate {
@@ -94,7 +94,7 @@ func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
 func TestBaselineIsWaitedFor(t *testing.T) {
 	const until = " The run gives up at 10:01:00 UTC (startDeadlineSeconds)."
 	for name, tc := range map[string]struct {
-		seen *v1alpha1.LoadTest
+		seen *v1beta1.LoadTest
 		want string
 	}{
 		"not there": {nil, "BaselinePending: LoadTest before (spec.baseline) does not exist." + until},
@@ -106,10 +106,10 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 			for _, seen := range []lifecycle.Observed{{Workers: make([]exchange.Worker, 3)}, awaited(ready, ready, ready)} {
 				seen.Baseline = tc.seen
 				d := decide(lt, seen, time.Second)
-				if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != "False "+tc.want {
+				if got := said(d.Status, v1beta1.ConditionWorkersReady); got != "False "+tc.want {
 					t.Errorf("WorkersReady is %s, want %s", got, tc.want)
 				}
-				if d.Job != lifecycle.JobKeep || d.RequeueAfter != 2*time.Second || d.Status.Steps[0].State != v1alpha1.StepPending {
+				if d.Job != lifecycle.JobKeep || d.RequeueAfter != 2*time.Second || d.Status.Steps[0].State != v1beta1.StepPending {
 					t.Errorf("Job %v, again after %v, step %s", d.Job, d.RequeueAfter, d.Status.Steps[0].State)
 				}
 			}
@@ -117,7 +117,7 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 			if got := failure(d.Status); !strings.HasPrefix(got, "StartDeadlineExceeded: ") || !strings.Contains(got, "LoadTest before (spec.baseline) ") {
 				t.Errorf("after the deadline CarriedOut is %s", got)
 			}
-			d = decide(lt, lifecycle.Observed{Baseline: earlier(v1alpha1.VerdictPassed), Workers: make([]exchange.Worker, 3)}, 2*time.Second)
+			d = decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictPassed), Workers: make([]exchange.Worker, 3)}, 2*time.Second)
 			if d.Status.Baseline == nil || d.Job != lifecycle.JobCreate {
 				t.Errorf("when it has finished, %+v is copied and the Job is %v", d.Status.Baseline, d.Job)
 			}
@@ -129,14 +129,14 @@ func TestBaselineIsWaitedFor(t *testing.T) {
 // copied for the first is not kept.
 func TestHeldRunForgetsItsBaseline(t *testing.T) {
 	lt := accepted(against())
-	lt.Status.Baseline = &v1alpha1.BaselineStatus{Name: "before"}
+	lt.Status.Baseline = &v1beta1.BaselineStatus{Name: "before"}
 	lt.Spec.Suspend = true
 	lt.Status = decide(lt, awaited(coming), time.Second).Status
 	if lt.Status.Baseline != nil || !lifecycle.NeedsBaseline(lt) {
 		t.Errorf("%+v is kept", lt.Status.Baseline)
 	}
 	lt.Spec.Suspend, lt.Spec.Ladder.Users = false, []int32{1000}
-	if d := decide(lt, lifecycle.Observed{Baseline: earlier(v1alpha1.VerdictPassed)}, time.Minute); len(d.Status.Baseline.Steps) != 1 || d.Status.Baseline.Steps[0].Rung != 1 {
+	if d := decide(lt, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictPassed)}, time.Minute); len(d.Status.Baseline.Steps) != 1 || d.Status.Baseline.Steps[0].Rung != 1 {
 		t.Errorf("copied %+v", d.Status.Baseline)
 	}
 }
@@ -146,14 +146,14 @@ func TestHeldRunForgetsItsBaseline(t *testing.T) {
 func TestBaselineLeavesRoomForResults(t *testing.T) {
 	spec := against()
 	spec.Requests[0].HTTP.Body = strings.Repeat("x", 1_163<<10)
-	lt := &v1alpha1.LoadTest{Spec: spec}
+	lt := &v1beta1.LoadTest{Spec: spec}
 	if d := decide(lt, lifecycle.Observed{}, 0); d.Status.Verdict != "" {
-		t.Fatalf("without figures: %s", said(d.Status, v1alpha1.ConditionAccepted))
+		t.Fatalf("without figures: %s", said(d.Status, v1beta1.ConditionAccepted))
 	}
-	before := earlier(v1alpha1.VerdictPassed)
+	before := earlier(v1beta1.VerdictPassed)
 	before.Name, before.UID, before.Spec.Requests = strings.Repeat("n", 9<<10), "u", spec.Requests
 	d := decide(lt, lifecycle.Observed{Baseline: before}, 0)
-	if got := said(d.Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has ") {
+	if got := said(d.Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has ") {
 		t.Errorf("Accepted is %s", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -19,7 +19,7 @@ import (
 func TestAbandonedStatusLosesItsSurroundingsWithItsResults(t *testing.T) {
 	for refused, kept := range []bool{true, true, false, false} {
 		lt := limited(1)
-		lt.Status.Baseline, lt.Status.Environment = &v1alpha1.BaselineStatus{Name: "before"}, &v1alpha1.EnvironmentStatus{}
+		lt.Status.Baseline, lt.Status.Environment = &v1beta1.BaselineStatus{Name: "before"}, &v1beta1.EnvironmentStatus{}
 		s := lifecycle.Abandon(lt, lifecycle.StatusRefused("too large", refused), lifecycle.Observed{}, began.Add(time.Hour)).Status
 		if (s.Baseline != nil) != kept || (s.Environment != nil) != kept {
 			t.Errorf("refused %d times: baseline %v, environment %v; want them kept: %t", refused, s.Baseline, s.Environment, kept)
@@ -28,9 +28,9 @@ func TestAbandonedStatusLosesItsSurroundingsWithItsResults(t *testing.T) {
 }
 
 // storing adds an audit of what the first request of a run stores.
-func storing(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+func storing(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	lt.Spec.Requests[0].Name, lt.Spec.Requests[0].Items = "append", 10
-	lt.Spec.Audits = []v1alpha1.Audit{{Name: "events", Stored: &v1alpha1.Stored{Value: ".n", Requests: []string{"append"}}}}
+	lt.Spec.Audits = []v1beta1.Audit{{Name: "events", Stored: &v1beta1.Stored{Value: ".n", Requests: []string{"append"}}}}
 	return lt
 }
 
@@ -51,13 +51,13 @@ func lastOf(workers int32, window time.Duration) lifecycle.Observed {
 func TestRunWithoutAuditsInItsStatusGoesOn(t *testing.T) {
 	lt := storing(limited(0))
 	s := decide(lt, lastOf(1, 10*time.Second), 20*time.Second).Status
-	if s.Verdict != "" || s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepRunning {
+	if s.Verdict != "" || s.Steps[0].State != v1beta1.StepComplete || s.Steps[1].State != v1beta1.StepRunning {
 		t.Errorf("verdict %q (%s), the steps are %s and %s; want none, Complete, Running", s.Verdict, failure(s), s.Steps[0].State, s.Steps[1].State)
 	}
-	lt = storing(&v1alpha1.LoadTest{Spec: ladder()})
+	lt = storing(&v1beta1.LoadTest{Spec: ladder()})
 	lt.Spec.Terminate = true
-	if s := decide(lt, lifecycle.Observed{}, 0).Status; s.Verdict != v1alpha1.VerdictCanceled || said(s, v1alpha1.ConditionAuditsPassed) != "" {
-		t.Errorf("ended before it began: verdict %s, AuditsPassed is %s", s.Verdict, said(s, v1alpha1.ConditionAuditsPassed))
+	if s := decide(lt, lifecycle.Observed{}, 0).Status; s.Verdict != v1beta1.VerdictCanceled || said(s, v1beta1.ConditionAuditsPassed) != "" {
+		t.Errorf("ended before it began: verdict %s, AuditsPassed is %s", s.Verdict, said(s, v1beta1.ConditionAuditsPassed))
 	}
 }
 
@@ -84,18 +84,18 @@ func TestStoredItemsHaveNoBoundWithoutAPlannedNumber(t *testing.T) {
 func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	lt := storing(limited(1))
 	second := &lt.Status.Steps[1]
-	second.State, second.CompletionTime, second.Result = v1alpha1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1alpha1.StepResult{}
+	second.State, second.CompletionTime, second.Result = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1beta1.StepResult{}
 	lt.Status.Audits = plan.Audits(&lt.Spec)
-	lt.Status.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditAfter, Since: *second.CompletionTime, Reason: v1alpha1.ReasonAllStepsRan}
+	lt.Status.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
 	a := decide(lt, one(ready), time.Hour).Status.Audits[0]
-	if a.State != v1alpha1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
+	if a.State != v1beta1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
 		t.Errorf("the audit is %s: %s", a.State, a.Message)
 	}
 }
 
 // continuing is a run that goes on when workers are lost.
-func continuing(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
-	lt.Spec.Worker = &v1alpha1.Worker{OnLoss: v1alpha1.LossContinue}
+func continuing(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
+	lt.Spec.Worker = &v1beta1.Worker{OnLoss: v1beta1.LossContinue}
 	return lt
 }
 
@@ -104,16 +104,16 @@ func TestNoStepBeginsWithoutAWorker(t *testing.T) {
 	ended := exchange.Worker{Pod: exchange.PodEnded}
 	for name, tc := range map[string]struct {
 		workers []exchange.Worker
-		state   v1alpha1.StepState
+		state   v1beta1.StepState
 		reason  string
 	}{
-		"one is left": {[]exchange.Worker{ready, ended}, v1alpha1.StepRunning, ""},
-		"none is":     {[]exchange.Worker{ended, ended}, v1alpha1.StepSkipped, v1alpha1.ReasonStoppedOnWorkerLoss},
+		"one is left": {[]exchange.Worker{ready, ended}, v1beta1.StepRunning, ""},
+		"none is":     {[]exchange.Worker{ended, ended}, v1beta1.StepSkipped, v1beta1.ReasonStoppedOnWorkerLoss},
 	} {
 		lt := continuing(rests(limited(1), 5*time.Second)) // until the 35th second
 		lt.Status.Workers.Desired = 2
 		s := decide(lt, awaited(tc.workers...), 35*time.Second).Status
-		if complete := said(s, v1alpha1.ConditionCarriedOut); s.Steps[2].State != tc.state || !strings.HasPrefix(complete, strings.TrimSpace("True "+tc.reason)) && tc.reason != "" {
+		if complete := said(s, v1beta1.ConditionCarriedOut); s.Steps[2].State != tc.state || !strings.HasPrefix(complete, strings.TrimSpace("True "+tc.reason)) && tc.reason != "" {
 			t.Errorf("%s: the step is %s, CarriedOut is %s; want %s, %s", name, s.Steps[2].State, complete, tc.state, tc.reason)
 		}
 	}
@@ -123,7 +123,7 @@ func TestNoStepBeginsWithoutAWorker(t *testing.T) {
 // would go on without lost workers.
 func TestStepThatIsCutWithoutALossEndsTheSteps(t *testing.T) {
 	s := decide(continuing(limited(0)), lastOf(1, 9*time.Second), 20*time.Second).Status
-	if s.Steps[0].State != v1alpha1.StepCut || s.Steps[1].State != v1alpha1.StepSkipped || s.Workers.Lost != 0 {
+	if s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped || s.Workers.Lost != 0 {
 		t.Errorf("the steps are %s and %s, %d workers are lost; want Cut, Skipped, none", s.Steps[0].State, s.Steps[1].State, s.Workers.Lost)
 	}
 }

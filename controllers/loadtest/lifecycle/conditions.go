@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -14,48 +14,48 @@ import (
 const maxMessage = 1024
 
 // Finished says whether a run is over. Its steps no longer change.
-func Finished(lt *v1alpha1.LoadTest) bool { return isFinished(lt.Status.Conditions) }
+func Finished(lt *v1beta1.LoadTest) bool { return isFinished(lt.Status.Conditions) }
 
 func isFinished(conditions []metav1.Condition) bool {
-	return meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFinished)
+	return meta.IsStatusConditionTrue(conditions, v1beta1.ConditionFinished)
 }
 
 // underWay is the message of condition Reconciling, by phase.
-var underWay = map[v1alpha1.Phase]string{
-	v1alpha1.PhaseQueued:    "The run waits in the queue.",
-	v1alpha1.PhaseSuspended: "The run is held.",
-	v1alpha1.PhaseStarting:  "The workers start.",
-	v1alpha1.PhaseRunning:   "The steps run.",
+var underWay = map[v1beta1.Phase]string{
+	v1beta1.PhaseQueued:    "The run waits in the queue.",
+	v1beta1.PhaseSuspended: "The run is held.",
+	v1beta1.PhaseStarting:  "The workers start.",
+	v1beta1.PhaseRunning:   "The steps run.",
 }
 
 // conclude writes the conditions about the run as a whole, from the verdict and from the
 // conditions about its parts: is it under way, is it finished, and should a pipeline stop?
 func (r *pass) conclude() (goesOn bool) {
 	s := &r.out.Status
-	if s.Phase != v1alpha1.PhaseQueued && meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionQueued) {
-		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionQueued) // it was held or ended before it could begin
+	if s.Phase != v1beta1.PhaseQueued && meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionQueued) {
+		meta.RemoveStatusCondition(&s.Conditions, v1beta1.ConditionQueued) // it was held or ended before it could begin
 	}
 	if s.Verdict == "" {
-		r.set(v1alpha1.ConditionPassed, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run has not finished.")
-		r.set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, string(s.Phase), underWay[s.Phase])
+		r.set(v1beta1.ConditionPassed, metav1.ConditionUnknown, v1beta1.ReasonNotFinished, "The run has not finished.")
+		r.set(v1beta1.ConditionReconciling, metav1.ConditionTrue, string(s.Phase), underWay[s.Phase])
 		return true
 	}
-	meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionReconciling)
+	meta.RemoveStatusCondition(&s.Conditions, v1beta1.ConditionReconciling)
 	reason, message := string(s.Verdict), explanation(s.Conditions)
-	r.set(v1alpha1.ConditionFinished, metav1.ConditionTrue, reason, message)
-	r.set(v1alpha1.ConditionPassed, passed(s.Verdict), reason, message)
-	if s.Verdict != v1alpha1.VerdictPassed {
-		r.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, reason, message)
+	r.set(v1beta1.ConditionFinished, metav1.ConditionTrue, reason, message)
+	r.set(v1beta1.ConditionPassed, passed(s.Verdict), reason, message)
+	if s.Verdict != v1beta1.VerdictPassed {
+		r.set(v1beta1.ConditionStalled, metav1.ConditionTrue, reason, message)
 	}
 	return true
 }
 
 // passed says whether a target with that verdict has passed.
-func passed(v v1alpha1.Verdict) metav1.ConditionStatus {
+func passed(v v1beta1.Verdict) metav1.ConditionStatus {
 	switch v {
-	case v1alpha1.VerdictPassed:
+	case v1beta1.VerdictPassed:
 		return metav1.ConditionTrue
-	case v1alpha1.VerdictFailed:
+	case v1beta1.VerdictFailed:
 		return metav1.ConditionFalse
 	}
 	return metav1.ConditionUnknown
@@ -64,9 +64,9 @@ func passed(v v1alpha1.Verdict) metav1.ConditionStatus {
 // explanation is the sentence behind a verdict: why the run could not go to its end
 // or, when it did, how it was judged.
 func explanation(conditions []metav1.Condition) string {
-	c := v1alpha1.NotCarriedOut(conditions)
+	c := v1beta1.NotCarriedOut(conditions)
 	if c == nil {
-		c = meta.FindStatusCondition(conditions, v1alpha1.ConditionThresholdsMet)
+		c = meta.FindStatusCondition(conditions, v1beta1.ConditionThresholdsMet)
 	}
 	if c == nil {
 		return "" // not reached: a run with a verdict has one of these conditions

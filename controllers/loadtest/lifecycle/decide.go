@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -14,7 +14,7 @@ import (
 // Decision is what the reconciler does next, and what it says.
 type Decision struct {
 	// Status is the whole next status.
-	Status v1alpha1.LoadTestStatus
+	Status v1beta1.LoadTestStatus
 	// Job says what to do with the run's Job.
 	Job JobAction
 	// Store comes before the write of the status; nil: nothing is stored.
@@ -89,7 +89,7 @@ const (
 // Decide says what a run does next. rules are what the administrator allows. Of a finished
 // run only the time to live must be present of the spec, and its steps need not be: its
 // result no longer changes.
-func Decide(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) Decision {
+func Decide(lt *v1beta1.LoadTest, rules policy.Rules, seen Observed, now time.Time) Decision {
 	return newPass(lt, rules, seen, now).decide()
 }
 
@@ -127,7 +127,7 @@ var closingPhases = []phase[*pass]{
 // says can be directed.
 func (r *pass) failInconsistent(problem string) {
 	r.out.Forget = true
-	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidStatus, fmt.Sprintf("The run cannot continue from this status: status.%s. Create the LoadTest again.", problem))
+	r.fail(v1beta1.VerdictError, v1beta1.ReasonInvalidStatus, fmt.Sprintf("The run cannot continue from this status: status.%s. Create the LoadTest again.", problem))
 }
 
 // requeue asks for the next pass. It reads what all phases before it ask for.
@@ -144,9 +144,9 @@ func (r *inputs) directive() exchange.Directive {
 	}
 	for i, s := range r.read.Steps {
 		switch s.State {
-		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
+		case v1beta1.StepComplete, v1beta1.StepCut, v1beta1.StepSkipped:
 			d.Acknowledged = int32(i) + 1
-		case v1alpha1.StepRunning:
+		case v1beta1.StepRunning:
 			if !s.Load.IsPause() && s.StartTime != nil {
 				d.Start = &exchange.Start{Step: int32(i), At: s.StartTime.Time}
 				d.Stop = r.read.StopTime != nil

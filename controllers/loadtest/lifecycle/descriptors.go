@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -20,15 +20,15 @@ func (r *starting) compareDescriptors(workers []exchange.Worker) {
 		switch {
 		case !w.Ready:
 		case toTarget && w.Descriptors == "" || toControl && w.ControlDescriptors == "":
-			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
+			w.Ready, w.Reason = false, v1beta1.ReasonInvalidSpec
 			w.Message = "grpc: the worker does not report by which descriptors it encodes calls; use a worker image of the operator's version"
 		case first < 0:
 			first = i
 		case toTarget && w.Descriptors != workers[first].Descriptors:
-			w.Ready, w.Reason = false, v1alpha1.ReasonDescriptorsDiffer
+			w.Ready, w.Reason = false, v1beta1.ReasonDescriptorsDiffer
 			w.Message = differ("target", &r.spec.Target, first, i, workers[first].Descriptors, w.Descriptors)
 		case toControl && w.ControlDescriptors != workers[first].ControlDescriptors:
-			w.Ready, w.Reason = false, v1alpha1.ReasonDescriptorsDiffer
+			w.Ready, w.Reason = false, v1beta1.ReasonDescriptorsDiffer
 			w.Message = differ("versus.target", &r.spec.Versus.Target, first, i, workers[first].ControlDescriptors, w.ControlDescriptors)
 		}
 	}
@@ -37,7 +37,7 @@ func (r *starting) compareDescriptors(workers []exchange.Worker) {
 // shortDigest is the length of the part of a digest that a message shows.
 const shortDigest = len("sha256:") + 12
 
-func differ(field string, t *v1alpha1.Target, first, other int, a, b string) string {
+func differ(field string, t *v1beta1.Target, first, other int, a, b string) string {
 	why := "replicas of the target differ; wait until its rollout has ended, or set descriptorsFrom"
 	if t.GRPC != nil && t.GRPC.DescriptorsFrom != nil {
 		why = "the content of descriptorsFrom was changed while the workers started; create the LoadTest again"

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -16,7 +16,7 @@ const MaxDefaults = maxDefaults
 var Room = room
 
 // DecideUnwritten is Decide. It fails if the pass writes to one of its inputs.
-func DecideUnwritten(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) (Decision, error) {
+func DecideUnwritten(lt *v1beta1.LoadTest, rules policy.Rules, seen Observed, now time.Time) (Decision, error) {
 	r := newPass(lt, rules, seen, now)
 	before := same.Digest(&r.inputs)
 	d := r.decide()

@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // finished is a pass over a run that has ended: its workers end, its results are kept, and
@@ -55,5 +55,5 @@ func (r *inputs) endedAt() time.Time {
 	if r.read.CompletionTime != nil {
 		return r.read.CompletionTime.Time
 	}
-	return meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionFinished).LastTransitionTime.Time
+	return meta.FindStatusCondition(r.read.Conditions, v1beta1.ConditionFinished).LastTransitionTime.Time
 }

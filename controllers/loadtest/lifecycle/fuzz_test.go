@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -46,31 +46,31 @@ func (c *choices) seconds() *metav1.Duration {
 }
 
 // step is a step in any state, with anything missing.
-func (c *choices) step() v1alpha1.StepStatus {
-	states := []v1alpha1.StepState{
-		v1alpha1.StepPending, v1alpha1.StepRunning, v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped, "", "Melted",
+func (c *choices) step() v1beta1.StepStatus {
+	states := []v1beta1.StepState{
+		v1beta1.StepPending, v1beta1.StepRunning, v1beta1.StepComplete, v1beta1.StepCut, v1beta1.StepSkipped, "", "Melted",
 	}
-	s := v1alpha1.StepStatus{
+	s := v1beta1.StepStatus{
 		Name: "step", State: states[c.of(len(states))], StartTime: c.instant(), CompletionTime: c.instant(),
 		TimeLimit: c.seconds(), ReportedUntil: c.instant(), WorkersReporting: int32(c.of(4)),
 	}
-	s.Load = v1alpha1.StepLoad{Users: int32(c.of(3)), Duration: c.seconds(), MaxDuration: c.seconds(), Requests: int64(c.of(200)), RequestsPerUser: int32(c.of(3))}
+	s.Load = v1beta1.StepLoad{Users: int32(c.of(3)), Duration: c.seconds(), MaxDuration: c.seconds(), Requests: int64(c.of(200)), RequestsPerUser: int32(c.of(3))}
 	if c.of(3) == 2 {
-		s.Load = v1alpha1.StepLoad{Pause: c.seconds()}
+		s.Load = v1beta1.StepLoad{Pause: c.seconds()}
 	}
 	if c.yes() {
-		s.Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: int64(c.of(200)), InFlight: int64(c.of(9))}, Due: int64(c.of(200))}
+		s.Result = &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: int64(c.of(200)), InFlight: int64(c.of(9))}, Due: int64(c.of(200))}
 	}
 	return s
 }
 
 // status is any that the schema lets through.
-func (c *choices) status() v1alpha1.LoadTestStatus {
-	s := v1alpha1.LoadTestStatus{CurrentStep: int32(c.of(5)), StopTime: c.instant()}
+func (c *choices) status() v1beta1.LoadTestStatus {
+	s := v1beta1.LoadTestStatus{CurrentStep: int32(c.of(5)), StopTime: c.instant()}
 	if c.of(8) > 0 {
 		s.TargetURL = "http://shortener:8080"
 	}
-	s.Workers = v1alpha1.WorkerCounts{Desired: int32(c.of(4)), Ready: int32(c.of(4)), Silent: int32(c.of(4)), Lost: int32(c.of(4))}
+	s.Workers = v1beta1.WorkerCounts{Desired: int32(c.of(4)), Ready: int32(c.of(4)), Silent: int32(c.of(4)), Lost: int32(c.of(4))}
 	if t := c.instant(); t != nil {
 		s.StartTime = ptr.To(metav1.NewTime(t.Time))
 	}
@@ -81,15 +81,15 @@ func (c *choices) status() v1alpha1.LoadTestStatus {
 		s.Steps = append(s.Steps, c.step())
 	}
 	for range c.of(3) {
-		s.Thresholds = append(s.Thresholds, v1alpha1.ThresholdStatus{Name: "p95", State: v1alpha1.ThresholdPassed})
+		s.Thresholds = append(s.Thresholds, v1beta1.ThresholdStatus{Name: "p95", State: v1beta1.ThresholdPassed})
 	}
-	for _, condition := range []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionFinished, v1alpha1.ConditionCarriedOut, v1alpha1.ConditionSuspended} {
+	for _, condition := range []string{v1beta1.ConditionAccepted, v1beta1.ConditionFinished, v1beta1.ConditionCarriedOut, v1beta1.ConditionSuspended} {
 		if c.of(4) == 3 {
 			meta.SetStatusCondition(&s.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, Reason: "Some"})
 		}
 	}
 	if c.of(4) == 3 {
-		s.Verdict = v1alpha1.VerdictPassed
+		s.Verdict = v1beta1.VerdictPassed
 	}
 	return s
 }
@@ -124,7 +124,7 @@ func FuzzDecide(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := choices(data)
-		lt := &v1alpha1.LoadTest{Spec: ladder()}
+		lt := &v1beta1.LoadTest{Spec: ladder()}
 		lt.Spec.Terminate, lt.Spec.Suspend = c.of(8) == 7, c.of(8) == 7
 		if c.yes() {
 			lt.Spec.ActiveDeadlineSeconds = ptr.To(int64(1 + c.of(200)))
@@ -142,9 +142,9 @@ func FuzzDecide(f *testing.F) {
 }
 
 // checkDecision holds a decision to what must be true of any.
-func checkDecision(t *testing.T, before *v1alpha1.LoadTest, d lifecycle.Decision) {
+func checkDecision(t *testing.T, before *v1beta1.LoadTest, d lifecycle.Decision) {
 	t.Helper()
-	after := &v1alpha1.LoadTest{Spec: before.Spec, Status: d.Status}
+	after := &v1beta1.LoadTest{Spec: before.Spec, Status: d.Status}
 	over := lifecycle.Finished(after)
 	if lifecycle.Finished(before) && !over {
 		t.Error("a run that was over is not")
@@ -152,14 +152,14 @@ func checkDecision(t *testing.T, before *v1alpha1.LoadTest, d lifecycle.Decision
 	if over && !lifecycle.Finished(before) && d.Status.CompletionTime == nil {
 		t.Error("a run is over without a completion time")
 	}
-	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1alpha1.ConditionSuspended)
+	held := meta.IsStatusConditionTrue(d.Status.Conditions, v1beta1.ConditionSuspended)
 	written := !equality.Semantic.DeepEqual(before.Status, d.Status) // which is read back
 	if !over && !held && !written && d.RequeueAfter == 0 {
 		t.Errorf("nothing wakes a run in phase %s", d.Status.Phase)
 	}
-	if d.Status.Verdict == v1alpha1.VerdictPassed && before.Status.Verdict == "" {
+	if d.Status.Verdict == v1beta1.VerdictPassed && before.Status.Verdict == "" {
 		for i, s := range d.Status.Steps {
-			if s.State != v1alpha1.StepComplete {
+			if s.State != v1beta1.StepComplete {
 				t.Errorf("the run passed, and step %d is %s", i, s.State)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/instant"
@@ -47,7 +47,7 @@ func (r *running) loadStep(i int, report *exchange.Report) *loading {
 }
 
 // step is the step in the status that goes out.
-func (r *loading) step() *v1alpha1.StepStatus { return &r.out.Status.Steps[r.i] }
+func (r *loading) step() *v1beta1.StepStatus { return &r.out.Status.Steps[r.i] }
 
 func (r *loading) isFinal(w exchange.Worker) bool { return r.report != nil && w.Final }
 
@@ -56,7 +56,7 @@ func (r *loading) failIfUnreadable() (goesOn bool) {
 	if r.report == nil || r.report.Err == nil {
 		return true
 	}
-	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, fmt.Sprintf("Step %s: %v.", r.step().Name, r.report.Err))
+	r.fail(v1beta1.VerdictError, v1beta1.ReasonInvalidResult, fmt.Sprintf("Step %s: %v.", r.step().Name, r.report.Err))
 	return false
 }
 
@@ -98,11 +98,11 @@ func (r *loading) closeStopped() (goesOn bool) {
 func (r *loading) settle() (goesOn bool) {
 	step := r.step()
 	if step.Message = results.NotCarriedOut(step, r.seen.Workers, r.report); step.Message == "" {
-		r.endStep(r.i, v1alpha1.StepComplete)
+		r.endStep(r.i, v1beta1.StepComplete)
 		return true
 	}
 	step.Coverage = results.Coverage(step)
-	r.endStep(r.i, v1alpha1.StepCut)
+	r.endStep(r.i, v1beta1.StepCut)
 	return true
 }
 
@@ -116,11 +116,11 @@ func (r *loading) judge() (goesOn bool) {
 func (r *loading) goOn() (goesOn bool) {
 	switch {
 	case r.lossStops():
-		r.finish(r.i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
-	case r.step().State == v1alpha1.StepCut && !r.isCutByLoss():
-		r.finish(r.i+1, v1alpha1.ReasonStoppedOnCutStep)
+		r.finish(r.i+1, v1beta1.ReasonStoppedOnWorkerLoss)
+	case r.step().State == v1beta1.StepCut && !r.isCutByLoss():
+		r.finish(r.i+1, v1beta1.ReasonStoppedOnCutStep)
 	case r.breached:
-		r.finish(r.i+1, v1alpha1.ReasonStoppedOnBreach)
+		r.finish(r.i+1, v1beta1.ReasonStoppedOnBreach)
 	default:
 		r.next(r.i + 1)
 	}
@@ -142,7 +142,7 @@ func (r *loading) silence() time.Duration {
 		if before.Load.IsPause() {
 			continue
 		}
-		if result := before.Result; result == nil || before.State == v1alpha1.StepCut || !r.began(j) || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
+		if result := before.Result; result == nil || before.State == v1beta1.StepCut || !r.began(j) || before.Load.WarmUp != nil || result.Outcomes.Unfinished+result.Outcomes.Timeout > 0 {
 			return -1
 		}
 		return max(0, start.Sub(before.CompletionTime.Time))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 )
@@ -74,7 +74,7 @@ func (r *pass) lossMessage() string {
 
 // toleratesLoss says whether the run goes on when a worker is lost.
 func (r *inputs) toleratesLoss() bool {
-	return r.spec.Worker != nil && r.spec.Worker.OnLoss == v1alpha1.LossContinue
+	return r.spec.Worker != nil && r.spec.Worker.OnLoss == v1beta1.LossContinue
 }
 
 // lossStops says whether so many workers are lost that no further step begins.
@@ -107,11 +107,11 @@ func (r *loading) closeWithoutWorkers() (goesOn bool) {
 		return true
 	}
 	s := &r.out.Status
-	if !slices.ContainsFunc(s.Steps, func(s v1alpha1.StepStatus) bool { return s.Result != nil }) {
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonNoWorkers, fmt.Sprintf("Every worker was lost in step %s.", r.step().Name))
+	if !slices.ContainsFunc(s.Steps, func(s v1beta1.StepStatus) bool { return s.Result != nil }) {
+		r.fail(v1beta1.VerdictError, v1beta1.ReasonNoWorkers, fmt.Sprintf("Every worker was lost in step %s.", r.step().Name))
 		return false
 	}
-	r.endStep(r.i, v1alpha1.StepCut)
-	r.finish(r.i+1, v1alpha1.ReasonStoppedOnWorkerLoss)
+	r.endStep(r.i, v1beta1.StepCut)
+	r.finish(r.i+1, v1beta1.ReasonStoppedOnWorkerLoss)
 	return false
 }

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
@@ -52,7 +52,7 @@ var lossStories = map[string]func(*world.World){
 
 func goesOn(w *world.World) {
 	if w.LoadTest().Spec.Worker == nil {
-		w.LoadTest().Spec.Worker = &v1alpha1.Worker{}
+		w.LoadTest().Spec.Worker = &v1beta1.Worker{}
 	}
-	w.LoadTest().Spec.Worker.OnLoss = v1alpha1.LossContinue
+	w.LoadTest().Spec.Worker.OnLoss = v1beta1.LossContinue
 }

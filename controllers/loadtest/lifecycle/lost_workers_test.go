@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -57,7 +57,7 @@ func TestWorkerLossDetection(t *testing.T) {
 				lt.Status.Workers.Desired, seen.Workers = 1, seen.Workers[:1] // no other could be there
 			}
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
-			if diff := cmp.Diff(v1alpha1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers); diff != "" {
+			if diff := cmp.Diff(v1beta1.WorkerCounts{Desired: lt.Status.Workers.Desired, Ready: tc.ready, Silent: tc.silent, Lost: tc.lost}, s.Workers); diff != "" {
 				t.Errorf("workers (-want +got):\n%s", diff)
 			}
 		})
@@ -69,10 +69,10 @@ func TestWorkerThatIsHeardOfAgainIsNotLost(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Workers.Lost = 1
 	lt.Status.Conditions = []metav1.Condition{{
-		Type: v1alpha1.ConditionWorkersReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonWorkerLost, Message: "1 of 1 worker lost.",
+		Type: v1beta1.ConditionWorkersReady, Status: metav1.ConditionFalse, Reason: v1beta1.ReasonWorkerLost, Message: "1 of 1 worker lost.",
 	}}
 	s := lifecycle.Decide(lt, policy.Rules{}, one(exchange.Worker{Connected: true, Ready: true}), began.Add(15*time.Second)).Status
-	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Lost != 0 || got != "True AllReady: All 1 worker ready." {
+	if got := said(s, v1beta1.ConditionWorkersReady); s.Workers.Lost != 0 || got != "True AllReady: All 1 worker ready." {
 		t.Errorf("%d lost, WorkersReady %s; want none, and all ready", s.Workers.Lost, got)
 	}
 }
@@ -93,10 +93,10 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 3
 			d := lifecycle.Decide(lt, policy.Rules{}, awaited(tc.workers...), began.Add(15*time.Second))
-			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
+			if diff := cmp.Diff("False WorkerLost: "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]lifecycle.Event{{Warning: true, Reason: v1alpha1.ReasonWorkerLost, Message: tc.want}}, d.Events); diff != "" {
+			if diff := cmp.Diff([]lifecycle.Event{{Warning: true, Reason: v1beta1.ReasonWorkerLost, Message: tc.want}}, d.Events); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
@@ -104,16 +104,16 @@ func TestLossMessageNamesTheFirstEndedWorker(t *testing.T) {
 }
 
 // rests makes the second step of a run a pause.
-func rests(lt *v1alpha1.LoadTest, d time.Duration) *v1alpha1.LoadTest {
+func rests(lt *v1beta1.LoadTest, d time.Duration) *v1beta1.LoadTest {
 	after := lt.Status.Steps[1]
-	after.State, after.StartTime = v1alpha1.StepPending, nil
+	after.State, after.StartTime = v1beta1.StepPending, nil
 	lt.Status.Steps[1].Name, lt.Status.Steps[1].Load = "pause", paused(d)
 	lt.Status.Steps = append(lt.Status.Steps, after)
 	return lt
 }
 
-func paused(d time.Duration) v1alpha1.StepLoad {
-	return v1alpha1.StepLoad{Pause: &metav1.Duration{Duration: d}}
+func paused(d time.Duration) v1beta1.StepLoad {
+	return v1beta1.StepLoad{Pause: &metav1.Duration{Duration: d}}
 }
 
 // Workers are directed to nothing in a pause: it is in no worker's plan.
@@ -132,7 +132,7 @@ func TestShortPauseIsLookedAtAgainAtOnce(t *testing.T) {
 	seen := one(exchange.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	d := lifecycle.Decide(rests(limited(0), time.Millisecond), policy.Rules{}, seen, began.Add(20*time.Second))
-	if d.Status.Steps[1].State != v1alpha1.StepRunning || d.RequeueAfter != time.Millisecond {
+	if d.Status.Steps[1].State != v1beta1.StepRunning || d.RequeueAfter != time.Millisecond {
 		t.Errorf("the pause is %s, again after %v; want Running, at once", d.Status.Steps[1].State, d.RequeueAfter)
 	}
 }
@@ -143,8 +143,8 @@ func TestWorkerLostInAPauseEndsTheRun(t *testing.T) {
 	lt := limited(0)
 	lt.Status.Steps[0].Load = paused(time.Second)
 	d := lifecycle.Decide(lt, policy.Rules{}, awaited(exchange.Worker{Pod: exchange.PodEnded}), began.Add(11*time.Second))
-	if s := d.Status; s.Verdict != v1alpha1.VerdictInconclusive || said(s, v1alpha1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1alpha1.StepSkipped {
-		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1alpha1.ConditionGeneratorHealthy), s.Steps[1].State)
+	if s := d.Status; s.Verdict != v1beta1.VerdictInconclusive || said(s, v1beta1.ConditionGeneratorHealthy) != "" || s.Steps[1].State != v1beta1.StepSkipped {
+		t.Errorf("verdict %s, generator %q, second step %s; want Inconclusive, nothing, Skipped", s.Verdict, said(s, v1beta1.ConditionGeneratorHealthy), s.Steps[1].State)
 	}
 	if d.RequeueAfter != 30*time.Second {
 		t.Errorf("again after %v, want after the 30s that workers have to end", d.RequeueAfter)
@@ -160,7 +160,7 @@ func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 	if diff := cmp.Diff(want, failure(d.Status)); diff != "" {
 		t.Errorf("condition (-want +got):\n%s", diff)
 	}
-	if s := d.Status; s.Steps[0].State != v1alpha1.StepCut || s.Steps[1].State != v1alpha1.StepSkipped || len(d.Events) != 1 {
+	if s := d.Status; s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped || len(d.Events) != 1 {
 		t.Errorf("the steps are %s and %s with events %v; want Cut, Skipped and one", s.Steps[0].State, s.Steps[1].State, d.Events)
 	}
 }
@@ -169,7 +169,7 @@ func TestReportOfAnotherPlanEndsTheRun(t *testing.T) {
 func TestQuestionsMatterToLimitersOnly(t *testing.T) {
 	lt := limited(0)
 	lt.Spec.Audits = nil
-	lt.Spec.Preflight = []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Headers: []v1alpha1.Header{{Name: "A", Value: ptr.To("b")}}}}}
+	lt.Spec.Preflight = []v1beta1.Preflight{{HTTP: &v1beta1.Query{Headers: []v1beta1.Header{{Name: "A", Value: ptr.To("b")}}}}}
 	seen := one(exchange.Worker{Connected: true, Ready: true})
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(15 * time.Second)}
 	if s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(15*time.Second)).Status; s.Steps[0].Result == nil || s.Steps[0].Result.RateLimit != nil {

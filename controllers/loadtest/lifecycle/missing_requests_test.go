@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -29,18 +29,18 @@ const (
 
 // fleet is a step of several workers, and a target that counts what it is sent.
 type fleet struct {
-	lt     *v1alpha1.LoadTest
+	lt     *v1beta1.LoadTest
 	seen   lifecycle.Observed
 	served int64
 	broken bool // a worker did not go to the end
 }
 
 // newFleet has the workers of a load meet their fates.
-func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
+func newFleet(t *testing.T, rng *rand.Rand, step v1beta1.Step) *fleet {
 	t.Helper()
-	f := &fleet{lt: &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}, Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-		Steps: []v1alpha1.Step{step}, Parallelism: ptr.To(rng.Int32N(6) + 1),
+	f := &fleet{lt: &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener"}}, Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
+		Steps: []v1beta1.Step{step}, Parallelism: ptr.To(rng.Int32N(6) + 1),
 	}}}
 	planned, refusal := plan.New(f.lt, policy.Rules{})
 	if refusal != nil {
@@ -48,7 +48,7 @@ func newFleet(t *testing.T, rng *rand.Rand, step v1alpha1.Step) *fleet {
 	}
 	planned.Record(&f.lt.Status)
 	f.lt.Status.StartTime = ptr.To(metav1.NewTime(began))
-	f.lt.Status.Steps[0].State, f.lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, ptr.To(metav1.NewMicroTime(began))
+	f.lt.Status.Steps[0].State, f.lt.Status.Steps[0].StartTime = v1beta1.StepRunning, ptr.To(metav1.NewMicroTime(began))
 	f.seen = lifecycle.Observed{Job: lifecycle.JobPresent, Since: began}
 	merged, load := measure.NewMeasurement(1), &f.lt.Status.Steps[0].Load
 	report := &exchange.Report{Merged: merged, Until: began.Add(time.Second), ShortestWindow: time.Second}
@@ -105,9 +105,9 @@ func TestNoMoreIsMissingThanIsSaid(t *testing.T) {
 	}
 	for i := range cases {
 		users, length := rng.Int32N(30)+1, &metav1.Duration{Duration: time.Second}
-		step := v1alpha1.Step{Users: &users, RatePerUser: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(4) + 1))), Duration: length}
+		step := v1beta1.Step{Users: &users, RatePerUser: ptr.To(v1beta1.NewDecimal(fmt.Sprint(rng.IntN(4) + 1))), Duration: length}
 		if i%2 == 0 {
-			step = v1alpha1.Step{Rate: ptr.To(v1alpha1.NewDecimal(fmt.Sprint(rng.IntN(90) + 1))), Duration: length}
+			step = v1beta1.Step{Rate: ptr.To(v1beta1.NewDecimal(fmt.Sprint(rng.IntN(90) + 1))), Duration: length}
 		}
 		f := newFleet(t, rng, step)
 		s := lifecycle.Decide(f.lt, policy.Rules{}, f.seen, began.Add(time.Hour)).Status.Steps[0]
@@ -117,9 +117,9 @@ func TestNoMoreIsMissingThanIsSaid(t *testing.T) {
 		}
 		missing := f.served - counted
 		switch {
-		case !f.broken && (s.State != v1alpha1.StepComplete || s.MissingAtMost != nil || missing != 0):
+		case !f.broken && (s.State != v1beta1.StepComplete || s.MissingAtMost != nil || missing != 0):
 			t.Fatalf("case %d: all went to the end, and the step is %s, with %v missing at most and %d missing: %s", i, s.State, s.MissingAtMost, missing, s.Message)
-		case f.broken && (s.State != v1alpha1.StepCut || s.MissingAtMost == nil || *s.MissingAtMost < missing):
+		case f.broken && (s.State != v1beta1.StepCut || s.MissingAtMost == nil || *s.MissingAtMost < missing):
 			t.Fatalf("case %d: the step is %s, with %v missing at most and %d missing: %+v", i, s.State, s.MissingAtMost, missing, f.seen.Workers)
 		case f.broken && *s.MissingAtMost == missing:
 			tight++
@@ -135,13 +135,13 @@ func TestNoMoreIsMissingThanIsSaid(t *testing.T) {
 func TestMissingRequestsOfUsersWithoutARate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit  func(*exchange.Worker)
-		state v1alpha1.StepState
+		state v1beta1.StepState
 		want  *int64
 	}{
-		"both went to the end":            {func(*exchange.Worker) {}, v1alpha1.StepComplete, nil},
-		"one cut the step":                {func(w *exchange.Worker) { w.Cut = true }, v1alpha1.StepCut, new(int64)},
-		"the pod of one is being deleted": {func(w *exchange.Worker) { w.PodEnding = true }, v1alpha1.StepCut, new(int64)},
-		"one ended without a last report": {func(w *exchange.Worker) { w.Final, w.Pod = false, exchange.PodEnded }, v1alpha1.StepCut, nil},
+		"both went to the end":            {func(*exchange.Worker) {}, v1beta1.StepComplete, nil},
+		"one cut the step":                {func(w *exchange.Worker) { w.Cut = true }, v1beta1.StepCut, new(int64)},
+		"the pod of one is being deleted": {func(w *exchange.Worker) { w.PodEnding = true }, v1beta1.StepCut, new(int64)},
+		"one ended without a last report": {func(w *exchange.Worker) { w.Final, w.Pod = false, exchange.PodEnded }, v1beta1.StepCut, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			final := ready

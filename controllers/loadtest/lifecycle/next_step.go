@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 )
 
@@ -14,7 +14,7 @@ import (
 func (r *running) next(i int) {
 	s := &r.out.Status
 	if i >= len(s.Steps) && !r.appendProbe() {
-		r.finish(i, v1alpha1.ReasonAllStepsRan)
+		r.finish(i, v1beta1.ReasonAllStepsRan)
 		return
 	}
 	s.CurrentStep = int32(i)
@@ -22,10 +22,10 @@ func (r *running) next(i int) {
 	case r.out.Status.StopTime != nil:
 		r.finishCut()
 	case r.lossStops():
-		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
+		r.finish(i, v1beta1.ReasonStoppedOnWorkerLoss)
 	case r.spec.Suspend:
-		s.Phase = v1alpha1.PhaseSuspended
-		r.suspended(v1alpha1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
+		s.Phase = v1beta1.PhaseSuspended
+		r.suspended(v1beta1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
 	case !s.Steps[i].Load.IsPause() && !r.gather(i, isConnected):
 	default:
 		s.GoneWorkers = r.gone()
@@ -34,12 +34,12 @@ func (r *running) next(i int) {
 }
 
 // endOf is the latest end of a step that has begun, and the exact end of a pause.
-func endOf(s *v1alpha1.StepStatus) time.Time {
+func endOf(s *v1beta1.StepStatus) time.Time {
 	return s.StartTime.Add(lengthOf(s))
 }
 
 // lengthOf is the longest time that a step takes, and the exact time of a pause.
-func lengthOf(s *v1alpha1.StepStatus) time.Duration {
+func lengthOf(s *v1beta1.StepStatus) time.Duration {
 	length := s.TimeLimit
 	if s.Load.IsPause() {
 		length = s.Load.Pause
@@ -50,7 +50,7 @@ func lengthOf(s *v1alpha1.StepStatus) time.Duration {
 	return length.Duration
 }
 
-func (r *pass) endStep(i int, state v1alpha1.StepState) {
+func (r *pass) endStep(i int, state v1beta1.StepState) {
 	now := metav1.NewMicroTime(r.now)
 	step := &r.out.Status.Steps[i]
 	step.State = state
@@ -63,6 +63,6 @@ func (r *pass) endStep(i int, state v1alpha1.StepState) {
 
 func (r *running) skipFrom(i int) {
 	for ; i < len(r.out.Status.Steps); i++ {
-		r.out.Status.Steps[i].State = v1alpha1.StepSkipped
+		r.out.Status.Steps[i].State = v1beta1.StepSkipped
 	}
 }

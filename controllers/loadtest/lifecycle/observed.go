@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
@@ -59,7 +59,7 @@ type Observed struct {
 	Place *queue.Place
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
 	// exist. Looked up only if NeedsBaseline.
-	Baseline *v1alpha1.LoadTest
+	Baseline *v1beta1.LoadTest
 	// Step is what the workers reported of the running step; nil: nothing yet.
 	Step *exchange.Report
 	// Keeping is what becomes of the results of a finished run.

@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -11,9 +11,9 @@ import (
 // inputs are all that a pass reads. No phase writes to them, nor to what they point to: a
 // test compares them before and after each pass. Their methods only answer questions.
 type inputs struct {
-	test *v1alpha1.LoadTest
-	spec *v1alpha1.LoadTestSpec
-	read v1alpha1.LoadTestStatus // as read back
+	test *v1beta1.LoadTest
+	spec *v1beta1.LoadTestSpec
+	read v1beta1.LoadTestStatus // as read back
 	seen Observed
 	now  time.Time
 	// rules are what the administrator allows. held is why they do not let the run begin, or
@@ -35,7 +35,7 @@ type pass struct {
 }
 
 // newPass is a pass that has decided nothing yet.
-func newPass(lt *v1alpha1.LoadTest, rules policy.Rules, seen Observed, now time.Time) *pass {
+func newPass(lt *v1beta1.LoadTest, rules policy.Rules, seen Observed, now time.Time) *pass {
 	in := inputs{test: lt, spec: &lt.Spec, read: lt.Status, seen: seen, now: now, rules: rules, held: rules.Hold(now)}
 	r := &pass{inputs: in, workers: seen.Workers}
 	r.out.Status = *lt.Status.DeepCopy()
@@ -62,7 +62,7 @@ func (r *inputs) lead() time.Duration { return min(max(minLead, 3*r.seen.ReadBac
 
 // hasStarted says whether a step has been given a start instant.
 func (r *inputs) hasStarted() bool {
-	return len(r.read.Steps) > 0 && r.read.Steps[0].State != v1alpha1.StepPending
+	return len(r.read.Steps) > 0 && r.read.Steps[0].State != v1beta1.StepPending
 }
 
 // wake asks for a pass at t, which may be any of several known instants.

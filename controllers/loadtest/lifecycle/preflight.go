@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -18,24 +18,24 @@ import (
 // and by the workers that count. The condition stays as it is once the first step has begun.
 func (r *pass) verifyTarget() (goesOn bool) {
 	s := &r.out.Status
-	if isFinished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionAccepted) {
+	if isFinished(r.read.Conditions) || r.hasStarted() || !meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionAccepted) {
 		return true
 	}
 	set := func(status metav1.ConditionStatus, reason, message string) {
-		r.set(v1alpha1.ConditionTargetVerified, status, reason, message)
+		r.set(v1beta1.ConditionTargetVerified, status, reason, message)
 	}
 	wrong, failed := r.wrongAnswer()
 	switch {
 	case len(r.spec.Preflight)+len(plan.ControlPreflight(r.spec)) == 0:
-		set(metav1.ConditionUnknown, v1alpha1.ReasonNoPreflight,
+		set(metav1.ConditionUnknown, v1beta1.ReasonNoPreflight,
 			"spec.preflight is empty: nothing says which version of the target was tested.")
 	case s.StartTime != nil && failed:
-		set(metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed, sentence(wrong))
-	case len(s.Steps) > 0 && s.Steps[0].State == v1alpha1.StepRunning:
+		set(metav1.ConditionFalse, v1beta1.ReasonPreflightFailed, sentence(wrong))
+	case len(s.Steps) > 0 && s.Steps[0].State == v1beta1.StepRunning:
 		// All workers are ready: each has its answers.
-		set(metav1.ConditionTrue, v1alpha1.ReasonPreflightPassed, r.verified())
+		set(metav1.ConditionTrue, v1beta1.ReasonPreflightPassed, r.verified())
 	default: // also of a run that is held: its next workers ask again
-		set(metav1.ConditionUnknown, v1alpha1.ReasonPreflightPending, "Waiting for workers: each must pass the preflight checks before it is ready.")
+		set(metav1.ConditionUnknown, v1beta1.ReasonPreflightPending, "Waiting for workers: each must pass the preflight checks before it is ready.")
 	}
 	return true
 }
@@ -60,10 +60,10 @@ func (r *starting) eligibleWorkers() []exchange.Worker {
 		case r.seen.Job != JobPresent || w.Pod == exchange.PodAbsent || w.PodEnding:
 			w.Connected, w.Ready = false, false
 		case w.Ready && int(w.Answers) < questions:
-			w.Ready, w.Reason = false, v1alpha1.ReasonPreflightFailed
+			w.Ready, w.Reason = false, v1beta1.ReasonPreflightFailed
 			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, questions)
 		case w.Ready && w.Targets < 2 && r.spec.Versus != nil: // it would send all load to the first
-			w.Ready, w.Reason = false, v1alpha1.ReasonInvalidSpec
+			w.Ready, w.Reason = false, v1beta1.ReasonInvalidSpec
 			w.Message = "spec.versus: the worker supports only one target; use a worker image of the operator's version"
 		}
 	}
@@ -74,7 +74,7 @@ func (r *starting) eligibleWorkers() []exchange.Worker {
 // wrongAnswer is the message of the first worker that got another answer than it expects.
 func (r *pass) wrongAnswer() (message string, ok bool) {
 	i := slices.IndexFunc(r.workers, func(w exchange.Worker) bool {
-		return w.Connected && !w.Ready && w.Reason == v1alpha1.ReasonPreflightFailed
+		return w.Connected && !w.Ready && w.Reason == v1beta1.ReasonPreflightFailed
 	})
 	if i < 0 {
 		return "", false
@@ -90,7 +90,7 @@ func (r *inputs) verified() string {
 	return facts(r.spec.Preflight) + "."
 }
 
-func facts(questions []v1alpha1.Preflight) string {
+func facts(questions []v1beta1.Preflight) string {
 	if len(questions) == 0 {
 		return "nothing was verified"
 	}
@@ -101,10 +101,10 @@ func facts(questions []v1alpha1.Preflight) string {
 	return strings.Join(list, "; ")
 }
 
-func fact(p *v1alpha1.Preflight) string {
+func fact(p *v1beta1.Preflight) string {
 	e := p.Expect
 	if e == nil {
-		e = &v1alpha1.Expectation{}
+		e = &v1beta1.Expectation{}
 	}
 	switch {
 	case p.GRPCHealth != nil:
@@ -127,7 +127,7 @@ func fact(p *v1alpha1.Preflight) string {
 	return "has " + strings.Join(values, ", ")
 }
 
-func statuses[S int32 | v1alpha1.GRPCStatus](list []S) string {
+func statuses[S int32 | v1beta1.GRPCStatus](list []S) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(list)), " or "), "[]")
 }
 
@@ -149,14 +149,14 @@ func notOfAWord(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRun
 
 // asksAsClient says whether a question names the client of the rate-limit audit, and so may
 // use up a part of what a limiter grants it.
-func asksAsClient(spec *v1alpha1.LoadTestSpec) bool {
+func asksAsClient(spec *v1beta1.LoadTestSpec) bool {
 	contract := spec.RateLimit()
 	if contract == nil || len(spec.Preflight) == 0 {
 		return false
 	}
-	isClient := func(h v1alpha1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
+	isClient := func(h v1beta1.Header) bool { return strings.EqualFold(h.Name, contract.ClientHeader) }
 	return slices.ContainsFunc(spec.Target.Headers, isClient) ||
-		slices.ContainsFunc(spec.Preflight, func(p v1alpha1.Preflight) bool {
+		slices.ContainsFunc(spec.Preflight, func(p v1beta1.Preflight) bool {
 			return slices.ContainsFunc(p.OwnHeaders(), isClient)
 		})
 }

@@ -12,15 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // accepted is a run whose workers are awaited.
-func accepted(spec v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: spec}
+func accepted(spec v1beta1.LoadTestSpec) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: spec}
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
 	return lt
 }
@@ -38,8 +38,8 @@ func there(w exchange.Worker) exchange.Worker {
 }
 
 // verdictOn is the condition, as status, reason and message.
-func verdictOn(s *v1alpha1.LoadTestStatus) string {
-	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
+func verdictOn(s *v1beta1.LoadTestStatus) string {
+	c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionTargetVerified)
 	if c == nil {
 		return ""
 	}
@@ -57,59 +57,59 @@ func TestTargetVerified(t *testing.T) {
 	old := exchange.Worker{Connected: true, Ready: true, Answers: 1}
 	asking := exchange.Worker{Connected: true, Message: "preflight: the target is being asked"}
 	seeding := exchange.Worker{Connected: true, Message: "setup: 1200 of 5000 requests sent"}
-	waiting := exchange.Worker{Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "preflight: GET /version: read: EOF"}
-	wrong := exchange.Worker{Connected: true, Reason: v1alpha1.ReasonPreflightFailed, Message: strings.TrimSuffix(strings.TrimPrefix(failed, "False PreflightFailed: "), ".")}
-	refusing := exchange.Worker{Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too few descriptors"}
+	waiting := exchange.Worker{Connected: true, Reason: v1beta1.ReasonTargetUnreachable, Message: "preflight: GET /version: read: EOF"}
+	wrong := exchange.Worker{Connected: true, Reason: v1beta1.ReasonPreflightFailed, Message: strings.TrimSuffix(strings.TrimPrefix(failed, "False PreflightFailed: "), ".")}
+	refusing := exchange.Worker{Connected: true, Reason: v1beta1.ReasonWorkerRefused, Message: "too few descriptors"}
 	tests := map[string]struct {
-		questions []v1alpha1.Preflight
-		edit      func(*v1alpha1.LoadTestSpec)
+		questions []v1beta1.Preflight
+		edit      func(*v1beta1.LoadTestSpec)
 		seen      lifecycle.Observed
 		want      string
-		phase     v1alpha1.Phase
+		phase     v1beta1.Phase
 	}{
-		"no questions":          {seen: three(ready), want: none, phase: v1alpha1.PhaseRunning},
-		"no questions, waiting": {seen: three(asking), want: none, phase: v1alpha1.PhaseStarting},
-		"no worker is there":    {questions: questions(), want: pending, phase: v1alpha1.PhaseStarting},
-		"one worker asks":       {questions: questions(), seen: three(asking), want: pending, phase: v1alpha1.PhaseStarting},
-		"all have asked, and one is busy with the setup": {questions: questions(), seen: three(seeding), want: pending, phase: v1alpha1.PhaseStarting},
-		"one waits for the target":                       {questions: questions(), seen: three(waiting), want: pending, phase: v1alpha1.PhaseStarting},
-		"all have asked":                                 {questions: questions(), seen: three(ready), want: passed, phase: v1alpha1.PhaseRunning},
-		"one had another answer":                         {questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFinished},
+		"no questions":          {seen: three(ready), want: none, phase: v1beta1.PhaseRunning},
+		"no questions, waiting": {seen: three(asking), want: none, phase: v1beta1.PhaseStarting},
+		"no worker is there":    {questions: questions(), want: pending, phase: v1beta1.PhaseStarting},
+		"one worker asks":       {questions: questions(), seen: three(asking), want: pending, phase: v1beta1.PhaseStarting},
+		"all have asked, and one is busy with the setup": {questions: questions(), seen: three(seeding), want: pending, phase: v1beta1.PhaseStarting},
+		"one waits for the target":                       {questions: questions(), seen: three(waiting), want: pending, phase: v1beta1.PhaseStarting},
+		"all have asked":                                 {questions: questions(), seen: three(ready), want: passed, phase: v1beta1.PhaseRunning},
+		"one had another answer":                         {questions: questions(), seen: three(wrong), want: failed, phase: v1beta1.PhaseFinished},
 		"one did not ask all, and says that it is ready": {
-			questions: questions(), seen: three(old), phase: v1alpha1.PhaseFinished,
+			questions: questions(), seen: three(old), phase: v1beta1.PhaseFinished,
 			want: "False PreflightFailed: preflight: 1 of 2 questions were asked; use a worker image of the operator's version.",
 		},
-		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1alpha1.PhaseFinished},
+		"one cannot ask": {questions: questions(), seen: three(refusing), want: pending, phase: v1beta1.PhaseFinished},
 		"one had another answer when another could not ask": {
-			questions: questions(), want: failed, phase: v1alpha1.PhaseFinished,
+			questions: questions(), want: failed, phase: v1beta1.PhaseFinished,
 			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(refusing), there(wrong), there(ready)}},
 		},
 		"one had another answer when the run was ended": {
-			questions: questions(), seen: three(wrong), want: failed, phase: v1alpha1.PhaseFinished,
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Terminate = true },
+			questions: questions(), seen: three(wrong), want: failed, phase: v1beta1.PhaseFinished,
+			edit: func(s *v1beta1.LoadTestSpec) { s.Terminate = true },
 		},
 		"one had another answer when the run was held": {
-			questions: questions(), seen: three(wrong), want: pending, phase: v1alpha1.PhaseSuspended,
-			edit: func(s *v1alpha1.LoadTestSpec) { s.Suspend = true },
+			questions: questions(), seen: three(wrong), want: pending, phase: v1beta1.PhaseSuspended,
+			edit: func(s *v1beta1.LoadTestSpec) { s.Suspend = true },
 		},
 		"all say what they found before the Job was deleted": {
-			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
 			seen: lifecycle.Observed{Workers: []exchange.Worker{ready, ready, ready}},
 		},
 		"all say it while the Job is on its way out": {
-			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
 			seen: lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: three(ready).Workers},
 		},
 		"one says what it found before its pod was deleted": {
-			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
 			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{ready, there(ready), there(ready)}},
 		},
 		"another answer, from before the Job was deleted": {
-			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
 			seen: lifecycle.Observed{Workers: []exchange.Worker{wrong, wrong, wrong}},
 		},
 		"what a worker said that is gone": {
-			questions: questions(), want: pending, phase: v1alpha1.PhaseStarting,
+			questions: questions(), want: pending, phase: v1beta1.PhaseStarting,
 			seen: lifecycle.Observed{Job: lifecycle.JobPresent, Workers: []exchange.Worker{there(exchange.Worker{Reason: wrong.Reason, Message: wrong.Message})}},
 		},
 	}
@@ -154,27 +154,27 @@ func TestTargetVerifiedIsNotSaidAfterwards(t *testing.T) {
 }
 
 func TestTargetVerifiedMessage(t *testing.T) {
-	value := func(path, equals string) v1alpha1.ExpectedValue {
-		return v1alpha1.ExpectedValue{Path: v1alpha1.JSONPath(path), Equals: v1alpha1.JSONText(equals)}
+	value := func(path, equals string) v1beta1.ExpectedValue {
+		return v1beta1.ExpectedValue{Path: v1beta1.JSONPath(path), Equals: v1beta1.JSONText(equals)}
 	}
 	tests := map[string]struct {
-		expect *v1alpha1.Expectation
+		expect *v1beta1.Expectation
 		want   string
 	}{
 		"no expectation":              {nil, "q has a status from 200 to 299."},
-		"a size":                      {&v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}, "q has a status from 200 to 299."},
-		"a status":                    {&v1alpha1.Expectation{Status: []int32{204}}, "q has status 204."},
-		"one of some statuses":        {&v1alpha1.Expectation{Status: []int32{200, 204, 304}}, "q has status 200 or 204 or 304."},
-		"a value":                     {&v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{value(".a[0].b", "v1.2-rc/3")}}, "q has .a[0].b v1.2-rc/3."},
-		"values that are none":        {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", ""), value(".b", "x, .c y"), value(".d", "ä\n")}}, `q has .a "", .b "x, .c y", .d "ä\n".`},
-		"characters that end a value": {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", "~!"), value(".b", "x y"), value(".c", "x,y"), value(".d", "ü")}}, `q has .a ~!, .b "x y", .c "x,y", .d "ü".`},
-		"a value just short enough":   {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 60))}}, "q has .a " + strings.Repeat("x", 60) + "."},
-		"a long value":                {&v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{value(".a", strings.Repeat("x", 61))}}, "q has .a \"" + strings.Repeat("x", 57) + "…\"."},
+		"a size":                      {&v1beta1.Expectation{MaxBytes: ptr.To[int64](9)}, "q has a status from 200 to 299."},
+		"a status":                    {&v1beta1.Expectation{Status: []int32{204}}, "q has status 204."},
+		"one of some statuses":        {&v1beta1.Expectation{Status: []int32{200, 204, 304}}, "q has status 200 or 204 or 304."},
+		"a value":                     {&v1beta1.Expectation{Status: []int32{200}, JSON: []v1beta1.ExpectedValue{value(".a[0].b", "v1.2-rc/3")}}, "q has .a[0].b v1.2-rc/3."},
+		"values that are none":        {&v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{value(".a", ""), value(".b", "x, .c y"), value(".d", "ä\n")}}, `q has .a "", .b "x, .c y", .d "ä\n".`},
+		"characters that end a value": {&v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{value(".a", "~!"), value(".b", "x y"), value(".c", "x,y"), value(".d", "ü")}}, `q has .a ~!, .b "x y", .c "x,y", .d "ü".`},
+		"a value just short enough":   {&v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{value(".a", strings.Repeat("x", 60))}}, "q has .a " + strings.Repeat("x", 60) + "."},
+		"a long value":                {&v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{value(".a", strings.Repeat("x", 61))}}, "q has .a \"" + strings.Repeat("x", 57) + "…\"."},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			spec := ladder()
-			spec.Preflight = []v1alpha1.Preflight{{Name: "q", Expect: tt.expect}}
+			spec.Preflight = []v1beta1.Preflight{{Name: "q", Expect: tt.expect}}
 			s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
 			if diff := cmp.Diff("True PreflightPassed: "+tt.want, verdictOn(&s)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
@@ -184,16 +184,16 @@ func TestTargetVerifiedMessage(t *testing.T) {
 }
 
 func TestTargetVerifiedByCallsMessage(t *testing.T) {
-	call := &v1alpha1.Call{Method: "shop.v1.Shop/About"}
+	call := &v1beta1.Call{Method: "shop.v1.Shop/About"}
 	spec := ladder()
-	spec.Preflight = []v1alpha1.Preflight{
-		{GRPCHealth: &v1alpha1.GRPCHealth{}},
-		{GRPCHealth: &v1alpha1.GRPCHealth{Service: "shop.v1.Shop"}},
-		{Name: "alive", GRPCHealth: &v1alpha1.GRPCHealth{}},
+	spec.Preflight = []v1beta1.Preflight{
+		{GRPCHealth: &v1beta1.GRPCHealth{}},
+		{GRPCHealth: &v1beta1.GRPCHealth{Service: "shop.v1.Shop"}},
+		{Name: "alive", GRPCHealth: &v1beta1.GRPCHealth{}},
 		{GRPC: call},
-		{GRPC: call, Expect: &v1alpha1.Expectation{MaxBytes: ptr.To[int64](9)}},
-		{Name: "no cart", GRPC: call, Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}}},
-		{GRPC: call, Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".version", Equals: v1alpha1.JSONText("4")}}}},
+		{GRPC: call, Expect: &v1beta1.Expectation{MaxBytes: ptr.To[int64](9)}},
+		{Name: "no cart", GRPC: call, Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"OK", "NOT_FOUND"}}},
+		{GRPC: call, Expect: &v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{{Path: ".version", Equals: v1beta1.JSONText("4")}}}},
 	}
 	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16, Descriptors: oneDigest}), began).Status
 	want := "True PreflightPassed: grpcHealth is SERVING; grpcHealth shop.v1.Shop is SERVING; alive is SERVING; shop.v1.Shop/About has status OK; " +
@@ -208,10 +208,10 @@ func TestTargetVerifiedByCallsMessage(t *testing.T) {
 func TestTargetVerifiedMessageIsBounded(t *testing.T) {
 	spec := ladder()
 	for range 16 {
-		spec.Preflight = append(spec.Preflight, v1alpha1.Preflight{Name: strings.Repeat("ä", 63)})
+		spec.Preflight = append(spec.Preflight, v1beta1.Preflight{Name: strings.Repeat("ä", 63)})
 	}
 	s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
-	c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
+	c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionTargetVerified)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		t.Fatalf("condition %v, want that all is verified", c)
 	}

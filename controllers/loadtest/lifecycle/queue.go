@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
@@ -25,12 +25,12 @@ const (
 // over it; it asks for passes itself only to show people its place.
 func (r *accepting) queue(place queue.Place) {
 	s := &r.out.Status
-	s.Phase = v1alpha1.PhaseQueued
+	s.Phase = v1beta1.PhaseQueued
 	s.Baseline = nil // read again when it begins
 	r.withoutJob()
 	r.resumed()
 	refresh := max(placeRefresh, time.Duration(place.Of)*placeRefreshEach)
-	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionQueued)
+	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionQueued)
 	if at := instant.Earlier(r.seen.Written.At, r.now).Add(refresh); queued && r.now.Before(at) {
 		r.wake(at)
 		return
@@ -38,19 +38,19 @@ func (r *accepting) queue(place queue.Place) {
 	r.wake(r.now.Add(refresh))
 	message := fmt.Sprintf("Place %d of %d: %s", place.Number, place.Of, place.Message)
 	if !queued {
-		r.event(string(v1alpha1.PhaseQueued), message)
+		r.event(string(v1beta1.PhaseQueued), message)
 	}
-	r.set(v1alpha1.ConditionQueued, metav1.ConditionTrue, string(place.Reason), message)
-	s.Summary = v1alpha1.Summary{Step: place.String()}
+	r.set(v1beta1.ConditionQueued, metav1.ConditionTrue, string(place.Reason), message)
+	s.Summary = v1beta1.Summary{Step: place.String()}
 }
 
 // leaveQueue says how long a run waited that now begins; empty: it did not wait.
 func (r *accepting) leaveQueue() string {
-	c := meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionQueued)
+	c := meta.FindStatusCondition(r.read.Conditions, v1beta1.ConditionQueued)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		return ""
 	}
 	waited := fmt.Sprintf("The run waited %v in the queue.", r.now.Sub(c.LastTransitionTime.Time).Round(time.Second))
-	r.set(v1alpha1.ConditionQueued, metav1.ConditionFalse, v1alpha1.ReasonBegun, waited)
+	r.set(v1beta1.ConditionQueued, metav1.ConditionFalse, v1beta1.ReasonBegun, waited)
 	return waited + " "
 }

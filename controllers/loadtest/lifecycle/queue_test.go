@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -18,11 +18,11 @@ func place(number, of int) *queue.Place {
 }
 
 // waiting is a run that has that place from began on.
-func waiting(t *testing.T, number, of int) *v1alpha1.LoadTest {
+func waiting(t *testing.T, number, of int) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{Spec: ladder()}
+	lt := &v1beta1.LoadTest{Spec: ladder()}
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(number, of)}, began).Status
-	if lt.Status.Phase != v1alpha1.PhaseQueued || lt.Status.StartTime != nil {
+	if lt.Status.Phase != v1beta1.PhaseQueued || lt.Status.StartTime != nil {
 		t.Fatalf("phase %s, started %v", lt.Status.Phase, lt.Status.StartTime)
 	}
 	return lt
@@ -37,10 +37,10 @@ func reasons(events []lifecycle.Event) []string {
 }
 
 func TestARunThatMayNotBeginYetIsQueued(t *testing.T) {
-	lt := &v1alpha1.LoadTest{Spec: ladder()}
-	lt.Status.Baseline = &v1alpha1.BaselineStatus{}
+	lt := &v1beta1.LoadTest{Spec: ladder()}
+	lt.Status.Baseline = &v1beta1.BaselineStatus{}
 	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(3, 7)}, began)
-	if got, want := said(d.Status, v1alpha1.ConditionQueued), "True ClusterRuns: Place 3 of 7: 4 of 4 runs of the cluster are under way."; got != want {
+	if got, want := said(d.Status, v1beta1.ConditionQueued), "True ClusterRuns: Place 3 of 7: 4 of 4 runs of the cluster are under way."; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if d.Status.Summary.Step != "place 3 of 7" || d.Status.Baseline != nil || d.Job != lifecycle.JobKeep {
@@ -94,16 +94,16 @@ func TestHowLongAPlaceStands(t *testing.T) {
 func TestARunThatWaitedBegins(t *testing.T) {
 	lt := waiting(t, 1, 1)
 	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began.Add(42*time.Second+time.Millisecond))
-	if d.Status.StartTime == nil || d.Status.Phase != v1alpha1.PhaseStarting {
+	if d.Status.StartTime == nil || d.Status.Phase != v1beta1.PhaseStarting {
 		t.Fatalf("phase %s, started %v", d.Status.Phase, d.Status.StartTime)
 	}
 	if len(d.Events) != 1 || d.Events[0].Message != "The run waited 42s in the queue. The run begins; its workers are created." {
 		t.Errorf("events %+v", d.Events)
 	}
-	if got := said(d.Status, v1alpha1.ConditionQueued); got != "False Begun: The run waited 42s in the queue." {
+	if got := said(d.Status, v1beta1.ConditionQueued); got != "False Begun: The run waited 42s in the queue." {
 		t.Errorf("condition Queued is %s", got)
 	}
-	at := lifecycle.Decide(&v1alpha1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began)
+	at := lifecycle.Decide(&v1beta1.LoadTest{Spec: ladder()}, policy.Rules{}, lifecycle.Observed{Place: &queue.Place{Begins: true}}, began)
 	if len(at.Events) != 1 || at.Events[0].Message != "The run begins; its workers are created." {
 		t.Errorf("of a run that did not wait: events %+v", at.Events)
 	}
@@ -124,28 +124,28 @@ func TestARunThatWaitsHasNoJob(t *testing.T) {
 
 func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edit  func(*v1alpha1.LoadTestSpec)
+		edit  func(*v1beta1.LoadTestSpec)
 		rules string
-		phase v1alpha1.Phase
+		phase v1beta1.Phase
 		event string
 	}{
-		"it is terminated":   {func(s *v1alpha1.LoadTestSpec) { s.Terminate = true }, "", v1alpha1.PhaseFinished, v1alpha1.ReasonTerminated},
-		"it is held":         {func(s *v1alpha1.LoadTestSpec) { s.Suspend = true }, "", v1alpha1.PhaseSuspended, v1alpha1.ReasonSuspended},
-		"runs are stopped":   {nil, "stop: {}", v1alpha1.PhaseSuspended, v1alpha1.ReasonStopped},
-		"quiet hours come":   {nil, `quietHours: [{from: "09:00", to: "11:00"}]`, v1alpha1.PhaseSuspended, v1alpha1.ReasonQuietHours},
-		"nothing does, then": {nil, "", v1alpha1.PhaseQueued, ""},
+		"it is terminated":   {func(s *v1beta1.LoadTestSpec) { s.Terminate = true }, "", v1beta1.PhaseFinished, v1beta1.ReasonTerminated},
+		"it is held":         {func(s *v1beta1.LoadTestSpec) { s.Suspend = true }, "", v1beta1.PhaseSuspended, v1beta1.ReasonSuspended},
+		"runs are stopped":   {nil, "stop: {}", v1beta1.PhaseSuspended, v1beta1.ReasonStopped},
+		"quiet hours come":   {nil, `quietHours: [{from: "09:00", to: "11:00"}]`, v1beta1.PhaseSuspended, v1beta1.ReasonQuietHours},
+		"nothing does, then": {nil, "", v1beta1.PhaseQueued, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := waiting(t, 1, 1), lifecycle.Observed{}
-			if tc.phase == v1alpha1.PhaseQueued {
+			if tc.phase == v1beta1.PhaseQueued {
 				seen.Place = place(1, 1)
 			}
 			if tc.edit != nil {
 				tc.edit(&lt.Spec)
 			}
 			d := lifecycle.Decide(lt, rules(t, tc.rules), seen, began.Add(time.Second))
-			if d.Status.Phase != tc.phase || d.Status.StartTime != nil || (said(d.Status, v1alpha1.ConditionQueued) != "") != (tc.phase == v1alpha1.PhaseQueued) {
-				t.Errorf("phase %s, started %v, queued: %s", d.Status.Phase, d.Status.StartTime, said(d.Status, v1alpha1.ConditionQueued))
+			if d.Status.Phase != tc.phase || d.Status.StartTime != nil || (said(d.Status, v1beta1.ConditionQueued) != "") != (tc.phase == v1beta1.PhaseQueued) {
+				t.Errorf("phase %s, started %v, queued: %s", d.Status.Phase, d.Status.StartTime, said(d.Status, v1beta1.ConditionQueued))
 			}
 			if tc.event != "" && !slices.Contains(reasons(d.Events), tc.event) {
 				t.Errorf("events %v, want %s", reasons(d.Events), tc.event)
@@ -156,15 +156,15 @@ func TestWhatEndsAWaitInTheQueue(t *testing.T) {
 
 // A run that is resumed says so when it is queued.
 func TestAResumedRunIsQueued(t *testing.T) {
-	lt := &v1alpha1.LoadTest{Spec: ladder()}
+	lt := &v1beta1.LoadTest{Spec: ladder()}
 	lt.Spec.Suspend = true
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
 	lt.Spec.Suspend = false
 	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(1, 1)}, began.Add(time.Second))
-	if got := reasons(d.Events); !slices.Equal(got, []string{v1alpha1.ReasonResumed, "Queued"}) {
+	if got := reasons(d.Events); !slices.Equal(got, []string{v1beta1.ReasonResumed, "Queued"}) {
 		t.Errorf("events %v", got)
 	}
-	if got := said(d.Status, v1alpha1.ConditionSuspended); got != "False Resumed: The run was resumed." {
+	if got := said(d.Status, v1beta1.ConditionSuspended); got != "False Resumed: The run was resumed." {
 		t.Errorf("Suspended is %s", got)
 	}
 }
@@ -185,7 +185,7 @@ func TestAStopDoesNotBeginAStep(t *testing.T) {
 			seen := awaited(ready)
 			seen.Since, seen.Undirected = tc.since, tc.undirected
 			d := lifecycle.Decide(lt, rules(t, "stop: {by: jane}"), seen, began.Add(21*time.Second))
-			if d.Status.StopTime == nil || d.Status.StopCause == nil || d.Status.StopCause.Reason != v1alpha1.ReasonStopped {
+			if d.Status.StopTime == nil || d.Status.StopCause == nil || d.Status.StopCause.Reason != v1beta1.ReasonStopped {
 				t.Fatalf("stopped at %v for %+v", d.Status.StopTime, d.Status.StopCause)
 			}
 			if d.Undirected != tc.since.IsZero() || (d.Directive.Start == nil) != tc.undirected {

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -42,7 +42,7 @@ func (r *starting) whyNotReady() *wait {
 		}
 	}
 	c := &r.out.Status.Workers
-	return r.waitFor(v1alpha1.ReasonWaiting, fmt.Sprintf("%d of %s not ready yet.", c.Desired-c.Ready, workers(c.Desired))+r.progress())
+	return r.waitFor(v1beta1.ReasonWaiting, fmt.Sprintf("%d of %s not ready yet.", c.Desired-c.Ready, workers(c.Desired))+r.progress())
 }
 
 // waitFor is the wait for what may come until the start deadline.
@@ -59,7 +59,7 @@ func (r *starting) foreignJob() *wait {
 	if r.seen.Job != JobForeign {
 		return nil
 	}
-	return waitInVain(v1alpha1.ReasonCreateRefused, "A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.")
+	return waitInVain(v1beta1.ReasonCreateRefused, "A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.")
 }
 
 func (r *starting) refusedJob() *wait {
@@ -69,9 +69,9 @@ func (r *starting) refusedJob() *wait {
 	}
 	message := "The API server refuses the Job of the workers: " + sentence(refused.Message)
 	if refused.Permanent {
-		return waitInVain(v1alpha1.ReasonCreateRefused, message)
+		return waitInVain(v1beta1.ReasonCreateRefused, message)
 	}
-	return r.waitFor(v1alpha1.ReasonCreateRefused, message)
+	return r.waitFor(v1beta1.ReasonCreateRefused, message)
 }
 
 func (r *starting) pendingBaseline() *wait {
@@ -79,9 +79,9 @@ func (r *starting) pendingBaseline() *wait {
 	case !r.lacksBaseline(&r.out.Status):
 		return nil
 	case r.seen.Baseline == nil:
-		return r.waitFor(v1alpha1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) does not exist.", r.spec.Baseline.Name))
+		return r.waitFor(v1beta1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) does not exist.", r.spec.Baseline.Name))
 	}
-	return r.waitFor(v1alpha1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) has not finished.", r.spec.Baseline.Name))
+	return r.waitFor(v1beta1.ReasonBaselinePending, fmt.Sprintf("LoadTest %s (spec.baseline) has not finished.", r.spec.Baseline.Name))
 }
 
 func (r *starting) allReady() *wait {
@@ -89,21 +89,21 @@ func (r *starting) allReady() *wait {
 	if c.Ready != c.Desired {
 		return nil
 	}
-	return &wait{status: metav1.ConditionTrue, reason: v1alpha1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(c.Desired))}
+	return &wait{status: metav1.ConditionTrue, reason: v1beta1.ReasonAllReady, message: fmt.Sprintf("All %s ready.", workers(c.Desired))}
 }
 
 func (r *starting) missingTarget() *wait {
 	if r.out.Status.KnowsTargets() {
 		return nil
 	}
-	return r.waitFor(v1alpha1.ReasonTargetUnreachable, sentence(r.seen.TargetProblem))
+	return r.waitFor(v1beta1.ReasonTargetUnreachable, sentence(r.seen.TargetProblem))
 }
 
 func (r *starting) missingAccess() *wait {
 	if !r.lacksAccess() {
 		return nil
 	}
-	return r.waitFor(v1alpha1.ReasonTargetUnreachable, sentence(r.seen.Access.Problem))
+	return r.waitFor(v1beta1.ReasonTargetUnreachable, sentence(r.seen.Access.Problem))
 }
 
 func (r *starting) blockedWorkers() *wait {
@@ -153,13 +153,13 @@ func (r *starting) worstBlocker() (worst blocker, n int32) {
 func blockerOf(w exchange.Worker) (blocker, bool) {
 	switch {
 	case w.Pod == exchange.PodEnded:
-		return blocker{v1alpha1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
+		return blocker{v1beta1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
 	case w.PodReason != "":
 		return blocker{w.PodReason, w.PodMessage, false}, true
 	case w.Connected && !w.Ready && w.Reason != "":
 		// A target may come up yet; a share that does not fit or a template that
 		// does not compile never will.
-		return blocker{w.Reason, w.Message, w.Reason != v1alpha1.ReasonTargetUnreachable}, true
+		return blocker{w.Reason, w.Message, w.Reason != v1beta1.ReasonTargetUnreachable}, true
 	}
 	return blocker{}, false
 }

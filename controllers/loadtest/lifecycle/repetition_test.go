@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
@@ -25,9 +25,9 @@ var repetitions = map[string]struct {
 	"one-is-slower": {
 		func(w *world.World) { w.After(12*time.Second, func() { w.Latency = 60 * time.Millisecond }) },
 		remains{
-			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
+			Verdict: v1beta1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{upTo(60), upTo(60)},
+			Spread: []v1beta1.DurationSpread{upTo(60), upTo(60)},
 		},
 	},
 	"one-breaches": {
@@ -36,9 +36,9 @@ var repetitions = map[string]struct {
 			w.After(17*time.Second, func() { w.Latency = 20 * time.Millisecond })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictFailed, Summary: "4/4", Threshold: "100 (2)",
+			Verdict: v1beta1.VerdictFailed, Summary: "4/4", Threshold: "100 (2)",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{upTo(300), upTo(20)},
+			Spread: []v1beta1.DurationSpread{upTo(300), upTo(20)},
 		},
 	},
 	"one-of-two-may-breach": {
@@ -49,9 +49,9 @@ var repetitions = map[string]struct {
 			w.After(17*time.Second, func() { w.Latency = 20 * time.Millisecond })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
+			Verdict: v1beta1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{upTo(300), upTo(300)},
+			Spread: []v1beta1.DurationSpread{upTo(300), upTo(300)},
 		},
 	},
 	"the-first-stops-all": {
@@ -60,31 +60,31 @@ var repetitions = map[string]struct {
 			w.After(7*time.Second, func() { w.Latency = 300 * time.Millisecond })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictFailed, Summary: "2/4", Sustained: 100, Threshold: "1000",
+			Verdict: v1beta1.VerdictFailed, Summary: "2/4", Sustained: 100, Threshold: "1000",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Skipped, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
 	"the-second-stops": {
 		func(w *world.World) {
-			w.LoadTest().Spec.Ladder, w.LoadTest().Spec.Steps = nil, []v1alpha1.Step{
+			w.LoadTest().Spec.Ladder, w.LoadTest().Spec.Steps = nil, []v1beta1.Step{
 				{Name: "few", Users: ptr.To[int32](100), Duration: &metav1.Duration{Duration: 3 * time.Second}},
 				{Name: "many", Users: ptr.To[int32](1000), Duration: &metav1.Duration{Duration: 3 * time.Second}},
 			}
-			w.LoadTest().Spec.Thresholds[0].OnBreach = v1alpha1.BreachStopLadder
+			w.LoadTest().Spec.Thresholds[0].OnBreach = v1beta1.BreachStopLadder
 			w.After(10*time.Second, func() { w.Latency = 300 * time.Millisecond })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictFailed, Summary: "3/4", Threshold: "few (2)",
+			Verdict: v1beta1.VerdictFailed, Summary: "3/4", Threshold: "few (2)",
 			Steps:  "few Complete, many Complete, few (2) Complete, many (2) Skipped",
-			Spread: []v1alpha1.DurationSpread{upTo(300)},
+			Spread: []v1beta1.DurationSpread{upTo(300)},
 		},
 	},
 	"the-second-is-cut": {
 		func(w *world.World) { w.After(20*time.Second, func() { w.LoadTest().Spec.Terminate = true }) },
 		remains{
-			Verdict: v1alpha1.VerdictCanceled, Summary: "4/4",
+			Verdict: v1beta1.VerdictCanceled, Summary: "4/4",
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
-			Spread: []v1alpha1.DurationSpread{upTo(20)},
+			Spread: []v1beta1.DurationSpread{upTo(20)},
 		},
 	},
 	// The worker has reported of the step in which it dies, but not all of it.
@@ -95,15 +95,15 @@ var repetitions = map[string]struct {
 			w.After(19200*time.Millisecond, func() { w.Workers[1].Die("OOMKilled, exit code 137") })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictInconclusive, Summary: "4/4", Sustained: 100,
+			Verdict: v1beta1.VerdictInconclusive, Summary: "4/4", Sustained: 100,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Cut",
-			Spread: []v1alpha1.DurationSpread{upTo(20)},
+			Spread: []v1beta1.DurationSpread{upTo(20)},
 		},
 	},
 	"the-deadline-comes": {
 		func(w *world.World) { w.LoadTest().Spec.ActiveDeadlineSeconds = ptr.To[int64](12) },
 		remains{
-			Verdict: v1alpha1.VerdictError, Summary: "2/4",
+			Verdict: v1beta1.VerdictError, Summary: "2/4",
 			Steps: "100 Complete, rest Complete, 1000 Complete, rest Cut, 100 (2) Skipped, rest Skipped, 1000 (2) Skipped",
 		},
 	},
@@ -113,34 +113,34 @@ var repetitions = map[string]struct {
 			w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
 		},
 		remains{
-			Verdict: v1alpha1.VerdictPassed, Summary: "4/4", Sustained: 1000,
+			Verdict: v1beta1.VerdictPassed, Summary: "4/4", Sustained: 1000,
 			Steps:  "100 Complete, rest Complete, 1000 Complete, rest Complete, 100 (2) Complete, rest Complete, 1000 (2) Complete",
-			Spread: []v1alpha1.DurationSpread{upTo(20), upTo(20)},
+			Spread: []v1beta1.DurationSpread{upTo(20), upTo(20)},
 		},
 	},
 }
 
 // remains is what a run leaves.
 type remains struct {
-	Verdict   v1alpha1.Verdict
+	Verdict   v1beta1.Verdict
 	Summary   string
 	Steps     string
 	Sustained int32
 	// Threshold is the step that broke the threshold.
 	Threshold string
 	// Spread is the spread of p95.
-	Spread []v1alpha1.DurationSpread
+	Spread []v1beta1.DurationSpread
 }
 
 // upTo is a spread of two that begins at 20 ms, in milliseconds as the histogram
 // says them.
-func upTo(high int) v1alpha1.DurationSpread {
+func upTo(high int) v1beta1.DurationSpread {
 	recorded := map[int]time.Duration{20: 20_015, 60: 60_031, 300: 300_031}
 	in := func(n int) metav1.Duration { return metav1.Duration{Duration: recorded[n] * time.Microsecond} }
-	return v1alpha1.DurationSpread{Min: in(20), Median: in(20), Max: in(high)}
+	return v1beta1.DurationSpread{Min: in(20), Median: in(20), Max: in(high)}
 }
 
-func remainsOf(s v1alpha1.LoadTestStatus) remains {
+func remainsOf(s v1beta1.LoadTestStatus) remains {
 	r := remains{Verdict: s.Verdict, Summary: s.Summary.Step, Sustained: ptr.Deref(s.MaxSustainedUsers, 0)}
 	for i, step := range s.Steps {
 		if i > 0 {
@@ -149,7 +149,7 @@ func remainsOf(s v1alpha1.LoadTestStatus) remains {
 		r.Steps += step.Name + " " + string(step.State)
 	}
 	for _, t := range s.Thresholds {
-		if t.State == v1alpha1.ThresholdFailed {
+		if t.State == v1beta1.ThresholdFailed {
 			r.Threshold = t.Step
 		}
 	}
@@ -160,7 +160,7 @@ func remainsOf(s v1alpha1.LoadTestStatus) remains {
 }
 
 // twice is the ladder, run twice by one worker.
-func twice() v1alpha1.LoadTestSpec {
+func twice() v1beta1.LoadTestSpec {
 	spec := ladder()
 	spec.Repetitions, spec.Parallelism = 2, ptr.To[int32](1)
 	return spec
@@ -183,7 +183,7 @@ func TestRepetitions(t *testing.T) {
 func TestStepsHaveTheirRepetition(t *testing.T) {
 	rungs := []int32{100, 0, 1000, 0, 100, 0, 1000}
 	for count, want := range map[int32][]int32{0: {0, 0, 0}, 1: {0, 0, 0}, 2: {1, 1, 1, 1, 2, 2, 2}} {
-		lt := &v1alpha1.LoadTest{Spec: twice()}
+		lt := &v1beta1.LoadTest{Spec: twice()}
 		lt.Spec.Repetitions = count
 		var got, users []int32
 		for _, s := range lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Steps {
@@ -200,10 +200,10 @@ func TestStepsHaveTheirRepetition(t *testing.T) {
 
 // More steps than a status can hold are no run.
 func TestTooManyRepetitionsAreRefused(t *testing.T) {
-	lt := &v1alpha1.LoadTest{Spec: twice()}
+	lt := &v1beta1.LoadTest{Spec: twice()}
 	lt.Spec.Repetitions = 100
 	s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
-	if s.Verdict != v1alpha1.VerdictError || len(s.Steps) != 0 {
+	if s.Verdict != v1beta1.VerdictError || len(s.Steps) != 0 {
 		t.Errorf("verdict %s with %d steps, want Error with none", s.Verdict, len(s.Steps))
 	}
 }

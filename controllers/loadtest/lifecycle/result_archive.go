@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -38,7 +38,7 @@ const maxUnstored = 256
 // that was given up.
 func (r *loading) store() {
 	s, i, report := &r.out.Status, r.i, r.report
-	ref := v1alpha1.ResultsRef{Step: s.Steps[i].Name}
+	ref := v1beta1.ResultsRef{Step: s.Steps[i].Name}
 	name, err := results.ArchiveName(r.test, i, s.Steps[i].Result, report)
 	given := r.seen.Unstored
 	switch {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -44,10 +44,10 @@ func TestResultsAreStoredWhenAStepEnds(t *testing.T) {
 		t.Fatalf("when it ends: %+v is stored", d.Store)
 	}
 	name := d.Status.Steps[1].Name
-	if want := []v1alpha1.ResultsRef{{Step: name, ConfigMap: d.Store.Name}}; !slices.Equal(d.Status.ResultsRef, want) {
+	if want := []v1beta1.ResultsRef{{Step: name, ConfigMap: d.Store.Name}}; !slices.Equal(d.Status.ResultsRef, want) {
 		t.Errorf("the status names %+v, want %+v", d.Status.ResultsRef, want)
 	}
-	if d.Status.Steps[1].State == v1alpha1.StepRunning {
+	if d.Status.Steps[1].State == v1beta1.StepRunning {
 		t.Error("the step does not end")
 	}
 	if again := decide(lastReport(3, true)); again.Store.Name != d.Store.Name {
@@ -68,7 +68,7 @@ func TestAStepEndsWithoutResultsThatAreGivenUp(t *testing.T) {
 			seen := lastReport(3, true)
 			seen.Unstored = &lifecycle.Unstored{Step: tc.step, Message: strings.Repeat("exceeded quota; ", 100)}
 			d := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second))
-			if len(d.Status.ResultsRef) != 1 || (d.Store != nil) != tc.stored || d.Status.Steps[1].State == v1alpha1.StepRunning {
+			if len(d.Status.ResultsRef) != 1 || (d.Store != nil) != tc.stored || d.Status.Steps[1].State == v1beta1.StepRunning {
 				t.Fatalf("%+v is stored, %+v named, the step is %s", d.Store, d.Status.ResultsRef, d.Status.Steps[1].State)
 			}
 			ref := d.Status.ResultsRef[0]

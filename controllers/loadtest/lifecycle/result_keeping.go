@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -58,7 +58,7 @@ func (r *finished) archive() (goesOn bool) {
 // verdict is no news.
 func (r *finished) announce() (goesOn bool) {
 	k := &r.seen.Keeping
-	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1alpha1.ConditionArchived)
+	tried := !k.Wanted.Archived || k.Archive.Attempts > 0 || r.settled(&k.Archive, v1beta1.ConditionArchived)
 	if k.Wanted.Announced && tried && !r.isOldNews() {
 		r.out.Keep.Announce = r.pursue(&k.Announce, announcing)
 	}
@@ -69,7 +69,7 @@ func (r *finished) announce() (goesOn bool) {
 // attempt follows. What was done stays.
 func (r *finished) forgetFailures() (goesOn bool) {
 	wanted := r.seen.Keeping.Wanted
-	for kind, of := range map[string]bool{v1alpha1.ConditionArchived: wanted.Archived, v1alpha1.ConditionAnnounced: wanted.Announced} {
+	for kind, of := range map[string]bool{v1beta1.ConditionArchived: wanted.Archived, v1beta1.ConditionAnnounced: wanted.Announced} {
 		if !of && !wanted.Unknown && meta.IsStatusConditionFalse(r.read.Conditions, kind) {
 			meta.RemoveStatusCondition(&r.out.Status.Conditions, kind)
 		}
@@ -85,8 +85,8 @@ func (r *inputs) isOldNews() bool {
 type said struct{ kind, done, failed, failure string }
 
 var (
-	archiving  = said{v1alpha1.ConditionArchived, v1alpha1.ReasonArchived, v1alpha1.ReasonArchiveFailed, "The results could not be archived: %s."}
-	announcing = said{v1alpha1.ConditionAnnounced, v1alpha1.ReasonAnnounced, v1alpha1.ReasonAnnouncementFailed, "The webhook did not accept the verdict: %s."}
+	archiving  = said{v1beta1.ConditionArchived, v1beta1.ReasonArchived, v1beta1.ReasonArchiveFailed, "The results could not be archived: %s."}
+	announcing = said{v1beta1.ConditionAnnounced, v1beta1.ReasonAnnounced, v1beta1.ReasonAnnouncementFailed, "The webhook did not accept the verdict: %s."}
 )
 
 // pursue writes what came of an effort, and says whether an attempt is due.
@@ -129,13 +129,13 @@ func (r *inputs) settled(e *Effort, kind string) bool {
 // whether they are wanted count as wanted.
 func (r *inputs) isArchived() bool {
 	k := &r.seen.Keeping
-	return !k.Wanted.Unknown && (!k.Wanted.Archived || r.settled(&k.Archive, v1alpha1.ConditionArchived))
+	return !k.Wanted.Unknown && (!k.Wanted.Archived || r.settled(&k.Archive, v1beta1.ConditionArchived))
 }
 
 // isAnnounced says whether nothing is left to announce.
 func (r *inputs) isAnnounced() bool {
 	k := &r.seen.Keeping
-	return !k.Wanted.Announced || r.settled(&k.Announce, v1alpha1.ConditionAnnounced) || r.isOldNews()
+	return !k.Wanted.Announced || r.settled(&k.Announce, v1beta1.ConditionAnnounced) || r.isOldNews()
 }
 
 // expire deletes a LoadTest whose time to live is over, once its results are kept or the wait
@@ -158,7 +158,7 @@ func (r *finished) expire() (goesOn bool) {
 // WaitedFor is the instant until which a finished run is not deleted to make room for
 // others, since its results are not archived or its verdict not announced yet; zero: it may
 // be deleted.
-func WaitedFor(lt *v1alpha1.LoadTest, wanted policy.Results) time.Time {
+func WaitedFor(lt *v1beta1.LoadTest, wanted policy.Results) time.Time {
 	in := &inputs{read: lt.Status, seen: Observed{Keeping: Keeping{Wanted: wanted}}}
 	if !Finished(lt) || in.isArchived() && in.isAnnounced() {
 		return time.Time{}

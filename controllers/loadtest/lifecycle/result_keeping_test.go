@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -19,10 +19,10 @@ import (
 var both = policy.Results{Archived: true, Announced: true, Wait: time.Hour}
 
 // over is a run that ended when others begin, as the cache has it.
-func over(ttl *int32, conditions ...string) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{TTLSecondsAfterFinished: ttl}}
-	lt.Status.Verdict, lt.Status.CompletionTime = v1alpha1.VerdictPassed, ptr.To(metav1.NewTime(began))
-	for _, kind := range append(conditions, v1alpha1.ConditionFinished, v1alpha1.ConditionThresholdsMet) {
+func over(ttl *int32, conditions ...string) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{TTLSecondsAfterFinished: ttl}}
+	lt.Status.Verdict, lt.Status.CompletionTime = v1beta1.VerdictPassed, ptr.To(metav1.NewTime(began))
+	for _, kind := range append(conditions, v1beta1.ConditionFinished, v1beta1.ConditionThresholdsMet) {
 		meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind})
 	}
 	return lt
@@ -34,12 +34,12 @@ func TestResultsAreKeptBeforeTheLoadTestGoes(t *testing.T) {
 		Delete, Unkept bool
 		RequeueAfter   time.Duration
 	}
-	const archived, announced = v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced
+	const archived, announced = v1beta1.ConditionArchived, v1beta1.ConditionAnnounced
 	none, failed := ptr.To[int32](0), lifecycle.Effort{Failed: "it failed", Attempts: 1, At: began}
 	often := lifecycle.Effort{Failed: "it failed", Attempts: 99, At: began}
 	done, underWay := lifecycle.Effort{Done: "It is kept.", Attempts: 1}, lifecycle.Effort{UnderWay: true}
 	for name, tc := range map[string]struct {
-		lt    *v1alpha1.LoadTest
+		lt    *v1beta1.LoadTest
 		seen  lifecycle.Keeping
 		after time.Duration
 		want  will
@@ -79,11 +79,11 @@ func TestResultsAreKeptBeforeTheLoadTestGoes(t *testing.T) {
 
 // The conditions say what became of it, events what is new.
 func TestConditionsSayWhetherResultsAreKept(t *testing.T) {
-	tell := func(k lifecycle.Keeping, lt *v1alpha1.LoadTest) string {
+	tell := func(k lifecycle.Keeping, lt *v1beta1.LoadTest) string {
 		k.Wanted = both
 		d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Keeping: k}, began.Add(time.Second))
 		lt.Status = d.Status
-		lines := []string{said(d.Status, v1alpha1.ConditionArchived), said(d.Status, v1alpha1.ConditionAnnounced)}
+		lines := []string{said(d.Status, v1beta1.ConditionArchived), said(d.Status, v1beta1.ConditionAnnounced)}
 		for _, e := range d.Events {
 			lines = append(lines, e.Reason)
 		}
@@ -125,11 +125,11 @@ func TestFailuresGoWithTheirDestination(t *testing.T) {
 		"what was done":                  {metav1.ConditionTrue, policy.Results{}, "True X: x|True X: x"},
 	} {
 		lt := over(nil)
-		for _, kind := range []string{v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced} {
+		for _, kind := range []string{v1beta1.ConditionArchived, v1beta1.ConditionAnnounced} {
 			meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: kind, Status: tc.status, Reason: "X", Message: "x"})
 		}
 		d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Keeping: lifecycle.Keeping{Wanted: tc.wanted}}, began.Add(2*time.Hour))
-		got := said(d.Status, v1alpha1.ConditionArchived) + "|" + said(d.Status, v1alpha1.ConditionAnnounced)
+		got := said(d.Status, v1beta1.ConditionArchived) + "|" + said(d.Status, v1beta1.ConditionAnnounced)
 		if got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
@@ -137,10 +137,10 @@ func TestFailuresGoWithTheirDestination(t *testing.T) {
 }
 
 func TestHistoryWaitsForResults(t *testing.T) {
-	const archived, announced = v1alpha1.ConditionArchived, v1alpha1.ConditionAnnounced
+	const archived, announced = v1beta1.ConditionArchived, v1beta1.ConditionAnnounced
 	hour := began.Add(time.Hour)
 	for name, tc := range map[string]struct {
-		lt     *v1alpha1.LoadTest
+		lt     *v1beta1.LoadTest
 		wanted policy.Results
 		want   time.Time
 	}{
@@ -150,7 +150,7 @@ func TestHistoryWaitsForResults(t *testing.T) {
 		"announced":                  {over(nil, announced), both, hour},
 		"both":                       {over(nil, archived, announced), both, time.Time{}},
 		"the configuration is wrong": {over(nil, archived), policy.Results{Unknown: true, Wait: time.Hour}, hour},
-		"it has not finished":        {&v1alpha1.LoadTest{}, both, time.Time{}},
+		"it has not finished":        {&v1beta1.LoadTest{}, both, time.Time{}},
 	} {
 		if got := lifecycle.WaitedFor(tc.lt, tc.wanted); !got.Equal(tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)

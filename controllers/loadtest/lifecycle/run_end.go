@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 )
 
@@ -13,26 +13,26 @@ import (
 // i on are skipped.
 func (r *running) finish(i int, reason string) {
 	r.skipFrom(i)
-	if !r.makeAudits(v1alpha1.AuditAfter, reason) {
+	if !r.makeAudits(v1beta1.AuditAfter, reason) {
 		return
 	}
 	s := &r.out.Status
 	j := verdict.Final(r.spec, s)
 	s.Verdict = j.Verdict
 	s.MaxSustainedUsers, s.MaxSustainedRate = j.Sustained.Users, j.Sustained.Rate
-	s.Phase = v1alpha1.PhaseFinished
+	s.Phase = v1beta1.PhaseFinished
 	r.judged(j)
 	message := map[string]string{
-		v1alpha1.ReasonAllStepsRan:         "All steps ran.",
-		v1alpha1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
-		v1alpha1.ReasonAborted:             "A threshold was breached while a step ran; the step was cut, and the steps after it were skipped.",
-		v1alpha1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
-		v1alpha1.ReasonStoppedOnCutStep:    "A step did not run as planned; the steps after it were skipped.",
+		v1beta1.ReasonAllStepsRan:         "All steps ran.",
+		v1beta1.ReasonStoppedOnBreach:     "A threshold was breached; the steps after it were skipped.",
+		v1beta1.ReasonAborted:             "A threshold was breached while a step ran; the step was cut, and the steps after it were skipped.",
+		v1beta1.ReasonStoppedOnWorkerLoss: "A worker was lost; the steps after it were skipped.",
+		v1beta1.ReasonStoppedOnCutStep:    "A step did not run as planned; the steps after it were skipped.",
 	}[reason]
-	r.set(v1alpha1.ConditionCarriedOut, metav1.ConditionTrue, reason, message)
+	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionTrue, reason, message)
 	r.complete()
 	text := fmt.Sprintf("Verdict %s: %s", j.Verdict, j.Message)
-	if j.Verdict == v1alpha1.VerdictPassed {
+	if j.Verdict == v1beta1.VerdictPassed {
 		r.event(string(j.Verdict), text)
 	} else {
 		r.warn(string(j.Verdict), text)
@@ -40,7 +40,7 @@ func (r *running) finish(i int, reason string) {
 }
 
 func (r *running) judged(j verdict.Judgement) {
-	r.set(v1alpha1.ConditionThresholdsMet, j.ThresholdsMet, j.Reason, j.Message)
+	r.set(v1beta1.ConditionThresholdsMet, j.ThresholdsMet, j.Reason, j.Message)
 	if j.Generator == nil {
 		return
 	}
@@ -48,13 +48,13 @@ func (r *running) judged(j verdict.Judgement) {
 	if !j.Generator.Healthy {
 		status = metav1.ConditionFalse
 	}
-	r.set(v1alpha1.ConditionGeneratorHealthy, status, j.Generator.Reason, j.Generator.Message)
+	r.set(v1beta1.ConditionGeneratorHealthy, status, j.Generator.Reason, j.Generator.Message)
 }
 
 // finishCut ends a run that was stopped: by the user, the administrator or its deadline.
 func (r *pass) finishCut() {
 	if c := r.out.Status.StopCause; c != nil {
-		r.fail(v1alpha1.VerdictCanceled, c.Reason, c.Message+" What was measured is kept.")
+		r.fail(v1beta1.VerdictCanceled, c.Reason, c.Message+" What was measured is kept.")
 		return
 	}
 	if r.spec.Terminate {
@@ -65,29 +65,29 @@ func (r *pass) finishCut() {
 	if seconds := r.spec.ActiveDeadlineSeconds; seconds != nil { // it may have been taken back since
 		limit = fmt.Sprintf("%s (%ds)", limit, *seconds)
 	}
-	r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded, fmt.Sprintf("The run did not finish within %s; what was measured is kept.", limit))
+	r.fail(v1beta1.VerdictError, v1beta1.ReasonDeadlineExceeded, fmt.Sprintf("The run did not finish within %s; what was measured is kept.", limit))
 }
 
 func (r *pass) cancel() {
-	r.fail(v1alpha1.VerdictCanceled, v1alpha1.ReasonTerminated, "spec.terminate ended the run; what was measured is kept.")
+	r.fail(v1beta1.VerdictCanceled, v1beta1.ReasonTerminated, "spec.terminate ended the run; what was measured is kept.")
 }
 
 // fail ends a run that could not go to its end.
-func (r *pass) fail(v v1alpha1.Verdict, reason, message string) {
+func (r *pass) fail(v v1beta1.Verdict, reason, message string) {
 	s := &r.out.Status
 	s.Verdict = v
-	s.Phase = v1alpha1.PhaseFinished
+	s.Phase = v1beta1.PhaseFinished
 	r.giveUpAudits()
 	for i := range s.Steps {
 		switch s.Steps[i].State {
-		case v1alpha1.StepPending:
-			s.Steps[i].State = v1alpha1.StepSkipped
-		case v1alpha1.StepRunning:
-			r.endStep(i, v1alpha1.StepCut)
+		case v1beta1.StepPending:
+			s.Steps[i].State = v1beta1.StepSkipped
+		case v1beta1.StepRunning:
+			r.endStep(i, v1beta1.StepCut)
 		}
 	}
-	r.set(v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown, v1alpha1.ReasonNotFinished, "The run ended before it could be judged.")
-	r.set(v1alpha1.ConditionCarriedOut, metav1.ConditionFalse, reason, message)
+	r.set(v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown, v1beta1.ReasonNotFinished, "The run ended before it could be judged.")
+	r.set(v1beta1.ConditionCarriedOut, metav1.ConditionFalse, reason, message)
 	r.complete()
 	r.warn(reason, message)
 }

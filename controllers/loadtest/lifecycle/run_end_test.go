@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -18,7 +18,7 @@ import (
 )
 
 // said is a condition of a status, as status, reason and message.
-func said(s v1alpha1.LoadTestStatus, kind string) string {
+func said(s v1beta1.LoadTestStatus, kind string) string {
 	c := meta.FindStatusCondition(s.Conditions, kind)
 	if c == nil {
 		return ""
@@ -27,8 +27,8 @@ func said(s v1alpha1.LoadTestStatus, kind string) string {
 }
 
 // failure is why a run could not go to its end; empty: it did, or it has not finished.
-func failure(s v1alpha1.LoadTestStatus) string {
-	c := v1alpha1.NotCarriedOut(s.Conditions)
+func failure(s v1beta1.LoadTestStatus) string {
+	c := v1beta1.NotCarriedOut(s.Conditions)
 	if c == nil {
 		return ""
 	}
@@ -37,8 +37,8 @@ func failure(s v1alpha1.LoadTestStatus) string {
 
 // A finished run may lack its steps: its workers need to hold none of their results.
 func TestFinishedRunAcknowledgesEveryStep(t *testing.T) {
-	lt := &v1alpha1.LoadTest{}
-	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue})
+	lt := &v1beta1.LoadTest{}
+	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue})
 	if d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began).Directive; !d.Finish || d.Acknowledged != plan.MaxSteps {
 		t.Errorf("finish %v, %d steps acknowledged; want true, %d", d.Finish, d.Acknowledged, plan.MaxSteps)
 	}
@@ -92,7 +92,7 @@ func TestTerminatedFromTheBeginning(t *testing.T) {
 	spec := ladder()
 	spec.Terminate = true
 	s := accepted(spec).Status
-	if s.Verdict != v1alpha1.VerdictCanceled || s.Phase != v1alpha1.PhaseFinished || s.StartTime != nil || len(s.Steps) > 0 {
+	if s.Verdict != v1beta1.VerdictCanceled || s.Phase != v1beta1.PhaseFinished || s.StartTime != nil || len(s.Steps) > 0 {
 		t.Errorf("verdict %s, phase %s, started %v with %d steps; want Canceled before it began", s.Verdict, s.Phase, s.StartTime, len(s.Steps))
 	}
 }
@@ -129,7 +129,7 @@ func TestADeadlineTakenBackTooLate(t *testing.T) {
 		if diff := cmp.Diff("DeadlineExceeded: "+message, failure(s)); diff != "" {
 			t.Errorf("condition (-want +got):\n%s", diff)
 		}
-		if s.Steps[0].State != v1alpha1.StepCut || s.Steps[1].State != v1alpha1.StepSkipped {
+		if s.Steps[0].State != v1beta1.StepCut || s.Steps[1].State != v1beta1.StepSkipped {
 			t.Errorf("the steps are %s and %s, want Cut and Skipped", s.Steps[0].State, s.Steps[1].State)
 		}
 	}
@@ -154,7 +154,7 @@ func TestAPauseIsCut(t *testing.T) {
 	lt := rests(limited(1), 5*time.Second)
 	lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
 	s := lifecycle.Decide(lt, policy.Rules{}, one(exchange.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
-	if s.Steps[1].State != v1alpha1.StepCut || s.Steps[2].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
+	if s.Steps[1].State != v1beta1.StepCut || s.Steps[2].State != v1beta1.StepSkipped || s.Verdict != v1beta1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Cut, Skipped, Canceled", s.Steps[1].State, s.Steps[2].State, s.Verdict)
 	}
 }
@@ -165,7 +165,7 @@ func one(w exchange.Worker) lifecycle.Observed {
 }
 
 func TestConditionsHaveGenerationAndTime(t *testing.T) {
-	lt := &v1alpha1.LoadTest{Spec: ladder()}
+	lt := &v1beta1.LoadTest{Spec: ladder()}
 	lt.Generation = 7
 	s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status
 	if s.ObservedGeneration != 7 || len(s.Conditions) == 0 {
@@ -183,9 +183,9 @@ func TestMessagesAreBounded(t *testing.T) {
 	const rest = " has a status from 200 to 299."
 	for n, want := range map[int]string{1024: strings.Repeat("x", 1024-len(rest)) + rest, 1025: strings.Repeat("x", 1025-len(rest)) + rest[:len(rest)-4] + "…"} {
 		spec := ladder()
-		spec.Preflight = []v1alpha1.Preflight{{Name: strings.Repeat("x", n-len(rest))}}
+		spec.Preflight = []v1beta1.Preflight{{Name: strings.Repeat("x", n-len(rest))}}
 		s := lifecycle.Decide(accepted(spec), policy.Rules{}, three(exchange.Worker{Connected: true, Ready: true, Answers: 16}), began).Status
-		c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionTargetVerified)
+		c := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionTargetVerified)
 		if c == nil || c.Message != want {
 			t.Errorf("of a message of %d bytes there are: %v", n, c)
 		}

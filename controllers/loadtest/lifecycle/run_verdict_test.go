@@ -6,17 +6,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // summaryOf is what programs and people read of the end of a run: the phase, and conditions as
 // status and reason, or "" where there is none.
 type summaryOf struct {
-	Phase                        v1alpha1.Phase
+	Phase                        v1beta1.Phase
 	Finished, CarriedOut, Passed string
 }
 
-func summarize(s v1alpha1.LoadTestStatus) summaryOf {
+func summarize(s v1beta1.LoadTestStatus) summaryOf {
 	short := func(kind string) string {
 		c := meta.FindStatusCondition(s.Conditions, kind)
 		if c == nil {
@@ -24,34 +24,34 @@ func summarize(s v1alpha1.LoadTestStatus) summaryOf {
 		}
 		return string(c.Status) + " " + c.Reason
 	}
-	return summaryOf{s.Phase, short(v1alpha1.ConditionFinished), short(v1alpha1.ConditionCarriedOut), short(v1alpha1.ConditionPassed)}
+	return summaryOf{s.Phase, short(v1beta1.ConditionFinished), short(v1beta1.ConditionCarriedOut), short(v1beta1.ConditionPassed)}
 }
 
 // Each verdict, and each way to Error and Canceled, has its conditions and its phase. Until
 // then Passed is Unknown, and nothing says that the run has finished.
 func TestEachVerdictHasItsConditions(t *testing.T) {
-	const finished = v1alpha1.PhaseFinished
+	const finished = v1beta1.PhaseFinished
 	for story, tc := range map[string]struct {
-		verdict v1alpha1.Verdict
+		verdict v1beta1.Verdict
 		want    summaryOf
 	}{
-		"passes":                  {v1alpha1.VerdictPassed, summaryOf{finished, "True Passed", "True AllStepsRan", "True Passed"}},
-		"breaches":                {v1alpha1.VerdictFailed, summaryOf{finished, "True Failed", "True StoppedOnBreach", "False Failed"}},
-		"aborts":                  {v1alpha1.VerdictFailed, summaryOf{finished, "True Failed", "True Aborted", "False Failed"}},
-		"audit-finds-lost-writes": {v1alpha1.VerdictFailed, summaryOf{finished, "True Failed", "True AllStepsRan", "False Failed"}},
-		"worker-dies":             {v1alpha1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True StoppedOnWorkerLoss", "Unknown Inconclusive"}},
-		"audit-finds-no-number":   {v1alpha1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True AllStepsRan", "Unknown Inconclusive"}},
-		"terminated":              {v1alpha1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
-		"terminated-before-start": {v1alpha1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
-		"stopped":                 {v1alpha1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Stopped", "Unknown Canceled"}},
-		"worker-never-came":       {v1alpha1.VerdictError, summaryOf{finished, "True Error", "False StartDeadlineExceeded", "Unknown Error"}},
-		"deadline":                {v1alpha1.VerdictError, summaryOf{finished, "True Error", "False DeadlineExceeded", "Unknown Error"}},
-		"target-not-allowed":      {v1alpha1.VerdictError, summaryOf{finished, "True Error", "False TargetNotAllowed", "Unknown Error"}},
+		"passes":                  {v1beta1.VerdictPassed, summaryOf{finished, "True Passed", "True AllStepsRan", "True Passed"}},
+		"breaches":                {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True StoppedOnBreach", "False Failed"}},
+		"aborts":                  {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True Aborted", "False Failed"}},
+		"audit-finds-lost-writes": {v1beta1.VerdictFailed, summaryOf{finished, "True Failed", "True AllStepsRan", "False Failed"}},
+		"worker-dies":             {v1beta1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True StoppedOnWorkerLoss", "Unknown Inconclusive"}},
+		"audit-finds-no-number":   {v1beta1.VerdictInconclusive, summaryOf{finished, "True Inconclusive", "True AllStepsRan", "Unknown Inconclusive"}},
+		"terminated":              {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
+		"terminated-before-start": {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Terminated", "Unknown Canceled"}},
+		"stopped":                 {v1beta1.VerdictCanceled, summaryOf{finished, "True Canceled", "False Stopped", "Unknown Canceled"}},
+		"worker-never-came":       {v1beta1.VerdictError, summaryOf{finished, "True Error", "False StartDeadlineExceeded", "Unknown Error"}},
+		"deadline":                {v1beta1.VerdictError, summaryOf{finished, "True Error", "False DeadlineExceeded", "Unknown Error"}},
+		"target-not-allowed":      {v1beta1.VerdictError, summaryOf{finished, "True Error", "False TargetNotAllowed", "Unknown Error"}},
 	} {
 		t.Run(story, func(t *testing.T) {
 			w := newWorld(t, ladder())
 			allStories()[story](w)
-			w.Wrote = func(lt *v1alpha1.LoadTest) {
+			w.Wrote = func(lt *v1beta1.LoadTest) {
 				if lt.Status.Verdict != "" {
 					return
 				}
@@ -67,7 +67,7 @@ func TestEachVerdictHasItsConditions(t *testing.T) {
 			if diff := cmp.Diff(tc.want, summarize(s)); diff != "" {
 				t.Errorf("the end (-want +got):\n%s", diff)
 			}
-			if over, passed := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionFinished), meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionPassed); over.Message == "" || over.Message != passed.Message {
+			if over, passed := meta.FindStatusCondition(s.Conditions, v1beta1.ConditionFinished), meta.FindStatusCondition(s.Conditions, v1beta1.ConditionPassed); over.Message == "" || over.Message != passed.Message {
 				t.Errorf("Finished says %q, Passed %q; want the same sentence", over.Message, passed.Message)
 			}
 		})

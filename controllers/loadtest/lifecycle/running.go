@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // running is a pass over a run whose first step has begun. It carries the run from step to
@@ -29,7 +29,7 @@ var runningPhases = []phase[*running]{
 func (r *running) followStep() (goesOn bool) {
 	i := r.current()
 	switch {
-	case i == len(r.read.Steps), r.read.Steps[i].State != v1alpha1.StepRunning:
+	case i == len(r.read.Steps), r.read.Steps[i].State != v1beta1.StepRunning:
 		r.next(i) // held between two steps, or waiting for workers
 	case r.read.Steps[i].Load.IsPause():
 		r.pause(i)
@@ -43,8 +43,8 @@ func (r *running) followStep() (goesOn bool) {
 
 // current is the first step that is not over.
 func (r *inputs) current() int {
-	i := slices.IndexFunc(r.read.Steps, func(s v1alpha1.StepStatus) bool {
-		return s.State == v1alpha1.StepPending || s.State == v1alpha1.StepRunning
+	i := slices.IndexFunc(r.read.Steps, func(s v1beta1.StepStatus) bool {
+		return s.State == v1beta1.StepPending || s.State == v1beta1.StepRunning
 	})
 	if i < 0 {
 		return len(r.read.Steps)
@@ -77,6 +77,6 @@ func (r *running) pause(i int) {
 		r.wake(ahead)
 		return
 	}
-	r.endStep(i, v1alpha1.StepComplete)
+	r.endStep(i, v1beta1.StepComplete)
 	r.next(i + 1)
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -86,7 +86,7 @@ func TestWorkersWithoutFinalReportAreLostAtTheLimit(t *testing.T) {
 			if tc.want == 0 {
 				want = "True AllReady"
 			}
-			if got := said(s, v1alpha1.ConditionWorkersReady); got[:len(want)] != want {
+			if got := said(s, v1beta1.ConditionWorkersReady); got[:len(want)] != want {
 				t.Errorf("WorkersReady is %s, want %s", got, want)
 			}
 		})
@@ -123,7 +123,7 @@ func TestTerminatedRunEndsWithTheStepThatIsDone(t *testing.T) {
 	seen := one(final)
 	seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: began.Add(20 * time.Second), ShortestWindow: 10 * time.Second}
 	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(20*time.Second)).Status
-	if s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepSkipped || s.Verdict != v1alpha1.VerdictCanceled {
+	if s.Steps[0].State != v1beta1.StepComplete || s.Steps[1].State != v1beta1.StepSkipped || s.Verdict != v1beta1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Complete, Skipped, Canceled", s.Steps[0].State, s.Steps[1].State, s.Verdict)
 	}
 }
@@ -149,7 +149,7 @@ func TestWhenTheStepAfterAPauseBegins(t *testing.T) {
 				lt.Status.Steps[2].Load = paused(tc.pause)
 			}
 			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), tc.now)
-			if got := d.Status.Steps[2]; got.State != v1alpha1.StepRunning || !got.StartTime.Time.Equal(tc.want) {
+			if got := d.Status.Steps[2]; got.State != v1beta1.StepRunning || !got.StartTime.Time.Equal(tc.want) {
 				t.Errorf("the step is %s, from %v; want Running, from %v", got.State, got.StartTime, tc.want)
 			}
 			if want := tc.want.Add(tc.pause - 500*time.Millisecond).Sub(tc.now); tc.pause > 0 && d.RequeueAfter != want {
@@ -181,21 +181,21 @@ func TestRatesOfARunningStepAreOfWhatEachWorkerReported(t *testing.T) {
 
 // The figures that kubectl get prints belong to the step that it names.
 func TestSummaryIsOfOneStep(t *testing.T) {
-	p95 := &v1alpha1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}, P99: &metav1.Duration{Duration: 40 * time.Millisecond}}
-	result := func(sent, failed int64, goodput string, latency *v1alpha1.Latency) *v1alpha1.StepResult {
-		return &v1alpha1.StepResult{Due: 2 * sent, Unsent: sent, Counts: v1alpha1.Counts{Sent: sent, Failed: failed}, Throughput: "5000", Goodput: goodput, ResponseTime: latency}
+	p95 := &v1beta1.Latency{P95: &metav1.Duration{Duration: 25 * time.Millisecond}, P99: &metav1.Duration{Duration: 40 * time.Millisecond}}
+	result := func(sent, failed int64, goodput string, latency *v1beta1.Latency) *v1beta1.StepResult {
+		return &v1beta1.StepResult{Due: 2 * sent, Unsent: sent, Counts: v1beta1.Counts{Sent: sent, Failed: failed}, Throughput: "5000", Goodput: goodput, ResponseTime: latency}
 	}
 	first := result(100, 50, "10", p95)
 	for name, tc := range map[string]struct {
 		reporting int32
-		second    *v1alpha1.StepResult
-		want      v1alpha1.Summary
+		second    *v1beta1.StepResult
+		want      v1beta1.Summary
 	}{
-		"no report of it yet":   {0, nil, v1alpha1.Summary{Step: "2/2", Workers: "1/1"}},
-		"its own figures":       {1, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
-		"too few samples":       {1, result(1, 0, "1", &v1alpha1.Latency{}), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%", Unsent: "50%"}},
-		"nothing was sent yet":  {1, result(0, 0, "0", nil), v1alpha1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
-		"a part of the workers": {0, result(400, 2, "30", p95), v1alpha1.Summary{Step: "2/2", Workers: "1/1", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
+		"no report of it yet":   {0, nil, v1beta1.Summary{Step: "2/2", Workers: "1/1"}},
+		"its own figures":       {1, result(400, 2, "30", p95), v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "30/s", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
+		"too few samples":       {1, result(1, 0, "1", &v1beta1.Latency{}), v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "1/s", Errors: "0%", Unsent: "50%"}},
+		"nothing was sent yet":  {1, result(0, 0, "0", nil), v1beta1.Summary{Step: "2/2", Workers: "1/1", Goodput: "0/s"}},
+		"a part of the workers": {0, result(400, 2, "30", p95), v1beta1.Summary{Step: "2/2", Workers: "1/1", P95: "25ms", Errors: "0.5%", P99: "40ms", Unsent: "50%"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
@@ -208,15 +208,15 @@ func TestSummaryIsOfOneStep(t *testing.T) {
 	}
 	inPause := rests(limited(1), time.Minute)
 	inPause.Status.Steps[0].Result = first
-	want := v1alpha1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%", P99: "40ms", Unsent: "50%"}
+	want := v1beta1.Summary{Step: "1/2", Workers: "1/1", Goodput: "10/s", P95: "25ms", Errors: "50%", P99: "40ms", Unsent: "50%"}
 	if diff := cmp.Diff(want, lifecycle.Decide(inPause, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status.Summary); diff != "" {
 		t.Errorf("summary in a pause after the first of two steps (-want +got):\n%s", diff)
 	}
 	if got := lifecycle.Decide(limited(0), policy.Rules{}, one(ready), began.Add(15*time.Second)).Status.Summary.Step; got != "1/2" {
 		t.Errorf("in the first of two steps it is in step %s", got)
 	}
-	refused := &v1alpha1.LoadTest{}
-	if got := lifecycle.Decide(refused, policy.Rules{}, lifecycle.Observed{}, began).Status.Summary; got != (v1alpha1.Summary{Reason: "InvalidSpec"}) {
+	refused := &v1beta1.LoadTest{}
+	if got := lifecycle.Decide(refused, policy.Rules{}, lifecycle.Observed{}, began).Status.Summary; got != (v1beta1.Summary{Reason: "InvalidSpec"}) {
 		t.Errorf("a refused run has the summary %+v", got)
 	}
 }
@@ -227,11 +227,11 @@ func TestReportWithoutAResultIsTheRunsError(t *testing.T) {
 	seen := awaited(ready)
 	seen.Step = &exchange.Report{Err: errors.New("the measurements cannot be merged"), Reporting: 1, Until: now}
 	out := lifecycle.Decide(lt, policy.Rules{}, seen, now).Status
-	if out.Verdict != v1alpha1.VerdictError {
+	if out.Verdict != v1beta1.VerdictError {
 		t.Errorf("verdict: %s, want Error", out.Verdict)
 	}
-	failed := v1alpha1.NotCarriedOut(out.Conditions)
-	if failed == nil || failed.Reason != v1alpha1.ReasonInvalidResult || !strings.Contains(failed.Message, "the measurements cannot be merged") {
+	failed := v1beta1.NotCarriedOut(out.Conditions)
+	if failed == nil || failed.Reason != v1beta1.ReasonInvalidResult || !strings.Contains(failed.Message, "the measurements cannot be merged") {
 		t.Errorf("CarriedOut is %+v, want why", failed)
 	}
 }

@@ -3,7 +3,7 @@ package lifecycle
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -33,11 +33,11 @@ func (r *running) appendProbe() (appended bool) {
 }
 
 // tellProbe says what came of a probe.
-func (r *running) tellProbe(step *v1alpha1.StepStatus) {
+func (r *running) tellProbe(step *v1beta1.StepStatus) {
 	const kept = "every threshold was kept"
-	outcome := map[v1alpha1.ThresholdState]string{
-		v1alpha1.ThresholdPassed: kept,
-		v1alpha1.ThresholdFailed: "a threshold was breached",
+	outcome := map[v1beta1.ThresholdState]string{
+		v1beta1.ThresholdPassed: kept,
+		v1beta1.ThresholdFailed: "a threshold was breached",
 	}[step.ThresholdState]
 	if outcome == "" || step.Result != nil && !rungs.IsSound(step.Result) {
 		outcome = "the target could not be judged"

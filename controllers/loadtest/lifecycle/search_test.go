@@ -8,16 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // searching is a search of three workers for the most users.
-func searching() v1alpha1.LoadTestSpec {
+func searching() v1beta1.LoadTestSpec {
 	spec := ladder()
-	spec.Search = &v1alpha1.Search{
-		Users: &v1alpha1.UsersRange{Min: 100, Max: 2000}, RatePerUser: spec.Ladder.RatePerUser,
+	spec.Search = &v1beta1.Search{
+		Users: &v1beta1.UsersRange{Min: 100, Max: 2000}, RatePerUser: spec.Ladder.RatePerUser,
 		Duration: spec.Ladder.Duration, Rest: spec.Ladder.Rest, Hold: &metav1.Duration{},
 	}
 	spec.Ladder = nil
@@ -70,18 +70,18 @@ func TestSearchFindsTheLimit(t *testing.T) {
 	w.Users = 777
 	story := storyOf(t, w)
 	s := &w.LoadTest().Status
-	want := &v1alpha1.SearchStatus{
+	want := &v1beta1.SearchStatus{
 		Rest: &metav1.Duration{Duration: 2 * time.Second}, Precision: "5%", MaxProbes: 24,
-		State: v1alpha1.SearchFound, Low: s.Search.Low, High: s.Search.High, Breach: s.Search.Breach, Message: s.Search.Message,
+		State: v1beta1.SearchFound, Low: s.Search.Low, High: s.Search.High, Breach: s.Search.Breach, Message: s.Search.Message,
 	}
 	if diff := cmp.Diff(want, s.Search); diff != "" {
 		t.Errorf("search (-want +got):\n%s", diff)
 	}
-	if s.Verdict != v1alpha1.VerdictPassed || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers > 777 || *s.MaxSustainedUsers < 730 {
+	if s.Verdict != v1beta1.VerdictPassed || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers > 777 || *s.MaxSustainedUsers < 730 {
 		t.Errorf("verdict %s with %d users sustained; the target holds 777\n%s", s.Verdict, ptr.Deref(s.MaxSustainedUsers, 0), story)
 	}
 	for i, step := range s.Steps {
-		if step.State != v1alpha1.StepComplete || step.Rung != int32(i)+1 {
+		if step.State != v1beta1.StepComplete || step.Rung != int32(i)+1 {
 			t.Errorf("step %d, %s, is %s at rung %d", i, step.Name, step.State, step.Rung)
 		}
 	}

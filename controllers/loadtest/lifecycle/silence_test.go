@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -38,29 +38,29 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 	)
 	tests := map[string]struct {
 		step int // that reports
-		edit func(*v1alpha1.LoadTest)
+		edit func(*v1beta1.LoadTest)
 		want int64
 		from int32 // which step on the process has begun
 	}{
-		"silence since the start":                  {before, func(*v1alpha1.LoadTest) {}, 1, 0},
-		"silence since the step before":            {second, func(*v1alpha1.LoadTest) {}, 1, 0},
+		"silence since the start":                  {before, func(*v1beta1.LoadTest) {}, 1, 0},
+		"silence since the step before":            {second, func(*v1beta1.LoadTest) {}, 1, 0},
 		"the least silence that refills":           {before, startedAfter(1100 * time.Millisecond), 1, 0},
 		"a silence that may be too short":          {before, startedAfter(900 * time.Millisecond), 0, 0},
-		"a step before without a result":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0, 0},
-		"a worker that has not reported":           {second, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0, 0},
-		"a setup before the first step":            {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0, 0},
-		"a setup before the step before":           {second, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 1, 0},
+		"a step before without a result":           {second, func(lt *v1beta1.LoadTest) { lt.Status.Steps[before].Result = nil }, 0, 0},
+		"a worker that has not reported":           {second, func(lt *v1beta1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0, 0},
+		"a setup before the first step":            {before, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 0, 0},
+		"a setup before the step before":           {second, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 1, 0},
 		"a warm-up of the step":                    {second, warmUp(second), 0, 0},
 		"a warm-up of the step before":             {second, warmUp(before), 0, 0},
 		"a warm-up of the step after":              {before, warmUp(second), 1, 0},
 		"questions without a worker":               {before, asks(""), 1, 0},
 		"questions of a client":                    {before, asks("x-forwarded-for"), 0, 0},
 		"questions of a client, before a step":     {second, asks("x-forwarded-for"), 1, 0},
-		"questions with the target's headers":      {before, func(lt *v1alpha1.LoadTest) { asks("")(lt); lt.Spec.Target.Headers = client("X-Forwarded-For") }, 0, 0},
-		"the target's headers, without questions":  {before, func(lt *v1alpha1.LoadTest) { lt.Spec.Target.Headers = client("X-Forwarded-For") }, 1, 0},
-		"a step that another process began":        {before, func(*v1alpha1.LoadTest) {}, 0, 1},
-		"a step after one that another began":      {second, func(*v1alpha1.LoadTest) {}, 0, 1},
-		"a request of the step before that is out": {second, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[before].Result.Outcomes.Timeout = 1 }, 0, 0},
+		"questions with the target's headers":      {before, func(lt *v1beta1.LoadTest) { asks("")(lt); lt.Spec.Target.Headers = client("X-Forwarded-For") }, 0, 0},
+		"the target's headers, without questions":  {before, func(lt *v1beta1.LoadTest) { lt.Spec.Target.Headers = client("X-Forwarded-For") }, 1, 0},
+		"a step that another process began":        {before, func(*v1beta1.LoadTest) {}, 0, 1},
+		"a step after one that another began":      {second, func(*v1beta1.LoadTest) {}, 0, 1},
+		"a request of the step before that is out": {second, func(lt *v1beta1.LoadTest) { lt.Status.Steps[before].Result.Outcomes.Timeout = 1 }, 0, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,14 +86,14 @@ func TestUnreportedRequestsMayHaveTakenTheTokens(t *testing.T) {
 func TestUnreportedRequestsMayTakeWhatRefills(t *testing.T) {
 	for name, tc := range map[string]struct {
 		step int
-		edit func(*v1alpha1.LoadTest)
+		edit func(*v1beta1.LoadTest)
 		want int64
 	}{
 		"no silence before the step":         {0, startedAfter(0), 1},
-		"a setup before it":                  {0, func(lt *v1alpha1.LoadTest) { lt.Spec.Setup = &v1alpha1.Setup{} }, 0},
-		"a worker that has not reported":     {0, func(lt *v1alpha1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0},
-		"a request of the step before it":    {1, func(lt *v1alpha1.LoadTest) { lt.Status.Steps[0].Result.Outcomes.Timeout = 1 }, 0},
-		"none of the step before it is left": {1, func(*v1alpha1.LoadTest) {}, 1},
+		"a setup before it":                  {0, func(lt *v1beta1.LoadTest) { lt.Spec.Setup = &v1beta1.Setup{} }, 0},
+		"a worker that has not reported":     {0, func(lt *v1beta1.LoadTest) { lt.Status.Workers.Desired = 2 }, 0},
+		"a request of the step before it":    {1, func(lt *v1beta1.LoadTest) { lt.Status.Steps[0].Result.Outcomes.Timeout = 1 }, 0},
+		"none of the step before it is left": {1, func(*v1beta1.LoadTest) {}, 1},
 	} {
 		lt := limited(tc.step)
 		tc.edit(lt)
@@ -108,8 +108,8 @@ func TestUnreportedRequestsMayTakeWhatRefills(t *testing.T) {
 }
 
 // startedAfter begins the first step that long after the run was first directed.
-func startedAfter(d time.Duration) func(*v1alpha1.LoadTest) {
-	return func(lt *v1alpha1.LoadTest) {
+func startedAfter(d time.Duration) func(*v1beta1.LoadTest) {
+	return func(lt *v1beta1.LoadTest) {
 		lt.Status.Steps[0].StartTime = ptr.To(metav1.NewMicroTime(began.Add(d)))
 	}
 }
@@ -117,8 +117,8 @@ func startedAfter(d time.Duration) func(*v1alpha1.LoadTest) {
 // The silence before a step that follows a pause began with the pause.
 func TestAPauseIsSilent(t *testing.T) {
 	lt := rests(limited(1), 5*time.Second)
-	lt.Status.Steps[1].State, lt.Status.Steps[1].CompletionTime = v1alpha1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(29*time.Second)))
-	lt.Status.Steps[2].State, lt.Status.Steps[2].StartTime = v1alpha1.StepRunning, ptr.To(metav1.NewMicroTime(began.Add(30*time.Second)))
+	lt.Status.Steps[1].State, lt.Status.Steps[1].CompletionTime = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(29*time.Second)))
+	lt.Status.Steps[2].State, lt.Status.Steps[2].StartTime = v1beta1.StepRunning, ptr.To(metav1.NewMicroTime(began.Add(30*time.Second)))
 	lt.Status.CurrentStep = 2
 	seen := one(exchange.Worker{Connected: true, Ready: true, Final: true})
 	seen.Step = &exchange.Report{Step: 2, Merged: denied(), Reporting: 1, Until: began.Add(time.Minute)}
@@ -151,52 +151,52 @@ func TestAStepIsAuditedAtItsEnd(t *testing.T) {
 	}
 }
 
-func warmUp(step int) func(*v1alpha1.LoadTest) {
-	return func(lt *v1alpha1.LoadTest) {
+func warmUp(step int) func(*v1beta1.LoadTest) {
+	return func(lt *v1beta1.LoadTest) {
 		lt.Status.Steps[step].Load.WarmUp = &metav1.Duration{Duration: time.Second}
 	}
 }
 
 // asks adds a question with a header, unless its name is empty.
-func asks(header string) func(*v1alpha1.LoadTest) {
-	return func(lt *v1alpha1.LoadTest) {
-		lt.Spec.Preflight = []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Path: "/version", Headers: client(header)}}}
+func asks(header string) func(*v1beta1.LoadTest) {
+	return func(lt *v1beta1.LoadTest) {
+		lt.Spec.Preflight = []v1beta1.Preflight{{HTTP: &v1beta1.Query{Path: "/version", Headers: client(header)}}}
 	}
 }
 
-func client(header string) []v1alpha1.Header {
+func client(header string) []v1beta1.Header {
 	if header == "" {
 		return nil
 	}
-	return []v1alpha1.Header{{Name: header, Value: ptr.To("192.0.2.1")}}
+	return []v1beta1.Header{{Name: header, Value: ptr.To("192.0.2.1")}}
 }
 
 // limited is a run of two steps against a limiter, in the given one of them. Each
 // begins 10 s after all that was before.
-func limited(step int) *v1alpha1.LoadTest {
+func limited(step int) *v1beta1.LoadTest {
 	instant := func(d time.Duration) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(began.Add(d))) }
-	users := func(name string) v1alpha1.Step {
-		return v1alpha1.Step{Name: name, Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
+	users := func(name string) v1beta1.Step {
+		return v1beta1.Step{Name: name, Users: ptr.To[int32](1), Duration: &metav1.Duration{Duration: 10 * time.Second}}
 	}
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target:   v1alpha1.Target{URL: "http://ratelimiter"},
-		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-		Steps:    []v1alpha1.Step{users("one"), users("two")},
-		Audits:   []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target:   v1beta1.Target{URL: "http://ratelimiter"},
+		Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
+		Steps:    []v1beta1.Step{users("one"), users("two")},
+		Audits:   []v1beta1.Audit{{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 5, RefillPerSecond: v1beta1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
 	}}
-	lt.Status = v1alpha1.LoadTestStatus{
+	lt.Status = v1beta1.LoadTestStatus{
 		StartTime:   ptr.To(metav1.NewTime(began)),
 		CurrentStep: int32(step),
-		Workers:     v1alpha1.WorkerCounts{Desired: 1, Ready: 1},
+		Workers:     v1beta1.WorkerCounts{Desired: 1, Ready: 1},
 		TargetURL:   lt.Spec.Target.URL,
 		Requests:    plan.RequestNames(&lt.Spec),
 		Steps:       plan.Steps(&lt.Spec),
 	}
-	lt.Status.Steps[0].State, lt.Status.Steps[0].StartTime = v1alpha1.StepRunning, instant(10*time.Second)
+	lt.Status.Steps[0].State, lt.Status.Steps[0].StartTime = v1beta1.StepRunning, instant(10*time.Second)
 	if step == 1 {
 		first := &lt.Status.Steps[0]
-		first.State, first.CompletionTime, first.Result = v1alpha1.StepComplete, instant(20*time.Second), &v1alpha1.StepResult{}
-		lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1alpha1.StepRunning, instant(30*time.Second)
+		first.State, first.CompletionTime, first.Result = v1beta1.StepComplete, instant(20*time.Second), &v1beta1.StepResult{}
+		lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepRunning, instant(30*time.Second)
 	}
 	return lt
 }

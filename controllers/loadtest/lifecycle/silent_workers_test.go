@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -88,19 +88,19 @@ func TestSilenceIsSaidOnce(t *testing.T) {
 	left.LastSeen = began.Add(12 * time.Second)
 	d := lifecycle.Decide(lt, policy.Rules{}, awaited(left), began.Add(20*time.Second))
 	const want = "False WorkerSilent: 1 of 1 worker silent since 10:00:12 UTC: the pod runs, but the worker is not connected. The run waits for its measurements until the step's time limit."
-	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 1 {
+	if got := said(d.Status, v1beta1.ConditionWorkersReady); got != want || len(d.Events) != 1 {
 		t.Errorf("WorkersReady is %s with %d events, want %s with one", got, len(d.Events), want)
 	}
 	lt.Status = d.Status
 	again := awaited(cutOff) // as it is to another process
 	again.Since = began.Add(24 * time.Second)
 	d = lifecycle.Decide(lt, policy.Rules{}, again, began.Add(30*time.Second))
-	if got := said(d.Status, v1alpha1.ConditionWorkersReady); got != want || len(d.Events) != 0 {
+	if got := said(d.Status, v1beta1.ConditionWorkersReady); got != want || len(d.Events) != 0 {
 		t.Errorf("WorkersReady is %s with events %v, want it as before", got, d.Events)
 	}
 	lt.Status = d.Status
 	s := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(40*time.Second)).Status
-	if got := said(s, v1alpha1.ConditionWorkersReady); s.Workers.Silent != 0 || got != "True AllReady: All 1 worker ready." {
+	if got := said(s, v1beta1.ConditionWorkersReady); s.Workers.Silent != 0 || got != "True AllReady: All 1 worker ready." {
 		t.Errorf("%d silent, WorkersReady %s; want none, and all ready", s.Workers.Silent, got)
 	}
 }
@@ -114,12 +114,12 @@ func TestWhatWasMeasuredBeforeAllWereLostStands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(5*time.Minute)).Status
-			if s.Verdict != v1alpha1.VerdictInconclusive || s.Workers.Lost != 1 || s.Steps[0].State != v1alpha1.StepComplete || s.Steps[1].State != v1alpha1.StepCut {
+			if s.Verdict != v1beta1.VerdictInconclusive || s.Workers.Lost != 1 || s.Steps[0].State != v1beta1.StepComplete || s.Steps[1].State != v1beta1.StepCut {
 				t.Errorf("verdict %s, %d lost, steps %s and %s; want Inconclusive, 1, Complete and Cut", s.Verdict, s.Workers.Lost, s.Steps[0].State, s.Steps[1].State)
 			}
 			lt = limited(0)
 			s = lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(5*time.Minute)).Status
-			if s.Verdict != v1alpha1.VerdictError || s.Steps[0].State != v1alpha1.StepCut {
+			if s.Verdict != v1beta1.VerdictError || s.Steps[0].State != v1beta1.StepCut {
 				t.Errorf("with nothing measured: verdict %s, step %s; want Error and Cut", s.Verdict, s.Steps[0].State)
 			}
 		})
@@ -152,7 +152,7 @@ func TestCountsNeverFall(t *testing.T) {
 			lt.Status.Workers.Desired = 3
 			step := &lt.Status.Steps[0]
 			step.WorkersReporting, step.ReportedUntil = 3, ptr.To(metav1.NewMicroTime(began.Add(15*time.Second)))
-			step.Result = &v1alpha1.StepResult{Counts: v1alpha1.Counts{Sent: 300, Completed: 300, Expected: 300}, Due: 300}
+			step.Result = &v1beta1.StepResult{Counts: v1beta1.Counts{Sent: 300, Completed: 300, Expected: 300}, Due: 300}
 			seen := awaited(tc.workers...)
 			seen.Step = measured(0, tc.reporting, tc.sent, until)
 			s := lifecycle.Decide(lt, policy.Rules{}, seen, until).Status
@@ -176,19 +176,19 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 	for name, tc := range map[string]struct {
 		worker exchange.Worker
 		pause  bool
-		state  v1alpha1.StepState
+		state  v1beta1.StepState
 		wake   time.Duration
 	}{
-		"it is there":                       {ready, false, v1alpha1.StepRunning, 100*time.Second + 500*time.Millisecond},
-		"it left a second ago":              {left, false, v1alpha1.StepPending, 4 * time.Second},
-		"it left for longer than a step is": {away, false, v1alpha1.StepSkipped, 30 * time.Second},
-		"its pod is being deleted":          {ending, false, v1alpha1.StepSkipped, 30 * time.Second},
-		"a pause begins without it":         {left, true, v1alpha1.StepRunning, 0},
+		"it is there":                       {ready, false, v1beta1.StepRunning, 100*time.Second + 500*time.Millisecond},
+		"it left a second ago":              {left, false, v1beta1.StepPending, 4 * time.Second},
+		"it left for longer than a step is": {away, false, v1beta1.StepSkipped, 30 * time.Second},
+		"its pod is being deleted":          {ending, false, v1beta1.StepSkipped, 30 * time.Second},
+		"a pause begins without it":         {left, true, v1beta1.StepRunning, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			next := &lt.Status.Steps[1]
-			next.State, next.StartTime = v1alpha1.StepPending, nil
+			next.State, next.StartTime = v1beta1.StepPending, nil
 			if tc.pause {
 				next.Load = paused(time.Minute)
 			}
@@ -200,7 +200,7 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 			if tc.wake != 0 && d.RequeueAfter != tc.wake {
 				t.Errorf("again after %v, want %v", d.RequeueAfter, tc.wake)
 			}
-			if tc.state == v1alpha1.StepSkipped && (s.Verdict != v1alpha1.VerdictInconclusive || s.Workers.Lost != 1) {
+			if tc.state == v1beta1.StepSkipped && (s.Verdict != v1beta1.VerdictInconclusive || s.Workers.Lost != 1) {
 				t.Errorf("verdict %s with %d lost, want Inconclusive with one", s.Verdict, s.Workers.Lost)
 			}
 		})
@@ -211,9 +211,9 @@ func TestStepBeginsWhenEveryWorkerIsConnected(t *testing.T) {
 func TestHeldRunGivesNoWorkerUp(t *testing.T) {
 	lt := limited(1)
 	lt.Spec.Suspend = true
-	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1alpha1.StepPending, nil
+	lt.Status.Steps[1].State, lt.Status.Steps[1].StartTime = v1beta1.StepPending, nil
 	s := lifecycle.Decide(lt, policy.Rules{}, awaited(cutOff), began.Add(time.Hour)).Status
-	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1alpha1.PhaseSuspended {
+	if s.Verdict != "" || s.Workers.Silent != 1 || s.Phase != v1beta1.PhaseSuspended {
 		t.Errorf("verdict %q, %d silent in phase %s; want none, 1, Suspended", s.Verdict, s.Workers.Silent, s.Phase)
 	}
 }
@@ -227,8 +227,8 @@ func TestWorkerThatLeftAfterItsLastReportIsNotLost(t *testing.T) {
 	seen := awaited(done)
 	seen.Step = measured(1, 1, 10, began.Add(40*time.Second))
 	s := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(40*time.Second)).Status
-	if s.Verdict == "" || s.Workers.Silent != 0 || s.Workers.Lost != 0 || !strings.HasPrefix(said(s, v1alpha1.ConditionWorkersReady), "True AllReady") {
-		t.Errorf("verdict %q, workers %+v, WorkersReady %s", s.Verdict, s.Workers, said(s, v1alpha1.ConditionWorkersReady))
+	if s.Verdict == "" || s.Workers.Silent != 0 || s.Workers.Lost != 0 || !strings.HasPrefix(said(s, v1beta1.ConditionWorkersReady), "True AllReady") {
+		t.Errorf("verdict %q, workers %+v, WorkersReady %s", s.Verdict, s.Workers, said(s, v1beta1.ConditionWorkersReady))
 	}
 }
 
@@ -240,7 +240,7 @@ func TestRunDoesNotBeginWithAWorkerThatIsEnding(t *testing.T) {
 	spec.Parallelism = ptr.To[int32](1)
 	lt := accepted(spec)
 	s := lifecycle.Decide(lt, policy.Rules{}, awaited(ending), began.Add(time.Second)).Status
-	if s.Steps[0].State != v1alpha1.StepPending || s.Workers.Ready != 0 {
+	if s.Steps[0].State != v1beta1.StepPending || s.Workers.Ready != 0 {
 		t.Errorf("the first step is %s with %d ready, want Pending with none", s.Steps[0].State, s.Workers.Ready)
 	}
 }
@@ -251,23 +251,23 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 	start := began.Add(30 * time.Second)
 	report := measured(1, 1, 5, start)
 	for name, tc := range map[string]struct {
-		edit    func(*v1alpha1.LoadTest, *lifecycle.Observed)
+		edit    func(*v1beta1.LoadTest, *lifecycle.Observed)
 		after   time.Duration
 		anew    bool // is another instant chosen
 		directs bool // are workers directed to begin it
 	}{
-		"in its first pass":          {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Since = time.Time{} }, time.Second, true, false},
-		"in a later pass":            {func(*v1alpha1.LoadTest, *lifecycle.Observed) {}, 2 * time.Second, true, false},
-		"in its first pass, in time": {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Since = time.Time{} }, 0, false, true},
-		"before all workers are back": {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) {
+		"in its first pass":          {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Since = time.Time{} }, time.Second, true, false},
+		"in a later pass":            {func(*v1beta1.LoadTest, *lifecycle.Observed) {}, 2 * time.Second, true, false},
+		"in its first pass, in time": {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Since = time.Time{} }, 0, false, true},
+		"before all workers are back": {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) {
 			s.Workers[0] = there(exchange.Worker{LastSeen: start})
 		}, 2 * time.Second, false, false},
-		"when this process chose it": {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Since = start }, time.Second, false, true},
-		"when one reports it":        {func(_ *v1alpha1.LoadTest, s *lifecycle.Observed) { s.Step = report }, 2 * time.Second, false, true},
-		"when one had reported it": {func(lt *v1alpha1.LoadTest, _ *lifecycle.Observed) {
+		"when this process chose it": {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Since = start }, time.Second, false, true},
+		"when one reports it":        {func(_ *v1beta1.LoadTest, s *lifecycle.Observed) { s.Step = report }, 2 * time.Second, false, true},
+		"when one had reported it": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
 			lt.Status.Steps[1].ReportedUntil = lt.Status.Steps[1].StartTime
 		}, 2 * time.Second, false, true},
-		"when it is cut, and ends soon": {func(lt *v1alpha1.LoadTest, _ *lifecycle.Observed) { lt.Status.StopTime = lt.Status.Steps[1].StartTime }, 2 * time.Second, false, true},
+		"when it is cut, and ends soon": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) { lt.Status.StopTime = lt.Status.Steps[1].StartTime }, 2 * time.Second, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
@@ -278,7 +278,7 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 			if tc.anew {
 				want = start.Add(tc.after + 500*time.Millisecond)
 			}
-			if got := d.Status.Steps[1]; got.State != v1alpha1.StepRunning || !got.StartTime.Time.Equal(want) || (d.Directive.Start != nil) != tc.directs {
+			if got := d.Status.Steps[1]; got.State != v1beta1.StepRunning || !got.StartTime.Time.Equal(want) || (d.Directive.Start != nil) != tc.directs {
 				t.Errorf("the step is %s from %v, directed %+v; want Running from %v", got.State, got.StartTime, d.Directive.Start, want)
 			}
 		})
@@ -344,7 +344,7 @@ func TestStepThatIsStartedAnewWithoutAWorkerIsCut(t *testing.T) {
 	seen := awaited(exchange.Worker{Pod: exchange.PodEnded})
 	seen.Since = time.Time{}
 	s := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second)).Status
-	if s.Steps[1].State != v1alpha1.StepCut || s.Verdict != v1alpha1.VerdictInconclusive {
+	if s.Steps[1].State != v1beta1.StepCut || s.Verdict != v1beta1.VerdictInconclusive {
 		t.Errorf("the step is %s, the verdict %s; want Cut and Inconclusive", s.Steps[1].State, s.Verdict)
 	}
 }
@@ -360,7 +360,7 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		"by an earlier instant": {start.Add(-5 * time.Second), start.Add(-5 * time.Second)},
 	} {
 		lt := limited(1)
-		lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
+		lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "failureRate", Max: ptr.To(intstr.Parse("1%"))}}
 		final := ready
 		final.Final = true
 		seen := one(final)
@@ -371,7 +371,7 @@ func TestStepThatAWorkerBeganLateIsNotJudged(t *testing.T) {
 		m.FirstStart, m.LastStart = began[0], began[1]
 		m.Requests[0].Late = 1
 		s := lifecycle.Decide(lt, policy.Rules{}, seen, start.Add(10*time.Second)).Status
-		if s.Verdict != v1alpha1.VerdictInconclusive || s.Steps[1].State != v1alpha1.StepCut {
+		if s.Verdict != v1beta1.VerdictInconclusive || s.Steps[1].State != v1beta1.StepCut {
 			t.Errorf("%s: verdict %s, step %s (%s); want Inconclusive, and Cut", name, s.Verdict, s.Steps[1].State, s.Steps[1].Message)
 		}
 	}

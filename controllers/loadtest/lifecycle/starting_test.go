@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -26,11 +26,11 @@ func awaited(workers ...exchange.Worker) lifecycle.Observed {
 
 // What a wait for workers says, of the hindrance that matters most.
 func TestWhyWorkersAreNotReady(t *testing.T) {
-	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "waits for a node: full\n"}
-	pull := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonImagePull, PodMessage: "no such image."}
-	ended := exchange.Worker{Pod: exchange.PodEnded, PodReason: v1alpha1.ReasonWorkerLost, PodMessage: "Error, exit code 1"}
-	refuses := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonWorkerRefused, Message: "too many users"}
-	away := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable}
+	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1beta1.ReasonUnschedulable, PodMessage: "waits for a node: full\n"}
+	pull := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1beta1.ReasonImagePull, PodMessage: "no such image."}
+	ended := exchange.Worker{Pod: exchange.PodEnded, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "Error, exit code 1"}
+	refuses := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1beta1.ReasonWorkerRefused, Message: "too many users"}
+	away := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Reason: v1beta1.ReasonTargetUnreachable}
 	busy := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Message: "setup: 5 of 9 requests sent"}
 	const until = " The run gives up at 10:01:00 UTC (startDeadlineSeconds)."
 	for name, tc := range map[string]struct {
@@ -63,7 +63,7 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := lifecycle.Decide(accepted(ladder()), policy.Rules{}, tc.seen, began.Add(time.Second))
-			if diff := cmp.Diff("False "+tc.want, said(d.Status, v1alpha1.ConditionWorkersReady)); diff != "" {
+			if diff := cmp.Diff("False "+tc.want, said(d.Status, v1beta1.ConditionWorkersReady)); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 			want := ""
@@ -105,13 +105,13 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		failed        string // with that reason
 	}{
 		"the start deadline":                {ptr.To[int64](60), nil, awaited(coming), 59 * time.Second, time.Second, ""},
-		"the start deadline has passed":     {ptr.To[int64](60), nil, awaited(coming), time.Minute, 30 * time.Second, v1alpha1.ReasonStartDeadlineExceeded},
-		"no look at what is past":           {ptr.To[int64](60), ptr.To[int64](65), awaited(coming), time.Minute, 30 * time.Second, v1alpha1.ReasonStartDeadlineExceeded},
+		"the start deadline has passed":     {ptr.To[int64](60), nil, awaited(coming), time.Minute, 30 * time.Second, v1beta1.ReasonStartDeadlineExceeded},
+		"no look at what is past":           {ptr.To[int64](60), ptr.To[int64](65), awaited(coming), time.Minute, 30 * time.Second, v1beta1.ReasonStartDeadlineExceeded},
 		"no deadline":                       {nil, nil, awaited(coming), time.Hour, 0, ""},
 		"the end of the run comes first":    {ptr.To[int64](60), ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
 		"the start deadline comes first":    {ptr.To[int64](60), ptr.To[int64](90), awaited(coming), 5 * time.Second, 55 * time.Second, ""},
 		"the end of the run, and no other":  {nil, ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
-		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]exchange.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1alpha1.ReasonDeadlineExceeded},
+		"the end of the run has come":       {ptr.To[int64](60), ptr.To[int64](20), lifecycle.Observed{Workers: make([]exchange.Worker, 1)}, 20 * time.Second, 30 * time.Second, v1beta1.ReasonDeadlineExceeded},
 		"no pod yet":                        {ptr.To[int64](60), nil, awaited(exchange.Worker{}), time.Second, 5 * time.Second, ""},
 		"no pod, and no Job that makes one": {ptr.To[int64](60), nil, lifecycle.Observed{Job: lifecycle.JobDeleting, Workers: make([]exchange.Worker, 1)}, time.Second, 59 * time.Second, ""},
 		"all are ready":                     {ptr.To[int64](60), nil, awaited(ready), time.Second, 500*time.Millisecond + 93*time.Second, ""}, // the step's limit
@@ -123,7 +123,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 			if got := failure(d.Status); !strings.HasPrefix(got, tc.failed) || (got == "") != (tc.failed == "") {
 				t.Errorf("it ended with %q, want reason %q", got, tc.failed)
 			}
-			if got := said(d.Status, v1alpha1.ConditionWorkersReady); strings.Contains(got, "gives up at") && (tc.start == nil || !strings.Contains(got, "10:01:00")) {
+			if got := said(d.Status, v1beta1.ConditionWorkersReady); strings.Contains(got, "gives up at") && (tc.start == nil || !strings.Contains(got, "10:01:00")) {
 				t.Errorf("WorkersReady is %s, of a start deadline of %v", got, tc.start)
 			}
 			if d.RequeueAfter != tc.again || d.Job != lifecycle.JobKeep {
@@ -141,7 +141,7 @@ func TestTerminatedWhileItWaits(t *testing.T) {
 	lt := accepted(ladder())
 	lt.Spec.Terminate = true
 	d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Workers: make([]exchange.Worker, 3)}, began.Add(time.Second))
-	if d.Job != lifecycle.JobKeep || len(d.Events) != 1 || d.Status.Verdict != v1alpha1.VerdictCanceled {
+	if d.Job != lifecycle.JobKeep || len(d.Events) != 1 || d.Status.Verdict != v1beta1.VerdictCanceled {
 		t.Errorf("Job %v, events %v, verdict %s; want it kept, one, Canceled", d.Job, d.Events, d.Status.Verdict)
 	}
 }
@@ -149,27 +149,27 @@ func TestTerminatedWhileItWaits(t *testing.T) {
 // A run that was given up names the files that its pods may have waited for, if
 // that is what they waited for.
 func TestMissingFiles(t *testing.T) {
-	header := func(s *v1alpha1.LoadTestSpec) {
-		s.Target.Headers = []v1alpha1.Header{{Name: "A", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
+	header := func(s *v1beta1.LoadTestSpec) {
+		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "api", Key: "token"}}}}
 	}
-	tables := func(keys ...string) func(*v1alpha1.LoadTestSpec) {
-		return func(s *v1alpha1.LoadTestSpec) {
+	tables := func(keys ...string) func(*v1beta1.LoadTestSpec) {
+		return func(s *v1beta1.LoadTestSpec) {
 			for _, key := range keys {
-				s.Data = append(s.Data, v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV})
+				s.Data = append(s.Data, v1beta1.Data{Name: key, ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: key}, Format: v1beta1.DataFormatCSV})
 			}
 		}
 	}
-	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1alpha1.ReasonUnschedulable, PodMessage: "full"}
+	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1beta1.ReasonUnschedulable, PodMessage: "full"}
 	const may = " Their pods may be waiting for a missing file; check that these exist: "
 	for name, tc := range map[string]struct {
-		edit func(*v1alpha1.LoadTestSpec)
+		edit func(*v1beta1.LoadTestSpec)
 		seen lifecycle.Observed
 		want string
 	}{
 		"a Secret":            {header, awaited(coming, ready, ready), may + "key token of Secret api."},
 		"a ConfigMap":         {tables("a"), awaited(coming, ready, ready), may + "key a of ConfigMap rows."},
 		"as many as are read": {tables("a", "b", "c", "d", "e"), awaited(coming, coming, coming), may + "key a of ConfigMap rows, key b of ConfigMap rows, key c of ConfigMap rows, key d of ConfigMap rows, key e of ConfigMap rows."},
-		"no file":             {func(*v1alpha1.LoadTestSpec) {}, awaited(coming, ready, ready), ""},
+		"no file":             {func(*v1beta1.LoadTestSpec) {}, awaited(coming, ready, ready), ""},
 		"another reason":      {header, awaited(full, ready, ready), ""},
 		"pods that run":       {header, awaited(exchange.Worker{Pod: exchange.PodRunning}, ready, ready), ""},
 	} {
@@ -190,13 +190,13 @@ func TestMissingFiles(t *testing.T) {
 }
 
 func TestMissesPods(t *testing.T) {
-	begun, over, untaken := limited(0), accepted(ladder()), &v1alpha1.LoadTest{Spec: ladder()}
+	begun, over, untaken := limited(0), accepted(ladder()), &v1beta1.LoadTest{Spec: ladder()}
 	over.Spec.Terminate = true
 	over.Status = lifecycle.Decide(over, policy.Rules{}, lifecycle.Observed{}, began).Status
-	over.Status.Steps[0].State = v1alpha1.StepPending // whatever a status says of its steps
+	over.Status.Steps[0].State = v1beta1.StepPending // whatever a status says of its steps
 	none := exchange.Worker{}
 	for name, tc := range map[string]struct {
-		lt   *v1alpha1.LoadTest
+		lt   *v1beta1.LoadTest
 		seen lifecycle.Observed
 		want bool
 	}{

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // inconsistency names a part of the status of a run under way that no operator of this API
@@ -25,15 +25,15 @@ func (r *inputs) inconsistency() string {
 		return "versus does not follow from spec.versus"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
-	case s.Auditing != nil && (s.Auditing.Point == v1alpha1.AuditBefore) == r.hasStarted():
+	case s.Auditing != nil && (s.Auditing.Point == v1beta1.AuditBefore) == r.hasStarted():
 		return "auditing does not belong to this part of the run"
 	case r.hasStarted() && !s.KnowsTargets():
 		return "targetURL is empty, but a step has begun" // no worker could be directed
 	}
-	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1alpha1.AuditStatus, b v1alpha1.Audit) bool { return a.Name == b.Name }) {
+	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1beta1.AuditStatus, b v1beta1.Audit) bool { return a.Name == b.Name }) {
 		return "audits do not match spec.audits"
 	}
-	if s.Auditing != nil && s.Auditing.Point == v1alpha1.AuditAfter {
+	if s.Auditing != nil && s.Auditing.Point == v1beta1.AuditAfter {
 		return endedInconsistency(s.Steps)
 	}
 	return stepsInconsistency(s.Steps, r.toleratesLoss())
@@ -41,10 +41,10 @@ func (r *inputs) inconsistency() string {
 
 // stepsInconsistency names what is wrong with the steps of a run under way. In a run that
 // goes on after the loss of a worker, steps that are over may be cut.
-func stepsInconsistency(steps []v1alpha1.StepStatus, goesOn bool) string {
-	under := v1alpha1.StepComplete // the state of the step before
+func stepsInconsistency(steps []v1beta1.StepStatus, goesOn bool) string {
+	under := v1beta1.StepComplete // the state of the step before
 	for i := range steps {
-		if goesOn && steps[i].State == v1alpha1.StepCut && under == v1alpha1.StepComplete {
+		if goesOn && steps[i].State == v1beta1.StepCut && under == v1beta1.StepComplete {
 			continue // by the loss of a worker
 		}
 		if problem := stepInconsistency(&steps[i], under); problem != "" {
@@ -57,10 +57,10 @@ func stepsInconsistency(steps []v1alpha1.StepStatus, goesOn bool) string {
 
 // endedInconsistency names what is wrong with steps that must all have ended, since numbers
 // are read after them.
-func endedInconsistency(steps []v1alpha1.StepStatus) string {
+func endedInconsistency(steps []v1beta1.StepStatus) string {
 	for i := range steps {
 		switch state := steps[i].State; state {
-		case v1alpha1.StepComplete, v1alpha1.StepCut, v1alpha1.StepSkipped:
+		case v1beta1.StepComplete, v1beta1.StepCut, v1beta1.StepSkipped:
 		default:
 			return fmt.Sprintf("steps[%d] is %s, but auditing is after the last step", i, state)
 		}
@@ -70,16 +70,16 @@ func endedInconsistency(steps []v1alpha1.StepStatus) string {
 
 // stepInconsistency names what is wrong with a step that follows a step in state before. A
 // step is cut or skipped only by the write that ends the run, or its steps.
-func stepInconsistency(s *v1alpha1.StepStatus, before v1alpha1.StepState) string {
+func stepInconsistency(s *v1beta1.StepStatus, before v1beta1.StepState) string {
 	switch s.State {
-	case v1alpha1.StepPending:
-	case v1alpha1.StepRunning, v1alpha1.StepComplete:
+	case v1beta1.StepPending:
+	case v1beta1.StepRunning, v1beta1.StepComplete:
 		switch {
-		case before != v1alpha1.StepComplete:
+		case before != v1beta1.StepComplete:
 			return fmt.Sprintf("is %s, but the step before it is %s", s.State, before)
 		case s.StartTime == nil:
 			return fmt.Sprintf("is %s without a startTime", s.State)
-		case s.State == v1alpha1.StepComplete && s.CompletionTime == nil:
+		case s.State == v1beta1.StepComplete && s.CompletionTime == nil:
 			return "is Complete without a completionTime"
 		}
 	default:

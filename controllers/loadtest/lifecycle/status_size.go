@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 )
@@ -37,22 +37,22 @@ const maxDefaults = 4
 // room is the number of bytes that a LoadTest has left for histograms, results of
 // requests and traces, beside the spec, the metadata, and what a status must say about every planned step.
 // If it is negative, the status could not say that.
-func room(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+func room(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) int {
 	left := maxObject - sizeOfGiven(lt) - sizeOfStatus(&lt.Spec, steps) - sizeOfEnvironment(lt, steps)
 	if lt.Status.Baseline != nil {
-		left -= v1alpha1.JSONSize(lt.Status.Baseline)
+		left -= v1beta1.JSONSize(lt.Status.Baseline)
 	}
 	if lt.Status.Access != nil {
-		left -= v1alpha1.JSONSize(lt.Status.Access)
+		left -= v1beta1.JSONSize(lt.Status.Access)
 	}
 	if v := lt.Status.Versus; v != nil && v.Access != nil {
-		left -= v1alpha1.JSONSize(v.Access)
+		left -= v1beta1.JSONSize(v.Access)
 	}
 	return left
 }
 
 // sizeOfEnvironment is the size of what the status says about the target, if it is read.
-func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
+func sizeOfEnvironment(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) int {
 	if lt.Status.Environment == nil {
 		return 0
 	}
@@ -60,13 +60,13 @@ func sizeOfEnvironment(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) int {
 }
 
 // sizeOfGiven is the size of the user's part of a LoadTest.
-func sizeOfGiven(lt *v1alpha1.LoadTest) int {
-	given := v1alpha1.LoadTest{ObjectMeta: lt.ObjectMeta, Spec: lt.Spec}
+func sizeOfGiven(lt *v1beta1.LoadTest) int {
+	given := v1beta1.LoadTest{ObjectMeta: lt.ObjectMeta, Spec: lt.Spec}
 	given.ManagedFields = nil // the operator's cache has none
-	return v1alpha1.JSONSize(given)
+	return v1beta1.JSONSize(given)
 }
 
-func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int {
+func sizeOfStatus(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int {
 	onTime := sizeOnTime * len(plan.OnTime(spec))
 	load := sizeLoad + onTime
 	for _, t := range spec.Thresholds {
@@ -75,19 +75,19 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 		}
 	}
 	for _, name := range requestTypes(spec) {
-		load += sizeType + onTime + v1alpha1.JSONSize(name)
+		load += sizeType + onTime + v1beta1.JSONSize(name)
 		if plan.NamesType(spec, name) {
 			load += sizeIdeal
 		}
 	}
-	sum := sizeRest + v1alpha1.JSONSize(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
+	sum := sizeRest + v1beta1.JSONSize(plan.RequestNames(spec)) + (len(spec.Thresholds)+maxDefaults)*sizeThreshold + len(spec.Audits)*sizeAudit
 	for _, s := range steps {
 		sum += sizeOfPlan(&s)
 		switch {
 		case s.Load.IsPause():
 			sum += sizePause
 		case s.Repetition == 1:
-			sum += load + sizeSpread + v1alpha1.JSONSize(s.Name)
+			sum += load + sizeSpread + v1beta1.JSONSize(s.Name)
 		default:
 			sum += load
 		}
@@ -96,12 +96,12 @@ func sizeOfStatus(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int 
 }
 
 // sizeOfPlan is the size of a step that has not begun.
-func sizeOfPlan(s *v1alpha1.StepStatus) int {
-	return v1alpha1.JSONSize(v1alpha1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
+func sizeOfPlan(s *v1beta1.StepStatus) int {
+	return v1beta1.JSONSize(v1beta1.StepStatus{Name: s.Name, Repetition: s.Repetition, Rung: s.Rung, State: s.State, Load: s.Load, TimeLimit: s.TimeLimit})
 }
 
 // requestTypes are the types of the requests, each once.
-func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
+func requestTypes(spec *v1beta1.LoadTestSpec) []string {
 	var list []string
 	for _, r := range plan.RequestNames(spec) {
 		list = append(list, r.Type)
@@ -112,18 +112,18 @@ func requestTypes(spec *v1alpha1.LoadTestSpec) []string {
 
 // checkRoom refuses a run whose status would not fit: it could not be written any
 // more, and the run would never end.
-func checkRoom(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
+func checkRoom(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) *plan.Refusal {
 	if room(lt, steps) >= 0 {
 		return nil
 	}
 	const unit = 1 << 10
-	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
+	return &plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf("spec: the results of load steps x types of request (%d x %d) take up to %d KiB, and the spec and the metadata %d KiB; "+
 		"a LoadTest can hold %d KiB: use fewer steps, repetitions or types, or bodyFrom for long bodies.",
 		loads(steps), len(requestTypes(&lt.Spec)), (sizeOfStatus(&lt.Spec, steps)+sizeOfEnvironment(lt, steps))/unit, sizeOfGiven(lt)/unit, maxObject/unit)}
 }
 
 // loads is the number of steps that send load.
-func loads(steps []v1alpha1.StepStatus) (n int) {
+func loads(steps []v1beta1.StepStatus) (n int) {
 	for _, s := range steps {
 		if !s.Load.IsPause() {
 			n++

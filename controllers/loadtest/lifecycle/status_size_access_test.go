@@ -5,16 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // leadsTo is a target that may lead to so many ranges of addresses.
-func leadsTo(ranges int) *v1alpha1.TargetAccess {
-	a := &v1alpha1.TargetAccess{Name: "shop.example.com."}
+func leadsTo(ranges int) *v1beta1.TargetAccess {
+	a := &v1beta1.TargetAccess{Name: "shop.example.com."}
 	for i := range ranges {
-		a.Allowed = append(a.Allowed, v1alpha1.AllowedAddresses{Range: fmt.Sprintf("2001:db8:1234:%x::/64", 0x1000+i), Port: 8443})
+		a.Allowed = append(a.Allowed, v1beta1.AllowedAddresses{Range: fmt.Sprintf("2001:db8:1234:%x::/64", 0x1000+i), Port: 8443})
 	}
 	return a
 }
@@ -34,7 +34,7 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 		"no room for anything already": {1, 0, 120_000, "spec: the results of load steps x types of request"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lt := but(crowded(30, 32, 0), func(lt *v1alpha1.LoadTest) {
+			lt := but(crowded(30, 32, 0), func(lt *v1beta1.LoadTest) {
 				lt.Annotations = map[string]string{"a": strings.Repeat("x", tc.annotation)}
 			})
 			seen := lifecycle.Observed{Access: &lifecycle.Access{Target: leadsTo(tc.ranges)}}
@@ -43,7 +43,7 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 			}
 			got := lifecycle.Decide(lt, policy.Rules{}, seen, began).Status
 			message := ""
-			if c := v1alpha1.NotCarriedOut(got.Conditions); c != nil {
+			if c := v1beta1.NotCarriedOut(got.Conditions); c != nil {
 				message = c.Message
 			}
 			if (message == "") != (tc.want == "") || !strings.HasPrefix(message, tc.want) {

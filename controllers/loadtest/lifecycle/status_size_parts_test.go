@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -24,58 +24,58 @@ const (
 // Room is left for each part of a status at its largest, and not for much more.
 func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 	long := metav1.Duration{Duration: longTime}
-	onTime := []v1alpha1.Threshold{{Metric: "onTimeRate"}}
-	stored := v1alpha1.Audit{Name: strings.Repeat("a", 63), Stored: &v1alpha1.Stored{Value: ".n", Requests: []string{"append"}}}
-	figures := &v1alpha1.BaselineStatus{Name: "before", Steps: []v1alpha1.BaselineStep{{Name: strings.Repeat("s", 63)}}}
+	onTime := []v1beta1.Threshold{{Metric: "onTimeRate"}}
+	stored := v1beta1.Audit{Name: strings.Repeat("a", 63), Stored: &v1beta1.Stored{Value: ".n", Requests: []string{"append"}}}
+	figures := &v1beta1.BaselineStatus{Name: "before", Steps: []v1beta1.BaselineStep{{Name: strings.Repeat("s", 63)}}}
 	for name, tc := range map[string]struct {
 		steps, types int
-		thresholds   []v1alpha1.Threshold
-		add          func(*v1alpha1.LoadTest)
+		thresholds   []v1beta1.Threshold
+		add          func(*v1beta1.LoadTest)
 		least        int
 	}{
 		"what a baseline measured": {
 			1, 1, nil,
-			func(lt *v1alpha1.LoadTest) { lt.Status.Baseline = figures },
+			func(lt *v1beta1.LoadTest) { lt.Status.Baseline = figures },
 			jsonSize(t, figures),
 		},
 		"the target of a step": {
 			1, 1, nil,
-			func(lt *v1alpha1.LoadTest) { lt.Status.Environment = &v1alpha1.EnvironmentStatus{} },
+			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
 			targetstate.MaxSize + targetstate.MaxStepSize,
 		},
 		"the target of many steps": {
 			9, 1, nil,
-			func(lt *v1alpha1.LoadTest) { lt.Status.Environment = &v1alpha1.EnvironmentStatus{} },
+			func(lt *v1beta1.LoadTest) { lt.Status.Environment = &v1beta1.EnvironmentStatus{} },
 			targetstate.MaxSize + 9*targetstate.MaxStepSize,
 		},
 		"requests on time, of all and of each of two types": {
 			4, 2, onTime,
-			func(lt *v1alpha1.LoadTest) {
-				lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", Within: &long}}
+			func(lt *v1beta1.LoadTest) {
+				lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", Within: &long}}
 			},
-			4 * 3 * jsonSize(t, map[string]any{"onTime": []v1alpha1.OnTimeCount{{Within: long, Requests: manyItems}}}),
+			4 * 3 * jsonSize(t, map[string]any{"onTime": []v1beta1.OnTimeCount{{Within: long, Requests: manyItems}}}),
 		},
 		"a type that a threshold names": {
-			4, 2, []v1alpha1.Threshold{{Metric: "p95"}},
-			func(lt *v1alpha1.LoadTest) { lt.Spec.Thresholds[0].Types = []string{"type1", "gone"} },
-			4 * (jsonSize(t, v1alpha1.PartResult{Undecided: manyItems, Excused: manyItems, WithoutGenerator: &v1alpha1.Latency{
+			4, 2, []v1beta1.Threshold{{Metric: "p95"}},
+			func(lt *v1beta1.LoadTest) { lt.Spec.Thresholds[0].Types = []string{"type1", "gone"} },
+			4 * (jsonSize(t, v1beta1.PartResult{Undecided: manyItems, Excused: manyItems, WithoutGenerator: &v1beta1.Latency{
 				Samples: manyItems, Min: &long, Mean: &long, P50: &long, P75: &long, P90: &long, P95: &long, P99: &long, P999: &long, P9999: &long, Longest: &long,
-			}}) - jsonSize(t, v1alpha1.PartResult{})),
+			}}) - jsonSize(t, v1beta1.PartResult{})),
 		},
 		"a threshold in repetitions": {
 			4, 1, onTime,
-			func(lt *v1alpha1.LoadTest) {
-				lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "onTimeRate", InRepetitions: ptr.To(int32(2))}}
+			func(lt *v1beta1.LoadTest) {
+				lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "onTimeRate", InRepetitions: ptr.To(int32(2))}}
 			},
-			4 * jsonSize(t, v1alpha1.RepeatedThreshold{
-				Threshold: 31, State: v1alpha1.ThresholdInconclusive, Observed: strings.Repeat("1", 32), WithoutGenerator: strings.Repeat("1", 32), Reason: strings.Repeat("x", 32),
+			4 * jsonSize(t, v1beta1.RepeatedThreshold{
+				Threshold: 31, State: v1beta1.ThresholdInconclusive, Observed: strings.Repeat("1", 32), WithoutGenerator: strings.Repeat("1", 32), Reason: strings.Repeat("x", 32),
 			}),
 		},
 		"an audit": {
 			1, 1, nil,
-			func(lt *v1alpha1.LoadTest) { lt.Spec.Audits = []v1alpha1.Audit{stored} },
-			jsonSize(t, v1alpha1.AuditStatus{
-				Name: stored.Name, State: v1alpha1.AuditInconclusive, StableFor: long, MaxWait: long, Message: strings.Repeat("x", 512),
+			func(lt *v1beta1.LoadTest) { lt.Spec.Audits = []v1beta1.Audit{stored} },
+			jsonSize(t, v1beta1.AuditStatus{
+				Name: stored.Name, State: v1beta1.AuditInconclusive, StableFor: long, MaxWait: long, Message: strings.Repeat("x", 512),
 				Before: ptr.To(manyItems), After: ptr.To(manyItems), Change: ptr.To(manyItems), Acknowledged: manyItems, Unknown: ptr.To(manyItems),
 			}),
 		},
@@ -96,10 +96,10 @@ func TestRoomCountsEachPartOfTheStatus(t *testing.T) {
 // A step of users with a rate and journeys has each default threshold.
 func TestRoomCountsEachDefaultThreshold(t *testing.T) {
 	lt := crowded(1, 1, 0)
-	perUser := v1alpha1.NewDecimal("1")
-	lt.Spec.Journeys = []v1alpha1.Journey{{Name: "a"}}
-	step := v1alpha1.StepStatus{Load: v1alpha1.StepLoad{Users: 1, RatePerUser: &perUser}}
-	if got := len(verdict.Thresholds(&lt.Spec, plan.RequestNames(&lt.Spec), []v1alpha1.StepStatus{step})); got != lifecycle.MaxDefaults {
+	perUser := v1beta1.NewDecimal("1")
+	lt.Spec.Journeys = []v1beta1.Journey{{Name: "a"}}
+	step := v1beta1.StepStatus{Load: v1beta1.StepLoad{Users: 1, RatePerUser: &perUser}}
+	if got := len(verdict.Thresholds(&lt.Spec, plan.RequestNames(&lt.Spec), []v1beta1.StepStatus{step})); got != lifecycle.MaxDefaults {
 		t.Errorf("%d default thresholds, and room for %d", got, lifecycle.MaxDefaults)
 	}
 }
@@ -114,7 +114,7 @@ func jsonSize(t *testing.T, v any) int {
 }
 
 // padded leaves that much room: annotations take the rest.
-func padded(lt *v1alpha1.LoadTest, left int) *v1alpha1.LoadTest {
+func padded(lt *v1beta1.LoadTest, left int) *v1beta1.LoadTest {
 	annotate := func(n int) { lt.Annotations = map[string]string{"a": strings.Repeat("x", n)} }
 	annotate(1)
 	annotate(1 + lifecycle.Room(lt, plan.Steps(&lt.Spec)) - left)
@@ -129,24 +129,24 @@ func TestRunWithoutRoomForItsEnvironmentIsRefused(t *testing.T) {
 		t.Error("a run that just fits is refused, though its target is not read")
 	}
 	want := "False InvalidSpec: spec: the results of load steps x types of request (2 x 2) take up to 54 KiB, and the spec and the metadata 1163 KiB; a LoadTest can hold 1200 KiB: "
-	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1alpha1.ConditionAccepted); !strings.HasPrefix(got, want) {
+	if got := said(decide(lt, lifecycle.Observed{LooksAtTargets: true}, 0).Status, v1beta1.ConditionAccepted); !strings.HasPrefix(got, want) {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}
 }
 
 // A baseline that just fits beside the results is copied.
 func TestBaselineThatFitsExactly(t *testing.T) {
-	before := earlier(v1alpha1.VerdictPassed)
+	before := earlier(v1beta1.VerdictPassed)
 	before.UID = "u"
-	lt := &v1alpha1.LoadTest{Spec: against()}
+	lt := &v1beta1.LoadTest{Spec: against()}
 	copied := decide(lt, lifecycle.Observed{Baseline: before}, 0).Status.Baseline
 	needs := jsonSize(t, copied)
 	if got := decide(padded(lt, needs), lifecycle.Observed{Baseline: before}, 0).Status; got.Verdict != "" || got.Baseline == nil {
-		t.Errorf("a baseline that fits exactly: verdict %q, %s", got.Verdict, said(got, v1alpha1.ConditionAccepted))
+		t.Errorf("a baseline that fits exactly: verdict %q, %s", got.Verdict, said(got, v1beta1.ConditionAccepted))
 	}
 	before.Name = strings.Repeat("n", 9<<10)
 	want := "False BaselineRefused: spec.baseline: its figures take 9 KiB, but the LoadTest has 3 KiB left; use fewer steps or repetitions."
-	if got := said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1alpha1.ConditionAccepted); got != want {
+	if got := said(decide(padded(lt, 3<<10+5), lifecycle.Observed{Baseline: before}, 0).Status, v1beta1.ConditionAccepted); got != want {
 		t.Errorf("Accepted is %s, want %s", got, want)
 	}
 }

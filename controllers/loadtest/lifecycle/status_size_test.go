@@ -11,21 +11,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // crowded has that many steps and types of requests, and bodies of that length.
-func crowded(steps, types, body int) *v1alpha1.LoadTest {
+func crowded(steps, types, body int) *v1beta1.LoadTest {
 	second := &metav1.Duration{Duration: time.Second}
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}}}
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener"}}}}
 	for i := range types {
-		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Name: fmt.Sprint(i), Type: fmt.Sprint("type", i), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", body)}})
+		lt.Spec.Requests = append(lt.Spec.Requests, v1beta1.Request{Name: fmt.Sprint(i), Type: fmt.Sprint("type", i), HTTP: &v1beta1.HTTPRequest{Body: strings.Repeat("x", body)}})
 	}
 	for i := range steps {
-		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Name: fmt.Sprint(i), Users: ptr.To[int32](1), Duration: second})
+		lt.Spec.Steps = append(lt.Spec.Steps, v1beta1.Step{Name: fmt.Sprint(i), Users: ptr.To[int32](1), Duration: second})
 	}
 	return lt
 }
@@ -33,7 +33,7 @@ func crowded(steps, types, body int) *v1alpha1.LoadTest {
 func TestMoreThanTheStoreTakes(t *testing.T) {
 	const way = "use fewer steps, repetitions or types, or bodyFrom for long bodies."
 	tests := map[string]struct {
-		lt   *v1alpha1.LoadTest
+		lt   *v1beta1.LoadTest
 		want string
 	}{
 		"a small one":                {crowded(6, 2, 1_000), ""},
@@ -50,7 +50,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 				"and the spec and the metadata 1217 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
 		"long annotations": {
-			but(crowded(30, 32, 0), func(lt *v1alpha1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
+			but(crowded(30, 32, 0), func(lt *v1beta1.LoadTest) { lt.Annotations = map[string]string{"a": strings.Repeat("x", 250_000)} }),
 			"spec: the results of load steps x types of request (30 x 32) take up to 1130 KiB, " +
 				"and the spec and the metadata 246 KiB; a LoadTest can hold 1200 KiB: " + way,
 		},
@@ -58,7 +58,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if c := v1alpha1.NotCarriedOut(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions); c != nil {
+			if c := v1beta1.NotCarriedOut(lifecycle.Decide(tc.lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Conditions); c != nil {
 				got = c.Message
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -68,7 +68,7 @@ func TestMoreThanTheStoreTakes(t *testing.T) {
 	}
 }
 
-func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTest {
+func but(lt *v1beta1.LoadTest, edit func(*v1beta1.LoadTest)) *v1beta1.LoadTest {
 	edit(lt)
 	return lt
 }
@@ -78,11 +78,11 @@ func but(lt *v1alpha1.LoadTest, edit func(*v1alpha1.LoadTest)) *v1alpha1.LoadTes
 // which the same room is left from the beginning to the end.
 func TestRoomIgnoresManagedFieldsAndStatus(t *testing.T) {
 	lt := crowded(3, 1, 0)
-	lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Name: "rest", Pause: &metav1.Duration{Duration: time.Second}})
+	lt.Spec.Steps = append(lt.Spec.Steps, v1beta1.Step{Name: "rest", Pause: &metav1.Duration{Duration: time.Second}})
 	steps := plan.Steps(&lt.Spec)
 	room := lifecycle.Room(lt, steps)
 	lt.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-	lt.Status = v1alpha1.LoadTestStatus{Steps: make([]v1alpha1.StepStatus, 4), Verdict: v1alpha1.VerdictPassed}
+	lt.Status = v1beta1.LoadTestStatus{Steps: make([]v1beta1.StepStatus, 4), Verdict: v1beta1.VerdictPassed}
 	if got := lifecycle.Room(lt, steps); got != room {
 		t.Errorf("room for %d bytes, want %d as before", got, room)
 	}
@@ -101,7 +101,7 @@ func TestRoomCountsThePlan(t *testing.T) {
 	lt := crowded(1, 1, 0)
 	short := plan.Steps(&lt.Spec)
 	long := plan.Steps(&lt.Spec)
-	long[0].Load.RatePerUser, long[0].Load.Requests = ptr.To(v1alpha1.NewDecimal("0.123456789")), 1_234_567_890
+	long[0].Load.RatePerUser, long[0].Load.Requests = ptr.To(v1beta1.NewDecimal("0.123456789")), 1_234_567_890
 	want := len(`"ratePerUser":"0.123456789","requests":1234567890,`)
 	if got := lifecycle.Room(lt, short) - lifecycle.Room(lt, long); got != want {
 		t.Errorf("a longer plan takes %d bytes more, want %d", got, want)
@@ -118,9 +118,9 @@ func TestRoomCountsTheSpreadOfRepetitions(t *testing.T) {
 		steps[i].Name = lt.Spec.Steps[0].Name
 	}
 	long := metav1.Duration{Duration: 59*time.Minute + 59*time.Second + 999999*time.Microsecond}
-	times := &v1alpha1.DurationSpread{Min: long, Median: long, Max: long}
-	figures := &v1alpha1.NumberSpread{Min: "1234567890.1", Median: "1234567890.1", Max: "1234567890.1"}
-	spread, err := json.Marshal(v1alpha1.SpreadStatus{
+	times := &v1beta1.DurationSpread{Min: long, Median: long, Max: long}
+	figures := &v1beta1.NumberSpread{Min: "1234567890.1", Median: "1234567890.1", Max: "1234567890.1"}
+	spread, err := json.Marshal(v1beta1.SpreadStatus{
 		Name: steps[0].Name, Repetitions: 2, Throughput: figures, Goodput: figures, FailureRate: figures, P50: times, P95: times, P99: times,
 	})
 	if err != nil {
@@ -134,7 +134,7 @@ func TestRoomCountsTheSpreadOfRepetitions(t *testing.T) {
 // A run is accepted if what its status must say just fits.
 func TestNoRoomForHistogramsIsRoomEnough(t *testing.T) {
 	lt := crowded(2, 2, 0)
-	annotated := func(n int) *v1alpha1.LoadTest {
+	annotated := func(n int) *v1beta1.LoadTest {
 		lt.Annotations = map[string]string{"a": strings.Repeat("x", n)}
 		return lt
 	}
@@ -148,7 +148,7 @@ func TestNoRoomForHistogramsIsRoomEnough(t *testing.T) {
 }
 
 func BenchmarkRoom(b *testing.B) {
-	for name, lt := range map[string]*v1alpha1.LoadTest{"small": crowded(6, 2, 1_000), "most": crowded(128, 4, 65_536), "large": crowded(2, 15, 65_536)} {
+	for name, lt := range map[string]*v1beta1.LoadTest{"small": crowded(6, 2, 1_000), "most": crowded(128, 4, 65_536), "large": crowded(2, 15, 65_536)} {
 		b.Run(name, func(b *testing.B) {
 			steps := plan.Steps(&lt.Spec)
 			for b.Loop() {

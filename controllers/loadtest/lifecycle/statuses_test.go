@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
@@ -23,9 +23,9 @@ func TestStatusesForOtherPrograms(t *testing.T) {
 	all := allStories()
 	for _, name := range append([]string{whole}, slices.Sorted(maps.Keys(all))...) {
 		w := newWorld(t, ladder())
-		w.LoadTest().APIVersion, w.LoadTest().Kind = v1alpha1.GroupVersion.String(), "LoadTest"
+		w.LoadTest().APIVersion, w.LoadTest().Kind = v1beta1.GroupVersion.String(), "LoadTest"
 		all[name](w)
-		w.Wrote = func(lt *v1alpha1.LoadTest) {
+		w.Wrote = func(lt *v1beta1.LoadTest) {
 			if isNew(seen, lt.Status) {
 				fmt.Fprintf(&documents, "---\n# %s, after %s\n%s", name, w.Now().Sub(began), document(t, lt, name == whole))
 			}
@@ -39,7 +39,7 @@ func TestStatusesForOtherPrograms(t *testing.T) {
 const whole = "passes"
 
 // isNew says whether the status has something that none before had, and notes it.
-func isNew(seen map[string]bool, s v1alpha1.LoadTestStatus) (is bool) {
+func isNew(seen map[string]bool, s v1beta1.LoadTestStatus) (is bool) {
 	keys := []string{"phase " + string(s.Phase), "verdict " + string(s.Verdict) + " " + string(s.Phase)}
 	for _, c := range s.Conditions {
 		keys = append(keys, fmt.Sprint(c.Type, c.Status, c.Reason))
@@ -52,7 +52,7 @@ func isNew(seen map[string]bool, s v1alpha1.LoadTestStatus) (is bool) {
 }
 
 // document is a LoadTest, all of it or without what was measured.
-func document(t *testing.T, lt *v1alpha1.LoadTest, all bool) string {
+func document(t *testing.T, lt *v1beta1.LoadTest, all bool) string {
 	t.Helper()
 	lt = lt.DeepCopy()
 	if s := &lt.Status; !all {

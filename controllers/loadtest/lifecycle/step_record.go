@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
@@ -68,8 +68,8 @@ func (r *loading) judgeStep() (stop bool) {
 		judged.Result.Generator = j.Generator
 	}
 	for n, t := range s.Thresholds {
-		if s.Search == nil && t.State == v1alpha1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
-			r.warn(v1alpha1.ReasonThresholdBreached, t.Message)
+		if s.Search == nil && t.State == v1beta1.ThresholdFailed && r.read.Thresholds[n].State != t.State {
+			r.warn(v1beta1.ReasonThresholdBreached, t.Message)
 		}
 	}
 	return j.Stop
@@ -82,7 +82,7 @@ func (r *loading) record() (goesOn bool) {
 	}
 	result, err := results.StepResult(r.test, step, merged, r.silence())
 	if err != nil {
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonInvalidResult, err.Error())
+		r.fail(v1beta1.VerdictError, v1beta1.ReasonInvalidResult, err.Error())
 		return false
 	}
 	if !r.done { // it is written again and again
@@ -109,7 +109,7 @@ func (r *loading) record() (goesOn bool) {
 // most of it, before the traces and the results of the requests. A status that is larger
 // than what the cluster stores of an object could never be written, and the run would never
 // end. What the steps to come may need for their requests and traces is left for them.
-func (r *loading) trim(result *v1alpha1.StepResult) {
+func (r *loading) trim(result *v1beta1.StepResult) {
 	foreseen := plan.Foreseen(r.spec, &r.read)
 	left := room(r.test, foreseen)
 	for j := range r.read.Steps {

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
@@ -17,7 +17,7 @@ func (r *starting) beginFirstStep() (goesOn bool) {
 	if r.wait.status != metav1.ConditionTrue {
 		return true
 	}
-	if r.makeAudits(v1alpha1.AuditBefore, "") {
+	if r.makeAudits(v1beta1.AuditBefore, "") {
 		r.recordDescriptors()
 		r.startStep(0, r.now.Add(r.lead()))
 	}
@@ -88,12 +88,12 @@ func (r *running) gather(i int, isHere func(exchange.Worker) bool) (gathered boo
 	}
 	r.giveUp(func(w exchange.Worker) bool { return !isHere(w) && !r.now.Before(limit(w)) })
 	if s := &r.out.Status; r.lossStops() {
-		if s.Steps[i].State == v1alpha1.StepRunning { // some may have begun it
+		if s.Steps[i].State == v1beta1.StepRunning { // some may have begun it
 			r.loadStep(i, nil).countMissing()
-			r.endStep(i, v1alpha1.StepCut)
+			r.endStep(i, v1beta1.StepCut)
 			i++
 		}
-		r.finish(i, v1alpha1.ReasonStoppedOnWorkerLoss)
+		r.finish(i, v1beta1.ReasonStoppedOnWorkerLoss)
 		return false
 	}
 	return count(r.seen.Workers, func(w exchange.Worker) bool { return !isHere(w) && !r.leaves(w) && r.waitUntil(limit(w), w) }) == 0
@@ -110,9 +110,9 @@ func hasReported(w exchange.Worker) bool { return w.Connected && w.Ready }
 func (r *pass) startStep(i int, at time.Time) {
 	s := &r.out.Status
 	start := metav1.NewMicroTime(at)
-	s.Steps[i].State = v1alpha1.StepRunning
+	s.Steps[i].State = v1beta1.StepRunning
 	s.Steps[i].StartTime = &start
-	s.Phase = v1alpha1.PhaseRunning
+	s.Phase = v1beta1.PhaseRunning
 	r.resumed()
 	if step := &s.Steps[i]; step.Load.IsPause() {
 		r.wake(endOf(step).Add(-r.lead()))

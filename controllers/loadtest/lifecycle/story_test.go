@@ -11,43 +11,43 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/world"
 )
 
 // ladder is a small test of three workers: two rungs with a rest between them.
-func ladder() v1alpha1.LoadTestSpec {
-	return v1alpha1.LoadTestSpec{
-		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTP}},
-		Requests:    []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}},
+func ladder() v1beta1.LoadTestSpec {
+	return v1beta1.LoadTestSpec{
+		Target:      v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: ptr.To(intstr.FromInt32(8080)), Scheme: v1beta1.SchemeHTTP}},
+		Requests:    []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}},
 		Parallelism: ptr.To[int32](3),
-		Ladder: &v1alpha1.Ladder{
-			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1alpha1.NewDecimal("1")),
+		Ladder: &v1beta1.Ladder{
+			Users: []int32{100, 1000}, RatePerUser: ptr.To(v1beta1.NewDecimal("1")),
 			Duration: metav1.Duration{Duration: 3 * time.Second}, Rest: &metav1.Duration{Duration: 2 * time.Second},
 		},
-		Thresholds:              []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
+		Thresholds:              []v1beta1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
 		StartDeadlineSeconds:    ptr.To[int64](60),
 		TTLSecondsAfterFinished: ptr.To[int32](3600),
 	}
 }
 
 // questions are asked of a target that is to be of one strategy.
-func questions() []v1alpha1.Preflight {
-	return []v1alpha1.Preflight{
+func questions() []v1beta1.Preflight {
+	return []v1beta1.Preflight{
 		{
-			HTTP:   &v1alpha1.Query{Path: "/version"},
-			Expect: &v1alpha1.Expectation{JSON: []v1alpha1.ExpectedValue{{Path: ".strategy", Equals: v1alpha1.JSONText("lua")}, {Path: ".store", Equals: v1alpha1.JSONText("redis")}}},
+			HTTP:   &v1beta1.Query{Path: "/version"},
+			Expect: &v1beta1.Expectation{JSON: []v1beta1.ExpectedValue{{Path: ".strategy", Equals: v1beta1.JSONText("lua")}, {Path: ".store", Equals: v1beta1.JSONText("redis")}}},
 		},
-		{Name: "healthy", HTTP: &v1alpha1.Query{Path: "/health"}},
+		{Name: "healthy", HTTP: &v1beta1.Query{Path: "/health"}},
 	}
 }
 
 // aborts makes the threshold abort a ladder of longer rungs.
 func aborts(w *world.World) {
 	w.LoadTest().Spec.Ladder.Duration = metav1.Duration{Duration: 20 * time.Second}
-	w.LoadTest().Spec.Thresholds[0].OnBreach = v1alpha1.BreachAbort
+	w.LoadTest().Spec.Thresholds[0].OnBreach = v1beta1.BreachAbort
 }
 
 // rules are those of a configuration.
@@ -84,7 +84,7 @@ var stories = map[string]func(*world.World){
 		w.After(8*time.Second, func() { w.LoadTest().Spec.Terminate = true })
 	},
 	"waits-in-the-queue": func(w *world.World) {
-		w.Place = &queue.Place{Number: 2, Of: 3, Reason: v1alpha1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
+		w.Place = &queue.Place{Number: 2, Of: 3, Reason: v1beta1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
 		w.After(20*time.Second, func() { w.Place = &queue.Place{Begins: true} })
 	},
 	"stopped": func(w *world.World) {
@@ -115,7 +115,7 @@ var stories = map[string]func(*world.World){
 	},
 	"generator-lags": func(w *world.World) { w.Lateness = 50 * time.Millisecond },
 	"worker-never-came": func(w *world.World) {
-		w.Workers[2].Hindered = [2]string{v1alpha1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
+		w.Workers[2].Hindered = [2]string{v1beta1.ReasonUnschedulable, "waits for a node: 0/3 nodes are available: 3 Insufficient memory."}
 	},
 	"quota-is-exhausted": func(w *world.World) {
 		w.Workers[2].Refused = true
@@ -132,9 +132,9 @@ var stories = map[string]func(*world.World){
 		})
 	},
 	"a-secret-is-missing": func(w *world.World) {
-		w.LoadTest().Spec.Target.Headers = []v1alpha1.Header{{Name: "Authorization", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "api", Key: "token"}}}}
+		w.LoadTest().Spec.Target.Headers = []v1beta1.Header{{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "api", Key: "token"}}}}
 		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {
-			table := v1alpha1.Data{Name: key, ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: key}, Format: v1alpha1.DataFormatCSV}
+			table := v1beta1.Data{Name: key, ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: key}, Format: v1beta1.DataFormatCSV}
 			w.LoadTest().Spec.Data = append(w.LoadTest().Spec.Data, table)
 		}
 		for _, x := range w.Workers {
@@ -143,11 +143,11 @@ var stories = map[string]func(*world.World){
 	},
 	"cpu-is-throttled": func(w *world.World) { w.Throttled = 50 * time.Millisecond },
 	"worker-refused": func(w *world.World) {
-		w.Workers[1].Refuses = [2]string{v1alpha1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
+		w.Workers[1].Refuses = [2]string{v1beta1.ReasonWorkerRefused, "333 users need 10000 file descriptors, 1024 are allowed; use 31 workers or more"}
 	},
 	"target-unreachable": func(w *world.World) {
 		for _, x := range w.Workers {
-			x.Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
+			x.Refuses = [2]string{v1beta1.ReasonTargetUnreachable, "spec.target.url: shortener does not resolve"}
 		}
 	},
 	"service-comes-late": func(w *world.World) {
@@ -160,7 +160,7 @@ var stories = map[string]func(*world.World){
 		w.NoPort = "Service shortener has no port named http; its ports: 80 web. Correct spec.target.service.port."
 	},
 	"target-comes-late": func(w *world.World) {
-		w.Workers[0].Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "connection refused"}
+		w.Workers[0].Refuses = [2]string{v1beta1.ReasonTargetUnreachable, "connection refused"}
 		w.After(20*time.Second, w.Workers[0].BecomesReady)
 	},
 	"setup-takes-time": func(w *world.World) {
@@ -172,25 +172,25 @@ var stories = map[string]func(*world.World){
 	"preflight-fails": func(w *world.World) {
 		w.LoadTest().Spec.Preflight = questions()
 		for _, x := range w.Workers[1:] {
-			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
+			x.Refuses = [2]string{v1beta1.ReasonPreflightFailed, `preflight: GET /version: .strategy: a string of 4 bytes instead of "lua"`}
 		}
 	},
 	"preflight-by-a-call-fails": func(w *world.World) {
-		w.LoadTest().Spec.Preflight = []v1alpha1.Preflight{{Name: "cart", GRPC: &v1alpha1.Call{Method: "shop.v1.Cart/Find"}}}
+		w.LoadTest().Spec.Preflight = []v1beta1.Preflight{{Name: "cart", GRPC: &v1beta1.Call{Method: "shop.v1.Cart/Find"}}}
 		for _, x := range w.Workers {
-			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND instead of OK"}
+			x.Refuses = [2]string{v1beta1.ReasonPreflightFailed, "preflight: cart: grpc.method shop.v1.Cart/Find: status 5 NOT_FOUND instead of OK"}
 		}
 	},
 	"preflight-without-a-health-service": func(w *world.World) {
-		w.LoadTest().Spec.Preflight = []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}}
+		w.LoadTest().Spec.Preflight = []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}}
 		for _, x := range w.Workers {
-			x.Refuses = [2]string{v1alpha1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
+			x.Refuses = [2]string{v1beta1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
 		}
 	},
 	"preflight-waits-then-suspended": func(w *world.World) {
 		w.LoadTest().Spec.Preflight = questions()
 		for _, x := range w.Workers {
-			x.Refuses = [2]string{v1alpha1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable instead of 200 to 299: the target is not ready"}
+			x.Refuses = [2]string{v1beta1.ReasonTargetUnreachable, "preflight: GET /version: status 503 Service Unavailable instead of 200 to 299: the target is not ready"}
 		}
 		w.After(10*time.Second, func() { w.LoadTest().Spec.Suspend = true })
 		w.After(20*time.Second, func() {
@@ -208,7 +208,7 @@ var stories = map[string]func(*world.World){
 		w.After(1500*time.Millisecond, func() { w.LoadTest().Spec.Suspend = true })
 		w.After(2500*time.Millisecond, func() {
 			w.LoadTest().Spec.Suspend = false
-			w.LoadTest().Spec.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
+			w.LoadTest().Spec.Preflight[0].Expect.JSON[0].Equals = v1beta1.JSONText("hash")
 		})
 	},
 	"worker-dies": func(w *world.World) { w.Workers[1].DiesIn = 1500 * time.Millisecond },
@@ -250,7 +250,7 @@ var stories = map[string]func(*world.World){
 		w.After(4*time.Second, func() { w.LoadTest().Spec.Suspend = true })
 		w.After(30*time.Second, func() { w.LoadTest().Spec.Suspend = false })
 	},
-	"target-not-allowed": func(w *world.World) { w.LoadTest().Spec.Target = v1alpha1.Target{URL: "http://example.com"} },
+	"target-not-allowed": func(w *world.World) { w.LoadTest().Spec.Target = v1beta1.Target{URL: "http://example.com"} },
 }
 
 func TestStories(t *testing.T) {
@@ -296,15 +296,15 @@ func TestStoriesInAnyOrder(t *testing.T) {
 // ending is what must not depend on the order; how many workers were ready, or
 // which of them is named in a message, may.
 type ending struct {
-	Phase      v1alpha1.Phase
-	Verdict    v1alpha1.Verdict
+	Phase      v1beta1.Phase
+	Verdict    v1beta1.Verdict
 	Conditions map[string]string
-	Steps      []v1alpha1.StepState
+	Steps      []v1beta1.StepState
 	Sent       []int64
-	Thresholds []v1alpha1.ThresholdStatus
+	Thresholds []v1beta1.ThresholdStatus
 }
 
-func endingOf(s v1alpha1.LoadTestStatus) *ending {
+func endingOf(s v1beta1.LoadTestStatus) *ending {
 	e := &ending{Phase: s.Phase, Verdict: s.Verdict, Conditions: map[string]string{}, Thresholds: s.Thresholds}
 	for _, c := range s.Conditions {
 		e.Conditions[c.Type] = string(c.Status) + " " + c.Reason

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -15,19 +15,19 @@ import (
 // the candidate's most recent step.
 func (r *pass) summarize() (goesOn bool) {
 	s := &r.out.Status
-	if s.Phase != v1alpha1.PhaseQueued { // a run that waits has the line with its place
+	if s.Phase != v1beta1.PhaseQueued { // a run that waits has the line with its place
 		s.Summary = summaryOf(s)
 		s.Summary.Sustained, s.Summary.Reason = sustained(r.spec, s), reasonOf(s.Conditions)
 	}
 	return true
 }
 
-func summaryOf(s *v1alpha1.LoadTestStatus) v1alpha1.Summary {
+func summaryOf(s *v1beta1.LoadTestStatus) v1beta1.Summary {
 	if len(s.Steps) == 0 {
-		return v1alpha1.Summary{}
+		return v1beta1.Summary{}
 	}
 	latest, begun, all := latestLoad(s)
-	summary := v1alpha1.Summary{
+	summary := v1beta1.Summary{
 		Step:    stepOf(s, begun, all),
 		Workers: fmt.Sprintf("%d/%d", s.Workers.Ready, s.Workers.Desired),
 	}
@@ -36,7 +36,7 @@ func summaryOf(s *v1alpha1.LoadTestStatus) v1alpha1.Summary {
 		return summary
 	}
 	// A reader would take the goodput of some workers for the goodput of all.
-	if latest.State != v1alpha1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
+	if latest.State != v1beta1.StepRunning || latest.WorkersReporting+s.Workers.Lost >= s.Workers.Desired {
 		summary.Goodput = text.Rate(result.Goodput)
 	}
 	summary.Errors = text.Percent(result.Failed, result.Sent-result.InFlight)
@@ -56,7 +56,7 @@ func short(d *metav1.Duration) string {
 }
 
 // sustained is the largest load that was kept, so far.
-func sustained(spec *v1alpha1.LoadTestSpec, s *v1alpha1.LoadTestStatus) string {
+func sustained(spec *v1beta1.LoadTestSpec, s *v1beta1.LoadTestStatus) string {
 	switch {
 	case s.MaxSustainedUsers != nil:
 		return text.Plural(int64(*s.MaxSustainedUsers), "user")
@@ -76,9 +76,9 @@ func reasonOf(conditions []metav1.Condition) string {
 		kind   string
 		status metav1.ConditionStatus
 	}{
-		{v1alpha1.ConditionCarriedOut, metav1.ConditionFalse}, {v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
-		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
-		{v1alpha1.ConditionSuspended, metav1.ConditionTrue}, {v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
+		{v1beta1.ConditionCarriedOut, metav1.ConditionFalse}, {v1beta1.ConditionThresholdsMet, metav1.ConditionFalse},
+		{v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown},
+		{v1beta1.ConditionSuspended, metav1.ConditionTrue}, {v1beta1.ConditionWorkersReady, metav1.ConditionFalse},
 	} {
 		if found := meta.FindStatusCondition(conditions, c.kind); found != nil && found.Status == c.status {
 			return found.Reason
@@ -89,7 +89,7 @@ func reasonOf(conditions []metav1.Condition) string {
 
 // stepOf is the number of a step and of all steps. While a search goes on, it is not known
 // how many there will be.
-func stepOf(s *v1alpha1.LoadTestStatus, begun, all int) string {
+func stepOf(s *v1beta1.LoadTestStatus, begun, all int) string {
 	if s.Search != nil && s.Verdict == "" {
 		return fmt.Sprint(begun)
 	}
@@ -98,17 +98,17 @@ func stepOf(s *v1alpha1.LoadTestStatus, begun, all int) string {
 
 // latestLoad is the most recent step that sends load to the judged target, and how many
 // steps of all that send load have begun.
-func latestLoad(s *v1alpha1.LoadTestStatus) (latest v1alpha1.StepStatus, number, all int) {
+func latestLoad(s *v1beta1.LoadTestStatus) (latest v1beta1.StepStatus, number, all int) {
 	for _, step := range s.Steps {
 		if step.Load.IsPause() {
 			continue
 		}
 		all++
-		if step.State == v1alpha1.StepPending || step.State == v1alpha1.StepSkipped {
+		if step.State == v1beta1.StepPending || step.State == v1beta1.StepSkipped {
 			continue
 		}
 		number = all
-		if step.Side != v1alpha1.SideControl {
+		if step.Side != v1beta1.SideControl {
 			latest = step
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -20,12 +20,12 @@ func TestSummaryOfARunningStep(t *testing.T) {
 	for name, tc := range map[string]struct {
 		workers   []exchange.Worker
 		reporting int32
-		want      v1alpha1.Summary
+		want      v1beta1.Summary
 	}{
-		"all report":                 {[]exchange.Worker{ready, ready, ready}, 3, v1alpha1.Summary{Step: "1/2", Workers: "3/3", Goodput: "0.5/s", Errors: "16.67%"}},
-		"one does not report yet":    {[]exchange.Worker{ready, ready, ready}, 2, v1alpha1.Summary{Step: "1/2", Workers: "3/3", Errors: "16.67%"}},
-		"one is lost, two report":    {[]exchange.Worker{ready, ready, ended}, 2, v1alpha1.Summary{Step: "1/2", Workers: "2/3", Goodput: "0.5/s", Errors: "16.67%", Reason: "WorkerLost"}},
-		"one is lost, and one waits": {[]exchange.Worker{ready, ready, ended}, 1, v1alpha1.Summary{Step: "1/2", Workers: "2/3", Errors: "16.67%", Reason: "WorkerLost"}},
+		"all report":                 {[]exchange.Worker{ready, ready, ready}, 3, v1beta1.Summary{Step: "1/2", Workers: "3/3", Goodput: "0.5/s", Errors: "16.67%"}},
+		"one does not report yet":    {[]exchange.Worker{ready, ready, ready}, 2, v1beta1.Summary{Step: "1/2", Workers: "3/3", Errors: "16.67%"}},
+		"one is lost, two report":    {[]exchange.Worker{ready, ready, ended}, 2, v1beta1.Summary{Step: "1/2", Workers: "2/3", Goodput: "0.5/s", Errors: "16.67%", Reason: "WorkerLost"}},
+		"one is lost, and one waits": {[]exchange.Worker{ready, ready, ended}, 1, v1beta1.Summary{Step: "1/2", Workers: "2/3", Errors: "16.67%", Reason: "WorkerLost"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)

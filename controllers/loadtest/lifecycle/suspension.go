@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // heldBySpec is the message of a run that spec.suspend keeps from beginning.
@@ -13,7 +13,7 @@ const heldBySpec = "spec.suspend holds the run; set it to false to begin."
 // suspend keeps a run from beginning; there are no workers while it is held.
 func (r *pass) suspend(reason, message string) {
 	s := &r.out.Status
-	s.Phase = v1alpha1.PhaseSuspended
+	s.Phase = v1beta1.PhaseSuspended
 	s.StartTime, s.Access, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil, nil
 	s.Workers.Ready = 0
 	r.withoutJob()
@@ -29,16 +29,16 @@ func (r *pass) withoutJob() {
 }
 
 func (r *pass) suspended(reason, message string) {
-	c := meta.FindStatusCondition(r.read.Conditions, v1alpha1.ConditionSuspended)
+	c := meta.FindStatusCondition(r.read.Conditions, v1beta1.ConditionSuspended)
 	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason {
 		r.event(reason, message)
 	}
-	r.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, reason, message)
+	r.set(v1beta1.ConditionSuspended, metav1.ConditionTrue, reason, message)
 }
 
 func (r *pass) resumed() {
-	if meta.IsStatusConditionTrue(r.read.Conditions, v1alpha1.ConditionSuspended) {
-		r.event(v1alpha1.ReasonResumed, "The run was resumed.")
-		r.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "The run was resumed.")
+	if meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionSuspended) {
+		r.event(v1beta1.ReasonResumed, "The run was resumed.")
+		r.set(v1beta1.ConditionSuspended, metav1.ConditionFalse, v1beta1.ReasonResumed, "The run was resumed.")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -28,15 +28,15 @@ func plannedElsewhere(t *testing.T) *world.World {
 	if n := w.LoadTest().Status.Workers.Desired; n != 1 {
 		t.Fatalf("this operator plans %d workers, want 1", n)
 	}
-	rate := v1alpha1.NewDecimal("2")
-	load := func(users int32) v1alpha1.StepLoad {
-		return v1alpha1.StepLoad{Users: users, RatePerUser: &rate, Duration: &metav1.Duration{Duration: 2 * time.Second}, Requests: 4 * int64(users)}
+	rate := v1beta1.NewDecimal("2")
+	load := func(users int32) v1beta1.StepLoad {
+		return v1beta1.StepLoad{Users: users, RatePerUser: &rate, Duration: &metav1.Duration{Duration: 2 * time.Second}, Requests: 4 * int64(users)}
 	}
 	limit := &metav1.Duration{Duration: 5 * time.Second}
 	w.LoadTest().Status.Workers.Desired = 3
-	w.LoadTest().Status.Steps = []v1alpha1.StepStatus{
-		{Name: "few", Rung: 1, State: v1alpha1.StepPending, Load: load(50), TimeLimit: limit},
-		{Name: "many", Rung: 2, State: v1alpha1.StepPending, Load: load(500), TimeLimit: limit},
+	w.LoadTest().Status.Steps = []v1beta1.StepStatus{
+		{Name: "few", Rung: 1, State: v1beta1.StepPending, Load: load(50), TimeLimit: limit},
+		{Name: "many", Rung: 2, State: v1beta1.StepPending, Load: load(500), TimeLimit: limit},
 	}
 	w.SetWorkers(3)
 	return w
@@ -47,7 +47,7 @@ func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 	planned := w.LoadTest().Status.DeepCopy()
 	story := storyOf(t, w)
 	s := w.LoadTest().Status
-	if s.Verdict != v1alpha1.VerdictPassed || len(s.Steps) != 2 || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers != 500 {
+	if s.Verdict != v1beta1.VerdictPassed || len(s.Steps) != 2 || s.MaxSustainedUsers == nil || *s.MaxSustainedUsers != 500 {
 		t.Fatalf("verdict %s after %d steps, want Passed after 2 and 500 users sustained; its story:\n%s", s.Verdict, len(s.Steps), story)
 	}
 	for i, step := range s.Steps {
@@ -66,7 +66,7 @@ func TestRunGoesOnWithThePlanInStatus(t *testing.T) {
 func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	w := plannedElsewhere(t)
 	start := metav1.NewMicroTime(began.Add(10 * time.Second))
-	w.LoadTest().Status.Steps[0].State, w.LoadTest().Status.Steps[0].StartTime = v1alpha1.StepRunning, &start
+	w.LoadTest().Status.Steps[0].State, w.LoadTest().Status.Steps[0].StartTime = v1beta1.StepRunning, &start
 	there := exchange.Worker{Pod: exchange.PodRunning, Connected: true, Ready: true}
 	final := there
 	final.Final = true
@@ -75,10 +75,10 @@ func TestStepIsGivenUpAtTheTimeLimitInStatus(t *testing.T) {
 	decide := func(after time.Duration) lifecycle.Decision {
 		return lifecycle.Decide(w.LoadTest(), policy.Rules{}, seen, start.Add(after))
 	}
-	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1alpha1.StepRunning || d.RequeueAfter != time.Second {
+	if d := decide(4 * time.Second); d.Status.Steps[0].State != v1beta1.StepRunning || d.RequeueAfter != time.Second {
 		t.Errorf("after 4 s the step is %s, again after %v; want Running, and 1s", d.Status.Steps[0].State, d.RequeueAfter)
 	}
-	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1alpha1.StepCut || s.Workers.Lost != 1 {
+	if s := decide(5 * time.Second).Status; s.Steps[0].State != v1beta1.StepCut || s.Workers.Lost != 1 {
 		t.Errorf("after 5 s the step is %s with %d workers lost; want Cut with 1", s.Steps[0].State, s.Workers.Lost)
 	}
 }
@@ -104,12 +104,12 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 		lt := limited(1)
 		lt.Status.CurrentStep = current
 		s := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second)).Status
-		if s.Steps[1].State != v1alpha1.StepRunning || s.Verdict != "" {
+		if s.Steps[1].State != v1beta1.StepRunning || s.Verdict != "" {
 			t.Errorf("current step %d: the second step is %s with verdict %q, want Running", current, s.Steps[1].State, s.Verdict)
 		}
 	}
 	over := limited(1)
-	over.Status.Steps[1].State = v1alpha1.StepComplete
+	over.Status.Steps[1].State = v1beta1.StepComplete
 	if s := lifecycle.Decide(over, policy.Rules{}, one(ready), began.Add(41*time.Second)).Status; s.Verdict == "" {
 		t.Error("a run whose steps are all over does not end")
 	}
@@ -117,27 +117,27 @@ func TestCurrentStepOutOfRangeIsIgnored(t *testing.T) {
 
 // A status that contradicts itself ends the run, with a sentence that says where.
 func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
-	for want, edit := range map[string]func(*v1alpha1.LoadTestStatus){
-		"steps is empty, but startTime is set":                     func(s *v1alpha1.LoadTestStatus) { s.Steps = nil },
-		"workers.desired is less than 1":                           func(s *v1alpha1.LoadTestStatus) { s.Workers.Desired = 0 },
-		"verdict is set, but condition Finished is not True":       func(s *v1alpha1.LoadTestStatus) { s.Verdict = v1alpha1.VerdictPassed },
-		"steps[1] is Running without a startTime":                  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].StartTime = nil },
-		"steps[0] is Complete without a completionTime":            func(s *v1alpha1.LoadTestStatus) { s.Steps[0].CompletionTime = nil },
-		"steps[1] is Running, but the step before it is Pending":   func(s *v1alpha1.LoadTestStatus) { s.Steps[0].State = v1alpha1.StepPending },
-		"targetURL is empty, but a step has begun":                 func(s *v1alpha1.LoadTestStatus) { s.TargetURL = "" },
-		`steps[1] is in state "Cut", but the run is not finished`:  func(s *v1alpha1.LoadTestStatus) { s.Steps[1].State = v1alpha1.StepCut },
-		"steps[1] has no timeLimit":                                func(s *v1alpha1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
-		"audits do not match spec.audits":                          func(s *v1alpha1.LoadTestStatus) { s.Audits = make([]v1alpha1.AuditStatus, 1) },
-		"auditing does not belong to this part of the run":         func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditBefore} },
-		"steps[1] is Running, but auditing is after the last step": func(s *v1alpha1.LoadTestStatus) { s.Auditing = &v1alpha1.Auditing{Point: v1alpha1.AuditAfter} },
-		"steps[1] has no duration":                                 func(s *v1alpha1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
+	for want, edit := range map[string]func(*v1beta1.LoadTestStatus){
+		"steps is empty, but startTime is set":                     func(s *v1beta1.LoadTestStatus) { s.Steps = nil },
+		"workers.desired is less than 1":                           func(s *v1beta1.LoadTestStatus) { s.Workers.Desired = 0 },
+		"verdict is set, but condition Finished is not True":       func(s *v1beta1.LoadTestStatus) { s.Verdict = v1beta1.VerdictPassed },
+		"steps[1] is Running without a startTime":                  func(s *v1beta1.LoadTestStatus) { s.Steps[1].StartTime = nil },
+		"steps[0] is Complete without a completionTime":            func(s *v1beta1.LoadTestStatus) { s.Steps[0].CompletionTime = nil },
+		"steps[1] is Running, but the step before it is Pending":   func(s *v1beta1.LoadTestStatus) { s.Steps[0].State = v1beta1.StepPending },
+		"targetURL is empty, but a step has begun":                 func(s *v1beta1.LoadTestStatus) { s.TargetURL = "" },
+		`steps[1] is in state "Cut", but the run is not finished`:  func(s *v1beta1.LoadTestStatus) { s.Steps[1].State = v1beta1.StepCut },
+		"steps[1] has no timeLimit":                                func(s *v1beta1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
+		"audits do not match spec.audits":                          func(s *v1beta1.LoadTestStatus) { s.Audits = make([]v1beta1.AuditStatus, 1) },
+		"auditing does not belong to this part of the run":         func(s *v1beta1.LoadTestStatus) { s.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditBefore} },
+		"steps[1] is Running, but auditing is after the last step": func(s *v1beta1.LoadTestStatus) { s.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter} },
+		"steps[1] has no duration":                                 func(s *v1beta1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
 	} {
 		t.Run(want, func(t *testing.T) {
 			lt := limited(1)
 			edit(&lt.Status)
 			d := lifecycle.Decide(lt, policy.Rules{}, one(ready), began.Add(31*time.Second))
 			want := "InvalidStatus: The run cannot continue from this status: status." + want + ". Create the LoadTest again."
-			if got := failure(d.Status); got != want || d.Status.Verdict != v1alpha1.VerdictError || !d.Forget {
+			if got := failure(d.Status); got != want || d.Status.Verdict != v1beta1.VerdictError || !d.Forget {
 				t.Errorf("verdict %s, not carried out %s; want Error, %s", d.Status.Verdict, got, want)
 			}
 		})

@@ -3,14 +3,14 @@ package lifecycle
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // Access is where the targets lead to, as it was read, and what the policy says about it.
 type Access struct {
 	// Target and Control are where workers may connect to. Control is nil without one.
-	Target, Control *v1alpha1.TargetAccess
+	Target, Control *v1beta1.TargetAccess
 	// Problem is why that is not known yet, and Refusal why a target is not allowed: each is
 	// a sentence that names the field. Both are empty if the access is known.
 	Problem, Refusal string
@@ -18,7 +18,7 @@ type Access struct {
 
 // NeedsAccess says whether Observed must say where the targets of a run lead to: as it
 // begins, and again while it goes on.
-func NeedsAccess(lt *v1alpha1.LoadTest) bool {
+func NeedsAccess(lt *v1beta1.LoadTest) bool {
 	if lt.Status.StartTime == nil {
 		return !isFinished(lt.Status.Conditions) && !lt.Spec.Suspend
 	}
@@ -39,22 +39,22 @@ func (r *pass) grantAccess() (goesOn bool) {
 
 // accessRefusal is why a target is not allowed, or why its addresses do not fit into the
 // status beside those steps; nil: neither, as far as they were read.
-func (r *inputs) accessRefusal(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus) *plan.Refusal {
+func (r *inputs) accessRefusal(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) *plan.Refusal {
 	a := r.seen.Access
 	switch {
 	case a == nil:
 		return nil
 	case a.Refusal != "":
-		return &plan.Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: a.Refusal}
+		return &plan.Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: a.Refusal}
 	case a.Problem != "" || r.read.HasAccess():
 		return nil
 	}
-	takes, free := v1alpha1.JSONSize(a.Target)+v1alpha1.JSONSize(a.Control), room(lt, steps)
+	takes, free := v1beta1.JSONSize(a.Target)+v1beta1.JSONSize(a.Control), room(lt, steps)
 	if takes <= free {
 		return nil
 	}
 	const unit = 1 << 10
-	return &plan.Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf("spec.target: the addresses that it may lead to take %d KiB, but the LoadTest has %d KiB left; "+
+	return &plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf("spec.target: the addresses that it may lead to take %d KiB, but the LoadTest has %d KiB left; "+
 		"use fewer steps, repetitions or types, or ask the administrator to allow fewer ranges in targets.rules of the operator's configuration.", takes/unit, free/unit)}
 }
 

@@ -7,24 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 func TestWhenItIsReadWhereTargetsLeadTo(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edit func(*v1alpha1.LoadTest)
+		edit func(*v1beta1.LoadTest)
 		want bool
 	}{
-		"before it begins":                  {func(*v1alpha1.LoadTest) {}, true},
-		"while it is held":                  {func(lt *v1alpha1.LoadTest) { lt.Spec.Suspend = true }, false},
-		"while it goes on":                  {func(lt *v1alpha1.LoadTest) { lt.Status = accepted(ladder()).Status }, true},
-		"not before the port is known":      {func(lt *v1alpha1.LoadTest) { lt.Status = accepted(ladder()).Status; lt.Status.TargetURL = "" }, false},
-		"not once it is over":               {func(lt *v1alpha1.LoadTest) { lt.Status = accepted(ladder()).Status; finish(lt) }, false},
+		"before it begins":                  {func(*v1beta1.LoadTest) {}, true},
+		"while it is held":                  {func(lt *v1beta1.LoadTest) { lt.Spec.Suspend = true }, false},
+		"while it goes on":                  {func(lt *v1beta1.LoadTest) { lt.Status = accepted(ladder()).Status }, true},
+		"not before the port is known":      {func(lt *v1beta1.LoadTest) { lt.Status = accepted(ladder()).Status; lt.Status.TargetURL = "" }, false},
+		"not once it is over":               {func(lt *v1beta1.LoadTest) { lt.Status = accepted(ladder()).Status; finish(lt) }, false},
 		"not if it was over from the first": {finish, false},
 	} {
-		lt := &v1alpha1.LoadTest{Spec: ladder()}
+		lt := &v1beta1.LoadTest{Spec: ladder()}
 		tc.edit(lt)
 		if got := lifecycle.NeedsAccess(lt); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
@@ -32,14 +32,14 @@ func TestWhenItIsReadWhereTargetsLeadTo(t *testing.T) {
 	}
 }
 
-func finish(lt *v1alpha1.LoadTest) {
-	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue})
+func finish(lt *v1beta1.LoadTest) {
+	meta.SetStatusCondition(&lt.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue})
 }
 
 // A target that is not allowed ends a run, whatever it is at.
 func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 	const why = "spec.target: Service shortener leads to 10.0.0.1, which is not allowed."
-	for name, lt := range map[string]*v1alpha1.LoadTest{
+	for name, lt := range map[string]*v1beta1.LoadTest{
 		"as it begins":   {Spec: ladder()},
 		"while it waits": accepted(ladder()),
 		"while it sends": limited(0),
@@ -48,7 +48,7 @@ func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 			seen := awaited(ready, ready, ready)
 			seen.Access = &lifecycle.Access{Refusal: why}
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second))
-			if d.Status.Verdict != v1alpha1.VerdictError || failure(d.Status) != "TargetNotAllowed: "+why {
+			if d.Status.Verdict != v1beta1.VerdictError || failure(d.Status) != "TargetNotAllowed: "+why {
 				t.Errorf("verdict %s: %s", d.Status.Verdict, failure(d.Status))
 			}
 		})
@@ -57,8 +57,8 @@ func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 
 // Where a target leads to is noted once, and waited for as long as it is not known.
 func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
-	first, later := &v1alpha1.TargetAccess{Name: "first."}, &v1alpha1.TargetAccess{Name: "later."}
-	lt := &v1alpha1.LoadTest{Spec: comparing()}
+	first, later := &v1beta1.TargetAccess{Name: "first."}, &v1beta1.TargetAccess{Name: "later."}
+	lt := &v1beta1.LoadTest{Spec: comparing()}
 	pass := func(a lifecycle.Access) {
 		t.Helper()
 		seen := awaited(coming, coming, coming)
@@ -70,7 +70,7 @@ func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 		t.Fatalf("started %v, access %+v", lt.Status.StartTime, lt.Status.Access)
 	}
 	pass(lifecycle.Access{Problem: "Service shortener does not exist"})
-	if got, want := said(lt.Status, v1alpha1.ConditionWorkersReady), "False TargetUnreachable: Service shortener does not exist."; got[:len(want)] != want {
+	if got, want := said(lt.Status, v1beta1.ConditionWorkersReady), "False TargetUnreachable: Service shortener does not exist."; got[:len(want)] != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for range 2 {
@@ -84,7 +84,7 @@ func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 		t.Errorf("noted anew: access %+v, of the control %+v", lt.Status.Access, lt.Status.Versus.Access)
 	}
 	pass(lifecycle.Access{Problem: "the API server does not answer"})
-	if got := said(lt.Status, v1alpha1.ConditionWorkersReady); got[:len("False Waiting")] != "False Waiting" {
+	if got := said(lt.Status, v1beta1.ConditionWorkersReady); got[:len("False Waiting")] != "False Waiting" {
 		t.Errorf("what is known is waited for: %s", got)
 	}
 }

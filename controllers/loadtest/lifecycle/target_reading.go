@@ -1,7 +1,7 @@
 package lifecycle
 
 import (
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 )
 
@@ -49,13 +49,13 @@ func (r *loading) readTarget(point targetstate.Point) (recorded bool) {
 }
 
 // isOfNoService says whether a step is sent to a URL.
-func (r *inputs) isOfNoService(step *v1alpha1.StepStatus) bool {
+func (r *inputs) isOfNoService(step *v1beta1.StepStatus) bool {
 	return LookedAt(r.spec, step) == nil
 }
 
 // LookedAt is the Service to which a step is sent; nil: it is a URL.
-func LookedAt(spec *v1alpha1.LoadTestSpec, step *v1alpha1.StepStatus) *v1alpha1.ServiceReference {
-	if step.Side == v1alpha1.SideControl && spec.Versus != nil {
+func LookedAt(spec *v1beta1.LoadTestSpec, step *v1beta1.StepStatus) *v1beta1.ServiceReference {
+	if step.Side == v1beta1.SideControl && spec.Versus != nil {
 		return spec.Versus.Target.Service
 	}
 	return spec.Target.Service

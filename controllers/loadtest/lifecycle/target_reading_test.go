@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -35,7 +35,7 @@ func TestATargetIsReadBeforeAndAfterAStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
 			lt.Spec.Target = ladder().Target
-			lt.Status.Environment = &v1alpha1.EnvironmentStatus{}
+			lt.Status.Environment = &v1beta1.EnvironmentStatus{}
 			seen := lastReport(3, tc.final)
 			seen.Looked = tc.looked
 			if tc.before {
@@ -45,7 +45,7 @@ func TestATargetIsReadBeforeAndAfterAStep(t *testing.T) {
 			if (d.Look == nil) != (tc.asks == nil) || d.Look != nil && *d.Look != *tc.asks {
 				t.Errorf("to be read: %+v, want %+v", d.Look, tc.asks)
 			}
-			if ended := d.Status.Steps[1].State != v1alpha1.StepRunning; ended != tc.ends {
+			if ended := d.Status.Steps[1].State != v1beta1.StepRunning; ended != tc.ends {
 				t.Errorf("the step is %s", d.Status.Steps[1].State)
 			}
 			if tc.final && !tc.ends && d.RequeueAfter != time.Millisecond {
@@ -61,13 +61,13 @@ func TestATargetIsReadBeforeAndAfterAStep(t *testing.T) {
 // A URL is not read, nor is anything where nothing reads.
 func TestWhatIsNotReadOfATarget(t *testing.T) {
 	url := ladder()
-	url.Target = v1alpha1.Target{URL: "http://shortener:8080"}
+	url.Target = v1beta1.Target{URL: "http://shortener:8080"}
 	for name, tc := range map[string]struct {
-		spec  v1alpha1.LoadTestSpec
+		spec  v1beta1.LoadTestSpec
 		reads bool
 		want  bool
 	}{"a Service": {ladder(), true, true}, "a URL": {url, true, false}, "by no process": {ladder(), false, false}} {
-		lt := &v1alpha1.LoadTest{Spec: tc.spec}
+		lt := &v1beta1.LoadTest{Spec: tc.spec}
 		d := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{LooksAtTargets: tc.reads}, began)
 		if got := d.Status.Environment != nil; got != tc.want {
 			t.Errorf("%s: it is to be read: %v, want %v", name, got, tc.want)
@@ -79,14 +79,14 @@ func TestServiceOfAStep(t *testing.T) {
 	spec := comparing()
 	alone := ladder()
 	for name, tc := range map[string]struct {
-		spec *v1alpha1.LoadTestSpec
-		side v1alpha1.Side
+		spec *v1beta1.LoadTestSpec
+		side v1beta1.Side
 		want string
 	}{
-		"of the candidate": {&spec, v1alpha1.SideCandidate, "shortener"}, "of the control": {&spec, v1alpha1.SideControl, "shortener-v3"},
-		"of one target": {&alone, "", "shortener"}, "of no control": {&alone, v1alpha1.SideControl, "shortener"},
+		"of the candidate": {&spec, v1beta1.SideCandidate, "shortener"}, "of the control": {&spec, v1beta1.SideControl, "shortener-v3"},
+		"of one target": {&alone, "", "shortener"}, "of no control": {&alone, v1beta1.SideControl, "shortener"},
 	} {
-		if got := lifecycle.LookedAt(tc.spec, &v1alpha1.StepStatus{Side: tc.side}); got.Name != tc.want {
+		if got := lifecycle.LookedAt(tc.spec, &v1beta1.StepStatus{Side: tc.side}); got.Name != tc.want {
 			t.Errorf("%s: %s, want %s", name, got.Name, tc.want)
 		}
 	}

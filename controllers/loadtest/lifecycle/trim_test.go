@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
@@ -30,7 +30,7 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := v1alpha1.JSONSize([]v1alpha1.RequestResult{oneRequest(t, merged)})
+	requests := v1beta1.JSONSize([]v1beta1.RequestResult{oneRequest(t, merged)})
 	all := requests + len(histogram)
 	for name, tc := range map[string]struct {
 		left                int // room beside what the other step has
@@ -50,9 +50,9 @@ func TestOversizedResultsAreTrimmed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(1)
-			lt.Status.Steps[0].Result.Requests = []v1alpha1.RequestResult{oneRequest(t, merged)}
+			lt.Status.Steps[0].Result.Requests = []v1beta1.RequestResult{oneRequest(t, merged)}
 			lt.Status.Steps[0].Result.Histogram = strings.Repeat("x", lifecycle.Room(lt, lt.Status.Steps)-requests-tc.left)
-			lt.Status.Steps[1].Result = &v1alpha1.StepResult{Histogram: strings.Repeat("x", tc.own)}
+			lt.Status.Steps[1].Result = &v1beta1.StepResult{Histogram: strings.Repeat("x", tc.own)}
 			seen := lifecycle.Observed{
 				Job:     lifecycle.JobPresent,
 				Workers: []exchange.Worker{{Pod: exchange.PodRunning, Connected: true, Ready: true, Final: true}},
@@ -78,7 +78,7 @@ func TestRoomIsLeftForTheStepsToCome(t *testing.T) {
 	merged.Requests[0].Response.Record(time.Millisecond)
 	histogram, err := merged.Requests[0].Response.Encode()
 	must.Succeed(t, err)
-	requests := v1alpha1.JSONSize([]v1alpha1.RequestResult{oneRequest(t, merged)})
+	requests := v1beta1.JSONSize([]v1beta1.RequestResult{oneRequest(t, merged)})
 	for left, want := range map[int][2]bool{
 		2 * requests: {true, false}, 2*requests + len(histogram): {true, true}, 2*requests + len(histogram) - 1: {true, false}, 2*requests - 1: {false, true},
 	} {
@@ -98,7 +98,7 @@ func TestRoomIsLeftForTheStepsToCome(t *testing.T) {
 }
 
 // oneRequest is the result of the only request of a step that has ended.
-func oneRequest(t *testing.T, merged *measure.Measurement) v1alpha1.RequestResult {
+func oneRequest(t *testing.T, merged *measure.Measurement) v1beta1.RequestResult {
 	t.Helper()
 	lt := limited(1)
 	result, err := results.StepResult(lt, &lt.Status.Steps[1], merged, 0)
@@ -146,30 +146,30 @@ func TestTheLargestRunsFitTheStore(t *testing.T) {
 	}
 }
 
-func refused(lt *v1alpha1.LoadTest) bool {
-	return lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Verdict == v1alpha1.VerdictError
+func refused(lt *v1beta1.LoadTest) bool {
+	return lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, began).Status.Verdict == v1beta1.VerdictError
 }
 
 // large is a LoadTest of so many types of requests, each with a body of that length.
-func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Target:      v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "ratelimiter"}},
+func large(steps, repetitions, types, body int) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Target:      v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "ratelimiter"}},
 		Parallelism: ptr.To[int32](1), Repetitions: int32(repetitions),
-		Audits: []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 5, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
+		Audits: []v1beta1.Audit{{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 5, RefillPerSecond: v1beta1.NewDecimal("1"), ClientHeader: "X-Forwarded-For"}}},
 	}}
 	lt.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat(`{"a":1}`, 10_000)}
 	for i := range types {
-		lt.Spec.Requests = append(lt.Spec.Requests, v1alpha1.Request{Name: "home",
-			Type: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", body)},
+		lt.Spec.Requests = append(lt.Spec.Requests, v1beta1.Request{Name: "home",
+			Type: fmt.Sprintf("%02d%s", i, strings.Repeat("<", 61)), HTTP: &v1beta1.HTTPRequest{Body: strings.Repeat("x", body)},
 		})
 	}
 	for i := range steps {
-		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{
+		lt.Spec.Steps = append(lt.Spec.Steps, v1beta1.Step{
 			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Users: ptr.To(min(int32(i)+1, 2)), Duration: &metav1.Duration{Duration: time.Second},
 		})
 	}
 	for i := range 2 { // each costs a merge of all types
-		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1alpha1.Threshold{
+		lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1beta1.Threshold{
 			Name: fmt.Sprintf("%02d%s", i, strings.Repeat("ü", 61)), Metric: "failureRate", Max: ptr.To(intstr.Parse("1%")), UpToUsers: ptr.To[int32](1), // in the first step, to save time
 		})
 	}
@@ -177,7 +177,7 @@ func large(steps, repetitions, types, body int) *v1alpha1.LoadTest {
 }
 
 // everything is a step in which all that can be measured was, and in large numbers.
-func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
+func everything(t *testing.T, lt *v1beta1.LoadTest) *measure.Measurement {
 	t.Helper()
 	const many = 1_234_567_890
 	step := measure.NewMeasurement(len(lt.Spec.Requests))
@@ -221,7 +221,7 @@ func everything(t *testing.T, lt *v1alpha1.LoadTest) *measure.Measurement {
 // runAll lets a run come to its end; in each of its steps the same is measured. Those
 // between the first and the last two are not played but copied, and what there is room
 // for is taken.
-func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) {
+func runAll(t *testing.T, lt *v1beta1.LoadTest, measured *measure.Measurement) {
 	t.Helper()
 	now := began
 	pass := func(seen lifecycle.Observed) {
@@ -250,7 +250,7 @@ func runAll(t *testing.T, lt *v1alpha1.LoadTest, measured *measure.Measurement) 
 
 // copyFirst has step i run after others that came to what the first did, and one of
 // them fill the room.
-func copyFirst(t *testing.T, lt *v1alpha1.LoadTest, i int) {
+func copyFirst(t *testing.T, lt *v1beta1.LoadTest, i int) {
 	t.Helper()
 	first := lt.Status.Steps[0]
 	left := lifecycle.Room(lt, lt.Status.Steps) - len(first.Result.Histogram) - results.DetailSize(first.Result)
@@ -265,6 +265,6 @@ func copyFirst(t *testing.T, lt *v1alpha1.LoadTest, i int) {
 		lt.Status.Steps[j] = *other
 	}
 	lt.Status.Steps[1].Result.Histogram = strings.Repeat("x", left)
-	lt.Status.Steps[i].State, lt.Status.Steps[i].StartTime = v1alpha1.StepRunning, first.StartTime
+	lt.Status.Steps[i].State, lt.Status.Steps[i].StartTime = v1beta1.StepRunning, first.StartTime
 	lt.Status.CurrentStep = int32(i)
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -16,12 +16,12 @@ import (
 )
 
 // comparing is a run of three workers against two targets: one rung, twice.
-func comparing() v1alpha1.LoadTestSpec {
+func comparing() v1beta1.LoadTestSpec {
 	spec := ladder()
-	spec.Versus = &v1alpha1.Versus{Name: "v3", Target: *spec.Target.DeepCopy()}
+	spec.Versus = &v1beta1.Versus{Name: "v3", Target: *spec.Target.DeepCopy()}
 	spec.Versus.Target.Service.Name = "shortener-v3"
 	spec.Ladder.Users, spec.Repetitions = []int32{100}, 2
-	spec.Thresholds = append(spec.Thresholds, v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"})
+	spec.Thresholds = append(spec.Thresholds, v1beta1.Threshold{Metric: "p95", MaxIncrease: "10%"})
 	return spec
 }
 
@@ -38,7 +38,7 @@ var versusStories = map[string]func(*world.World){
 	"versus-asks-both": func(w *world.World) {
 		w.LoadTest().Spec.Preflight = questions()
 		w.LoadTest().Spec.Versus.Preflight = questions()[:1]
-		w.LoadTest().Spec.Versus.Preflight[0].Expect.JSON[0].Equals = v1alpha1.JSONText("hash")
+		w.LoadTest().Spec.Versus.Preflight[0].Expect.JSON[0].Equals = v1beta1.JSONText("hash")
 	},
 	"versus-control-comes-late": func(w *world.World) {
 		w.LoadTest().Spec.Versus.Target.Service.Port = ptr.To(intstr.FromString("http"))
@@ -81,7 +81,7 @@ func TestSummaryIsTheCandidates(t *testing.T) {
 // Each of two named ports is looked up, the candidate's first.
 func TestBothTargetsAreFound(t *testing.T) {
 	named := ptr.To(intstr.FromString("http"))
-	lt := &v1alpha1.LoadTest{Spec: comparing()}
+	lt := &v1beta1.LoadTest{Spec: comparing()}
 	lt.Namespace = "default"
 	lt.Spec.Target.Service.Port, lt.Spec.Versus.Target.Service.Port = named, named
 	planned, _ := plan.New(lt, policy.Rules{})

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
@@ -35,15 +35,15 @@ func (r *pass) workersCondition() {
 	now, read := r.out.Status.Workers, r.read.Workers
 	switch {
 	case now.Lost > 0 && now.Lost != read.Lost:
-		r.workersMissing(v1alpha1.ReasonWorkerLost, r.lossMessage())
+		r.workersMissing(v1beta1.ReasonWorkerLost, r.lossMessage())
 	case now.Lost == 0 && now.Silent > 0 && now.Silent != read.Silent:
-		r.workersMissing(v1alpha1.ReasonWorkerSilent, r.silenceMessage())
+		r.workersMissing(v1beta1.ReasonWorkerSilent, r.silenceMessage())
 	case now.Lost == 0 && now.Silent == 0:
-		r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionTrue, v1alpha1.ReasonAllReady, fmt.Sprintf("All %s ready.", workers(now.Desired)))
+		r.set(v1beta1.ConditionWorkersReady, metav1.ConditionTrue, v1beta1.ReasonAllReady, fmt.Sprintf("All %s ready.", workers(now.Desired)))
 	}
 }
 
 func (r *pass) workersMissing(reason, message string) {
 	r.warn(reason, message)
-	r.set(v1alpha1.ConditionWorkersReady, metav1.ConditionFalse, reason, message)
+	r.set(v1beta1.ConditionWorkersReady, metav1.ConditionFalse, reason, message)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -57,7 +57,7 @@ func (r *starting) copyBaseline() (goesOn bool) { return r.refuse(r.copyBaseline
 // explainWait writes why the workers are not ready, or that they are, for the phases after it.
 func (r *starting) explainWait() (goesOn bool) {
 	r.wait = r.whyNotReady()
-	r.set(v1alpha1.ConditionWorkersReady, r.wait.status, r.wait.reason, r.wait.message+r.wait.until)
+	r.set(v1beta1.ConditionWorkersReady, r.wait.status, r.wait.reason, r.wait.message+r.wait.until)
 	return true
 }
 
@@ -71,7 +71,7 @@ func (r *starting) endIfAsked() (goesOn bool) {
 		r.out.Status.StopCause = r.stopCause()
 		r.finishCut()
 	case r.spec.Suspend:
-		r.suspend(v1alpha1.ReasonSuspended, heldBySpec)
+		r.suspend(v1beta1.ReasonSuspended, heldBySpec)
 	default:
 		return true
 	}
@@ -82,7 +82,7 @@ func (r *starting) endIfAsked() (goesOn bool) {
 func (r *starting) failAtDeadline() (goesOn bool) {
 	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
 	if limited && !r.now.Before(at) {
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonDeadlineExceeded,
+		r.fail(v1beta1.VerdictError, v1beta1.ReasonDeadlineExceeded,
 			fmt.Sprintf("The run did not finish within activeDeadlineSeconds (%ds): its workers were not ready. %s", *r.spec.ActiveDeadlineSeconds, r.wait.message))
 		return false
 	}
@@ -95,7 +95,7 @@ func (r *starting) failAtDeadline() (goesOn bool) {
 // failIfHopeless ends a run that waits for what no time will bring.
 func (r *starting) failIfHopeless() (goesOn bool) {
 	if r.wait.permanent {
-		r.fail(v1alpha1.VerdictError, r.wait.reason, r.wait.message)
+		r.fail(v1beta1.VerdictError, r.wait.reason, r.wait.message)
 	}
 	return !r.wait.permanent
 }
@@ -105,7 +105,7 @@ func (r *starting) failIfHopeless() (goesOn bool) {
 func (r *starting) failAtStartDeadline() (goesOn bool) {
 	at, limited := deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
 	if limited && !r.now.Before(at) {
-		r.fail(v1alpha1.VerdictError, v1alpha1.ReasonStartDeadlineExceeded,
+		r.fail(v1beta1.VerdictError, v1beta1.ReasonStartDeadlineExceeded,
 			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, r.wait.message+r.missingFiles()))
 		return false
 	}
@@ -153,11 +153,11 @@ const targetExpected = 2 * time.Second
 
 // UnknownTarget is a target without which a run cannot begin, as the number of its named
 // port is not known yet, and the field of the spec that names it; nil: every port is known.
-func UnknownTarget(lt *v1alpha1.LoadTest) (target *v1alpha1.Target, field string) {
+func UnknownTarget(lt *v1beta1.LoadTest) (target *v1beta1.Target, field string) {
 	return (&inputs{spec: &lt.Spec, read: lt.Status}).unknownTarget()
 }
 
-func (r *inputs) unknownTarget() (target *v1alpha1.Target, field string) {
+func (r *inputs) unknownTarget() (target *v1beta1.Target, field string) {
 	switch s := &r.read; {
 	case s.StartTime == nil || isFinished(s.Conditions) || s.KnowsTargets():
 		return nil, ""
@@ -170,7 +170,7 @@ func (r *inputs) unknownTarget() (target *v1alpha1.Target, field string) {
 }
 
 // MissesPods says whether a run waits for pods that are not there.
-func MissesPods(lt *v1alpha1.LoadTest, seen Observed) bool {
+func MissesPods(lt *v1beta1.LoadTest, seen Observed) bool {
 	in := &inputs{read: lt.Status, seen: seen}
 	return in.read.StartTime != nil && !isFinished(in.read.Conditions) && !in.hasStarted() && in.missesPods()
 }

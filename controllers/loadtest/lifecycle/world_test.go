@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
@@ -17,7 +17,7 @@ import (
 var began = world.Began
 
 // newWorld is a world without faults.
-func newWorld(t *testing.T, spec v1alpha1.LoadTestSpec) *world.World {
+func newWorld(t *testing.T, spec v1beta1.LoadTestSpec) *world.World {
 	t.Helper()
 	w, err := world.New(spec)
 	must.Succeed(t, err)
@@ -38,7 +38,7 @@ func storyOf(t *testing.T, w *world.World) string {
 // golden file.
 func checkStory(t *testing.T, w *world.World, folder, name string) {
 	t.Helper()
-	w.Decide = func(lt *v1alpha1.LoadTest, rules policy.Rules, seen lifecycle.Observed, now time.Time) lifecycle.Decision {
+	w.Decide = func(lt *v1beta1.LoadTest, rules policy.Rules, seen lifecycle.Observed, now time.Time) lifecycle.Decision {
 		d, err := lifecycle.DecideUnwritten(lt, rules, seen, now)
 		must.Report(t, "inputs", err)
 		return d

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
@@ -42,7 +42,7 @@ func costs(size int) time.Duration { return time.Duration(size) * time.Second / 
 // affordable is the instant from which a step that sends load may begin, so that its end,
 // which is written at once, can be paid for. It is later than the step begins anyway only if
 // the object is large and its steps are short.
-func (r *inputs) affordable(step *v1alpha1.StepStatus) time.Time {
+func (r *inputs) affordable(step *v1beta1.StepStatus) time.Time {
 	w := r.seen.Written
 	// This write is of about the size of the last one, which may not be paid yet.
 	paid := instant.Later(r.now, instant.Earlier(w.At, r.now).Add(costs(w.Size))).Add(costs(w.Size))
@@ -58,7 +58,7 @@ func (r *inputs) endsSoon(i int) bool {
 }
 
 // sendingTime is how long a step sends load; 0: until a number of requests is sent.
-func sendingTime(step *v1alpha1.StepStatus) (sum time.Duration) {
+func sendingTime(step *v1beta1.StepStatus) (sum time.Duration) {
 	for _, length := range []*metav1.Duration{step.Load.WarmUp, step.Load.Duration} {
 		if length != nil {
 			sum += length.Duration
@@ -101,14 +101,14 @@ func (r *pass) paceWrites() (goesOn bool) {
 // lasting is a status without the parts that only tell the run's progress; the figures of a
 // running step are recorded only when they may be written. Every other part is written at
 // once.
-func lasting(s v1alpha1.LoadTestStatus) v1alpha1.LoadTestStatus {
-	s.Summary = v1alpha1.Summary{}
+func lasting(s v1beta1.LoadTestStatus) v1beta1.LoadTestStatus {
+	s.Summary = v1beta1.Summary{}
 	s.Workers.Ready = 0
 	s.Conditions = slices.Clone(s.Conditions)
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		c.Message = ""
-		if c.Type == v1alpha1.ConditionWorkersReady { // the worker chose the words
+		if c.Type == v1beta1.ConditionWorkersReady { // the worker chose the words
 			c.Reason = ""
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -49,7 +49,7 @@ func TestPaceOfLiveWrites(t *testing.T) {
 			seen.Step = &exchange.Report{Merged: merged, Reporting: 1, Until: now}
 			seen.Written, seen.LiveFrom = tc.written, now.Add(tc.from)
 			lt := limited(0)
-			lt.Spec.Target.Trace = &v1alpha1.Trace{Sampled: "1%"}
+			lt.Spec.Target.Trace = &v1beta1.Trace{Sampled: "1%"}
 			lt.Status = lifecycle.Decide(lt, policy.Rules{}, one(ready), now).Status
 			d := lifecycle.Decide(lt, policy.Rules{}, seen, now)
 			result := d.Status.Steps[0].Result
@@ -82,14 +82,14 @@ func TestPaceOfReadiness(t *testing.T) {
 	lt.Status = lifecycle.Decide(lt, policy.Rules{}, awaited(coming, coming, coming), began.Add(time.Second)).Status
 	for name, w := range map[string]exchange.Worker{
 		"one is ready":     ready,
-		"one waits":        {Pod: exchange.PodRunning, Connected: true, Reason: v1alpha1.ReasonTargetUnreachable, Message: "try 7"},
+		"one waits":        {Pod: exchange.PodRunning, Connected: true, Reason: v1beta1.ReasonTargetUnreachable, Message: "try 7"},
 		"one says how far": {Pod: exchange.PodRunning, Connected: true, Message: "setup: 5 of 9 requests sent"},
 	} {
 		if d := decide(w, coming, coming); !equality.Semantic.DeepEqual(lt.Status, d.Status) || d.RequeueAfter != time.Second {
 			t.Errorf("%s: written, again after %v; want nothing for a second", name, d.RequeueAfter)
 		}
 	}
-	if d := decide(ready, ready, ready); d.Status.Steps[0].State != v1alpha1.StepRunning {
+	if d := decide(ready, ready, ready); d.Status.Steps[0].State != v1beta1.StepRunning {
 		t.Error("the first step is put off")
 	}
 }

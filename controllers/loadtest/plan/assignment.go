@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
@@ -24,35 +24,35 @@ type Plan struct {
 	// is not known.
 	TargetURL string
 	// Requests are the names and types of the requests, defaults applied.
-	Requests []v1alpha1.RequestStatus
+	Requests []v1beta1.RequestStatus
 	// Steps are the steps of all repetitions, none of which has begun.
-	Steps []v1alpha1.StepStatus
+	Steps []v1beta1.StepStatus
 	// Audits are those that compare a number, none of which is read yet.
-	Audits []v1alpha1.AuditStatus
+	Audits []v1beta1.AuditStatus
 	// Search is how a search goes on from there; nil: there is none.
-	Search *v1alpha1.SearchStatus
+	Search *v1beta1.SearchStatus
 	// Versus is what the two targets of a comparison are called; nil: there is one target.
-	Versus *v1alpha1.VersusStatus
+	Versus *v1beta1.VersusStatus
 }
 
 // Record writes the plan to a status.
-func (p Plan) Record(s *v1alpha1.LoadTestStatus) {
-	s.Workers = v1alpha1.WorkerCounts{Desired: p.Workers}
+func (p Plan) Record(s *v1beta1.LoadTestStatus) {
+	s.Workers = v1beta1.WorkerCounts{Desired: p.Workers}
 	s.TargetURL, s.Access, s.Requests, s.Steps = p.TargetURL, nil, p.Requests, p.Steps
 	s.Audits, s.Search, s.Versus = p.Audits, p.Search, p.Versus
 }
 
 // Workers is how many workers a run will have.
-func Workers(spec *v1alpha1.LoadTestSpec) int32 { return workers(spec, stepsOnce(spec)) }
+func Workers(spec *v1beta1.LoadTestSpec) int32 { return workers(spec, stepsOnce(spec)) }
 
 // workers is how many workers share the load: spec.parallelism, or enough for
 // the largest step. A worker may get no share of a small step.
-func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
+func workers(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int32 {
 	if spec.Parallelism != nil {
 		return max(*spec.Parallelism, 1)
 	}
 	if s := spec.Search; s != nil {
-		steps = []v1alpha1.StepStatus{largestProbe(s)}
+		steps = []v1beta1.StepStatus{largestProbe(s)}
 	}
 	n := int64(1)
 	for i := range steps {
@@ -66,7 +66,7 @@ func workers(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) int32 {
 
 // Assignments are the shares of the workers, by number, of the plan in status. They
 // share their target, requests, data, preflight and audits: read them, do not change them.
-func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
+func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
 	target, control := target(&lt.Spec, &lt.Spec.Target, lt.Status.TargetURL, lt.Status.Access), control(lt)
 	setAliases(lt, target, control)
@@ -96,7 +96,7 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 			Control:      control,
 			Driver:       driver(&lt.Spec),
 
-			ExposeResponses: lt.Spec.Expose == v1alpha1.ExposeResponses,
+			ExposeResponses: lt.Spec.Expose == v1beta1.ExposeResponses,
 		}
 	}
 	return list
@@ -104,18 +104,18 @@ func Assignments(lt *v1alpha1.LoadTest) []*workerv1.Assignment {
 
 // workerSteps are one worker's shares of the first steps, those that are planned, that
 // send load. All that are foreseen say how long the run may take from each on.
-func workerSteps(foreseen []v1alpha1.StepStatus, planned int, worker, workers int32) []*workerv1.Step {
+func workerSteps(foreseen []v1beta1.StepStatus, planned int, worker, workers int32) []*workerv1.Step {
 	var list []*workerv1.Step
 	var remaining time.Duration
 	for i := range slices.Backward(foreseen) {
 		l := &foreseen[i].Load
-		remaining += v1alpha1.OrZero(l.Pause) + v1alpha1.OrZero(foreseen[i].TimeLimit)
+		remaining += v1beta1.OrZero(l.Pause) + v1beta1.OrZero(foreseen[i].TimeLimit)
 		if l.IsPause() || i >= planned {
 			continue
 		}
 		step := workerStep(l, worker, workers)
 		step.Index, step.RemainingNanos = int32(i), int64(remaining)
-		step.ToControl = foreseen[i].Side == v1alpha1.SideControl
+		step.ToControl = foreseen[i].Side == v1beta1.SideControl
 		list = append(list, step)
 	}
 	slices.Reverse(list)
@@ -123,7 +123,7 @@ func workerSteps(foreseen []v1alpha1.StepStatus, planned int, worker, workers in
 }
 
 // largest is one worker's share of the greatest load of a search; nil: there is invalid.
-func largest(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Step {
+func largest(spec *v1beta1.LoadTestSpec, worker, workers int32) *workerv1.Step {
 	if spec.Search == nil {
 		return nil
 	}
@@ -131,19 +131,19 @@ func largest(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Step 
 	return workerStep(&probe.Load, worker, workers)
 }
 
-func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
+func workerStep(l *v1beta1.StepLoad, worker, workers int32) *workerv1.Step {
 	total := shared(l)
-	step := &workerv1.Step{Share: share(total, worker, workers), Total: total, WarmUpNanos: int64(v1alpha1.OrZero(l.WarmUp))}
-	nanos := int64(v1alpha1.OrZero(l.Duration))
+	step := &workerv1.Step{Share: share(total, worker, workers), Total: total, WarmUpNanos: int64(v1beta1.OrZero(l.WarmUp))}
+	nanos := int64(v1beta1.OrZero(l.Duration))
 	switch {
 	case l.IsBurst():
 		step.Load = &workerv1.Step_Burst{Burst: &workerv1.Burst{
-			RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(v1alpha1.OrZero(l.MaxDuration)), Think: think(l.Think),
+			RequestsPerUser: l.RequestsPerUser, LimitNanos: int64(v1beta1.OrZero(l.MaxDuration)), Think: think(l.Think),
 		}}
 	case l.Rate != nil:
 		step.Load = &workerv1.Step_Arrivals{Arrivals: &workerv1.Arrivals{
 			TotalRateMicros: micros(l.Rate), EndRateMicros: micros(l.RampTo), DurationNanos: nanos,
-			Poisson: l.Arrivals == v1alpha1.ArrivalsPoisson,
+			Poisson: l.Arrivals == v1beta1.ArrivalsPoisson,
 		}}
 	case l.RampTo != nil:
 		step.Load = &workerv1.Step_RampedUsers{RampedUsers: rampedUsers(l)}
@@ -155,7 +155,7 @@ func workerStep(l *v1alpha1.StepLoad, worker, workers int32) *workerv1.Step {
 	return step
 }
 
-func clientHeader(spec *v1alpha1.LoadTestSpec) string {
+func clientHeader(spec *v1beta1.LoadTestSpec) string {
 	if contract := spec.RateLimit(); contract != nil {
 		return contract.ClientHeader
 	}
@@ -165,7 +165,7 @@ func clientHeader(spec *v1alpha1.LoadTestSpec) string {
 // seed is that of the user, or derived from the UID: so an operator that
 // restarts plans the same run, and two runs of one spec do not send the same
 // random values.
-func seed(lt *v1alpha1.LoadTest) int64 {
+func seed(lt *v1beta1.LoadTest) int64 {
 	if lt.Spec.RandomSeed != nil {
 		return *lt.Spec.RandomSeed
 	}
@@ -175,8 +175,8 @@ func seed(lt *v1alpha1.LoadTest) int64 {
 }
 
 // Aborts says whether a threshold aborts, so that steps are to be judged while they run.
-func Aborts(spec *v1alpha1.LoadTestSpec) bool {
-	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool {
-		return t.OnBreach == v1alpha1.BreachAbort
+func Aborts(spec *v1beta1.LoadTestSpec) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1beta1.Threshold) bool {
+		return t.OnBreach == v1beta1.BreachAbort
 	})
 }

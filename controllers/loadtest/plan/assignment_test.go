@@ -11,22 +11,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func loadTest(spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
-	return &v1alpha1.LoadTest{
+func loadTest(spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
+	return &v1beta1.LoadTest{
 		ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "demo", UID: "5e1f"},
 		Spec:       *spec,
 	}
 }
 
 // planned is the plan of a spec, whatever its target.
-func planned(t *testing.T, spec *v1alpha1.LoadTestSpec) plan.Plan {
+func planned(t *testing.T, spec *v1beta1.LoadTestSpec) plan.Plan {
 	t.Helper()
 	p, refusal := plan.New(loadTest(spec), policy.Everything())
 	if refusal != nil {
@@ -36,26 +36,26 @@ func planned(t *testing.T, spec *v1alpha1.LoadTestSpec) plan.Plan {
 }
 
 // accepted is a LoadTest of a spec with its plan in status.
-func accepted(t *testing.T, spec *v1alpha1.LoadTestSpec) *v1alpha1.LoadTest {
+func accepted(t *testing.T, spec *v1beta1.LoadTestSpec) *v1beta1.LoadTest {
 	t.Helper()
 	lt, p := loadTest(spec), planned(t, spec)
 	p.Record(&lt.Status)
 	return lt
 }
 
-func assignments(t *testing.T, spec *v1alpha1.LoadTestSpec) []*workerv1.Assignment {
+func assignments(t *testing.T, spec *v1beta1.LoadTestSpec) []*workerv1.Assignment {
 	t.Helper()
 	return plan.Assignments(accepted(t, spec))
 }
 
 func TestWorkers(t *testing.T) {
-	ladder := func(rate *v1alpha1.Decimal, users ...int32) *v1alpha1.LoadTestSpec {
-		return spec(func(s *v1alpha1.LoadTestSpec) {
-			s.Ladder = &v1alpha1.Ladder{Users: users, RatePerUser: rate, Duration: *duration(time.Second)}
+	ladder := func(rate *v1beta1.Decimal, users ...int32) *v1beta1.LoadTestSpec {
+		return spec(func(s *v1beta1.LoadTestSpec) {
+			s.Ladder = &v1beta1.Ladder{Users: users, RatePerUser: rate, Duration: *duration(time.Second)}
 		})
 	}
 	tests := map[string]struct {
-		spec *v1alpha1.LoadTestSpec
+		spec *v1beta1.LoadTestSpec
 		want int32
 	}{
 		"at least one":                   {ladder(nil, 1), 1},
@@ -63,20 +63,20 @@ func TestWorkers(t *testing.T) {
 		"more than 2500 users":           {ladder(nil, 2501, 10), 2},
 		"the rate when it gives more":    {ladder(decimal("10"), 1000), 4},
 		"the users when they give more":  {ladder(decimal("0.1"), 10_000), 4},
-		"arrivals":                       {withSteps(v1alpha1.Step{Name: "2500.000001/s", Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
-		"the end of a ramp up":           {withSteps(v1alpha1.Step{Name: "1/s to 7500/s", Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
-		"the end of a ramp of users":     {withSteps(v1alpha1.Step{Name: "1 to 7500 users", Users: ptr(int32(1)), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
-		"the start of one down":          {withSteps(v1alpha1.Step{Name: "7500 to 1 users", Users: ptr(int32(7500)), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
-		"the rate of a ramp of users":    {withSteps(v1alpha1.Step{Name: "1 to 750 users", Users: ptr(int32(1)), RampTo: decimal("750"), RatePerUser: decimal("10"), Duration: duration(time.Second)}), 3},
-		"the start of a ramp down":       {withSteps(v1alpha1.Step{Name: "7500/s to 1/s", Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
-		"never more than the API allows": {withSteps(v1alpha1.Step{Name: "999999999/s", Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
-		"at least one, whatever a file says": {spec(func(s *v1alpha1.LoadTestSpec) {
+		"arrivals":                       {withSteps(v1beta1.Step{Name: "2500.000001/s", Rate: decimal("2500.000001"), Duration: duration(time.Second)}), 2},
+		"the end of a ramp up":           {withSteps(v1beta1.Step{Name: "1/s to 7500/s", Rate: decimal("1"), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the end of a ramp of users":     {withSteps(v1beta1.Step{Name: "1 to 7500 users", Users: ptr(int32(1)), RampTo: decimal("7500"), Duration: duration(time.Second)}), 3},
+		"the start of one down":          {withSteps(v1beta1.Step{Name: "7500 to 1 users", Users: ptr(int32(7500)), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"the rate of a ramp of users":    {withSteps(v1beta1.Step{Name: "1 to 750 users", Users: ptr(int32(1)), RampTo: decimal("750"), RatePerUser: decimal("10"), Duration: duration(time.Second)}), 3},
+		"the start of a ramp down":       {withSteps(v1beta1.Step{Name: "7500/s to 1/s", Rate: decimal("7500"), RampTo: decimal("1"), Duration: duration(time.Second)}), 3},
+		"never more than the API allows": {withSteps(v1beta1.Step{Name: "999999999/s", Rate: decimal("999999999"), Duration: duration(time.Second)}), 1000},
+		"at least one, whatever a file says": {spec(func(s *v1beta1.LoadTestSpec) {
 			s.Parallelism = ptr(int32(0))
-			s.Steps = []v1alpha1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+			s.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
 		}), 1},
-		"as the user says": {spec(func(s *v1alpha1.LoadTestSpec) {
+		"as the user says": {spec(func(s *v1beta1.LoadTestSpec) {
 			s.Parallelism = ptr(int32(8))
-			s.Steps = []v1alpha1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+			s.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
 		}), 8},
 	}
 	for name, tc := range tests {
@@ -89,23 +89,23 @@ func TestWorkers(t *testing.T) {
 }
 
 func TestAssignmentOfAFullSpec(t *testing.T) {
-	s := &v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{
-			Service: &v1alpha1.ServiceReference{Name: "ratelimiter", Port: ptr(intstr.FromInt32(8080)), Scheme: v1alpha1.SchemeHTTPS},
+	s := &v1beta1.LoadTestSpec{
+		Target: v1beta1.Target{
+			Service: &v1beta1.ServiceReference{Name: "ratelimiter", Port: ptr(intstr.FromInt32(8080)), Scheme: v1beta1.SchemeHTTPS},
 			Timeout: duration(5 * time.Second),
-			Headers: []v1alpha1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
+			Headers: []v1beta1.Header{{Name: "Accept", Value: ptr("*/*")}, {Name: "x-tenant", Value: ptr("a")}},
 		},
-		Requests: []v1alpha1.Request{{
-			Name: "hit", Type: "Check", Weight: ptr(int32(3)), HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/api", Headers: []v1alpha1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}}, Body: "{}"}, Expect: &v1alpha1.Expectation{Status: []int32{200, 429}},
+		Requests: []v1beta1.Request{{
+			Name: "hit", Type: "Check", Weight: ptr(int32(3)), HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/api", Headers: []v1beta1.Header{{Name: "X-Tenant", Value: ptr("b")}, {Name: "X-Forwarded-For", Value: ptr("192.0.2.${user}")}}, Body: "{}"}, Expect: &v1beta1.Expectation{Status: []int32{200, 429}},
 		}},
-		Steps: []v1alpha1.Step{
+		Steps: []v1beta1.Step{
 			{Name: "50 users x 4", Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
 			{Name: "rest", Pause: duration(time.Second)},
 			{Name: "5/s", Rate: decimal("5"), Duration: duration(3 * time.Second)},
 			{Name: "3 users", Users: ptr(int32(3)), RatePerUser: decimal("0.5"), Duration: duration(time.Minute)},
 			{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Minute)},
 		},
-		Audits:      []v1alpha1.Audit{{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 50, RefillPerSecond: v1alpha1.NewDecimal("10"), ClientHeader: "X-Forwarded-For"}}},
+		Audits:      []v1beta1.Audit{{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 50, RefillPerSecond: v1beta1.NewDecimal("10"), ClientHeader: "X-Forwarded-For"}}},
 		Parallelism: ptr(int32(4)),
 	}
 	want := &workerv1.Assignment{
@@ -139,10 +139,10 @@ func TestAssignmentOfAFullSpec(t *testing.T) {
 }
 
 func TestAssignmentAppliesDefaults(t *testing.T) {
-	s := withSteps(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
-	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener"}}
-	s.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}, {Name: "urls", HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/urls"}, Weight: ptr(int32(0))}, {HTTP: &v1alpha1.HTTPRequest{Method: "HEAD"}, Name: "probe"}}
-	s.Data = []v1alpha1.Data{{Name: "silent", Format: v1alpha1.DataFormatCSV}, {Name: "said", Format: v1alpha1.DataFormatCSV, Choice: v1alpha1.DataChoiceUniform}}
+	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
+	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener"}}
+	s.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}, {Name: "urls", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/urls"}, Weight: ptr(int32(0))}, {HTTP: &v1beta1.HTTPRequest{Method: "HEAD"}, Name: "probe"}}
+	s.Data = []v1beta1.Data{{Name: "silent", Format: v1beta1.DataFormatCSV}, {Name: "said", Format: v1beta1.DataFormatCSV, Choice: v1beta1.DataChoiceUniform}}
 	a := assignments(t, s)[0]
 	same.As(t, "target", &workerv1.Target{Url: "http://shortener.demo.svc:80", TimeoutNanos: 30_000_000_000, Protocol: workerv1.Protocol_PROTOCOL_HTTP1}, a.GetTarget(), protocmp.Transform())
 	want := []*workerv1.Request{
@@ -151,7 +151,7 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 		{Name: "probe", Type: "Read", Weight: 1, Method: "HEAD", Path: "/"},
 	}
 	same.As(t, "requests", want, a.GetRequests(), protocmp.Transform())
-	names := []v1alpha1.RequestStatus{{Name: "home", Type: "Read"}, {Name: "urls", Type: "Write"}, {Name: "probe", Type: "Read"}}
+	names := []v1beta1.RequestStatus{{Name: "home", Type: "Read"}, {Name: "urls", Type: "Write"}, {Name: "probe", Type: "Read"}}
 	same.As(t, "names", names, plan.RequestNames(s))
 	for _, d := range a.GetData() {
 		if d.GetChoice() != workerv1.DataChoice_DATA_CHOICE_UNIFORM {
@@ -164,7 +164,7 @@ func TestAssignmentAppliesDefaults(t *testing.T) {
 }
 
 func TestURLWithoutFinalSlash(t *testing.T) {
-	s := withSteps(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
+	s := withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
 	s.Target.URL = "http://shortener:8080/"
 	if got := assignments(t, s)[0].GetTarget().GetUrl(); got != "http://shortener:8080" {
 		t.Errorf("url is %q", got)
@@ -175,7 +175,7 @@ func TestURLWithoutFinalSlash(t *testing.T) {
 func TestSharesPartitionTheTotal(t *testing.T) {
 	property := func(users uint16, parallelism uint8) bool {
 		total, workers := int32(users%5000)+1, int32(parallelism%100)+1
-		s := withSteps(v1alpha1.Step{Name: "steady", Users: &total, Duration: duration(time.Second)})
+		s := withSteps(v1beta1.Step{Name: "steady", Users: &total, Duration: duration(time.Second)})
 		s.Parallelism = &workers
 		list := assignments(t, s)
 		if len(list) != int(workers) {
@@ -202,8 +202,8 @@ func TestSharesPartitionTheTotal(t *testing.T) {
 func TestSharesOfManyHitsAddUp(t *testing.T) {
 	property := func(hits uint32, parallelism uint16) bool {
 		workers := int32(parallelism%workerv1.MaxWorkers) + 1
-		rate := v1alpha1.NewDecimal("1000000")
-		s := withSteps(v1alpha1.Step{Name: "steady", Rate: &rate, Duration: duration(time.Duration(hits)*time.Microsecond + time.Microsecond)})
+		rate := v1beta1.NewDecimal("1000000")
+		s := withSteps(v1beta1.Step{Name: "steady", Rate: &rate, Duration: duration(time.Duration(hits)*time.Microsecond + time.Microsecond)})
 		s.Parallelism = &workers
 		list := assignments(t, s)
 		var sum int64
@@ -218,7 +218,7 @@ func TestSharesOfManyHitsAddUp(t *testing.T) {
 }
 
 func TestAssignmentsAreDeterministic(t *testing.T) {
-	s := withSteps(v1alpha1.Step{Name: "7 users", Users: ptr(int32(7)), Duration: duration(time.Second)})
+	s := withSteps(v1beta1.Step{Name: "7 users", Users: ptr(int32(7)), Duration: duration(time.Second)})
 	s.Parallelism = ptr(int32(3))
 	first, second := assignments(t, s), assignments(t, s.DeepCopy())
 	for i := range first {
@@ -244,9 +244,9 @@ func TestAssignmentsAreDeterministic(t *testing.T) {
 
 // The plan is that of status, whatever the spec would be expanded to now.
 func TestAssignmentsFollowTheStatus(t *testing.T) {
-	lt := accepted(t, withSteps(v1alpha1.Step{Name: "7 users", Users: ptr(int32(7)), Duration: duration(time.Second)}))
+	lt := accepted(t, withSteps(v1beta1.Step{Name: "7 users", Users: ptr(int32(7)), Duration: duration(time.Second)}))
 	lt.Status.Workers.Desired = 2
-	lt.Status.Steps = append(lt.Status.Steps, v1alpha1.StepStatus{Load: v1alpha1.StepLoad{
+	lt.Status.Steps = append(lt.Status.Steps, v1beta1.StepStatus{Load: v1beta1.StepLoad{
 		Users: 5, RequestsPerUser: 2, MaxDuration: duration(time.Minute),
 	}})
 	want := []*workerv1.Step{

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
@@ -20,11 +20,11 @@ const (
 )
 
 // Audits are the audits of spec.audits that have stored, in order, with their defaults.
-func Audits(spec *v1alpha1.LoadTestSpec) []v1alpha1.AuditStatus {
-	var list []v1alpha1.AuditStatus
+func Audits(spec *v1beta1.LoadTestSpec) []v1beta1.AuditStatus {
+	var list []v1beta1.AuditStatus
 	for _, a := range spec.StoredAudits() {
-		status := v1alpha1.AuditStatus{
-			Name: a.Name, State: v1alpha1.AuditPending, Unknown: new(int64),
+		status := v1beta1.AuditStatus{
+			Name: a.Name, State: v1beta1.AuditPending, Unknown: new(int64),
 			StableFor: metav1.Duration{Duration: stableFor}, MaxWait: metav1.Duration{Duration: maxWait},
 		}
 		if a.Stored.StableFor != nil {
@@ -40,7 +40,7 @@ func Audits(spec *v1alpha1.LoadTestSpec) []v1alpha1.AuditStatus {
 
 // AuditedItems is by how much a request raises the number of an audit, by the index of
 // the request.
-func AuditedItems(spec *v1alpha1.LoadTestSpec, a *v1alpha1.Stored) []int64 {
+func AuditedItems(spec *v1beta1.LoadTestSpec, a *v1beta1.Stored) []int64 {
 	items := RequestItems(spec)
 	for i, r := range RequestNames(spec) {
 		if !slices.Contains(a.Requests, r.Name) {
@@ -50,20 +50,20 @@ func AuditedItems(spec *v1alpha1.LoadTestSpec, a *v1alpha1.Stored) []int64 {
 	return items
 }
 
-func audits(spec *v1alpha1.LoadTestSpec) []*workerv1.Audit {
+func audits(spec *v1beta1.LoadTestSpec) []*workerv1.Audit {
 	var list []*workerv1.Audit
 	for _, a := range spec.StoredAudits() {
-		read := question(&v1alpha1.Preflight{HTTP: a.Stored.Read.HTTP, GRPC: a.Stored.Read.GRPC})
+		read := question(&v1beta1.Preflight{HTTP: a.Stored.Read.HTTP, GRPC: a.Stored.Read.GRPC})
 		list = append(list, &workerv1.Audit{Read: request(&spec.Target, read), Value: string(a.Stored.Value)})
 	}
 	return list
 }
 
 // checkAudits refuses audits that would compare a number with a part of what was sent.
-func checkAudits(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) *Refusal {
+func checkAudits(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) *Refusal {
 	for _, a := range spec.StoredAudits() {
 		for i := range steps {
-			if v1alpha1.OrZero(steps[i].Load.WarmUp) > 0 {
+			if v1beta1.OrZero(steps[i].Load.WarmUp) > 0 {
 				return invalid("spec.audits: the target also stores what step %s sends in its warmUp, which is not part of any result; audit %s needs steps without warmUp: use setup.warmUp.", steps[i].Name, a.Name)
 			}
 		}

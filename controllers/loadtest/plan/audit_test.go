@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -14,15 +14,15 @@ import (
 )
 
 // audited is a spec with an audit of two of its three requests.
-func audited() *v1alpha1.LoadTestSpec {
+func audited() *v1beta1.LoadTestSpec {
 	s := oneUser()
-	s.Requests = []v1alpha1.Request{{Name: "create"}, {Name: "follow"}, {Name: "import", Items: 10}}
-	s.Target.Headers = []v1alpha1.Header{{Name: "X-Key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "target", Key: "key"}}}}
-	own := v1alpha1.Header{Name: "X-Admin", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "admin", Key: "key"}}}
-	s.Audits = []v1alpha1.Audit{
-		{Name: "contract", RateLimit: &v1alpha1.RateLimit{Capacity: 1, RefillPerSecond: v1alpha1.NewDecimal("1"), ClientHeader: "A"}},
-		{Name: "links", Stored: &v1alpha1.Stored{
-			Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{Path: "/stats", Headers: []v1alpha1.Header{own}}}, Value: ".links", Requests: []string{"create", "import"},
+	s.Requests = []v1beta1.Request{{Name: "create"}, {Name: "follow"}, {Name: "import", Items: 10}}
+	s.Target.Headers = []v1beta1.Header{{Name: "X-Key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "target", Key: "key"}}}}
+	own := v1beta1.Header{Name: "X-Admin", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "admin", Key: "key"}}}
+	s.Audits = []v1beta1.Audit{
+		{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 1, RefillPerSecond: v1beta1.NewDecimal("1"), ClientHeader: "A"}},
+		{Name: "links", Stored: &v1beta1.Stored{
+			Read: v1beta1.Reading{HTTP: &v1beta1.Query{Path: "/stats", Headers: []v1beta1.Header{own}}}, Value: ".links", Requests: []string{"create", "import"},
 		}},
 	}
 	return s
@@ -35,9 +35,9 @@ func TestAuditsArePlannedWithTheirDefaults(t *testing.T) {
 	other.Stored.StableFor, other.Stored.MaxWait = duration(0), duration(time.Minute)
 	s.Audits = append(s.Audits, other)
 	zero := int64(0)
-	want := []v1alpha1.AuditStatus{
-		{Name: "links", State: v1alpha1.AuditPending, StableFor: *duration(3 * time.Second), MaxWait: *duration(2 * time.Minute), Unknown: &zero},
-		{Name: "clicks", State: v1alpha1.AuditPending, StableFor: *duration(0), MaxWait: *duration(time.Minute), Unknown: &zero},
+	want := []v1beta1.AuditStatus{
+		{Name: "links", State: v1beta1.AuditPending, StableFor: *duration(3 * time.Second), MaxWait: *duration(2 * time.Minute), Unknown: &zero},
+		{Name: "clicks", State: v1beta1.AuditPending, StableFor: *duration(0), MaxWait: *duration(time.Minute), Unknown: &zero},
 	}
 	same.As(t, "audits", want, accepted(t, s).Status.Audits)
 	same.As(t, "items", []int64{1, 0, 10}, plan.AuditedItems(s, s.Audits[1].Stored))
@@ -60,7 +60,7 @@ func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
 func TestAuditRefusesAStepWithAWarmUp(t *testing.T) {
 	s := audited()
 	s.Steps[0].WarmUp = duration(time.Second)
-	lt := &v1alpha1.LoadTest{Spec: *s}
+	lt := &v1beta1.LoadTest{Spec: *s}
 	const want = "spec.audits: the target also stores what step 1 users sends in its warmUp, which is not part of any result; audit links needs steps without warmUp: use setup.warmUp."
 	if _, refusal := plan.New(lt, policy.Rules{}); refusal == nil || refusal.Message != want {
 		t.Errorf("refusal %v, want %s", refusal, want)

@@ -3,23 +3,23 @@ package plan
 import (
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-var dataFormats = map[v1alpha1.DataFormat]workerv1.DataFormat{
-	v1alpha1.DataFormatCSV:       workerv1.DataFormat_DATA_FORMAT_CSV,
-	v1alpha1.DataFormatJSONLines: workerv1.DataFormat_DATA_FORMAT_JSON_LINES,
+var dataFormats = map[v1beta1.DataFormat]workerv1.DataFormat{
+	v1beta1.DataFormatCSV:       workerv1.DataFormat_DATA_FORMAT_CSV,
+	v1beta1.DataFormatJSONLines: workerv1.DataFormat_DATA_FORMAT_JSON_LINES,
 }
 
-var dataChoices = map[v1alpha1.DataChoice]workerv1.DataChoice{
-	"":                            workerv1.DataChoice_DATA_CHOICE_UNIFORM,
-	v1alpha1.DataChoiceUniform:    workerv1.DataChoice_DATA_CHOICE_UNIFORM,
-	v1alpha1.DataChoiceSequential: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
-	v1alpha1.DataChoiceZipf:       workerv1.DataChoice_DATA_CHOICE_ZIPF,
+var dataChoices = map[v1beta1.DataChoice]workerv1.DataChoice{
+	"":                           workerv1.DataChoice_DATA_CHOICE_UNIFORM,
+	v1beta1.DataChoiceUniform:    workerv1.DataChoice_DATA_CHOICE_UNIFORM,
+	v1beta1.DataChoiceSequential: workerv1.DataChoice_DATA_CHOICE_SEQUENTIAL,
+	v1beta1.DataChoiceZipf:       workerv1.DataChoice_DATA_CHOICE_ZIPF,
 }
 
-func data(spec *v1alpha1.LoadTestSpec) []*workerv1.Data {
+func data(spec *v1beta1.LoadTestSpec) []*workerv1.Data {
 	var list []*workerv1.Data
 	for i := range spec.Data {
 		d := &spec.Data[i]
@@ -31,7 +31,7 @@ func data(spec *v1alpha1.LoadTestSpec) []*workerv1.Data {
 }
 
 // setup is one worker's share of the setup.
-func setup(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Setup {
+func setup(spec *v1beta1.LoadTestSpec, worker, workers int32) *workerv1.Setup {
 	if spec.Setup == nil {
 		return nil
 	}
@@ -55,12 +55,12 @@ func setup(spec *v1alpha1.LoadTestSpec, worker, workers int32) *workerv1.Setup {
 
 // requestIndex is the index of the request of that name, -1 if there is none. A
 // name by default is no name to refer to: it is not the user's.
-func requestIndex(spec *v1alpha1.LoadTestSpec, name string) int32 {
-	return int32(slices.IndexFunc(spec.Requests, func(r v1alpha1.Request) bool { return name != "" && r.Name == name }))
+func requestIndex(spec *v1beta1.LoadTestSpec, name string) int32 {
+	return int32(slices.IndexFunc(spec.Requests, func(r v1beta1.Request) bool { return name != "" && r.Name == name }))
 }
 
 // checkSetup refuses requests that are not there.
-func checkSetup(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkSetup(spec *v1beta1.LoadTestSpec) *Refusal {
 	if spec.Setup == nil {
 		return nil
 	}

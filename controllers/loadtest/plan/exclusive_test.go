@@ -3,7 +3,7 @@ package plan_test
 import (
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -41,10 +41,10 @@ func TestPartsThatExcludeEachOtherAreRefused(t *testing.T) {
 
 func TestRequestsAreSentByTheMixOrAJourney(t *testing.T) {
 	none, one := int32(0), int32(1)
-	spec := &v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "mixed"}, {Name: "walked"}, {Name: "filled", Weight: &none}, {Name: "both", Weight: &one}, {Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
-		Journeys:   []v1alpha1.Journey{{Name: "a", Steps: []v1alpha1.JourneyStep{{Request: "walked"}, {Request: "both"}}}},
-		Thresholds: []v1alpha1.Threshold{{Types: []string{"Read"}}, {}},
+	spec := &v1beta1.LoadTestSpec{
+		Requests:   []v1beta1.Request{{Name: "mixed"}, {Name: "walked"}, {Name: "filled", Weight: &none}, {Name: "both", Weight: &one}, {Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
+		Journeys:   []v1beta1.Journey{{Name: "a", Steps: []v1beta1.JourneyStep{{Request: "walked"}, {Request: "both"}}}},
+		Thresholds: []v1beta1.Threshold{{Types: []string{"Read"}}, {}},
 	}
 	for i, want := range []bool{true, true, false, true, true} {
 		if got := plan.IsSent(spec, &spec.Requests[i]); got != want {
@@ -54,12 +54,12 @@ func TestRequestsAreSentByTheMixOrAJourney(t *testing.T) {
 	if !plan.NamesType(spec, "Read") || plan.NamesType(spec, "Write") {
 		t.Error("other types are named than Read")
 	}
-	status := &v1alpha1.LoadTestStatus{Search: &v1alpha1.SearchStatus{MaxProbes: 3}, Steps: make([]v1alpha1.StepStatus, 1)}
+	status := &v1beta1.LoadTestStatus{Search: &v1beta1.SearchStatus{MaxProbes: 3}, Steps: make([]v1beta1.StepStatus, 1)}
 	if n := len(plan.Foreseen(spec, status)); n != 1 {
 		t.Errorf("%d steps are foreseen without a search", n)
 	}
-	spec.Search = &v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 10}}
-	for _, s := range []*v1alpha1.LoadTestStatus{{Search: status.Search}, {Steps: status.Steps}} {
+	spec.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 10}}
+	for _, s := range []*v1beta1.LoadTestStatus{{Search: status.Search}, {Steps: status.Steps}} {
 		if n := len(plan.Foreseen(spec, s)); n != len(s.Steps) {
 			t.Errorf("%d steps are foreseen of a search that was not planned", n)
 		}

@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // FileDir is where the kubelet mounts the files of a LoadTest into its workers.
@@ -39,7 +39,7 @@ func (f File) Path() string {
 func (f File) mounted() string { return path.Join(FileDir, f.Path()) }
 
 // Files are the files that a spec names, each once, those of one object together.
-func Files(spec *v1alpha1.LoadTestSpec) []File {
+func Files(spec *v1beta1.LoadTestSpec) []File {
 	var list []File
 	add := func(f File, ok bool) {
 		if ok {
@@ -76,7 +76,7 @@ func Files(spec *v1alpha1.LoadTestSpec) []File {
 }
 
 // targetFiles are those that a target names.
-func targetFiles(t *v1alpha1.Target) []File {
+func targetFiles(t *v1beta1.Target) []File {
 	var list []File
 	if t.TLS != nil {
 		if f, ok := sourceFile(t.TLS.CA); ok {
@@ -99,7 +99,7 @@ func targetFiles(t *v1alpha1.Target) []File {
 	return list
 }
 
-func sourceFile(s *v1alpha1.KeySource) (File, bool) {
+func sourceFile(s *v1beta1.KeySource) (File, bool) {
 	switch {
 	case s == nil:
 	case s.SecretKeyRef != nil:
@@ -110,7 +110,7 @@ func sourceFile(s *v1alpha1.KeySource) (File, bool) {
 	return File{}, false
 }
 
-func headerFile(h *v1alpha1.Header) (File, bool) {
+func headerFile(h *v1beta1.Header) (File, bool) {
 	if h.ValueFrom == nil {
 		return File{}, false
 	}
@@ -118,10 +118,10 @@ func headerFile(h *v1alpha1.Header) (File, bool) {
 	return secretFile(ref.Name, ref.Key), true
 }
 
-func dataFile(d *v1alpha1.Data) File {
+func dataFile(d *v1beta1.Data) File {
 	return File{Name: string(d.ConfigMapKeyRef.Name), Key: d.ConfigMapKeyRef.Key}
 }
 
-func secretFile(name v1alpha1.ObjectName, key string) File {
+func secretFile(name v1beta1.ObjectName, key string) File {
 	return File{Secret: true, Name: string(name), Key: key}
 }

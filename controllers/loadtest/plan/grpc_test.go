@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -16,25 +16,25 @@ import (
 )
 
 // calling is a LoadTest with a call.
-func calling() *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{}
+func calling() *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{}
 	lt.Namespace = "demo"
-	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "shop"}
-	lt.Spec.Target.Protocol = v1alpha1.ProtocolHTTP2
-	lt.Spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{
-		ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "protos", Key: "shop.binpb"},
+	lt.Spec.Target.Service = &v1beta1.ServiceReference{Name: "shop"}
+	lt.Spec.Target.Protocol = v1beta1.ProtocolHTTP2
+	lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{
+		ConfigMapKeyRef: &v1beta1.KeyReference{Name: "protos", Key: "shop.binpb"},
 	}}
-	lt.Spec.Target.Headers = []v1alpha1.Header{
+	lt.Spec.Target.Headers = []v1beta1.Header{
 		{Name: "Authorization", Value: ptr("a")}, {Name: "Content-Type", Value: ptr("b")}, {Name: "TE", Value: ptr("c")}, {Name: "x-user", Value: ptr("d")},
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", GRPC: &v1alpha1.Call{
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", GRPC: &v1beta1.Call{
 		Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "${user}"}`)},
-		Metadata: []v1alpha1.Header{
+		Metadata: []v1beta1.Header{
 			{Name: "X-User", Value: ptr("e")},
-			{Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "shop"}}},
+			{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "keys", Key: "shop"}}},
 		},
-	}, Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}}}}
-	lt.Spec.Steps = []v1alpha1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
+	}, Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"OK", "NOT_FOUND"}}}}
+	lt.Spec.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
 	lt.Status.TargetURL = "http://shop.demo.svc:80"
 	lt.Status.Workers.Desired = 1
 	return lt
@@ -73,23 +73,23 @@ func messagesIn(r *workerv1.Request) string {
 }
 
 func TestStreamIsAssignedWithItsMessagesAndReplies(t *testing.T) {
-	values := []v1alpha1.ExpectedValue{{Path: ".a", Equals: apiextensionsv1.JSON{Raw: []byte("1")}}}
+	values := []v1beta1.ExpectedValue{{Path: ".a", Equals: apiextensionsv1.JSON{Raw: []byte("1")}}}
 	tests := map[string]struct {
-		expect   v1alpha1.Expectation
+		expect   v1beta1.Expectation
 		min, max int64
 	}{
-		"any number":                       {v1alpha1.Expectation{}, 0, 0},
-		"values, which some reply has":     {v1alpha1.Expectation{JSON: values}, 1, 0},
-		"values, which none needs to have": {v1alpha1.Expectation{JSON: values, Replies: &v1alpha1.ReplyRange{Min: ptr(int64(0)), Max: ptr(int64(9))}}, 0, 9},
-		"a number":                         {v1alpha1.Expectation{Replies: &v1alpha1.ReplyRange{Min: ptr(int64(3))}}, 3, 0},
-		"a largest number":                 {v1alpha1.Expectation{JSON: values, Replies: &v1alpha1.ReplyRange{Max: ptr(int64(9))}}, 1, 9},
+		"any number":                       {v1beta1.Expectation{}, 0, 0},
+		"values, which some reply has":     {v1beta1.Expectation{JSON: values}, 1, 0},
+		"values, which none needs to have": {v1beta1.Expectation{JSON: values, Replies: &v1beta1.ReplyRange{Min: ptr(int64(0)), Max: ptr(int64(9))}}, 0, 9},
+		"a number":                         {v1beta1.Expectation{Replies: &v1beta1.ReplyRange{Min: ptr(int64(3))}}, 3, 0},
+		"a largest number":                 {v1beta1.Expectation{JSON: values, Replies: &v1beta1.ReplyRange{Max: ptr(int64(9))}}, 1, 9},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			lt := calling()
 			lt.Spec.Requests[0].Expect = &tt.expect
 			call := lt.Spec.Requests[0].GRPC
-			call.Message, call.Compression = nil, v1alpha1.CompressionGzip
+			call.Message, call.Compression = nil, v1beta1.CompressionGzip
 			call.Messages = []apiextensionsv1.JSON{{Raw: []byte(`{"a": 1}`)}, {Raw: []byte(`{"a": "${user}"}`)}}
 			r := plan.Assignments(lt)[0].GetRequests()[0]
 			if got, want := messagesIn(r), `{"a": 1} {"a": "${user}"}`; got != want || !r.GetCall().GetGzip() {
@@ -105,15 +105,15 @@ func TestStreamIsAssignedWithItsMessagesAndReplies(t *testing.T) {
 // Nothing is mounted then, and the target is asked as it is called.
 func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 	lt := calling()
-	lt.Spec.Target.Headers = append(lt.Spec.Target.Headers, v1alpha1.Header{
-		Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{Prefix: "p ", SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "shop"}},
+	lt.Spec.Target.Headers = append(lt.Spec.Target.Headers, v1beta1.Header{
+		Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Prefix: "p ", SecretKeyRef: v1beta1.KeyReference{Name: "keys", Key: "shop"}},
 	})
 	lt.Spec.Requests[0].GRPC.Metadata = nil
 	given := plan.Assignments(lt)[0].GetTarget()
 	if len(given.GetReflectionHeaders()) != 0 {
 		t.Errorf("given descriptors are asked for, with %v", given.GetReflectionHeaders())
 	}
-	for name, grpc := range map[string]*v1alpha1.TargetGRPC{"no target.grpc": nil, "an empty one": {}} {
+	for name, grpc := range map[string]*v1beta1.TargetGRPC{"no target.grpc": nil, "an empty one": {}} {
 		lt.Spec.Target.GRPC = grpc
 		target := plan.Assignments(lt)[0].GetTarget()
 		var headers []string
@@ -125,7 +125,7 @@ func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 		}
 		same.As(t, name+": files", []plan.File{{Secret: true, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec))
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}}
 	if h := plan.Assignments(lt)[0].GetTarget().GetReflectionHeaders(); len(h) != 0 {
 		t.Errorf("without calls the target is asked, with %v", h)
 	}
@@ -133,21 +133,21 @@ func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 
 // Of a comparison, each target may be asked by other questions.
 func TestCallsToEachTargetNeedItsDescriptors(t *testing.T) {
-	call, http := &v1alpha1.Call{Method: "a.B/C"}, &v1alpha1.Query{}
-	calls, asks := []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Path: "/"}}, {Name: "home-2", GRPC: call}}, []v1alpha1.Preflight{{GRPC: call}}
-	health := []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{}}, {HTTP: http}}
+	call, http := &v1beta1.Call{Method: "a.B/C"}, &v1beta1.Query{}
+	calls, asks := []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}, {Name: "home-2", GRPC: call}}, []v1beta1.Preflight{{GRPC: call}}
+	health := []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{}}, {HTTP: http}}
 	for name, tt := range map[string]struct {
-		spec              v1alpha1.LoadTestSpec
+		spec              v1beta1.LoadTestSpec
 		toTarget, toOther bool
 	}{
-		"none":                   {v1alpha1.LoadTestSpec{Requests: calls[:1], Preflight: health, Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: http}}}, {}}}, false, false},
-		"of the mix":             {v1alpha1.LoadTestSpec{Requests: calls}, true, false},
-		"of a preflight":         {v1alpha1.LoadTestSpec{Preflight: asks}, true, false},
-		"of an audit":            {v1alpha1.LoadTestSpec{Audits: []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: call}}}}}, true, false},
-		"of the mix, to both":    {v1alpha1.LoadTestSpec{Requests: calls, Versus: &v1alpha1.Versus{}}, true, true},
-		"of a preflight of both": {v1alpha1.LoadTestSpec{Preflight: asks, Versus: &v1alpha1.Versus{}}, true, true},
-		"of the target's":        {v1alpha1.LoadTestSpec{Preflight: asks, Versus: &v1alpha1.Versus{Preflight: health}}, true, false},
-		"of the control's":       {v1alpha1.LoadTestSpec{Preflight: health, Versus: &v1alpha1.Versus{Preflight: asks}}, false, true},
+		"none":                   {v1beta1.LoadTestSpec{Requests: calls[:1], Preflight: health, Audits: []v1beta1.Audit{{Stored: &v1beta1.Stored{Read: v1beta1.Reading{HTTP: http}}}, {}}}, false, false},
+		"of the mix":             {v1beta1.LoadTestSpec{Requests: calls}, true, false},
+		"of a preflight":         {v1beta1.LoadTestSpec{Preflight: asks}, true, false},
+		"of an audit":            {v1beta1.LoadTestSpec{Audits: []v1beta1.Audit{{Stored: &v1beta1.Stored{Read: v1beta1.Reading{GRPC: call}}}}}, true, false},
+		"of the mix, to both":    {v1beta1.LoadTestSpec{Requests: calls, Versus: &v1beta1.Versus{}}, true, true},
+		"of a preflight of both": {v1beta1.LoadTestSpec{Preflight: asks, Versus: &v1beta1.Versus{}}, true, true},
+		"of the target's":        {v1beta1.LoadTestSpec{Preflight: asks, Versus: &v1beta1.Versus{Preflight: health}}, true, false},
+		"of the control's":       {v1beta1.LoadTestSpec{Preflight: health, Versus: &v1beta1.Versus{Preflight: asks}}, false, true},
 	} {
 		if target, other := plan.HasCalls(&tt.spec); target != tt.toTarget || other != tt.toOther {
 			t.Errorf("%s: %v to the target, %v to the control; want %v, %v", name, target, other, tt.toTarget, tt.toOther)
@@ -162,7 +162,7 @@ func TestEveryStatusOfTheAPIIsAssigned(t *testing.T) {
 	lt.Spec.Requests[0].Expect.GRPCStatus = nil
 	var want []int32
 	for i, name := range names {
-		lt.Spec.Requests[0].Expect.GRPCStatus = append(lt.Spec.Requests[0].Expect.GRPCStatus, v1alpha1.GRPCStatus(name))
+		lt.Spec.Requests[0].Expect.GRPCStatus = append(lt.Spec.Requests[0].Expect.GRPCStatus, v1beta1.GRPCStatus(name))
 		want = append(want, int32(i))
 	}
 	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetRequests()[0].GetExpectedStatus()); diff != "" {
@@ -171,19 +171,19 @@ func TestEveryStatusOfTheAPIIsAssigned(t *testing.T) {
 }
 
 func TestMessageThatIsTooLongIsRefused(t *testing.T) {
-	long := &v1alpha1.Call{Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 64<<10) + `"}`)}}
-	just := &v1alpha1.Call{Method: long.Method, Message: &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 64<<10-2) + `"`)}}
-	for field, set := range map[string]func(*v1alpha1.LoadTestSpec){
-		"audits[2].stored.read": func(s *v1alpha1.LoadTestSpec) {
-			s.Audits = []v1alpha1.Audit{{Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{}}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: just}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: long}}}}
+	long := &v1beta1.Call{Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "` + strings.Repeat("x", 64<<10) + `"}`)}}
+	just := &v1beta1.Call{Method: long.Method, Message: &apiextensionsv1.JSON{Raw: []byte(`"` + strings.Repeat("x", 64<<10-2) + `"`)}}
+	for field, set := range map[string]func(*v1beta1.LoadTestSpec){
+		"audits[2].stored.read": func(s *v1beta1.LoadTestSpec) {
+			s.Audits = []v1beta1.Audit{{Stored: &v1beta1.Stored{Read: v1beta1.Reading{HTTP: &v1beta1.Query{}}}}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{GRPC: just}}}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{GRPC: long}}}}
 		},
-		"requests[0]":  func(s *v1alpha1.LoadTestSpec) { s.Requests[0].GRPC = long },
-		"preflight[1]": func(s *v1alpha1.LoadTestSpec) { s.Preflight = []v1alpha1.Preflight{{}, {GRPC: long}} },
-		"audits[1].stored.read": func(s *v1alpha1.LoadTestSpec) {
-			s.Audits = []v1alpha1.Audit{{RateLimit: &v1alpha1.RateLimit{}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: long}}}}
+		"requests[0]":  func(s *v1beta1.LoadTestSpec) { s.Requests[0].GRPC = long },
+		"preflight[1]": func(s *v1beta1.LoadTestSpec) { s.Preflight = []v1beta1.Preflight{{}, {GRPC: long}} },
+		"audits[1].stored.read": func(s *v1beta1.LoadTestSpec) {
+			s.Audits = []v1beta1.Audit{{RateLimit: &v1beta1.RateLimit{}}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{GRPC: long}}}}
 		},
-		"versus.preflight[0]": func(s *v1alpha1.LoadTestSpec) {
-			s.Versus = &v1alpha1.Versus{Preflight: []v1alpha1.Preflight{{GRPC: long}}}
+		"versus.preflight[0]": func(s *v1beta1.LoadTestSpec) {
+			s.Versus = &v1beta1.Versus{Preflight: []v1beta1.Preflight{{GRPC: long}}}
 		},
 	} {
 		lt := calling()
@@ -212,8 +212,8 @@ func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
 func TestQuestionIsAssignedWithItsFiles(t *testing.T) {
 	lt := calling()
 	lt.Spec.Requests[0].GRPC.Metadata = nil
-	key := v1alpha1.Header{Name: "x-key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "keys", Key: "ask"}}}
-	lt.Spec.Preflight = []v1alpha1.Preflight{{GRPC: &v1alpha1.Call{Method: "shop.v1.Shop/About", Metadata: []v1alpha1.Header{key}}}}
+	key := v1beta1.Header{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "keys", Key: "ask"}}}
+	lt.Spec.Preflight = []v1beta1.Preflight{{GRPC: &v1beta1.Call{Method: "shop.v1.Shop/About", Metadata: []v1beta1.Header{key}}}}
 	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "ask"}}
 	same.As(t, "files", want, plan.Files(&lt.Spec))
 	if got := plan.Assignments(lt)[0].GetPreflight()[0].GetHeaders(); len(got) != 3 || got[2].GetValueFile() != "/var/run/loadtest/secrets/keys/ask" {

@@ -4,16 +4,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 // journeys are the journeys as workers take them.
-func journeys(spec *v1alpha1.LoadTestSpec) []*workerv1.Journey {
+func journeys(spec *v1beta1.LoadTestSpec) []*workerv1.Journey {
 	var list []*workerv1.Journey
 	for i := range spec.Journeys {
 		j := &spec.Journeys[i]
-		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(v1alpha1.OrZero(j.TimeLimit))}
+		w := &workerv1.Journey{Name: j.Name, Weight: 1, TimeLimitNanos: int64(v1beta1.OrZero(j.TimeLimit))}
 		if j.Weight != nil {
 			w.Weight = *j.Weight
 		}
@@ -28,7 +28,7 @@ func journeys(spec *v1alpha1.LoadTestSpec) []*workerv1.Journey {
 	return list
 }
 
-func journeyStep(spec *v1alpha1.LoadTestSpec, s *v1alpha1.JourneyStep) *workerv1.JourneyStep {
+func journeyStep(spec *v1beta1.LoadTestSpec, s *v1beta1.JourneyStep) *workerv1.JourneyStep {
 	if s.Think != "" {
 		return &workerv1.JourneyStep{Think: think(s.Think)}
 	}
@@ -43,15 +43,15 @@ func journeyStep(spec *v1alpha1.LoadTestSpec, s *v1alpha1.JourneyStep) *workerv1
 }
 
 // inJourney says whether a journey sends the request.
-func inJourney(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool {
-	return r.Name != "" && slices.ContainsFunc(spec.Journeys, func(j v1alpha1.Journey) bool {
-		return slices.ContainsFunc(j.Steps, func(s v1alpha1.JourneyStep) bool { return s.Request == r.Name })
+func inJourney(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) bool {
+	return r.Name != "" && slices.ContainsFunc(spec.Journeys, func(j v1beta1.Journey) bool {
+		return slices.ContainsFunc(j.Steps, func(s v1beta1.JourneyStep) bool { return s.Request == r.Name })
 	})
 }
 
 // longestWaits is the most that a user waits in one journey; no more than MaxBurst, which
 // is the most that it is needed for.
-func longestWaits(spec *v1alpha1.LoadTestSpec) time.Duration {
+func longestWaits(spec *v1beta1.LoadTestSpec) time.Duration {
 	var most time.Duration
 	for i := range spec.Journeys {
 		var sum time.Duration
@@ -66,7 +66,7 @@ func longestWaits(spec *v1alpha1.LoadTestSpec) time.Duration {
 
 // checkJourneys refuses journeys that name what is not there, and those of loads that
 // cannot carry them out.
-func checkJourneys(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkJourneys(spec *v1beta1.LoadTestSpec) *Refusal {
 	if len(spec.Journeys) == 0 {
 		return nil
 	}
@@ -81,8 +81,8 @@ func checkJourneys(spec *v1alpha1.LoadTestSpec) *Refusal {
 	return nil
 }
 
-func checkJourney(spec *v1alpha1.LoadTestSpec, i int, j *v1alpha1.Journey) *Refusal {
-	if j.User != nil && !slices.ContainsFunc(spec.Data, func(d v1alpha1.Data) bool { return d.Name == j.User.Data }) {
+func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusal {
+	if j.User != nil && !slices.ContainsFunc(spec.Data, func(d v1beta1.Data) bool { return d.Name == j.User.Data }) {
 		return invalid("spec.journeys[%d].user.data: spec.data has no table named %q.", i, j.User.Data)
 	}
 	for n := range j.Steps {
@@ -100,12 +100,12 @@ func checkJourney(spec *v1alpha1.LoadTestSpec, i int, j *v1alpha1.Journey) *Refu
 	return nil
 }
 
-func hasRate(spec *v1alpha1.LoadTestSpec) bool {
+func hasRate(spec *v1beta1.LoadTestSpec) bool {
 	return spec.Ladder != nil && len(spec.Ladder.Rates) > 0 || spec.Search != nil && spec.Search.Rate != nil ||
-		slices.ContainsFunc(spec.Steps, func(s v1alpha1.Step) bool { return s.Rate != nil })
+		slices.ContainsFunc(spec.Steps, func(s v1beta1.Step) bool { return s.Rate != nil })
 }
 
-func hasRatePerUser(spec *v1alpha1.LoadTestSpec) bool {
+func hasRatePerUser(spec *v1beta1.LoadTestSpec) bool {
 	return spec.Ladder != nil && spec.Ladder.RatePerUser != nil || spec.Search != nil && spec.Search.RatePerUser != nil ||
-		slices.ContainsFunc(spec.Steps, func(s v1alpha1.Step) bool { return s.RatePerUser != nil })
+		slices.ContainsFunc(spec.Steps, func(s v1beta1.Step) bool { return s.RatePerUser != nil })
 }

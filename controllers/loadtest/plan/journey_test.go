@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -14,13 +14,13 @@ import (
 )
 
 // shop is a spec with a journey.
-func shop(s *v1alpha1.LoadTestSpec) {
-	s.Requests = []v1alpha1.Request{{Name: "login"}, {Name: "buy", Weight: ptr(int32(3))}, {Name: "health"}}
-	s.Data = []v1alpha1.Data{{Name: "accounts", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "a.csv"}, Format: v1alpha1.DataFormatCSV}}
-	s.Journeys = []v1alpha1.Journey{{Name: "shop", User: &v1alpha1.JourneyUser{Data: "accounts"}, TimeLimit: duration(30 * time.Second), Steps: []v1alpha1.JourneyStep{
-		{Request: "login", Capture: map[string]v1alpha1.JSONPath{"token": ".token"}}, {Think: "1s-3s"}, {Request: "buy", Times: 2},
+func shop(s *v1beta1.LoadTestSpec) {
+	s.Requests = []v1beta1.Request{{Name: "login"}, {Name: "buy", Weight: ptr(int32(3))}, {Name: "health"}}
+	s.Data = []v1beta1.Data{{Name: "accounts", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "a.csv"}, Format: v1beta1.DataFormatCSV}}
+	s.Journeys = []v1beta1.Journey{{Name: "shop", User: &v1beta1.JourneyUser{Data: "accounts"}, TimeLimit: duration(30 * time.Second), Steps: []v1beta1.JourneyStep{
+		{Request: "login", Capture: map[string]v1beta1.JSONPath{"token": ".token"}}, {Think: "1s-3s"}, {Request: "buy", Times: 2},
 	}}}
-	s.Steps = []v1alpha1.Step{{Name: "2 users x 10", Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
+	s.Steps = []v1beta1.Step{{Name: "2 users x 10", Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
 }
 
 func TestJourneysAreAssigned(t *testing.T) {
@@ -53,17 +53,17 @@ func TestABurstHasTimeForTheWaitsOfItsJourneys(t *testing.T) {
 }
 
 func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
-	rate := v1alpha1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
-	paced := v1alpha1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
-	for want, edit := range map[string]func(*v1alpha1.LoadTestSpec){
-		"": func(s *v1alpha1.LoadTestSpec) {
+	rate := v1beta1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
+	paced := v1beta1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
+	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
+		"": func(s *v1beta1.LoadTestSpec) {
 			s.Requests[0].Weight, s.Requests[1].Weight, s.Requests[2].Weight = ptr(int32(0)), ptr(int32(0)), ptr(int32(0))
 		},
-		"spec.journeys: must not be set with a rate, because only users follow journeys; set users.":                    func(s *v1alpha1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
-		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1alpha1.LoadTestSpec) { s.Steps[0] = paced },
-		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1alpha1.LoadTestSpec) { s.Requests[1].Name = "sell" },
-		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1alpha1.LoadTestSpec) { s.Data = nil },
-		`spec.journeys[0].steps[1].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`: func(s *v1alpha1.LoadTestSpec) {
+		"spec.journeys: must not be set with a rate, because only users follow journeys; set users.":                    func(s *v1beta1.LoadTestSpec) { s.Steps = append(s.Steps, rate) },
+		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1beta1.LoadTestSpec) { s.Steps[0] = paced },
+		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
+		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1beta1.LoadTestSpec) { s.Data = nil },
+		`spec.journeys[0].steps[1].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`: func(s *v1beta1.LoadTestSpec) {
 			s.Journeys[0].Steps[1].Think = "3s-1s"
 		},
 	} {
@@ -89,11 +89,11 @@ func TestRatesOfJourneysAreRefusedFromEachPlace(t *testing.T) {
 	perUser := usersSearch(1, 2)
 	perUser.RatePerUser = decimal("2")
 	for name, tt := range map[string]struct {
-		load func(*v1alpha1.LoadTestSpec)
+		load func(*v1beta1.LoadTestSpec)
 		want string
 	}{
 		"a ladder of users":          {usersLadder(nil, 1), ""},
-		"a ladder of rates":          {ratesLadder(v1alpha1.NewDecimal("1")), rate},
+		"a ladder of rates":          {ratesLadder(v1beta1.NewDecimal("1")), rate},
 		"a ladder of users and rate": {usersLadder(decimal("2"), 1), think},
 		"a search of users":          {search(usersSearch(1, 2)), ""},
 		"a search of a rate":         {search(rateSearch("1", "2")), rate},

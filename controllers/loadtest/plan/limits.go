@@ -8,14 +8,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // checkLimits refuses a run that is larger than the administrator allows. Its message has
 // all that is too large, of each kind the step that is largest, with what is accepted.
-func checkLimits(lt *v1alpha1.LoadTest, p Plan, limits policy.Limits) *Refusal {
+func checkLimits(lt *v1beta1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	may := fmt.Sprintf("than a LoadTest of namespace %s may have", lt.Namespace)
 	asked := askedFor(&lt.Spec)
 	var breaches []string
@@ -33,13 +33,13 @@ func checkLimits(lt *v1alpha1.LoadTest, p Plan, limits policy.Limits) *Refusal {
 	if len(breaches) == 0 {
 		return nil
 	}
-	return &Refusal{Reason: v1alpha1.ReasonLimitExceeded, Message: strings.Join(breaches, " ")}
+	return &Refusal{Reason: v1beta1.ReasonLimitExceeded, Message: strings.Join(breaches, " ")}
 }
 
 // asked is a load that a field of the spec asks for.
 type asked struct {
 	field string
-	load  v1alpha1.StepLoad
+	load  v1beta1.StepLoad
 }
 
 func (a *asked) users() int64 { return int64(a.load.MostUsers()) }
@@ -52,7 +52,7 @@ func (a *asked) ofUsers() bool { return a.load.Rate == nil }
 
 // askedFor are the loads of the spec, each with its field. All repetitions, and both
 // targets of a comparison, have the same ones.
-func askedFor(spec *v1alpha1.LoadTestSpec) []asked {
+func askedFor(spec *v1beta1.LoadTestSpec) []asked {
 	var list []asked
 	if s := spec.Search; s != nil {
 		field := "spec.search.rate.max"
@@ -129,7 +129,7 @@ func bytesBreach(list []asked, each float64, limit int64, may string) string {
 		a.field, perSecond(a.rate()), each, quantity(bytes), may, quantity(float64(limit)), accepted)
 }
 
-func workersBreach(spec *v1alpha1.LoadTestSpec, list []asked, workers, limit int32, may string) string {
+func workersBreach(spec *v1beta1.LoadTestSpec, list []asked, workers, limit int32, may string) string {
 	switch {
 	case limit == 0 || workers <= limit:
 		return ""
@@ -155,15 +155,15 @@ func durationBreach(planned, limit time.Duration, may string) string {
 
 // longest is how long a run sends load, or pauses, by its plan: a search with all its
 // probes, and a setup until startDeadlineSeconds. It saturates.
-func longest(lt *v1alpha1.LoadTest, p Plan) time.Duration {
+func longest(lt *v1beta1.LoadTest, p Plan) time.Duration {
 	var sum time.Duration
 	add := func(d time.Duration) {
 		if sum += max(d, 0); sum < 0 {
 			sum = math.MaxInt64
 		}
 	}
-	for _, s := range Foreseen(&lt.Spec, &v1alpha1.LoadTestStatus{Steps: p.Steps, Search: p.Search}) {
-		for _, d := range []time.Duration{v1alpha1.OrZero(s.Load.Pause), v1alpha1.OrZero(s.Load.WarmUp), v1alpha1.OrZero(s.Load.Duration), v1alpha1.OrZero(s.Load.MaxDuration)} {
+	for _, s := range Foreseen(&lt.Spec, &v1beta1.LoadTestStatus{Steps: p.Steps, Search: p.Search}) {
+		for _, d := range []time.Duration{v1beta1.OrZero(s.Load.Pause), v1beta1.OrZero(s.Load.WarmUp), v1beta1.OrZero(s.Load.Duration), v1beta1.OrZero(s.Load.MaxDuration)} {
 			add(d)
 		}
 	}
@@ -176,7 +176,7 @@ func longest(lt *v1alpha1.LoadTest, p Plan) time.Duration {
 // bytesPerRequest is the mean length of the bodies of the mix, as they stand in the spec:
 // what a template or a file makes of one is not known. With journeys, whose mix follows
 // from what is answered, it is the longest.
-func bytesPerRequest(spec *v1alpha1.LoadTestSpec) float64 {
+func bytesPerRequest(spec *v1beta1.LoadTestSpec) float64 {
 	var sum, weights, most float64
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
@@ -209,7 +209,7 @@ func quantity(bytes float64) string {
 }
 
 // checkPriority refuses a class of the queue that the administrator has not named.
-func checkPriority(lt *v1alpha1.LoadTest, rules policy.Rules) *Refusal {
+func checkPriority(lt *v1beta1.LoadTest, rules policy.Rules) *Refusal {
 	class := PriorityClass(&lt.Spec)
 	if _, ok := rules.Priorities.Value(class); ok {
 		return nil
@@ -221,7 +221,7 @@ func checkPriority(lt *v1alpha1.LoadTest, rules policy.Rules) *Refusal {
 }
 
 // PriorityClass is the class of spec.queue; empty: none.
-func PriorityClass(spec *v1alpha1.LoadTestSpec) string {
+func PriorityClass(spec *v1beta1.LoadTestSpec) string {
 	if spec.Queue == nil {
 		return ""
 	}

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -18,58 +18,58 @@ func limited() policy.Rules {
 	return policy.Rules{Limits: policy.Limits{Users: 1000, Rate: 500, BytesPerSecond: 10 << 10, Workers: 2, Duration: time.Hour}}
 }
 
-func usersLadder(ratePerUser *v1alpha1.Decimal, users ...int32) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) {
-		s.Ladder = &v1alpha1.Ladder{Users: users, RatePerUser: ratePerUser, Duration: *duration(time.Second)}
+func usersLadder(ratePerUser *v1beta1.Decimal, users ...int32) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) {
+		s.Ladder = &v1beta1.Ladder{Users: users, RatePerUser: ratePerUser, Duration: *duration(time.Second)}
 	}
 }
 
-func ratesLadder(rates ...v1alpha1.Decimal) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) {
-		s.Ladder = &v1alpha1.Ladder{Rates: rates, Duration: *duration(time.Second)}
+func ratesLadder(rates ...v1beta1.Decimal) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) {
+		s.Ladder = &v1beta1.Ladder{Rates: rates, Duration: *duration(time.Second)}
 	}
 }
 
-func stepsOf(steps ...v1alpha1.Step) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.Steps = steps }
+func stepsOf(steps ...v1beta1.Step) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Steps = steps }
 }
 
-func search(s v1alpha1.Search) func(*v1alpha1.LoadTestSpec) {
+func search(s v1beta1.Search) func(*v1beta1.LoadTestSpec) {
 	s.Duration = *duration(time.Second)
-	return func(spec *v1alpha1.LoadTestSpec) { spec.Search = &s }
+	return func(spec *v1beta1.LoadTestSpec) { spec.Search = &s }
 }
 
-func with(edits ...func(*v1alpha1.LoadTestSpec)) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) {
+func with(edits ...func(*v1beta1.LoadTestSpec)) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) {
 		for _, edit := range edits {
 			edit(s)
 		}
 	}
 }
 
-func body(length int) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.Body = strings.Repeat("x", length) }
+func body(length int) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.Body = strings.Repeat("x", length) }
 }
 
-func parallelism(n int32) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.Parallelism = &n }
+func parallelism(n int32) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Parallelism = &n }
 }
 
 // What exceeds a limit is refused with what would be accepted, and that is.
 func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
-	rate := v1alpha1.NewDecimal
-	setup := func(seconds int64) func(*v1alpha1.LoadTestSpec) {
-		return func(s *v1alpha1.LoadTestSpec) {
+	rate := v1beta1.NewDecimal
+	setup := func(seconds int64) func(*v1beta1.LoadTestSpec) {
+		return func(s *v1beta1.LoadTestSpec) {
 			s.StartDeadlineSeconds, s.Requests[0].Name = &seconds, "create"
-			s.Setup = &v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "create", Count: 1}}
+			s.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "create", Count: 1}}
 		}
 	}
-	long := func(d time.Duration, repetitions int32) func(*v1alpha1.LoadTestSpec) {
-		return with(stepsOf(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(d)}, v1alpha1.Step{Name: "rest", Pause: duration(5 * time.Minute)}),
-			func(s *v1alpha1.LoadTestSpec) { s.Repetitions = repetitions })
+	long := func(d time.Duration, repetitions int32) func(*v1beta1.LoadTestSpec) {
+		return with(stepsOf(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(d)}, v1beta1.Step{Name: "rest", Pause: duration(5 * time.Minute)}),
+			func(s *v1beta1.LoadTestSpec) { s.Repetitions = repetitions })
 	}
 	tests := map[string]struct {
-		refused, accepted func(*v1alpha1.LoadTestSpec)
+		refused, accepted func(*v1beta1.LoadTestSpec)
 		rules             func(*policy.Limits)
 		want              string
 	}{
@@ -82,18 +82,18 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want:    "spec.ladder.users[1]: 2000 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users at the end of a ramp": {
-			refused:  stepsOf(v1alpha1.Step{Name: "1 to 1001 users", Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
-			accepted: stepsOf(v1alpha1.Step{Name: "1 to 1000 users", Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
+			refused:  stepsOf(v1beta1.Step{Name: "1 to 1001 users", Users: ptr(int32(1)), RampTo: decimal("1001"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1beta1.Step{Name: "1 to 1000 users", Users: ptr(int32(1)), RampTo: decimal("1000"), Duration: duration(time.Second)}),
 			want:     "spec.steps[0]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of a burst": {
-			refused:  stepsOf(v1alpha1.Step{Name: "rest", Pause: duration(time.Second)}, v1alpha1.Step{Name: "1001 users x 1", Users: ptr(int32(1001)), RequestsPerUser: ptr(int32(1))}),
-			accepted: stepsOf(v1alpha1.Step{Name: "rest", Pause: duration(time.Second)}, v1alpha1.Step{Name: "1000 users x 1", Users: ptr(int32(1000)), RequestsPerUser: ptr(int32(1))}),
+			refused:  stepsOf(v1beta1.Step{Name: "rest", Pause: duration(time.Second)}, v1beta1.Step{Name: "1001 users x 1", Users: ptr(int32(1001)), RequestsPerUser: ptr(int32(1))}),
+			accepted: stepsOf(v1beta1.Step{Name: "rest", Pause: duration(time.Second)}, v1beta1.Step{Name: "1000 users x 1", Users: ptr(int32(1000)), RequestsPerUser: ptr(int32(1))}),
 			want:     "spec.steps[1]: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"users of a search": {
-			refused:  search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1001}}),
-			accepted: search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1000}}),
+			refused:  search(v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 1001}}),
+			accepted: search(v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 1000}}),
 			want:     "spec.search.users.max: 1001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted.",
 		},
 		"a rate of a ladder": {
@@ -101,13 +101,13 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec.ladder.rates[1]: 500.000001 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"a rate at the end of a ramp": {
-			refused:  stepsOf(v1alpha1.Step{Name: "1/s to 600/s", Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
-			accepted: stepsOf(v1alpha1.Step{Name: "1/s to 500/s", Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
+			refused:  stepsOf(v1beta1.Step{Name: "1/s to 600/s", Rate: decimal("1"), RampTo: decimal("600"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1beta1.Step{Name: "1/s to 500/s", Rate: decimal("1"), RampTo: decimal("500"), Duration: duration(time.Second)}),
 			want:     "spec.steps[0]: 600 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"a rate of a search": {
-			refused:  search(v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: rate("1"), Max: rate("501")}}),
-			accepted: search(v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: rate("1"), Max: rate("500")}}),
+			refused:  search(v1beta1.Search{Rate: &v1beta1.RateRange{Min: rate("1"), Max: rate("501")}}),
+			accepted: search(v1beta1.Search{Rate: &v1beta1.RateRange{Min: rate("1"), Max: rate("500")}}),
 			want:     "spec.search.rate.max: 501 requests per second are more than a LoadTest of namespace demo may have; at most 500 are accepted.",
 		},
 		"the rate of users together": {
@@ -115,8 +115,8 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec.ladder.users[0]: 400 users with ratePerUser 1.5 send 600 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 333 users.",
 		},
 		"the rate of users at the end of a ramp": {
-			refused:  stepsOf(v1alpha1.Step{Name: "1 to 251 users", Users: ptr(int32(1)), RampTo: decimal("251"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
-			accepted: stepsOf(v1alpha1.Step{Name: "1 to 250 users", Users: ptr(int32(1)), RampTo: decimal("250"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
+			refused:  stepsOf(v1beta1.Step{Name: "1 to 251 users", Users: ptr(int32(1)), RampTo: decimal("251"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
+			accepted: stepsOf(v1beta1.Step{Name: "1 to 250 users", Users: ptr(int32(1)), RampTo: decimal("250"), RatePerUser: decimal("2"), Duration: duration(time.Second)}),
 			want:     "spec.steps[0]: 251 users with ratePerUser 2 send 502 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 250 users.",
 		},
 		"bytes of a rate": {
@@ -152,8 +152,8 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec.ladder.users[0]: 6000 requests per second need 3 workers, which is more than a LoadTest of namespace demo may have; at most 2 are accepted: use at most 5000 requests per second, or set spec.parallelism.",
 		},
 		"a time that no number holds": {
-			refused:  stepsOf(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)}, v1alpha1.Step{Name: "rest", Pause: duration(2e6 * time.Hour)}, v1alpha1.Step{Name: "rest (2)", Pause: duration(2e6 * time.Hour)}),
-			accepted: func(s *v1alpha1.LoadTestSpec) { long(30*time.Minute, 1)(s); s.StartDeadlineSeconds = ptr(int64(7200)) },
+			refused:  stepsOf(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)}, v1beta1.Step{Name: "rest", Pause: duration(2e6 * time.Hour)}, v1beta1.Step{Name: "rest (2)", Pause: duration(2e6 * time.Hour)}),
+			accepted: func(s *v1beta1.LoadTestSpec) { long(30*time.Minute, 1)(s); s.StartDeadlineSeconds = ptr(int64(7200)) },
 			want:     "spec: the plan takes up to 2562047h47m16.854775807s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
 		"the time of all repetitions and pauses": {
@@ -165,7 +165,7 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			want: "spec: the plan takes up to 1h0m1s, which is longer than a LoadTest of namespace demo may have; at most 1h is accepted: use shorter or fewer steps, repetitions or pauses.",
 		},
 		"all of it": {
-			refused: with(usersLadder(decimal("1"), 5001), body(8), long(2*time.Hour, 1), func(s *v1alpha1.LoadTestSpec) { s.Steps = nil; s.Ladder.Duration = *duration(2 * time.Hour) }),
+			refused: with(usersLadder(decimal("1"), 5001), body(8), long(2*time.Hour, 1), func(s *v1beta1.LoadTestSpec) { s.Steps = nil; s.Ladder.Duration = *duration(2 * time.Hour) }),
 			want: "spec.ladder.users[0]: 5001 users are more than a LoadTest of namespace demo may have; at most 1000 are accepted. " +
 				"spec.ladder.users[0]: 5001 users with ratePerUser 1 send 5001 requests per second together, which is more than a LoadTest of namespace demo may have; at most 500 are accepted, which is 500 users. " +
 				"spec.ladder.users[0]: 5001 requests per second with bodies of 8 bytes are 39.07Ki a second, which is more than a LoadTest of namespace demo may have; at most 10Ki is accepted, which is 1280 users. " +
@@ -180,7 +180,7 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 				tt.rules(&rules.Limits)
 			}
 			_, refusal := plan.New(loadTest(spec(tt.refused)), rules)
-			if refusal == nil || refusal.Reason != v1alpha1.ReasonLimitExceeded || refusal.Message != tt.want {
+			if refusal == nil || refusal.Reason != v1beta1.ReasonLimitExceeded || refusal.Message != tt.want {
 				t.Errorf("got  %+v\nwant %s", refusal, tt.want)
 			}
 			if _, refusal := plan.New(loadTest(spec(tt.refused)), policy.Rules{}); refusal != nil {
@@ -198,18 +198,18 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 
 // The mix decides how many bytes a request has on average.
 func TestBytesFollowFromTheMix(t *testing.T) {
-	s := spec(with(body(1<<10), ratesLadder(v1alpha1.NewDecimal("20"))))
-	s.Requests = append(s.Requests, v1alpha1.Request{Name: "home", Weight: ptr(int32(3))})
+	s := spec(with(body(1<<10), ratesLadder(v1beta1.NewDecimal("20"))))
+	s.Requests = append(s.Requests, v1beta1.Request{Name: "home", Weight: ptr(int32(3))})
 	if _, refusal := plan.New(loadTest(s), limited()); refusal != nil {
 		t.Errorf("20 requests a second, of which a quarter has 1 KiB: %v", refusal)
 	}
 	for name, body := range map[string]string{"one journey": "journeys: [{name: a, steps: [{request: a}]}]", "a call": "requests: [{name: a, grpc: {method: a.B/C, message: LONG}}]"} {
 		other := yamlSpec(t, strings.ReplaceAll(body, "LONG", `"`+strings.Repeat("x", 1<<10)+`"`))
-		other.Ladder, other.Steps = nil, []v1alpha1.Step{{Name: "20 users", Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
+		other.Ladder, other.Steps = nil, []v1beta1.Step{{Name: "20 users", Users: ptr(int32(20)), RatePerUser: decimal("1"), Duration: duration(time.Second)}}
 		if len(other.Journeys) > 0 {
-			other.Requests = []v1alpha1.Request{{Name: "a"}, {Name: "b", Weight: ptr(int32(0)), HTTP: &v1alpha1.HTTPRequest{Body: strings.Repeat("x", 1<<10)}}}
+			other.Requests = []v1beta1.Request{{Name: "a"}, {Name: "b", Weight: ptr(int32(0)), HTTP: &v1beta1.HTTPRequest{Body: strings.Repeat("x", 1<<10)}}}
 		}
-		if _, refusal := plan.New(loadTest(other), limited()); refusal == nil || refusal.Reason != v1alpha1.ReasonLimitExceeded {
+		if _, refusal := plan.New(loadTest(other), limited()); refusal == nil || refusal.Reason != v1beta1.ReasonLimitExceeded {
 			t.Errorf("%s: 20 requests a second of 1 KiB: %v", name, refusal)
 		}
 	}
@@ -226,7 +226,7 @@ func TestBytesFollowFromTheMix(t *testing.T) {
 
 // A search counts with all the probes that it may send, and all holds.
 func TestSearchIsLimitedWithAllItsProbes(t *testing.T) {
-	s := spec(search(v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 1000}}))
+	s := spec(search(v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 1000}}))
 	s.Search.Duration, s.Search.Rest = metav1.Duration{Duration: 10 * time.Minute}, &metav1.Duration{}
 	for hold, want := range map[time.Duration]string{0: "4h", 12 * time.Minute: "5h"} {
 		s.Search.Hold = &metav1.Duration{Duration: hold}
@@ -247,7 +247,7 @@ func TestPriorityClassThatIsNone(t *testing.T) {
 		"urgent": "spec.queue.priorityClass: namespace demo has no class urgent; it has nightly, gate.",
 	} {
 		s := spec(usersLadder(nil, 1))
-		s.Queue = &v1alpha1.Queue{PriorityClass: class}
+		s.Queue = &v1beta1.Queue{PriorityClass: class}
 		_, refusal := plan.New(loadTest(s), p.For("demo"))
 		if got := message(refusal); got != want {
 			t.Errorf("class %q: %s, want %s", class, got, want)

@@ -9,66 +9,66 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func configMap(name v1alpha1.ObjectName, key string) *v1alpha1.KeySource {
-	return &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: name, Key: key}}
+func configMap(name v1beta1.ObjectName, key string) *v1beta1.KeySource {
+	return &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: name, Key: key}}
 }
 
-func secret(name v1alpha1.ObjectName, key string) *v1alpha1.KeySource {
-	return &v1alpha1.KeySource{SecretKeyRef: &v1alpha1.KeyReference{Name: name, Key: key}}
+func secret(name v1beta1.ObjectName, key string) *v1beta1.KeySource {
+	return &v1beta1.KeySource{SecretKeyRef: &v1beta1.KeyReference{Name: name, Key: key}}
 }
 
-func secretHeader(name string, object v1alpha1.ObjectName, key string) v1alpha1.Header {
-	return v1alpha1.Header{Name: name, ValueFrom: &v1alpha1.HeaderSource{Prefix: "Bearer ", SecretKeyRef: v1alpha1.KeyReference{Name: object, Key: key}}}
+func secretHeader(name string, object v1beta1.ObjectName, key string) v1beta1.Header {
+	return v1beta1.Header{Name: name, ValueFrom: &v1beta1.HeaderSource{Prefix: "Bearer ", SecretKeyRef: v1beta1.KeyReference{Name: object, Key: key}}}
 }
 
 // fullModel uses everything that a request can be made of.
-func fullModel() *v1alpha1.LoadTestSpec {
-	return &v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{
-			URL: "https://shortener", Protocol: v1alpha1.ProtocolHTTP2, DisableKeepAlive: true,
-			Proxy:   &v1alpha1.Proxy{URL: "http://proxy:3128/"},
-			Headers: []v1alpha1.Header{secretHeader("Authorization", "api", "token")},
-			TLS: &v1alpha1.TLS{
-				CA: configMap("trust", "ca.crt"), ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "client"},
+func fullModel() *v1beta1.LoadTestSpec {
+	return &v1beta1.LoadTestSpec{
+		Target: v1beta1.Target{
+			URL: "https://shortener", Protocol: v1beta1.ProtocolHTTP2, DisableKeepAlive: true,
+			Proxy:   &v1beta1.Proxy{URL: "http://proxy:3128/"},
+			Headers: []v1beta1.Header{secretHeader("Authorization", "api", "token")},
+			TLS: &v1beta1.TLS{
+				CA: configMap("trust", "ca.crt"), ClientCertificate: &v1beta1.ClientCertificate{SecretName: "client"},
 				ServerName: "shortener.example.com",
 			},
-			Trace: &v1alpha1.Trace{Sampled: "0.5%"},
+			Trace: &v1beta1.Trace{Sampled: "0.5%"},
 		},
-		Requests: []v1alpha1.Request{
+		Requests: []v1beta1.Request{
 			{
-				Name: "create", HTTP: &v1alpha1.HTTPRequest{Method: "POST", Path: "/urls", BodyFrom: secret("bodies", "create.json"), Headers: []v1alpha1.Header{secretHeader("X-Tenant", "api", "tenant")}}, Items: 20,
-				Expect: &v1alpha1.Expectation{
-					JSON:     []v1alpha1.ExpectedValue{{Path: ".codes[0]", Equals: v1alpha1.JSONText("abc")}},
+				Name: "create", HTTP: &v1beta1.HTTPRequest{Method: "POST", Path: "/urls", BodyFrom: secret("bodies", "create.json"), Headers: []v1beta1.Header{secretHeader("X-Tenant", "api", "tenant")}}, Items: 20,
+				Expect: &v1beta1.Expectation{
+					JSON:     []v1beta1.ExpectedValue{{Path: ".codes[0]", Equals: v1beta1.JSONText("abc")}},
 					MaxBytes: ptr(int64(4096)),
 				},
 			},
-			{Name: "follow", HTTP: &v1alpha1.HTTPRequest{Path: "/${code}", BodyFrom: configMap("bodies", "follow.txt")}, Expect: &v1alpha1.Expectation{Status: []int32{302}}},
+			{Name: "follow", HTTP: &v1beta1.HTTPRequest{Path: "/${code}", BodyFrom: configMap("bodies", "follow.txt")}, Expect: &v1beta1.Expectation{Status: []int32{302}}},
 		},
-		Preflight: []v1alpha1.Preflight{
+		Preflight: []v1beta1.Preflight{
 			{
-				HTTP:   &v1alpha1.Query{Path: "/version", Headers: []v1alpha1.Header{secretHeader("X-Admin", "admin", "token")}},
-				Expect: &v1alpha1.Expectation{Status: []int32{200}, JSON: []v1alpha1.ExpectedValue{{Path: ".api", Equals: v1alpha1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
+				HTTP:   &v1beta1.Query{Path: "/version", Headers: []v1beta1.Header{secretHeader("X-Admin", "admin", "token")}},
+				Expect: &v1beta1.Expectation{Status: []int32{200}, JSON: []v1beta1.ExpectedValue{{Path: ".api", Equals: v1beta1.JSONText("seed-000")}}, MaxBytes: ptr(int64(512))},
 			},
-			{Name: "healthy", HTTP: &v1alpha1.Query{Method: "HEAD", Path: "/health", Headers: []v1alpha1.Header{{Name: "authorization", Value: ptr("none")}}}},
+			{Name: "healthy", HTTP: &v1beta1.Query{Method: "HEAD", Path: "/health", Headers: []v1beta1.Header{{Name: "authorization", Value: ptr("none")}}}},
 		},
-		Data: []v1alpha1.Data{
-			{Name: "urls", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "urls.csv"}, Format: v1alpha1.DataFormatCSV},
-			{Name: "users", ConfigMapKeyRef: v1alpha1.KeyReference{Name: "rows", Key: "users.jsonl"}, Format: v1alpha1.DataFormatJSONLines, Choice: v1alpha1.DataChoiceZipf},
+		Data: []v1beta1.Data{
+			{Name: "urls", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}, Format: v1beta1.DataFormatCSV},
+			{Name: "users", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "users.jsonl"}, Format: v1beta1.DataFormatJSONLines, Choice: v1beta1.DataChoiceZipf},
 		},
-		Setup: &v1alpha1.Setup{
-			Fill:   &v1alpha1.Fill{Request: "create", Count: 11, Capture: map[string]v1alpha1.JSONPath{"code": ".shortCode"}, Choice: v1alpha1.DataChoiceSequential},
-			WarmUp: &v1alpha1.WarmUp{Request: "follow", Duration: *duration(5 * time.Second)},
+		Setup: &v1beta1.Setup{
+			Fill:   &v1beta1.Fill{Request: "create", Count: 11, Capture: map[string]v1beta1.JSONPath{"code": ".shortCode"}, Choice: v1beta1.DataChoiceSequential},
+			WarmUp: &v1beta1.WarmUp{Request: "follow", Duration: *duration(5 * time.Second)},
 		},
 		RandomSeed: ptr(int64(7)),
-		Steps: []v1alpha1.Step{
+		Steps: []v1beta1.Step{
 			{Name: "10/s to 30/s", Rate: decimal("10"), RampTo: decimal("30"), Duration: duration(3 * time.Second), WarmUp: duration(time.Second)},
-			{Name: "10/s", Rate: decimal("10"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(3 * time.Second)},
+			{Name: "10/s", Rate: decimal("10"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(3 * time.Second)},
 			{Name: "5 users", Users: ptr(int32(5)), Duration: duration(time.Second), WarmUp: duration(2 * time.Second)},
 		},
 		Parallelism: ptr(int32(4)),
@@ -151,7 +151,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 func TestFiles(t *testing.T) {
 	spec := fullModel()
 	// Named twice, mounted once.
-	spec.Requests = append(spec.Requests, v1alpha1.Request{Name: "home", HTTP: &v1alpha1.HTTPRequest{BodyFrom: configMap("trust", "ca.crt"), Headers: spec.Target.Headers}})
+	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: configMap("trust", "ca.crt"), Headers: spec.Target.Headers}})
 	want := []plan.File{
 		{Name: "bodies", Key: "follow.txt"},
 		{Name: "rows", Key: "urls.csv"},
@@ -175,10 +175,10 @@ func TestFiles(t *testing.T) {
 
 // emptySources has sources that name nothing, as only a LoadTest can have them that has
 // not passed through the API server.
-func emptySources() *v1alpha1.LoadTestSpec {
+func emptySources() *v1beta1.LoadTestSpec {
 	s := oneUser()
-	s.Requests[0].HTTP.BodyFrom = &v1alpha1.KeySource{}
-	s.Target.TLS = &v1alpha1.TLS{CA: &v1alpha1.KeySource{}}
+	s.Requests[0].HTTP.BodyFrom = &v1beta1.KeySource{}
+	s.Target.TLS = &v1beta1.TLS{CA: &v1beta1.KeySource{}}
 	return s
 }
 
@@ -211,8 +211,8 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 
 func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
 	spec := oneUser()
-	spec.Target.Headers = []v1alpha1.Header{secretHeader("Authorization", "api", "token")}
-	spec.Requests[0].HTTP.Headers = []v1alpha1.Header{{Name: "authorization", Value: ptr("")}}
+	spec.Target.Headers = []v1beta1.Header{secretHeader("Authorization", "api", "token")}
+	spec.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "authorization", Value: ptr("")}}
 	want := []*workerv1.Header{{Name: "authorization"}}
 	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
 }
@@ -220,36 +220,36 @@ func TestHeadersOfARequestReplaceThoseFromSecrets(t *testing.T) {
 // Only a LoadTest that has not passed through the API server has a header of nothing.
 func TestAHeaderWithoutAValueIsEmpty(t *testing.T) {
 	spec := oneUser()
-	spec.Requests[0].HTTP.Headers = []v1alpha1.Header{{Name: "X-Empty"}}
+	spec.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "X-Empty"}}
 	want := []*workerv1.Header{{Name: "X-Empty"}}
 	same.As(t, "headers", want, assignments(t, spec)[0].GetRequests()[0].GetHeaders(), protocmp.Transform())
 }
 
 func TestTLSWithoutFiles(t *testing.T) {
 	spec := oneUser()
-	spec.Target.TLS = &v1alpha1.TLS{InsecureSkipVerify: true, Resume: true}
+	spec.Target.TLS = &v1beta1.TLS{InsecureSkipVerify: true, Resume: true}
 	want := &workerv1.TLS{InsecureSkipVerify: true, Resume: true}
 	same.As(t, "TLS", want, assignments(t, spec)[0].GetTarget().GetTls(), protocmp.Transform())
 }
 
 // A setup has a fill, a warm-up or both.
 func TestSetupOfOnePart(t *testing.T) {
-	named := func(setup *v1alpha1.Setup) *v1alpha1.LoadTestSpec {
+	named := func(setup *v1beta1.Setup) *v1beta1.LoadTestSpec {
 		spec := oneUser()
-		spec.Requests = []v1alpha1.Request{{Name: "create"}, {Name: "follow"}}
+		spec.Requests = []v1beta1.Request{{Name: "create"}, {Name: "follow"}}
 		spec.Setup = setup
 		return spec
 	}
 	tests := map[string]struct {
-		setup *v1alpha1.Setup
+		setup *v1beta1.Setup
 		want  *workerv1.Setup
 	}{
 		"a fill": {
-			&v1alpha1.Setup{Fill: &v1alpha1.Fill{Request: "follow", Count: 3}},
+			&v1beta1.Setup{Fill: &v1beta1.Fill{Request: "follow", Count: 3}},
 			&workerv1.Setup{Fill: &workerv1.Fill{Request: 1, Share: &workerv1.Share{Stride: 1, Count: 3}, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM}},
 		},
 		"a warm-up": {
-			&v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "follow", Duration: *duration(time.Second)}},
+			&v1beta1.Setup{WarmUp: &v1beta1.WarmUp{Request: "follow", Duration: *duration(time.Second)}},
 			&workerv1.Setup{WarmUp: &workerv1.WarmUp{Request: 1, DurationNanos: 1_000_000_000}},
 		},
 	}

@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // MostRequests is the most requests that may be due in a step; known is false for users
@@ -12,7 +12,7 @@ import (
 // The number of Poisson arrivals is drawn: its mean is that of an even schedule, m, and
 // its standard deviation the root of m. Fewer than one step in a billion has more than
 // m + 6·√m + 10.
-func MostRequests(load *v1alpha1.StepLoad) (n int64, known bool) {
+func MostRequests(load *v1beta1.StepLoad) (n int64, known bool) {
 	switch {
 	case load.Requests > 0:
 		return load.Requests, true
@@ -23,12 +23,12 @@ func MostRequests(load *v1alpha1.StepLoad) (n int64, known bool) {
 	if load.RampTo != nil {
 		to = micros(load.RampTo)
 	}
-	mean := hits(from, to, v1alpha1.OrZero(load.Duration))
+	mean := hits(from, to, v1beta1.OrZero(load.Duration))
 	return mean + int64(math.Ceil(6*math.Sqrt(float64(mean)))) + 10, true
 }
 
 // MostPerSecond is how many requests are due in a second of a step when it asks for most; 0:
 // it has no schedule.
-func MostPerSecond(load *v1alpha1.StepLoad) float64 {
+func MostPerSecond(load *v1beta1.StepLoad) float64 {
 	return float64(max(totalRate(load), lastRate(load))) / micro
 }

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -71,7 +71,7 @@ func TestControlIsOfTheSpecAndTheStatus(t *testing.T) {
 	if got := plan.ControlPreflight(&noSpec.Spec); got != nil {
 		t.Errorf("a control that is not there is asked %v", got)
 	}
-	lt.Status.Access, lt.Status.Versus.Access = &v1alpha1.TargetAccess{Name: "a.b.svc."}, nil
+	lt.Status.Access, lt.Status.Versus.Access = &v1beta1.TargetAccess{Name: "a.b.svc."}, nil
 	if got := plan.Assignments(lt)[0]; got.GetTarget().GetName() != "a.b.svc." || got.GetControl().GetTarget().GetName() != "" {
 		t.Errorf("targets are resolved as %q and %q", got.GetTarget().GetName(), got.GetControl().GetTarget().GetName())
 	}

@@ -7,19 +7,19 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 // fieldQuestion is a question with its field, below spec.
 type fieldQuestion struct {
 	field string
-	*v1alpha1.Preflight
+	*v1beta1.Preflight
 }
 
 // questions are all that a spec has, those of both targets of a comparison.
-func questions(spec *v1alpha1.LoadTestSpec) (all []fieldQuestion) {
-	add := func(field string, list []v1alpha1.Preflight) {
+func questions(spec *v1beta1.LoadTestSpec) (all []fieldQuestion) {
+	add := func(field string, list []v1beta1.Preflight) {
 		for i := range list {
 			all = append(all, fieldQuestion{fmt.Sprintf("%s[%d]", field, i), &list[i]})
 		}
@@ -32,7 +32,7 @@ func questions(spec *v1alpha1.LoadTestSpec) (all []fieldQuestion) {
 }
 
 // preflight are questions that every worker asks of a target, in their order.
-func preflight(questions []v1alpha1.Preflight, target *v1alpha1.Target) []*workerv1.Request {
+func preflight(questions []v1beta1.Preflight, target *v1beta1.Target) []*workerv1.Request {
 	var list []*workerv1.Request
 	for i := range questions {
 		q := request(target, question(&questions[i]))
@@ -45,8 +45,8 @@ func preflight(questions []v1alpha1.Preflight, target *v1alpha1.Target) []*worke
 }
 
 // question is a question as a request of the mix, whose defaults it shares.
-func question(p *v1alpha1.Preflight) *v1alpha1.Request {
-	r := &v1alpha1.Request{Name: questionName(p), HTTP: httpOfQuery(p.HTTP), GRPC: p.GRPC, Expect: p.Expect}
+func question(p *v1beta1.Preflight) *v1beta1.Request {
+	r := &v1beta1.Request{Name: questionName(p), HTTP: httpOfQuery(p.HTTP), GRPC: p.GRPC, Expect: p.Expect}
 	if p.GRPCHealth != nil {
 		r.GRPC = healthCheck(p.GRPCHealth)
 	}
@@ -54,15 +54,15 @@ func question(p *v1alpha1.Preflight) *v1alpha1.Request {
 }
 
 // httpOfQuery is a query as a request of the mix has it; nil: there is none.
-func httpOfQuery(q *v1alpha1.Query) *v1alpha1.HTTPRequest {
+func httpOfQuery(q *v1beta1.Query) *v1beta1.HTTPRequest {
 	if q == nil {
 		return nil
 	}
-	return &v1alpha1.HTTPRequest{Method: q.Method, Path: q.Path, Headers: q.Headers}
+	return &v1beta1.HTTPRequest{Method: q.Method, Path: q.Path, Headers: q.Headers}
 }
 
 // questionName is what messages call a question.
-func questionName(p *v1alpha1.Preflight) string {
+func questionName(p *v1beta1.Preflight) string {
 	switch {
 	case p.Name != "":
 		return p.Name
@@ -71,12 +71,12 @@ func questionName(p *v1alpha1.Preflight) string {
 	case p.GRPC != nil:
 		return truncateName(p.GRPC.Method)
 	}
-	q := ptr.Deref(p.HTTP, v1alpha1.Query{})
+	q := ptr.Deref(p.HTTP, v1beta1.Query{})
 	return truncateName(methodOf(q.Method) + " " + pathOf(q.Path))
 }
 
 // healthName is what a question to the health service is called.
-func healthName(h *v1alpha1.GRPCHealth) string {
+func healthName(h *v1beta1.GRPCHealth) string {
 	if h.Service == "" {
 		return "grpcHealth"
 	}
@@ -84,13 +84,13 @@ func healthName(h *v1alpha1.GRPCHealth) string {
 }
 
 // healthCheck is the call that asks the health service.
-func healthCheck(h *v1alpha1.GRPCHealth) *v1alpha1.Call {
+func healthCheck(h *v1beta1.GRPCHealth) *v1beta1.Call {
 	message, _ := json.Marshal(map[string]string{"service": h.Service}) // strings always can be
-	return &v1alpha1.Call{Method: "grpc.health.v1.Health/Check", Message: &apiextensionsv1.JSON{Raw: message}}
+	return &v1beta1.Call{Method: "grpc.health.v1.Health/Check", Message: &apiextensionsv1.JSON{Raw: message}}
 }
 
 // PreflightNames are the names of questions by index, defaults applied.
-func PreflightNames(questions []v1alpha1.Preflight) []string {
+func PreflightNames(questions []v1beta1.Preflight) []string {
 	names := make([]string, len(questions))
 	for i := range questions {
 		names[i] = questionName(&questions[i])

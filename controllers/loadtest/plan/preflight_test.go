@@ -6,53 +6,53 @@ import (
 
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // asked are the questions of the last of several workers.
-func asked(t *testing.T, spec *v1alpha1.LoadTestSpec) []*workerv1.Request {
+func asked(t *testing.T, spec *v1beta1.LoadTestSpec) []*workerv1.Request {
 	t.Helper()
 	list := assignments(t, spec)
 	return list[len(list)-1].GetPreflight()
 }
 
 func TestPreflight(t *testing.T) {
-	bearer := v1alpha1.Header{Name: "Authorization", Value: ptr("Bearer x")}
-	other := v1alpha1.Header{Name: "AUTHORIZATION", Value: ptr("none")}
+	bearer := v1beta1.Header{Name: "Authorization", Value: ptr("Bearer x")}
+	other := v1beta1.Header{Name: "AUTHORIZATION", Value: ptr("none")}
 	tests := map[string]struct {
-		target []v1alpha1.Header
-		asked  []v1alpha1.Preflight
+		target []v1beta1.Header
+		asked  []v1beta1.Preflight
 		want   []*workerv1.Request
 	}{
-		"nothing": {target: []v1alpha1.Header{bearer}},
+		"nothing": {target: []v1beta1.Header{bearer}},
 		"a question without anything": {
-			asked: []v1alpha1.Preflight{{}},
+			asked: []v1beta1.Preflight{{}},
 			want:  []*workerv1.Request{{Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/"}},
 		},
 		"with the header of the target": {
-			target: []v1alpha1.Header{bearer},
-			asked:  []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Path: "/version"}}},
+			target: []v1beta1.Header{bearer},
+			asked:  []v1beta1.Preflight{{HTTP: &v1beta1.Query{Path: "/version"}}},
 			want: []*workerv1.Request{{
 				Name: "GET /version", Type: "Read", Weight: 1, Method: "GET", Path: "/version",
 				Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
 			}},
 		},
 		"with its own in the place of it": {
-			target: []v1alpha1.Header{bearer},
-			asked:  []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Headers: []v1alpha1.Header{other}}}},
+			target: []v1beta1.Header{bearer},
+			asked:  []v1beta1.Preflight{{HTTP: &v1beta1.Query{Headers: []v1beta1.Header{other}}}},
 			want: []*workerv1.Request{{
 				Name: "GET /", Type: "Read", Weight: 1, Method: "GET", Path: "/",
 				Headers: []*workerv1.Header{{Name: "AUTHORIZATION", Value: "none"}},
 			}},
 		},
 		"a call, with metadata in the place of the target's header": {
-			target: []v1alpha1.Header{bearer, {Name: "Content-Type", Value: ptr("text/plain")}},
-			asked: []v1alpha1.Preflight{{
-				GRPC:   &v1alpha1.Call{Method: "shop.v1.Shop/About", Metadata: []v1alpha1.Header{other}},
-				Expect: &v1alpha1.Expectation{GRPCStatus: []v1alpha1.GRPCStatus{"OK", "NOT_FOUND"}},
+			target: []v1beta1.Header{bearer, {Name: "Content-Type", Value: ptr("text/plain")}},
+			asked: []v1beta1.Preflight{{
+				GRPC:   &v1beta1.Call{Method: "shop.v1.Shop/About", Metadata: []v1beta1.Header{other}},
+				Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"OK", "NOT_FOUND"}},
 			}},
 			want: []*workerv1.Request{{
 				Name: "shop.v1.Shop/About", Type: "Call", Weight: 1, ExpectedStatus: []int32{0, 5},
@@ -61,8 +61,8 @@ func TestPreflight(t *testing.T) {
 			}},
 		},
 		"the health of a service, and of the target": {
-			target: []v1alpha1.Header{bearer},
-			asked:  []v1alpha1.Preflight{{GRPCHealth: &v1alpha1.GRPCHealth{Service: "shop.v1.Shop"}}, {Name: "alive", GRPCHealth: &v1alpha1.GRPCHealth{}}},
+			target: []v1beta1.Header{bearer},
+			asked:  []v1beta1.Preflight{{GRPCHealth: &v1beta1.GRPCHealth{Service: "shop.v1.Shop"}}, {Name: "alive", GRPCHealth: &v1beta1.GRPCHealth{}}},
 			want: []*workerv1.Request{
 				{
 					Name: "grpcHealth shop.v1.Shop", Type: "Call", Weight: 1, Headers: []*workerv1.Header{{Name: "Authorization", Value: "Bearer x"}},
@@ -75,9 +75,9 @@ func TestPreflight(t *testing.T) {
 			},
 		},
 		"two, in their order": {
-			asked: []v1alpha1.Preflight{
-				{Name: "z", HTTP: &v1alpha1.Query{Method: "POST", Path: "/z"}, Expect: &v1alpha1.Expectation{Status: []int32{204}}},
-				{Name: "a", HTTP: &v1alpha1.Query{Path: "/a"}},
+			asked: []v1beta1.Preflight{
+				{Name: "z", HTTP: &v1beta1.Query{Method: "POST", Path: "/z"}, Expect: &v1beta1.Expectation{Status: []int32{204}}},
+				{Name: "a", HTTP: &v1beta1.Query{Path: "/a"}},
 			},
 			want: []*workerv1.Request{
 				{Name: "z", Type: "Write", Weight: 1, Method: "POST", Path: "/z", ExpectedStatus: []int32{204}},
@@ -95,13 +95,13 @@ func TestPreflight(t *testing.T) {
 }
 
 func TestPreflightNames(t *testing.T) {
-	spec := &v1alpha1.LoadTestSpec{Preflight: []v1alpha1.Preflight{
+	spec := &v1beta1.LoadTestSpec{Preflight: []v1beta1.Preflight{
 		{Name: "strategy"},
-		{HTTP: &v1alpha1.Query{Method: "HEAD", Path: "/health"}},
-		{HTTP: &v1alpha1.Query{Path: "/" + strings.Repeat("ä", 100)}},
-		{GRPC: &v1alpha1.Call{Method: "shop.v1.Shop/About"}},
-		{GRPCHealth: &v1alpha1.GRPCHealth{}},
-		{GRPCHealth: &v1alpha1.GRPCHealth{Service: strings.Repeat("x", 256)}},
+		{HTTP: &v1beta1.Query{Method: "HEAD", Path: "/health"}},
+		{HTTP: &v1beta1.Query{Path: "/" + strings.Repeat("ä", 100)}},
+		{GRPC: &v1beta1.Call{Method: "shop.v1.Shop/About"}},
+		{GRPCHealth: &v1beta1.GRPCHealth{}},
+		{GRPCHealth: &v1beta1.GRPCHealth{Service: strings.Repeat("x", 256)}},
 	}}
 	want := []string{"strategy", "HEAD /health", "GET /" + strings.Repeat("ä", 58), "shop.v1.Shop/About", "grpcHealth", "grpcHealth " + strings.Repeat("x", 52)}
 	same.As(t, "names", want, plan.PreflightNames(spec.Preflight))

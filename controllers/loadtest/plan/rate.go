@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
 
@@ -22,7 +22,7 @@ const (
 )
 
 // Micros is a decimal number in millionths, exactly.
-func Micros(d v1alpha1.Decimal) (int64, error) {
+func Micros(d v1beta1.Decimal) (int64, error) {
 	whole, fraction, _ := strings.Cut(d.String(), ".")
 	if len(whole) == 0 || len(whole) > 9 || len(fraction) > 6 {
 		return 0, fmt.Errorf("%q is not a decimal number such as 0.5", d.String())
@@ -37,7 +37,7 @@ func Micros(d v1alpha1.Decimal) (int64, error) {
 
 // micros is Micros of an optional rate; absent and malformed ones are 0. A
 // malformed one never runs: Assignments and Validate refuse it.
-func micros(d *v1alpha1.Decimal) int64 {
+func micros(d *v1beta1.Decimal) int64 {
 	if d == nil {
 		return 0
 	}
@@ -49,7 +49,7 @@ func micros(d *v1alpha1.Decimal) int64 {
 }
 
 // lastRate is the rate at the end of a step of arrivals that is a ramp, in millionths.
-func lastRate(l *v1alpha1.StepLoad) int64 {
+func lastRate(l *v1beta1.StepLoad) int64 {
 	if l.Rate == nil {
 		return 0
 	}

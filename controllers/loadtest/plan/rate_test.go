@@ -6,7 +6,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -20,12 +20,12 @@ func TestMicros(t *testing.T) {
 		"999999999.999999": 999_999_999_999_999,
 	}
 	for in, want := range tests {
-		if got, err := plan.Micros(v1alpha1.NewDecimal(in)); err != nil || got != want {
+		if got, err := plan.Micros(v1beta1.NewDecimal(in)); err != nil || got != want {
 			t.Errorf("Micros(%s) = %d, %v; want %d", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"", ".5", "-1", "+1", "1e3", "1.0000001", "1000000000", "1.-5", "1_0", "0x1", " 1"} {
-		if got, err := plan.Micros(v1alpha1.NewDecimal(in)); err == nil {
+		if got, err := plan.Micros(v1beta1.NewDecimal(in)); err == nil {
 			t.Errorf("Micros(%q) = %d, want an error", in, got)
 		}
 	}
@@ -47,7 +47,7 @@ func TestHitsOfArrivals(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			steps := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: decimal(tc.rate), Duration: duration(tc.duration)}))
+			steps := plan.Steps(withSteps(v1beta1.Step{Name: "steady", Rate: decimal(tc.rate), Duration: duration(tc.duration)}))
 			if got := steps[0].Load.Requests; got != tc.want {
 				t.Errorf("%d hits, want %d", got, tc.want)
 			}
@@ -59,9 +59,9 @@ func TestHitsOfArrivals(t *testing.T) {
 // due before the end, the next is not.
 func TestHitsAreThoseDueBeforeTheEnd(t *testing.T) {
 	property := func(micros uint32, nanos uint32) bool {
-		rate := v1alpha1.NewDecimal(big.NewRat(int64(micros)+1, 1_000_000).FloatString(6))
+		rate := v1beta1.NewDecimal(big.NewRat(int64(micros)+1, 1_000_000).FloatString(6))
 		d := time.Duration(nanos) + 100*time.Millisecond
-		total := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: &rate, Duration: duration(d)}))[0].Load.Requests
+		total := plan.Steps(withSteps(v1beta1.Step{Name: "steady", Rate: &rate, Duration: duration(d)}))[0].Load.Requests
 		due := func(i int64) *big.Rat { // nanoseconds
 			return new(big.Rat).Mul(big.NewRat(i, int64(micros)+1), big.NewRat(1_000_000_000_000_000, 1))
 		}
@@ -91,7 +91,7 @@ func TestHitsOfRamps(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			step := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: decimal(tc.from), RampTo: decimal(tc.to), Duration: duration(tc.duration)}))[0]
+			step := plan.Steps(withSteps(v1beta1.Step{Name: "steady", Rate: decimal(tc.from), RampTo: decimal(tc.to), Duration: duration(tc.duration)}))[0]
 			if step.Load.Requests != tc.want {
 				t.Errorf("%d hits, want %d", step.Load.Requests, tc.want)
 			}
@@ -103,12 +103,12 @@ func TestHitsOfRamps(t *testing.T) {
 // before d: H grows, so that due(i) < d exactly if i < H(d). H(d) is computed as the
 // formula stands, in fractions.
 func TestHitsOfRampsAreThoseDueBeforeTheEnd(t *testing.T) {
-	decimalOf := func(micros int64) *v1alpha1.Decimal {
+	decimalOf := func(micros int64) *v1beta1.Decimal {
 		return decimal(big.NewRat(micros, 1_000_000).FloatString(6))
 	}
 	property := func(from, to, nanos uint32) bool {
 		a, b, d := int64(from)+1, int64(to)+1, int64(nanos)+int64(100*time.Millisecond)
-		total := plan.Steps(withSteps(v1alpha1.Step{Name: "steady", Rate: decimalOf(a), RampTo: decimalOf(b), Duration: duration(time.Duration(d))}))[0].Load.Requests
+		total := plan.Steps(withSteps(v1beta1.Step{Name: "steady", Rate: decimalOf(a), RampTo: decimalOf(b), Duration: duration(time.Duration(d))}))[0].Load.Requests
 		// H(d) of the formula in requests, from rates and seconds as they stand there.
 		rateA, rateB, end := big.NewRat(a, 1_000_000), big.NewRat(b, 1_000_000), big.NewRat(d, int64(time.Second))
 		linear := new(big.Rat).Mul(rateA, end)
@@ -124,8 +124,8 @@ func TestHitsOfRampsAreThoseDueBeforeTheEnd(t *testing.T) {
 }
 
 func TestPoissonArrivalsAreNotCountedBeforehand(t *testing.T) {
-	load := plan.Steps(withSteps(v1alpha1.Step{Name: "5/s to 9/s", Rate: decimal("5"), RampTo: decimal("9"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}))[0].Load
-	if load.Requests != 0 || load.Arrivals != v1alpha1.ArrivalsPoisson || !load.IsScheduled() {
+	load := plan.Steps(withSteps(v1beta1.Step{Name: "5/s to 9/s", Rate: decimal("5"), RampTo: decimal("9"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(time.Minute)}))[0].Load
+	if load.Requests != 0 || load.Arrivals != v1beta1.ArrivalsPoisson || !load.IsScheduled() {
 		t.Errorf("%d requests, arrivals %s, scheduled %t; want 0, Poisson, true", load.Requests, load.Arrivals, load.IsScheduled())
 	}
 }

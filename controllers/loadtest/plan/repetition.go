@@ -1,19 +1,19 @@
 package plan
 
-import "github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+import "github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 
 // MaxSteps is the bound of status.steps.
 const MaxSteps = 128
 
 // Repetitions is how many times all steps are run; a LoadTest that is run from a
 // file has no defaults.
-func Repetitions(spec *v1alpha1.LoadTestSpec) int32 { return max(spec.Repetitions, 1) }
+func Repetitions(spec *v1beta1.LoadTestSpec) int32 { return max(spec.Repetitions, 1) }
 
 // repeated are the steps of all repetitions, of those of one: one repetition after
 // the other, with a ladder's rest between them, which belongs to the one before it.
 // The first repetition has the names that the user knows; in the others they are
 // numbered. All rests of a ladder have the same name, in one repetition already.
-func repeated(spec *v1alpha1.LoadTestSpec, once []v1alpha1.StepStatus) []v1alpha1.StepStatus {
+func repeated(spec *v1beta1.LoadTestSpec, once []v1beta1.StepStatus) []v1beta1.StepStatus {
 	for i := range once {
 		once[i].Rung = int32(i) + 1
 	}
@@ -27,7 +27,7 @@ func repeated(spec *v1alpha1.LoadTestSpec, once []v1alpha1.StepStatus) []v1alpha
 	}
 	rest, rests := restOf(spec.Ladder)
 	rest.Rung = int32(len(once)) + 1
-	var steps []v1alpha1.StepStatus
+	var steps []v1beta1.StepStatus
 	for repetition := int32(1); repetition <= count; repetition++ {
 		if rests && repetition > 1 {
 			rest.Repetition = repetition - 1
@@ -46,7 +46,7 @@ func repeated(spec *v1alpha1.LoadTestSpec, once []v1alpha1.StepStatus) []v1alpha
 
 // checkSteps refuses more steps than a status can hold. It counts them without
 // making them: a file can ask for any number.
-func checkSteps(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkSteps(spec *v1beta1.LoadTestSpec) *Refusal {
 	count, once := int64(Repetitions(spec)), int64(0)
 	between, and := int64(0), ""
 	if _, ok := restOf(spec.Ladder); ok {

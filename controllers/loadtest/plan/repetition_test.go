@@ -10,21 +10,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func repeated(times int32, s *v1alpha1.LoadTestSpec) *v1alpha1.LoadTestSpec {
+func repeated(times int32, s *v1beta1.LoadTestSpec) *v1beta1.LoadTestSpec {
 	s.Repetitions = times
 	return s
 }
 
 // rungs is a ladder, with a rest of 1s or none.
-func rungs(rest bool, users ...int32) *v1alpha1.LoadTestSpec {
-	return spec(func(s *v1alpha1.LoadTestSpec) {
-		s.Ladder = &v1alpha1.Ladder{Users: users, Duration: *duration(2 * time.Second)}
+func rungs(rest bool, users ...int32) *v1beta1.LoadTestSpec {
+	return spec(func(s *v1beta1.LoadTestSpec) {
+		s.Ladder = &v1beta1.Ladder{Users: users, Duration: *duration(2 * time.Second)}
 		if rest {
 			s.Ladder.Rest = duration(time.Second)
 		}
@@ -33,22 +33,22 @@ func rungs(rest bool, users ...int32) *v1alpha1.LoadTestSpec {
 
 func TestRepetitions(t *testing.T) {
 	const limit = 92 * time.Second // 2s, a drain of 30s, and 60s of grace
-	users := func(n int32) v1alpha1.StepLoad {
-		return v1alpha1.StepLoad{Users: n, Duration: duration(2 * time.Second)}
+	users := func(n int32) v1beta1.StepLoad {
+		return v1beta1.StepLoad{Users: n, Duration: duration(2 * time.Second)}
 	}
-	five := v1alpha1.StepLoad{Users: 5, RequestsPerUser: 4, MaxDuration: duration(125 * time.Second), Requests: 20}
-	even := v1alpha1.StepLoad{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(2 * time.Second), Requests: 10}
+	five := v1beta1.StepLoad{Users: 5, RequestsPerUser: 4, MaxDuration: duration(125 * time.Second), Requests: 20}
+	even := v1beta1.StepLoad{Rate: decimal("5"), Arrivals: v1beta1.ArrivalsEven, Duration: duration(2 * time.Second), Requests: 10}
 	tests := map[string]struct {
-		spec *v1alpha1.LoadTestSpec
-		want []v1alpha1.StepStatus
+		spec *v1beta1.LoadTestSpec
+		want []v1beta1.StepStatus
 	}{
 		"one is as none": {
 			spec: repeated(1, rungs(true, 10, 20)),
-			want: []v1alpha1.StepStatus{step("10", 1, limit, users(10)), pause("rest", 2, time.Second), step("20", 3, limit, users(20))},
+			want: []v1beta1.StepStatus{step("10", 1, limit, users(10)), pause("rest", 2, time.Second), step("20", 3, limit, users(20))},
 		},
 		"a ladder rests between its repetitions, not after the last": {
 			spec: repeated(2, rungs(true, 10, 20)),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				of(1, step("10", 1, limit, users(10))), of(1, pause("rest", 2, time.Second)), of(1, step("20", 3, limit, users(20))),
 				of(1, pause("rest", 4, time.Second)),
 				of(2, step("10 (2)", 1, limit, users(10))), of(2, pause("rest", 2, time.Second)), of(2, step("20 (2)", 3, limit, users(20))),
@@ -56,23 +56,23 @@ func TestRepetitions(t *testing.T) {
 		},
 		"a ladder without rest": {
 			spec: repeated(3, rungs(false, 10)),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				of(1, step("10", 1, limit, users(10))), of(2, step("10 (2)", 1, limit, users(10))), of(3, step("10 (3)", 1, limit, users(10))),
 			},
 		},
 		"a burst, a pause and arrivals": {
 			spec: repeated(2, withSteps(
-				v1alpha1.Step{Name: "5 users x 4", Users: ptr(int32(5)), RequestsPerUser: ptr(int32(4))},
-				v1alpha1.Step{Name: "rest", Pause: duration(time.Second)},
-				v1alpha1.Step{Name: "even", Rate: decimal("5"), Duration: duration(2 * time.Second)},
+				v1beta1.Step{Name: "5 users x 4", Users: ptr(int32(5)), RequestsPerUser: ptr(int32(4))},
+				v1beta1.Step{Name: "rest", Pause: duration(time.Second)},
+				v1beta1.Step{Name: "even", Rate: decimal("5"), Duration: duration(2 * time.Second)},
 			)),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				of(1, step("5 users x 4", 1, 215*time.Second, five)), of(1, pause("rest", 2, time.Second)), of(1, step("even", 3, limit, even)),
 				of(2, step("5 users x 4 (2)", 1, 215*time.Second, five)), of(2, pause("rest (2)", 2, time.Second)), of(2, step("even (2)", 3, limit, even)),
 			},
 		},
-		"of nothing":                             {spec: repeated(2, withSteps()), want: []v1alpha1.StepStatus{}},
-		"of nothing, very often":                 {spec: repeated(1<<31-1, withSteps()), want: []v1alpha1.StepStatus{}},
+		"of nothing":                             {spec: repeated(2, withSteps()), want: []v1beta1.StepStatus{}},
+		"of nothing, very often":                 {spec: repeated(1<<31-1, withSteps()), want: []v1beta1.StepStatus{}},
 		"of a ladder that is empty, with a rest": {spec: repeated(1<<31-1, rungs(true)), want: nil},
 	}
 	for name, tc := range tests {
@@ -84,11 +84,11 @@ func TestRepetitions(t *testing.T) {
 
 func TestNamesOfRepetitions(t *testing.T) {
 	long := strings.Repeat("ü", 63)
-	users := func(name string) v1alpha1.Step {
-		return v1alpha1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
+	users := func(name string) v1beta1.Step {
+		return v1beta1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
 	}
 	tests := map[string]struct {
-		spec *v1alpha1.LoadTestSpec
+		spec *v1beta1.LoadTestSpec
 		want []string
 	}{
 		"the user's own number": {
@@ -126,7 +126,7 @@ func TestEveryRepetitionIsAsTheFirst(t *testing.T) {
 		s := repeated(int32(count%8)+1, withSteps())
 		given := map[string]bool{}
 		for i, n := range lengths[:min(len(lengths), 8)] {
-			step := v1alpha1.Step{Name: strings.Repeat("x", int(n%63)+1), Users: ptr(int32(n) + 1), Duration: duration(time.Second)}
+			step := v1beta1.Step{Name: strings.Repeat("x", int(n%63)+1), Users: ptr(int32(n) + 1), Duration: duration(time.Second)}
 			if pauses && i%2 == 1 {
 				step.Users, step.Duration, step.Pause = nil, nil, duration(time.Second)
 			}
@@ -162,16 +162,16 @@ func TestWorkersOfRepetitions(t *testing.T) {
 }
 
 func TestMoreStepsThanAStatusHolds(t *testing.T) {
-	explicit := func(n int) *v1alpha1.LoadTestSpec {
+	explicit := func(n int) *v1beta1.LoadTestSpec {
 		s := withSteps()
 		for i := range n {
-			s.Steps = append(s.Steps, v1alpha1.Step{Name: fmt.Sprint(i), Users: ptr(int32(1)), Duration: duration(time.Second)})
+			s.Steps = append(s.Steps, v1beta1.Step{Name: fmt.Sprint(i), Users: ptr(int32(1)), Duration: duration(time.Second)})
 		}
 		return s
 	}
 	many := func(n int) []int32 { return make([]int32, n) }
 	tests := map[string]struct {
-		spec *v1alpha1.LoadTestSpec
+		spec *v1beta1.LoadTestSpec
 		want string
 	}{
 		"as many as fit": {repeated(2, explicit(64)), ""},
@@ -203,7 +203,7 @@ func TestMoreStepsThanAStatusHolds(t *testing.T) {
 			got := ""
 			if _, refusal := plan.New(loadTest(tc.spec), policy.Rules{}); refusal != nil {
 				got = refusal.Message
-				if refusal.Reason != v1alpha1.ReasonInvalidSpec {
+				if refusal.Reason != v1beta1.ReasonInvalidSpec {
 					t.Errorf("reason %s, want InvalidSpec", refusal.Reason)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
@@ -22,11 +22,11 @@ const (
 const maxName = 63
 
 // RequestNames are the names and types of spec.requests by index, default types applied.
-func RequestNames(spec *v1alpha1.LoadTestSpec) []v1alpha1.RequestStatus {
-	list := make([]v1alpha1.RequestStatus, len(spec.Requests))
+func RequestNames(spec *v1beta1.LoadTestSpec) []v1beta1.RequestStatus {
+	list := make([]v1beta1.RequestStatus, len(spec.Requests))
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		list[i] = v1alpha1.RequestStatus{Name: r.Name, Type: requestType(r)}
+		list[i] = v1beta1.RequestStatus{Name: r.Name, Type: requestType(r)}
 	}
 	return list
 }
@@ -40,7 +40,7 @@ func truncateName(name string) string {
 	return string(runes[:min(len(runes), maxName)])
 }
 
-func requestType(r *v1alpha1.Request) string {
+func requestType(r *v1beta1.Request) string {
 	if r.Type != "" {
 		return r.Type
 	}
@@ -58,7 +58,7 @@ func requestType(r *v1alpha1.Request) string {
 }
 
 // weightIn is the weight of a request in the mix: by default 0 of one that a journey sends.
-func weightIn(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) int32 {
+func weightIn(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) int32 {
 	if r.Weight == nil && inJourney(spec, r) {
 		return 0
 	}
@@ -66,15 +66,15 @@ func weightIn(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) int32 {
 }
 
 // InMix says whether the mix sends a request, beside journeys and the setup.
-func InMix(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool { return weightIn(spec, r) > 0 }
+func InMix(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) bool { return weightIn(spec, r) > 0 }
 
 // IsSent says whether the steps of a run send a request: one without a weight that no journey
 // has is sent by the setup alone.
-func IsSent(spec *v1alpha1.LoadTestSpec, r *v1alpha1.Request) bool {
+func IsSent(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) bool {
 	return InMix(spec, r) || inJourney(spec, r)
 }
 
-func requestWeight(r *v1alpha1.Request) int32 {
+func requestWeight(r *v1beta1.Request) int32 {
 	if r.Weight == nil {
 		return 1
 	}
@@ -82,19 +82,19 @@ func requestWeight(r *v1alpha1.Request) int32 {
 }
 
 // httpOf is what a request has of HTTP: nothing, if it is a call.
-func httpOf(r *v1alpha1.Request) v1alpha1.HTTPRequest {
-	return ptr.Deref(r.HTTP, v1alpha1.HTTPRequest{})
+func httpOf(r *v1beta1.Request) v1beta1.HTTPRequest {
+	return ptr.Deref(r.HTTP, v1beta1.HTTPRequest{})
 }
 
 // hasTargets says whether a request stands for those of a targets file.
-func hasTargets(r *v1alpha1.Request) bool { return httpOf(r).TargetsFrom != nil }
+func hasTargets(r *v1beta1.Request) bool { return httpOf(r).TargetsFrom != nil }
 
-func methodOf(m v1alpha1.Method) string { return cmp.Or(string(m), "GET") }
+func methodOf(m v1beta1.Method) string { return cmp.Or(string(m), "GET") }
 
 func pathOf(path string) string { return cmp.Or(path, "/") }
 
 // RequestItems are how many items the requests carry, by index.
-func RequestItems(spec *v1alpha1.LoadTestSpec) []int64 {
+func RequestItems(spec *v1beta1.LoadTestSpec) []int64 {
 	items := make([]int64, len(spec.Requests))
 	for i := range spec.Requests {
 		items[i] = int64(max(spec.Requests[i].Items, 1))
@@ -103,7 +103,7 @@ func RequestItems(spec *v1alpha1.LoadTestSpec) []int64 {
 }
 
 // requests are the traffic mix, with the headers of a target.
-func requests(spec *v1alpha1.LoadTestSpec, target *v1alpha1.Target) []*workerv1.Request {
+func requests(spec *v1beta1.LoadTestSpec, target *v1beta1.Target) []*workerv1.Request {
 	list := make([]*workerv1.Request, len(spec.Requests))
 	for i := range spec.Requests {
 		list[i] = request(target, &spec.Requests[i])
@@ -112,7 +112,7 @@ func requests(spec *v1alpha1.LoadTestSpec, target *v1alpha1.Target) []*workerv1.
 	return list
 }
 
-func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
+func request(target *v1beta1.Target, r *v1beta1.Request) *workerv1.Request {
 	w := &workerv1.Request{Name: r.Name, Type: requestType(r), Weight: requestWeight(r)}
 	expect(w, r.Expect)
 	if r.GRPC != nil {
@@ -124,7 +124,7 @@ func request(target *v1alpha1.Target, r *v1alpha1.Request) *workerv1.Request {
 }
 
 // setHTTP makes a request one of HTTP.
-func setHTTP(w *workerv1.Request, target *v1alpha1.Target, h v1alpha1.HTTPRequest) {
+func setHTTP(w *workerv1.Request, target *v1beta1.Target, h v1beta1.HTTPRequest) {
 	w.Method, w.Path, w.Body = methodOf(h.Method), pathOf(h.Path), []byte(h.Body)
 	w.Headers = headers(target.Headers, h.Headers)
 	if f, ok := sourceFile(h.BodyFrom); ok {
@@ -135,7 +135,7 @@ func setHTTP(w *workerv1.Request, target *v1alpha1.Target, h v1alpha1.HTTPReques
 	}
 }
 
-func expect(w *workerv1.Request, e *v1alpha1.Expectation) {
+func expect(w *workerv1.Request, e *v1beta1.Expectation) {
 	if e == nil {
 		return
 	}
@@ -150,7 +150,7 @@ func expect(w *workerv1.Request, e *v1alpha1.Expectation) {
 
 // headers are those of the target, less the ones that the request replaces,
 // then the request's own.
-func headers(target, request []v1alpha1.Header) []*workerv1.Header {
+func headers(target, request []v1beta1.Header) []*workerv1.Header {
 	var list []*workerv1.Header
 	for _, h := range target {
 		if !hasHeader(request, h.Name) {
@@ -163,7 +163,7 @@ func headers(target, request []v1alpha1.Header) []*workerv1.Header {
 	return list
 }
 
-func header(h *v1alpha1.Header) *workerv1.Header {
+func header(h *v1beta1.Header) *workerv1.Header {
 	w := &workerv1.Header{Name: h.Name}
 	if f, ok := headerFile(h); ok {
 		w.Value, w.ValueFile = h.ValueFrom.Prefix, f.mounted()
@@ -173,7 +173,7 @@ func header(h *v1alpha1.Header) *workerv1.Header {
 	return w
 }
 
-func hasHeader(list []v1alpha1.Header, name string) bool {
+func hasHeader(list []v1beta1.Header, name string) bool {
 	for _, h := range list {
 		if strings.EqualFold(h.Name, name) {
 			return true

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/search"
 )
 
@@ -28,7 +28,7 @@ const (
 )
 
 // newSearch is how a search is carried out; nil: there is none.
-func newSearch(spec *v1alpha1.LoadTestSpec) *v1alpha1.SearchStatus {
+func newSearch(spec *v1beta1.LoadTestSpec) *v1beta1.SearchStatus {
 	s := spec.Search
 	if s == nil {
 		return nil
@@ -37,14 +37,14 @@ func newSearch(spec *v1alpha1.LoadTestSpec) *v1alpha1.SearchStatus {
 	if rest == nil {
 		rest = &metav1.Duration{Duration: defaultRest}
 	}
-	return &v1alpha1.SearchStatus{
+	return &v1beta1.SearchStatus{
 		Rest: positive(rest), Hold: positive(holdOf(s)), Precision: cmp.Or(s.Precision, defaultPrecision),
-		MaxProbes: search.MaxProbes, State: v1alpha1.SearchSearching,
+		MaxProbes: search.MaxProbes, State: v1beta1.SearchSearching,
 	}
 }
 
 // holdOf is how long a search holds the load that it found; 0: it does not.
-func holdOf(s *v1alpha1.Search) *metav1.Duration {
+func holdOf(s *v1beta1.Search) *metav1.Duration {
 	if s.Hold != nil {
 		return s.Hold
 	}
@@ -52,7 +52,7 @@ func holdOf(s *v1alpha1.Search) *metav1.Duration {
 }
 
 // SearchRange is what is searched, by the spec and by the plan in status.
-func SearchRange(spec *v1alpha1.LoadTestSpec, status *v1alpha1.SearchStatus) search.Range {
+func SearchRange(spec *v1beta1.LoadTestSpec, status *v1beta1.SearchStatus) search.Range {
 	low, high := searchBounds(spec.Search)
 	percent, _ := strconv.ParseFloat(strings.TrimSuffix(status.Precision, "%"), 64) // checked when the run was planned
 	r := search.Range{Min: low, Max: high, Precision: percent / 100, MaxProbes: int(status.MaxProbes)}
@@ -64,7 +64,7 @@ func SearchRange(spec *v1alpha1.LoadTestSpec, status *v1alpha1.SearchStatus) sea
 
 // searchBounds are the least and the greatest load, in users or in millionths of a
 // request per second.
-func searchBounds(s *v1alpha1.Search) (low, high int64) {
+func searchBounds(s *v1beta1.Search) (low, high int64) {
 	if s.Users != nil {
 		return int64(s.Users.Min), int64(s.Users.Max)
 	}
@@ -75,7 +75,7 @@ func searchBounds(s *v1alpha1.Search) (low, high int64) {
 }
 
 // SearchLoad is the load of a probe, in the same units.
-func SearchLoad(l *v1alpha1.StepLoad) int64 {
+func SearchLoad(l *v1beta1.StepLoad) int64 {
 	if l.Rate != nil {
 		return micros(l.Rate)
 	}
@@ -83,32 +83,32 @@ func SearchLoad(l *v1alpha1.StepLoad) int64 {
 }
 
 // probeOf is a step of a search, without a place among the others.
-func probeOf(s *v1alpha1.Search, load int64) v1alpha1.StepStatus {
-	step := v1alpha1.Step{RatePerUser: s.RatePerUser, Think: s.Think, WarmUp: s.WarmUp, Duration: &s.Duration}
+func probeOf(s *v1beta1.Search, load int64) v1beta1.StepStatus {
+	step := v1beta1.Step{RatePerUser: s.RatePerUser, Think: s.Think, WarmUp: s.WarmUp, Duration: &s.Duration}
 	if s.Users != nil {
 		step.Users, step.Name = ptr.To(int32(load)), fmt.Sprintf("%d users", load)
 	} else {
 		step.Rate = decimalOf(load)
 		step.Name = step.Rate.String() + "/s"
 	}
-	return v1alpha1.StepStatus{Name: step.Name, Load: explicitLoad(&step, 0)}
+	return v1beta1.StepStatus{Name: step.Name, Load: explicitLoad(&step, 0)}
 }
 
 // largestProbe is the probe of the greatest load.
-func largestProbe(s *v1alpha1.Search) v1alpha1.StepStatus {
+func largestProbe(s *v1beta1.Search) v1beta1.StepStatus {
 	_, high := searchBounds(s)
 	return probeOf(s, high)
 }
 
 // Probe are the steps that follow those in status when a search goes on with a load: the
 // rest, if there is one, and a probe that takes as long as the first one may.
-func Probe(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, load int64) []v1alpha1.StepStatus {
+func Probe(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, load int64) []v1beta1.StepStatus {
 	return appended(status, probeOf(spec.Search, load), 0)
 }
 
 // Hold are the steps that follow those in status when a search holds a load: the rest, if
 // there is one, and the load for the time of the hold.
-func Hold(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, load int64) []v1alpha1.StepStatus {
+func Hold(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, load int64) []v1beta1.StepStatus {
 	longer := *spec.Search
 	longer.Duration = *status.Search.Hold
 	step := probeOf(&longer, load)
@@ -118,29 +118,29 @@ func Hold(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus, load int
 
 // appended is a step of a search, after the rest if there is one, at the end of those in
 // status. It may take as much longer than the first one.
-func appended(status *v1alpha1.LoadTestStatus, step v1alpha1.StepStatus, longer time.Duration) []v1alpha1.StepStatus {
-	taken, steps := names{}, []v1alpha1.StepStatus{}
+func appended(status *v1beta1.LoadTestStatus, step v1beta1.StepStatus, longer time.Duration) []v1beta1.StepStatus {
+	taken, steps := names{}, []v1beta1.StepStatus{}
 	for i := range status.Steps {
 		taken[status.Steps[i].Name] = true
 	}
 	if rest := status.Search.Rest; rest != nil {
-		steps = append(steps, v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: rest}})
+		steps = append(steps, v1beta1.StepStatus{Name: "rest", Load: v1beta1.StepLoad{Pause: rest}})
 	}
 	step.Name = taken.unique(step.Name)
-	step.TimeLimit = &metav1.Duration{Duration: v1alpha1.OrZero(status.Steps[0].TimeLimit) + longer}
+	step.TimeLimit = &metav1.Duration{Duration: v1beta1.OrZero(status.Steps[0].TimeLimit) + longer}
 	steps = append(steps, step)
 	for i := range steps {
-		steps[i].State, steps[i].Rung = v1alpha1.StepPending, int32(len(status.Steps)+i)+1
+		steps[i].State, steps[i].Rung = v1beta1.StepPending, int32(len(status.Steps)+i)+1
 	}
 	return steps
 }
 
 // Foreseen are the steps in status, and all that a search may append to them.
-func Foreseen(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) []v1alpha1.StepStatus {
+func Foreseen(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus) []v1beta1.StepStatus {
 	if spec.Search == nil || status.Search == nil || len(status.Steps) == 0 {
 		return status.Steps
 	}
-	all := v1alpha1.LoadTestStatus{Steps: append([]v1alpha1.StepStatus(nil), status.Steps...), Search: status.Search}
+	all := v1beta1.LoadTestStatus{Steps: append([]v1beta1.StepStatus(nil), status.Steps...), Search: status.Search}
 	_, largest := searchBounds(spec.Search)
 	probes, holds := loads(all.Steps)
 	for holds == 0 && probes < int(status.Search.MaxProbes) {
@@ -155,7 +155,7 @@ func Foreseen(spec *v1alpha1.LoadTestSpec, status *v1alpha1.LoadTestStatus) []v1
 }
 
 // loads is how many steps are probes, and how many are holds.
-func loads(steps []v1alpha1.StepStatus) (probes, holds int) {
+func loads(steps []v1beta1.StepStatus) (probes, holds int) {
 	for i := range steps {
 		switch {
 		case steps[i].Hold:
@@ -168,13 +168,13 @@ func loads(steps []v1alpha1.StepStatus) (probes, holds int) {
 }
 
 // decimalOf is a rate of so many millionths.
-func decimalOf(micros int64) *v1alpha1.Decimal {
+func decimalOf(micros int64) *v1beta1.Decimal {
 	text := fmt.Sprintf("%d.%06d", micros/micro, micros%micro)
-	return ptr.To(v1alpha1.NewDecimal(strings.TrimSuffix(strings.TrimRight(text, "0"), ".")))
+	return ptr.To(v1beta1.NewDecimal(strings.TrimSuffix(strings.TrimRight(text, "0"), ".")))
 }
 
 // LoadText is a load of a search as status has it: a number of users, or a rate.
-func LoadText(spec *v1alpha1.LoadTestSpec, load int64) string {
+func LoadText(spec *v1beta1.LoadTestSpec, load int64) string {
 	if spec.Search.Users != nil {
 		return strconv.FormatInt(load, 10)
 	}
@@ -182,7 +182,7 @@ func LoadText(spec *v1alpha1.LoadTestSpec, load int64) string {
 }
 
 // checkSearch refuses a range that is none.
-func checkSearch(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkSearch(spec *v1beta1.LoadTestSpec) *Refusal {
 	s := spec.Search
 	if s == nil {
 		return nil
@@ -203,7 +203,7 @@ func checkSearch(spec *v1alpha1.LoadTestSpec) *Refusal {
 	return checkPrecision(s)
 }
 
-func checkPrecision(s *v1alpha1.Search) *Refusal {
+func checkPrecision(s *v1beta1.Search) *Refusal {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(cmp.Or(s.Precision, defaultPrecision), "%"), 64)
 	if err != nil || percent < 1 || percent > 50 {
 		return invalid("spec.search.precision: must be a percentage from 1%% to 50%%, such as 5%%.")

@@ -7,17 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
-func usersSearch(low, high int32) v1alpha1.Search {
-	return v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: low, Max: high}}
+func usersSearch(low, high int32) v1beta1.Search {
+	return v1beta1.Search{Users: &v1beta1.UsersRange{Min: low, Max: high}}
 }
 
-func rateSearch(low, high string) v1alpha1.Search {
-	return v1alpha1.Search{Rate: &v1alpha1.RateRange{Min: v1alpha1.NewDecimal(low), Max: v1alpha1.NewDecimal(high)}}
+func rateSearch(low, high string) v1beta1.Search {
+	return v1beta1.Search{Rate: &v1beta1.RateRange{Min: v1beta1.NewDecimal(low), Max: v1beta1.NewDecimal(high)}}
 }
 
 func TestSearchesThatAreNoneAreRefused(t *testing.T) {
@@ -27,7 +27,7 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 		precision = "spec.search.precision: must be a percentage from 1% to 50%, such as 5%."
 		alone     = "spec.search: must not be set with ladder, steps or repetitions, and must have one of users and rate."
 	)
-	within := func(precision string) v1alpha1.Search {
+	within := func(precision string) v1beta1.Search {
 		s := usersSearch(1, 100)
 		s.Precision = precision
 		return s
@@ -37,7 +37,7 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 	both := usersSearch(1, 2)
 	both.Rate = rateSearch("1", "2").Rate
 	for name, tt := range map[string]struct {
-		search v1alpha1.Search
+		search v1beta1.Search
 		want   string
 	}{
 		"users from 1 on":      {usersSearch(1, 2), ""},
@@ -47,7 +47,7 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 		"a rate from 0 on":     {rateSearch("0", "1"), rate},
 		"a single rate":        {rateSearch("1.5", "1.5"), rate},
 		"users and a rate":     {both, alone},
-		"neither":              {v1alpha1.Search{}, rate},
+		"neither":              {v1beta1.Search{}, rate},
 		"the finest":           {within("1%"), ""},
 		"too fine":             {within("0.5%"), precision},
 		"the coarsest":         {within("50%"), ""},
@@ -68,16 +68,16 @@ func TestSearchesThatAreNoneAreRefused(t *testing.T) {
 // first may; its name is its own.
 func TestStepsOfTheNextProbe(t *testing.T) {
 	for name, tt := range map[string]struct {
-		edit func(*v1alpha1.Search)
-		want []v1alpha1.StepStatus
+		edit func(*v1beta1.Search)
+		want []v1beta1.StepStatus
 	}{
-		"after the rest that is the default": {func(*v1alpha1.Search) {}, []v1alpha1.StepStatus{
+		"after the rest that is the default": {func(*v1beta1.Search) {}, []v1beta1.StepStatus{
 			pause("rest", 2, 5*time.Second), {Name: "10 users (2)", Rung: 3},
 		}},
-		"after a rest": {func(s *v1alpha1.Search) { s.Rest = duration(time.Minute) }, []v1alpha1.StepStatus{
+		"after a rest": {func(s *v1beta1.Search) { s.Rest = duration(time.Minute) }, []v1beta1.StepStatus{
 			pause("rest", 2, time.Minute), {Name: "10 users (2)", Rung: 3},
 		}},
-		"at once": {func(s *v1alpha1.Search) { s.Rest = duration(0) }, []v1alpha1.StepStatus{{Name: "10 users (2)", Rung: 2}}},
+		"at once": {func(s *v1beta1.Search) { s.Rest = duration(0) }, []v1beta1.StepStatus{{Name: "10 users (2)", Rung: 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := spec(search(usersSearch(10, 100)))
@@ -86,7 +86,7 @@ func TestStepsOfTheNextProbe(t *testing.T) {
 			got := plan.Probe(&lt.Spec, &lt.Status, 10)
 			last := len(got) - 1
 			first := lt.Status.Steps[0]
-			tt.want[last].Load, tt.want[last].State, tt.want[last].TimeLimit = first.Load, v1alpha1.StepPending, first.TimeLimit
+			tt.want[last].Load, tt.want[last].State, tt.want[last].TimeLimit = first.Load, v1beta1.StepPending, first.TimeLimit
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -119,8 +119,8 @@ func TestStepsOfAHold(t *testing.T) {
 			first := lt.Status.Steps[0]
 			load := first.Load
 			load.Duration = &metav1.Duration{Duration: tt.want}
-			want := []v1alpha1.StepStatus{pause("rest", 2, 5*time.Second), {
-				Name: "hold 10 users", Rung: 3, Hold: true, State: v1alpha1.StepPending, Load: load,
+			want := []v1beta1.StepStatus{pause("rest", 2, 5*time.Second), {
+				Name: "hold 10 users", Rung: 3, Hold: true, State: v1beta1.StepPending, Load: load,
 				TimeLimit: &metav1.Duration{Duration: first.TimeLimit.Duration + tt.want - tt.probe},
 			}}
 			if diff := cmp.Diff(want, plan.Hold(&lt.Spec, &lt.Status, 10)); diff != "" {
@@ -167,7 +167,7 @@ func TestProbesThatAreNotPlannedAreNotAssigned(t *testing.T) {
 
 func TestRangeAndLoadsOfASearch(t *testing.T) {
 	for name, tt := range map[string]struct {
-		search    v1alpha1.Search
+		search    v1beta1.Search
 		low, high int64
 		load      int64
 		text      string

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
@@ -17,7 +17,7 @@ func share(total int64, worker, workers int32) *workerv1.Share {
 
 // Requests is how many of the requests that are planned in a step are one worker's;
 // together they are load.Requests. known is false where that is not known beforehand.
-func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bool) {
+func Requests(load *v1beta1.StepLoad, worker, workers int32) (n int64, known bool) {
 	rate := totalRate(load)
 	switch {
 	case load.Requests == 0:
@@ -39,7 +39,7 @@ func Requests(load *v1alpha1.StepLoad, worker, workers int32) (n int64, known bo
 	s := share(int64(load.Users), worker, workers)
 	users := pace.Users{
 		Rate: pace.Rate(rate), Share: pace.Share{First: s.GetFirst(), Stride: s.GetStride(), Count: s.GetCount()},
-		Total: int64(load.Users), WarmUp: v1alpha1.OrZero(load.WarmUp),
+		Total: int64(load.Users), WarmUp: v1beta1.OrZero(load.WarmUp),
 	}
-	return users.Before(v1alpha1.OrZero(load.Duration)) - users.Before(0), true
+	return users.Before(v1beta1.OrZero(load.Duration)) - users.Before(0), true
 }

@@ -6,7 +6,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
@@ -15,14 +15,14 @@ import (
 func TestRequestsOfTheWorkersAddUp(t *testing.T) {
 	property := func(users, each uint8, rate uint16, millis uint16, warmUp uint16, workers uint8) bool {
 		u, e := int32(users%50)+1, int32(each%9)+1
-		perSecond := v1alpha1.NewDecimal(fmt.Sprintf("%d.%03d", rate/1000, rate%1000+1))
+		perSecond := v1beta1.NewDecimal(fmt.Sprintf("%d.%03d", rate/1000, rate%1000+1))
 		length, before := duration(time.Duration(millis)*time.Millisecond+time.Second), duration(time.Duration(warmUp)*time.Millisecond)
 		for _, step := range plan.Steps(withSteps(
-			v1alpha1.Step{Name: "steady", Users: &u, RatePerUser: &perSecond, Duration: length, WarmUp: before},
-			v1alpha1.Step{Name: "steady (2)", Users: &u, RequestsPerUser: &e},
-			v1alpha1.Step{Name: "steady (3)", Rate: &perSecond, Duration: length, WarmUp: before},
-			v1alpha1.Step{Name: "steady (4)", Rate: &perSecond, RampTo: decimal("70"), Duration: length},
-			v1alpha1.Step{Name: "steady (5)", Users: &u, RampTo: decimal("37"), RatePerUser: &perSecond, Duration: length, WarmUp: before},
+			v1beta1.Step{Name: "steady", Users: &u, RatePerUser: &perSecond, Duration: length, WarmUp: before},
+			v1beta1.Step{Name: "steady (2)", Users: &u, RequestsPerUser: &e},
+			v1beta1.Step{Name: "steady (3)", Rate: &perSecond, Duration: length, WarmUp: before},
+			v1beta1.Step{Name: "steady (4)", Rate: &perSecond, RampTo: decimal("70"), Duration: length},
+			v1beta1.Step{Name: "steady (5)", Users: &u, RampTo: decimal("37"), RatePerUser: &perSecond, Duration: length, WarmUp: before},
 		)) {
 			sum, n := int64(0), int32(workers%20)+1
 			for w := range n {
@@ -46,8 +46,8 @@ func TestRequestsOfTheWorkersAddUp(t *testing.T) {
 func TestRequestsThatAreNotPlannedAreNotKnown(t *testing.T) {
 	two := int32(2)
 	for _, step := range plan.Steps(withSteps(
-		v1alpha1.Step{Name: "steady", Users: &two, Duration: duration(time.Second)},
-		v1alpha1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Second)},
+		v1beta1.Step{Name: "steady", Users: &two, Duration: duration(time.Second)},
+		v1beta1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(time.Second)},
 	)) {
 		if n, known := plan.Requests(&step.Load, 0, 2); known {
 			t.Errorf("step %s: %d requests are planned, want none", step.Name, n)
@@ -59,7 +59,7 @@ func TestRequestsThatAreNotPlannedAreNotKnown(t *testing.T) {
 // first is due in a warm-up of 1 s, and the second after a window of 1 s.
 func TestWarmUpTakesUsersTurns(t *testing.T) {
 	one := int32(1)
-	step := v1alpha1.Step{Users: &one, RatePerUser: decimal("0.5"), Duration: duration(time.Second), WarmUp: duration(time.Second)}
+	step := v1beta1.Step{Users: &one, RatePerUser: decimal("0.5"), Duration: duration(time.Second), WarmUp: duration(time.Second)}
 	if got := plan.Steps(withSteps(step))[0].Load.Requests; got != 0 {
 		t.Errorf("%d requests are planned, want none", got)
 	}
@@ -74,10 +74,10 @@ func TestWarmUpTakesUsersTurns(t *testing.T) {
 func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
 	one, most := int32(1), int32(1_000_000)
 	steps := plan.Steps(withSteps(
-		v1alpha1.Step{Name: "steady", Users: &one, RatePerUser: decimal("3"), Duration: duration(time.Second)},
-		v1alpha1.Step{Name: "steady (2)", Users: &most, RatePerUser: decimal("1000"), Duration: duration(time.Second)},
-		v1alpha1.Step{Name: "steady (3)", Users: &most, RampTo: decimal("1000000"), RatePerUser: decimal("1"), Duration: duration(time.Second)},
-		v1alpha1.Step{Name: "4 to 4 users", Users: ptr(int32(4)), RampTo: decimal("4"), RatePerUser: decimal("0.000001"), Duration: duration(1_000_000 * time.Second)},
+		v1beta1.Step{Name: "steady", Users: &one, RatePerUser: decimal("3"), Duration: duration(time.Second)},
+		v1beta1.Step{Name: "steady (2)", Users: &most, RatePerUser: decimal("1000"), Duration: duration(time.Second)},
+		v1beta1.Step{Name: "steady (3)", Users: &most, RampTo: decimal("1000000"), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1beta1.Step{Name: "4 to 4 users", Users: ptr(int32(4)), RampTo: decimal("4"), RatePerUser: decimal("0.000001"), Duration: duration(1_000_000 * time.Second)},
 	))
 	for i, want := range []int64{3, 500_000_000, 500_000, 2} {
 		if n, known := plan.Requests(&steps[i].Load, 0, 2); n != want || !known {
@@ -89,8 +89,8 @@ func TestRequestsOfTheSmallestAndTheLargestLoadAreKnown(t *testing.T) {
 // A status that no operator wrote may have a number of requests and nothing that sends
 // them.
 func TestRequestsOfALoadThatCannotBeAreNotKnown(t *testing.T) {
-	most := v1alpha1.NewDecimal("999999999")
-	for name, load := range map[string]v1alpha1.StepLoad{
+	most := v1beta1.NewDecimal("999999999")
+	for name, load := range map[string]v1beta1.StepLoad{
 		"no users":              {Requests: 5},
 		"no users, and a rate":  {Requests: 5, RatePerUser: &most, Duration: duration(time.Second)},
 		"a ramp without a rate": {Requests: 5, Users: 2, RampTo: decimal("4"), Duration: duration(time.Second)},

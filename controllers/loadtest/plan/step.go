@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -28,9 +28,9 @@ const (
 )
 
 // Timeout is the bound of each request, its default applied.
-func Timeout(spec *v1alpha1.LoadTestSpec) time.Duration { return timeoutOf(&spec.Target) }
+func Timeout(spec *v1beta1.LoadTestSpec) time.Duration { return timeoutOf(&spec.Target) }
 
-func timeoutOf(t *v1alpha1.Target) time.Duration {
+func timeoutOf(t *v1beta1.Target) time.Duration {
 	if t.Timeout != nil && t.Timeout.Duration > 0 {
 		return t.Timeout.Duration
 	}
@@ -40,13 +40,13 @@ func timeoutOf(t *v1alpha1.Target) time.Duration {
 // Steps are the steps of a run in order, those of all repetitions; a ladder is
 // expanded to a step for each rung with the rests between them. Of a search they are its
 // first probe. Of a comparison they are those of one side.
-func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
+func Steps(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 	steps := repeated(spec, stepsOnce(spec))
 	for i := range steps {
 		s := &steps[i]
-		s.State = v1alpha1.StepPending
+		s.State = v1beta1.StepPending
 		if l := &s.Load; !l.IsPause() {
-			length := v1alpha1.OrZero(l.WarmUp) + v1alpha1.OrZero(l.Duration) + v1alpha1.OrZero(l.MaxDuration)
+			length := v1beta1.OrZero(l.WarmUp) + v1beta1.OrZero(l.Duration) + v1beta1.OrZero(l.MaxDuration)
 			s.TimeLimit = &metav1.Duration{Duration: length + measure.Drain(Timeout(spec)) + Grace}
 		}
 	}
@@ -54,10 +54,10 @@ func Steps(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 }
 
 // stepsOnce are the steps of one repetition, without their rungs.
-func stepsOnce(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
+func stepsOnce(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 	if s := spec.Search; s != nil {
 		low, _ := searchBounds(s)
-		return []v1alpha1.StepStatus{probeOf(s, low)}
+		return []v1beta1.StepStatus{probeOf(s, low)}
 	}
 	if spec.Ladder != nil {
 		return ladderSteps(spec.Ladder)
@@ -65,8 +65,8 @@ func stepsOnce(spec *v1alpha1.LoadTestSpec) []v1alpha1.StepStatus {
 	return explicitSteps(spec.Steps, Timeout(spec)+longestWaits(spec))
 }
 
-func ladderSteps(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
-	var steps []v1alpha1.StepStatus
+func ladderSteps(l *v1beta1.Ladder) []v1beta1.StepStatus {
+	var steps []v1beta1.StepStatus
 	taken := names{}
 	for i, rung := range rungs(l) {
 		if rest, ok := restOf(l); ok && i > 0 {
@@ -79,46 +79,46 @@ func ladderSteps(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
 }
 
 // rungs are the steps of a ladder under their default names.
-func rungs(l *v1alpha1.Ladder) []v1alpha1.StepStatus {
-	var list []v1alpha1.StepStatus
+func rungs(l *v1beta1.Ladder) []v1beta1.StepStatus {
+	var list []v1beta1.StepStatus
 	for _, users := range l.Users {
-		list = append(list, v1alpha1.StepStatus{
+		list = append(list, v1beta1.StepStatus{
 			Name: strconv.Itoa(int(users)),
-			Load: usersLoad(&v1alpha1.Step{Users: &users, RatePerUser: l.RatePerUser, Think: l.Think, WarmUp: l.WarmUp, Duration: &l.Duration}),
+			Load: usersLoad(&v1beta1.Step{Users: &users, RatePerUser: l.RatePerUser, Think: l.Think, WarmUp: l.WarmUp, Duration: &l.Duration}),
 		})
 	}
 	for i := range l.Rates {
-		list = append(list, v1alpha1.StepStatus{
+		list = append(list, v1beta1.StepStatus{
 			Name: l.Rates[i].String() + "/s",
-			Load: rateLoad(&v1alpha1.Step{Rate: &l.Rates[i], WarmUp: l.WarmUp, Duration: &l.Duration}),
+			Load: rateLoad(&v1beta1.Step{Rate: &l.Rates[i], WarmUp: l.WarmUp, Duration: &l.Duration}),
 		})
 	}
 	return list
 }
 
 // restOf is the pause between the rungs of a ladder, if there is one.
-func restOf(l *v1alpha1.Ladder) (rest v1alpha1.StepStatus, ok bool) {
-	if l == nil || v1alpha1.OrZero(l.Rest) <= 0 {
-		return v1alpha1.StepStatus{}, false
+func restOf(l *v1beta1.Ladder) (rest v1beta1.StepStatus, ok bool) {
+	if l == nil || v1beta1.OrZero(l.Rest) <= 0 {
+		return v1beta1.StepStatus{}, false
 	}
-	return v1alpha1.StepStatus{Name: "rest", Load: v1alpha1.StepLoad{Pause: l.Rest}}, true
+	return v1beta1.StepStatus{Name: "rest", Load: v1beta1.StepLoad{Pause: l.Rest}}, true
 }
 
 // explicitSteps are spec.steps. A user's request takes no longer than each, the waits of a
 // journey before it included.
-func explicitSteps(list []v1alpha1.Step, each time.Duration) []v1alpha1.StepStatus {
-	steps := make([]v1alpha1.StepStatus, len(list))
+func explicitSteps(list []v1beta1.Step, each time.Duration) []v1beta1.StepStatus {
+	steps := make([]v1beta1.StepStatus, len(list))
 	for i := range list {
-		steps[i] = v1alpha1.StepStatus{Name: list[i].Name, Load: explicitLoad(&list[i], each)}
+		steps[i] = v1beta1.StepStatus{Name: list[i].Name, Load: explicitLoad(&list[i], each)}
 	}
 	return steps
 }
 
 // explicitLoad is that of one of spec.steps.
-func explicitLoad(s *v1alpha1.Step, each time.Duration) v1alpha1.StepLoad {
+func explicitLoad(s *v1beta1.Step, each time.Duration) v1beta1.StepLoad {
 	switch {
 	case s.Pause != nil:
-		return v1alpha1.StepLoad{Pause: s.Pause}
+		return v1beta1.StepLoad{Pause: s.Pause}
 	case s.Rate != nil:
 		return rateLoad(s)
 	case s.RequestsPerUser != nil:
@@ -129,8 +129,8 @@ func explicitLoad(s *v1alpha1.Step, each time.Duration) v1alpha1.StepLoad {
 }
 
 // usersLoad is the load of users who send until the duration is over.
-func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
-	load := v1alpha1.StepLoad{
+func usersLoad(s *v1beta1.Step) v1beta1.StepLoad {
+	load := v1beta1.StepLoad{
 		Users: ptr.Deref(s.Users, 0), RatePerUser: s.RatePerUser, Think: s.Think,
 		RampTo: s.RampTo, WarmUp: positive(s.WarmUp), Duration: s.Duration,
 	}
@@ -142,15 +142,15 @@ func usersLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
 		}
 	default:
 		// The schedule begins with the warm-up and goes on in the duration.
-		warmUp := v1alpha1.OrZero(load.WarmUp)
-		load.Requests = hits(rate, rate, warmUp+v1alpha1.OrZero(load.Duration)) - hits(rate, rate, warmUp)
+		warmUp := v1beta1.OrZero(load.WarmUp)
+		load.Requests = hits(rate, rate, warmUp+v1beta1.OrZero(load.Duration)) - hits(rate, rate, warmUp)
 	}
 	return load
 }
 
-func burstLoad(s *v1alpha1.Step, longest time.Duration) v1alpha1.StepLoad {
+func burstLoad(s *v1beta1.Step, longest time.Duration) v1beta1.StepLoad {
 	users, each := ptr.Deref(s.Users, 0), *s.RequestsPerUser
-	return v1alpha1.StepLoad{
+	return v1beta1.StepLoad{
 		Users:           users,
 		RequestsPerUser: each,
 		Think:           s.Think,
@@ -161,24 +161,24 @@ func burstLoad(s *v1alpha1.Step, longest time.Duration) v1alpha1.StepLoad {
 	}
 }
 
-func rateLoad(s *v1alpha1.Step) v1alpha1.StepLoad {
+func rateLoad(s *v1beta1.Step) v1beta1.StepLoad {
 	last := s.Rate
 	if s.RampTo != nil {
 		last = s.RampTo
 	}
-	load := v1alpha1.StepLoad{
-		Rate: s.Rate, RampTo: s.RampTo, Arrivals: cmp.Or(s.Arrivals, v1alpha1.ArrivalsEven),
+	load := v1beta1.StepLoad{
+		Rate: s.Rate, RampTo: s.RampTo, Arrivals: cmp.Or(s.Arrivals, v1beta1.ArrivalsEven),
 		WarmUp: positive(s.WarmUp), Duration: s.Duration,
 	}
-	if load.Arrivals == v1alpha1.ArrivalsEven {
-		load.Requests = hits(micros(s.Rate), micros(last), v1alpha1.OrZero(s.Duration))
+	if load.Arrivals == v1beta1.ArrivalsEven {
+		load.Requests = hits(micros(s.Rate), micros(last), v1beta1.OrZero(s.Duration))
 	}
 	return load
 }
 
 // totalRate is the rate of a step, that of all its users together, in millionths; of a
 // ramp of users, when they are most. 0: the step has no schedule.
-func totalRate(l *v1alpha1.StepLoad) int64 {
+func totalRate(l *v1beta1.StepLoad) int64 {
 	if l.Rate != nil {
 		return micros(l.Rate)
 	}
@@ -189,7 +189,7 @@ func totalRate(l *v1alpha1.StepLoad) int64 {
 // It is 0 for Poisson arrivals, whose number is itself random: each worker draws a
 // process of its own with its part of the rate, and together they are one of the
 // whole rate.
-func shared(l *v1alpha1.StepLoad) int64 {
+func shared(l *v1beta1.StepLoad) int64 {
 	if l.Rate != nil {
 		return l.Requests
 	}
@@ -198,7 +198,7 @@ func shared(l *v1alpha1.StepLoad) int64 {
 
 // positive is a duration, nil if it is none.
 func positive(d *metav1.Duration) *metav1.Duration {
-	if v1alpha1.OrZero(d) <= 0 {
+	if v1beta1.OrZero(d) <= 0 {
 		return nil
 	}
 	return d

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -15,74 +15,74 @@ func ptr[T any](v T) *T { return &v }
 
 func duration(d time.Duration) *metav1.Duration { return &metav1.Duration{Duration: d} }
 
-func decimal(s string) *v1alpha1.Decimal { return ptr(v1alpha1.NewDecimal(s)) }
+func decimal(s string) *v1beta1.Decimal { return ptr(v1beta1.NewDecimal(s)) }
 
 // spec is a spec of one request to a Service, changed by edit.
-func spec(edit func(*v1alpha1.LoadTestSpec)) *v1alpha1.LoadTestSpec {
-	s := &v1alpha1.LoadTestSpec{
-		Target:   v1alpha1.Target{URL: "http://shortener:8080"},
-		Requests: []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}},
+func spec(edit func(*v1beta1.LoadTestSpec)) *v1beta1.LoadTestSpec {
+	s := &v1beta1.LoadTestSpec{
+		Target:   v1beta1.Target{URL: "http://shortener:8080"},
+		Requests: []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}},
 	}
 	edit(s)
 	return s
 }
 
-func withSteps(steps ...v1alpha1.Step) *v1alpha1.LoadTestSpec {
-	return spec(func(s *v1alpha1.LoadTestSpec) { s.Steps = steps })
+func withSteps(steps ...v1beta1.Step) *v1beta1.LoadTestSpec {
+	return spec(func(s *v1beta1.LoadTestSpec) { s.Steps = steps })
 }
 
 // step is a step that sends load and may take as long as limit.
-func step(name string, rung int32, limit time.Duration, load v1alpha1.StepLoad) v1alpha1.StepStatus {
-	return v1alpha1.StepStatus{Name: name, Rung: rung, State: v1alpha1.StepPending, Load: load, TimeLimit: duration(limit)}
+func step(name string, rung int32, limit time.Duration, load v1beta1.StepLoad) v1beta1.StepStatus {
+	return v1beta1.StepStatus{Name: name, Rung: rung, State: v1beta1.StepPending, Load: load, TimeLimit: duration(limit)}
 }
 
-func pause(name string, rung int32, length time.Duration) v1alpha1.StepStatus {
-	return v1alpha1.StepStatus{Name: name, Rung: rung, State: v1alpha1.StepPending, Load: v1alpha1.StepLoad{Pause: duration(length)}}
+func pause(name string, rung int32, length time.Duration) v1beta1.StepStatus {
+	return v1beta1.StepStatus{Name: name, Rung: rung, State: v1beta1.StepPending, Load: v1beta1.StepLoad{Pause: duration(length)}}
 }
 
 // of is a step of a repetition.
-func of(repetition int32, s v1alpha1.StepStatus) v1alpha1.StepStatus {
+func of(repetition int32, s v1beta1.StepStatus) v1beta1.StepStatus {
 	s.Repetition = repetition
 	return s
 }
 
 func TestSteps(t *testing.T) {
-	type load = v1alpha1.StepLoad
+	type load = v1beta1.StepLoad
 	tests := map[string]struct {
-		spec *v1alpha1.LoadTestSpec
-		want []v1alpha1.StepStatus
+		spec *v1beta1.LoadTestSpec
+		want []v1beta1.StepStatus
 	}{
 		"a ladder rests between its rungs, not after the last": {
-			spec: spec(func(s *v1alpha1.LoadTestSpec) {
-				s.Ladder = &v1alpha1.Ladder{
+			spec: spec(func(s *v1beta1.LoadTestSpec) {
+				s.Ladder = &v1beta1.Ladder{
 					Users: []int32{10, 1000}, RatePerUser: decimal("0.5"),
 					Duration: *duration(30 * time.Second), Rest: duration(10 * time.Second),
 				}
 			}),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("10", 1, 120*time.Second, load{Users: 10, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 150}),
 				pause("rest", 2, 10*time.Second),
 				step("1000", 3, 120*time.Second, load{Users: 1000, RatePerUser: decimal("0.5"), Duration: duration(30 * time.Second), Requests: 15_000}),
 			},
 		},
 		"a ladder without rest or rate": {
-			spec: spec(func(s *v1alpha1.LoadTestSpec) {
+			spec: spec(func(s *v1beta1.LoadTestSpec) {
 				s.Target.Timeout = duration(2 * time.Second)
-				s.Ladder = &v1alpha1.Ladder{Users: []int32{5, 5}, Duration: *duration(time.Second), Rest: duration(0)}
+				s.Ladder = &v1beta1.Ladder{Users: []int32{5, 5}, Duration: *duration(time.Second), Rest: duration(0)}
 			}),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("5", 1, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
 				step("5 (2)", 2, 63*time.Second, load{Users: 5, Duration: duration(time.Second)}),
 			},
 		},
 		"a ladder of rates": {
-			spec: spec(func(s *v1alpha1.LoadTestSpec) {
-				s.Ladder = &v1alpha1.Ladder{
-					Rates:    []v1alpha1.Decimal{v1alpha1.NewDecimal("0.5"), v1alpha1.NewDecimal("100")},
+			spec: spec(func(s *v1beta1.LoadTestSpec) {
+				s.Ladder = &v1beta1.Ladder{
+					Rates:    []v1beta1.Decimal{v1beta1.NewDecimal("0.5"), v1beta1.NewDecimal("100")},
 					Duration: *duration(30 * time.Second), WarmUp: duration(5 * time.Second), Rest: duration(10 * time.Second),
 				}
 			}),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("0.5/s", 1, 125*time.Second, load{Rate: decimal("0.5"), Arrivals: "Even", WarmUp: duration(5 * time.Second), Duration: duration(30 * time.Second), Requests: 15}),
 				pause("rest", 2, 10*time.Second),
 				step("100/s", 3, 125*time.Second, load{Rate: decimal("100"), Arrivals: "Even", WarmUp: duration(5 * time.Second), Duration: duration(30 * time.Second), Requests: 3000}),
@@ -90,56 +90,56 @@ func TestSteps(t *testing.T) {
 		},
 		"burst, pause and arrivals": {
 			spec: withSteps(
-				v1alpha1.Step{Name: "50 users x 4", Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
-				v1alpha1.Step{Name: "rest", Pause: duration(time.Second)},
-				v1alpha1.Step{Name: "5/s", Rate: decimal("5"), Duration: duration(3 * time.Second)},
-				v1alpha1.Step{Name: "1000 users", Users: ptr(int32(1000)), Duration: duration(time.Minute)},
-				v1alpha1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "50 users x 4", Users: ptr(int32(50)), RequestsPerUser: ptr(int32(4))},
+				v1beta1.Step{Name: "rest", Pause: duration(time.Second)},
+				v1beta1.Step{Name: "5/s", Rate: decimal("5"), Duration: duration(3 * time.Second)},
+				v1beta1.Step{Name: "1000 users", Users: ptr(int32(1000)), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
 			),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("50 users x 4", 1, 215*time.Second, load{Users: 50, RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + plan.BurstSlack), Requests: 200}),
 				pause("rest", 2, time.Second),
-				step("5/s", 3, 93*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
+				step("5/s", 3, 93*time.Second, load{Rate: decimal("5"), Arrivals: v1beta1.ArrivalsEven, Duration: duration(3 * time.Second), Requests: 15}),
 				step("1000 users", 4, 150*time.Second, load{Users: 1000, Duration: duration(time.Minute)}),
 				step("paced", 5, 150*time.Second, load{Users: 3, RatePerUser: decimal("2"), Duration: duration(time.Minute), Requests: 360}),
 			},
 		},
 		"warm-ups come before, ramps and random arrivals": {
 			spec: withSteps(
-				v1alpha1.Step{Name: "3 users", Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
-				v1alpha1.Step{Name: "0.5/s to 20/s", Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
-				v1alpha1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, WarmUp: duration(0), Duration: duration(time.Minute)},
-				v1alpha1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "3 users", Users: ptr(int32(3)), WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "0.5/s to 20/s", Rate: decimal("0.5"), RampTo: decimal("20"), WarmUp: duration(time.Second), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "5/s", Rate: decimal("5"), Arrivals: v1beta1.ArrivalsPoisson, WarmUp: duration(0), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "even", Rate: decimal("5"), Arrivals: v1beta1.ArrivalsEven, Duration: duration(time.Minute)},
 			),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("3 users", 1, 155*time.Second, load{Users: 3, WarmUp: duration(5 * time.Second), Duration: duration(time.Minute)}),
 				step("0.5/s to 20/s", 2, 151*time.Second, load{
-					Rate: decimal("0.5"), RampTo: decimal("20"), Arrivals: v1alpha1.ArrivalsEven,
+					Rate: decimal("0.5"), RampTo: decimal("20"), Arrivals: v1beta1.ArrivalsEven,
 					WarmUp: duration(time.Second), Duration: duration(time.Minute), Requests: 615,
 				}),
-				step("5/s", 3, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsPoisson, Duration: duration(time.Minute)}),
-				step("even", 4, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1alpha1.ArrivalsEven, Duration: duration(time.Minute), Requests: 300}),
+				step("5/s", 3, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1beta1.ArrivalsPoisson, Duration: duration(time.Minute)}),
+				step("even", 4, 150*time.Second, load{Rate: decimal("5"), Arrivals: v1beta1.ArrivalsEven, Duration: duration(time.Minute), Requests: 300}),
 			},
 		},
 		"a ladder warms up on each rung": {
-			spec: spec(func(s *v1alpha1.LoadTestSpec) {
-				s.Ladder = &v1alpha1.Ladder{Users: []int32{1, 2}, Duration: *duration(time.Second), WarmUp: duration(3 * time.Second)}
+			spec: spec(func(s *v1beta1.LoadTestSpec) {
+				s.Ladder = &v1beta1.Ladder{Users: []int32{1, 2}, Duration: *duration(time.Second), WarmUp: duration(3 * time.Second)}
 			}),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("1", 1, 94*time.Second, load{Users: 1, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
 				step("2", 2, 94*time.Second, load{Users: 2, WarmUp: duration(3 * time.Second), Duration: duration(time.Second)}),
 			},
 		},
 		"ramps of users": {
 			spec: withSteps(
-				v1alpha1.Step{Name: "10 to 1000 users", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
-				v1alpha1.Step{Name: "10 to 1000 users (2)", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
+				v1beta1.Step{Name: "10 to 1000 users", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "10 to 1000 users (2)", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
 				// Users 0 and 1 send 12 requests each; of the other two, which take part for 9 s
 				// and 3 s, the first is due 0.236 and 0.854 s after the beginning of a second.
-				v1alpha1.Step{Name: "up", Users: ptr(int32(2)), RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
-				v1alpha1.Step{Name: "down", Users: ptr(int32(4)), RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
+				v1beta1.Step{Name: "up", Users: ptr(int32(2)), RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
+				v1beta1.Step{Name: "down", Users: ptr(int32(4)), RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
 			),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("10 to 1000 users", 1, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Duration: duration(time.Minute)}),
 				step("10 to 1000 users (2)", 2, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Think: "2s", Duration: duration(time.Minute)}),
 				step("up", 3, 102*time.Second, load{Users: 2, RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
@@ -148,23 +148,23 @@ func TestSteps(t *testing.T) {
 		},
 		"users who think": {
 			spec: withSteps(
-				v1alpha1.Step{Name: "3 users", Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
-				v1alpha1.Step{Name: "3 users x 4", Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
+				v1beta1.Step{Name: "3 users", Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "3 users x 4", Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
 			),
-			want: []v1alpha1.StepStatus{
+			want: []v1beta1.StepStatus{
 				step("3 users", 1, 150*time.Second, load{Users: 3, Think: "1s-3s", Duration: duration(time.Minute)}),
 				step("3 users x 4", 2, 221*time.Second, load{Users: 3, Think: "2s", RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + 6*time.Second + plan.BurstSlack), Requests: 12}),
 			},
 		},
 		"a burst is bounded by an hour": {
-			spec: withSteps(v1alpha1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
-			want: []v1alpha1.StepStatus{
+			spec: withSteps(v1beta1.Step{Name: "long", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1_000_000))}),
+			want: []v1beta1.StepStatus{
 				step("long", 1, time.Hour+90*time.Second, load{Users: 1, RequestsPerUser: 1_000_000, MaxDuration: duration(time.Hour), Requests: 1_000_000}),
 			},
 		},
 		"the largest load has its number of requests exactly": {
-			spec: withSteps(v1alpha1.Step{Name: "most", Users: ptr(int32(1000)), RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour)}),
-			want: []v1alpha1.StepStatus{
+			spec: withSteps(v1beta1.Step{Name: "most", Users: ptr(int32(1000)), RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour)}),
+			want: []v1beta1.StepStatus{
 				step("most", 1, 24*time.Hour+90*time.Second, load{
 					Users: 1000, RatePerUser: decimal("999999.999999"), Duration: duration(24 * time.Hour), Requests: 86_399_999_999_914,
 				}),
@@ -181,8 +181,8 @@ func TestSteps(t *testing.T) {
 // The longest ladder fits the bound that the API puts on status.steps, and the
 // longest names fit the one on a step's name.
 func TestStepsFitTheStatus(t *testing.T) {
-	s := spec(func(s *v1alpha1.LoadTestSpec) {
-		s.Ladder = &v1alpha1.Ladder{Duration: *duration(time.Second), Rest: duration(time.Second)}
+	s := spec(func(s *v1beta1.LoadTestSpec) {
+		s.Ladder = &v1beta1.Ladder{Duration: *duration(time.Second), Rest: duration(time.Second)}
 		for range 64 {
 			s.Ladder.Users = append(s.Ladder.Users, 1_000_000)
 		}
@@ -190,7 +190,7 @@ func TestStepsFitTheStatus(t *testing.T) {
 	if got, want := len(plan.Steps(s)), 127; got != want {
 		t.Errorf("a ladder of 64 rungs has %d steps, want %d", got, want)
 	}
-	longest := v1alpha1.Step{Users: ptr(int32(1_000_000)), RequestsPerUser: ptr(int32(1_000_000))}
+	longest := v1beta1.Step{Users: ptr(int32(1_000_000)), RequestsPerUser: ptr(int32(1_000_000))}
 	for _, step := range plan.Steps(withSteps(longest, longest)) {
 		if len(step.Name) > 63 {
 			t.Errorf("name %q has %d characters", step.Name, len(step.Name))
@@ -200,11 +200,11 @@ func TestStepsFitTheStatus(t *testing.T) {
 
 func TestKindsOfLoad(t *testing.T) {
 	steps := plan.Steps(withSteps(
-		v1alpha1.Step{Name: "rest", Pause: duration(time.Second)},
-		v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)},
-		v1alpha1.Step{Name: "1 users (2)", Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
-		v1alpha1.Step{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
-		v1alpha1.Step{Name: "1/s", Rate: decimal("1"), Duration: duration(time.Second)},
+		v1beta1.Step{Name: "rest", Pause: duration(time.Second)},
+		v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)},
+		v1beta1.Step{Name: "1 users (2)", Users: ptr(int32(1)), RatePerUser: decimal("1"), Duration: duration(time.Second)},
+		v1beta1.Step{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))},
+		v1beta1.Step{Name: "1/s", Rate: decimal("1"), Duration: duration(time.Second)},
 	))
 	var got []string
 	for _, s := range steps {

@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-func target(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Target, url string, access *v1alpha1.TargetAccess) *workerv1.Target {
+func target(spec *v1beta1.LoadTestSpec, t *v1beta1.Target, url string, access *v1beta1.TargetAccess) *workerv1.Target {
 	w := &workerv1.Target{
 		Url:              url,
 		TimeoutNanos:     int64(timeoutOf(t)),
@@ -24,7 +24,7 @@ func target(spec *v1alpha1.LoadTestSpec, t *v1alpha1.Target, url string, access 
 	if access != nil {
 		w.Name = access.Name
 	}
-	if t.Protocol == v1alpha1.ProtocolHTTP2 {
+	if t.Protocol == v1beta1.ProtocolHTTP2 {
 		w.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
 	}
 	setDescriptors(w, spec, t)
@@ -43,7 +43,7 @@ func orZero(n *int32) int32 {
 
 // TargetURLs are scheme and host of the targets of a run that has not begun: of the control
 // as well if there is one. "" is one whose port has a name.
-func TargetURLs(lt *v1alpha1.LoadTest) (target, control string) {
+func TargetURLs(lt *v1beta1.LoadTest) (target, control string) {
 	if lt.Spec.Versus != nil {
 		control = targetURL(lt.Namespace, &lt.Spec.Versus.Target)
 	}
@@ -51,7 +51,7 @@ func TargetURLs(lt *v1alpha1.LoadTest) (target, control string) {
 }
 
 // targetURL is "" if the target is a named port of a Service.
-func targetURL(namespace string, t *v1alpha1.Target) string {
+func targetURL(namespace string, t *v1beta1.Target) string {
 	if t.Service == nil {
 		return strings.TrimSuffix(t.URL, "/")
 	}
@@ -62,19 +62,19 @@ func targetURL(namespace string, t *v1alpha1.Target) string {
 }
 
 // ServiceURL is scheme and host of a target, a Service, with the number of its port.
-func ServiceURL(namespace string, service *v1alpha1.ServiceReference, port int32) string {
-	scheme := cmp.Or(service.Scheme, v1alpha1.SchemeHTTP)
+func ServiceURL(namespace string, service *v1beta1.ServiceReference, port int32) string {
+	scheme := cmp.Or(service.Scheme, v1beta1.SchemeHTTP)
 	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, namespace, port)
 }
 
-func proxyURL(t *v1alpha1.Target) string {
+func proxyURL(t *v1beta1.Target) string {
 	if t.Proxy == nil {
 		return ""
 	}
 	return strings.TrimSuffix(t.Proxy.URL, "/")
 }
 
-func targetTLS(t *v1alpha1.TLS) *workerv1.TLS {
+func targetTLS(t *v1beta1.TLS) *workerv1.TLS {
 	if t == nil {
 		return nil
 	}

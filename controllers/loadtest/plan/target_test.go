@@ -5,24 +5,24 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 func TestTargetsOfARunThatHasNotBegun(t *testing.T) {
-	service := func(port intstr.IntOrString) v1alpha1.Target {
-		return v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener", Port: &port}}
+	service := func(port intstr.IntOrString) v1beta1.Target {
+		return v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener", Port: &port}}
 	}
 	for name, tt := range map[string]struct {
-		target          v1alpha1.Target
-		versus          *v1alpha1.Versus
+		target          v1beta1.Target
+		versus          *v1beta1.Versus
 		want, ofControl string
 	}{
-		"a URL":                  {v1alpha1.Target{URL: "https://shortener/"}, nil, "https://shortener", ""},
+		"a URL":                  {v1beta1.Target{URL: "https://shortener/"}, nil, "https://shortener", ""},
 		"a Service":              {service(intstr.FromInt32(8080)), nil, "http://shortener.demo.svc:8080", ""},
 		"a port that has a name": {service(intstr.FromString("web")), nil, "", ""},
 		"a comparison": {
-			service(intstr.FromString("web")), &v1alpha1.Versus{Target: service(intstr.FromInt32(9090))}, "", "http://shortener.demo.svc:9090",
+			service(intstr.FromString("web")), &v1beta1.Versus{Target: service(intstr.FromInt32(9090))}, "", "http://shortener.demo.svc:9090",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

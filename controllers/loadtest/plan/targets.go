@@ -6,27 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-var targetsFormats = map[v1alpha1.TargetsFormat]workerv1.TargetsFormat{
-	"":                         workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
-	v1alpha1.TargetsFormatHTTP: workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
-	v1alpha1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
+var targetsFormats = map[v1beta1.TargetsFormat]workerv1.TargetsFormat{
+	"":                        workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+	v1beta1.TargetsFormatHTTP: workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+	v1beta1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
 }
 
-func targetsFile(t *v1alpha1.TargetsSource) (File, bool) {
+func targetsFile(t *v1beta1.TargetsSource) (File, bool) {
 	if t == nil {
 		return File{}, false
 	}
-	return sourceFile(&v1alpha1.KeySource{ConfigMapKeyRef: t.ConfigMapKeyRef, SecretKeyRef: t.SecretKeyRef})
+	return sourceFile(&v1beta1.KeySource{ConfigMapKeyRef: t.ConfigMapKeyRef, SecretKeyRef: t.SecretKeyRef})
 }
 
 // setAliases names a target as URLs of a targets file may name it: a Service in each way
 // that its cluster does. Those of the target go to the control as well.
-func setAliases(lt *v1alpha1.LoadTest, target *workerv1.Target, control *workerv1.Control) {
-	if !slices.ContainsFunc(lt.Spec.Requests, func(r v1alpha1.Request) bool { return hasTargets(&r) }) {
+func setAliases(lt *v1beta1.LoadTest, target *workerv1.Target, control *workerv1.Control) {
+	if !slices.ContainsFunc(lt.Spec.Requests, func(r v1beta1.Request) bool { return hasTargets(&r) }) {
 		return
 	}
 	target.Aliases = aliases(lt.Namespace, &lt.Spec.Target, target.GetUrl())
@@ -38,7 +38,7 @@ func setAliases(lt *v1alpha1.LoadTest, target *workerv1.Target, control *workerv
 }
 
 // aliases are the names of a Service with the port of its URL, whose host is one of them.
-func aliases(namespace string, t *v1alpha1.Target, at string) []string {
+func aliases(namespace string, t *v1beta1.Target, at string) []string {
 	u, err := url.Parse(at)
 	if t.Service == nil || err != nil || u.Port() == "" {
 		return nil
@@ -51,9 +51,9 @@ func aliases(namespace string, t *v1alpha1.Target, at string) []string {
 	return list
 }
 
-var drivers = map[v1alpha1.Driver]workerv1.Driver{v1alpha1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA}
+var drivers = map[v1beta1.Driver]workerv1.Driver{v1beta1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA}
 
-func driver(spec *v1alpha1.LoadTestSpec) workerv1.Driver {
+func driver(spec *v1beta1.LoadTestSpec) workerv1.Driver {
 	if spec.Worker == nil {
 		return workerv1.Driver_DRIVER_UNSPECIFIED
 	}

@@ -5,19 +5,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // replay is a LoadTest of a Service with a request of targets.
-func replay(format v1alpha1.TargetsFormat) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{}
+func replay(format v1beta1.TargetsFormat) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{}
 	lt.Namespace = "demo"
-	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "shortener"}
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{TargetsFrom: &v1alpha1.TargetsSource{
-		ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "replay", Key: "targets.txt"}, Format: format,
+	lt.Spec.Target.Service = &v1beta1.ServiceReference{Name: "shortener"}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{TargetsFrom: &v1beta1.TargetsSource{
+		ConfigMapKeyRef: &v1beta1.KeyReference{Name: "replay", Key: "targets.txt"}, Format: format,
 	}}}}
 	lt.Status.TargetURL = "http://shortener.demo.svc:8080"
 	lt.Status.Workers.Desired = 1
@@ -25,10 +25,10 @@ func replay(format v1alpha1.TargetsFormat) *v1alpha1.LoadTest {
 }
 
 func TestTargetsAreAMountedFile(t *testing.T) {
-	for format, want := range map[v1alpha1.TargetsFormat]workerv1.TargetsFormat{
-		"":                         workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
-		v1alpha1.TargetsFormatHTTP: workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
-		v1alpha1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
+	for format, want := range map[v1beta1.TargetsFormat]workerv1.TargetsFormat{
+		"":                        workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+		v1beta1.TargetsFormatHTTP: workerv1.TargetsFormat_TARGETS_FORMAT_HTTP,
+		v1beta1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
 	} {
 		lt := replay(format)
 		same.As(t, "files", []plan.File{{Name: "replay", Key: "targets.txt"}}, plan.Files(&lt.Spec))
@@ -50,7 +50,7 @@ func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 		t.Errorf("aliases %v without targets, want none", got)
 	}
 	lt = replay("")
-	lt.Spec.Target = v1alpha1.Target{URL: "http://shortener:8080"}
+	lt.Spec.Target = v1beta1.Target{URL: "http://shortener:8080"}
 	if got := plan.Assignments(lt)[0].GetTarget().GetAliases(); got != nil {
 		t.Errorf("aliases %v of a URL, want none", got)
 	}
@@ -59,10 +59,10 @@ func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 // The same file is sent to both targets of a comparison.
 func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
 	lt := replay("")
-	lt.Spec.Target = v1alpha1.Target{URL: "http://new:8080"}
+	lt.Spec.Target = v1beta1.Target{URL: "http://new:8080"}
 	lt.Status.TargetURL = "http://new:8080"
-	lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{URL: "http://old:8080"}}
-	lt.Status.Versus = &v1alpha1.VersusStatus{TargetURL: "http://old:8080"}
+	lt.Spec.Versus = &v1beta1.Versus{Target: v1beta1.Target{URL: "http://old:8080"}}
+	lt.Status.Versus = &v1beta1.VersusStatus{TargetURL: "http://old:8080"}
 	got := plan.Assignments(lt)[0].GetControl().GetTarget().GetAliases()
 	if diff := cmp.Diff([]string{"new:8080"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -71,7 +71,7 @@ func TestTargetsOfTheCandidateGoToTheControl(t *testing.T) {
 
 func TestResponsesAreExposedOnlyIfTheSpecSaysSo(t *testing.T) {
 	lt := replay("")
-	for expose, want := range map[v1alpha1.Exposure]bool{"": false, v1alpha1.ExposeNone: false, v1alpha1.ExposeResponses: true} {
+	for expose, want := range map[v1beta1.Exposure]bool{"": false, v1beta1.ExposeNone: false, v1beta1.ExposeResponses: true} {
 		lt.Spec.Expose = expose
 		if got := plan.Assignments(lt)[0].GetExposeResponses(); got != want {
 			t.Errorf("expose %q: %v, want %v", expose, got, want)
@@ -81,11 +81,11 @@ func TestResponsesAreExposedOnlyIfTheSpecSaysSo(t *testing.T) {
 
 func TestDriverIsAssigned(t *testing.T) {
 	lt := replay("")
-	for driver, want := range map[v1alpha1.Driver]workerv1.Driver{
-		"": workerv1.Driver_DRIVER_UNSPECIFIED, v1alpha1.DriverAuto: workerv1.Driver_DRIVER_UNSPECIFIED,
-		v1alpha1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA,
+	for driver, want := range map[v1beta1.Driver]workerv1.Driver{
+		"": workerv1.Driver_DRIVER_UNSPECIFIED, v1beta1.DriverAuto: workerv1.Driver_DRIVER_UNSPECIFIED,
+		v1beta1.DriverVegeta: workerv1.Driver_DRIVER_VEGETA,
 	} {
-		lt.Spec.Worker = &v1alpha1.Worker{Driver: driver}
+		lt.Spec.Worker = &v1beta1.Worker{Driver: driver}
 		if got := plan.Assignments(lt)[0].GetDriver(); got != want {
 			t.Errorf("driver %q is assigned as %v, want %v", driver, got, want)
 		}

@@ -6,13 +6,13 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
 // think is the range of think times as workers take it; nil: users do not think. One that
 // is malformed never runs: checkThinkTimes refuses it.
-func think(t v1alpha1.Think) *workerv1.Think {
+func think(t v1beta1.Think) *workerv1.Think {
 	shortest, longest, err := t.Range()
 	if err != nil || longest == 0 {
 		return nil
@@ -22,14 +22,14 @@ func think(t v1alpha1.Think) *workerv1.Think {
 
 // longestThinking is the most that a user thinks between so many requests. Think times are
 // an hour at most and requests a million, whose product is within a duration.
-func longestThinking(t v1alpha1.Think, requests int32) time.Duration {
+func longestThinking(t v1beta1.Think, requests int32) time.Duration {
 	_, longest, _ := t.Range() // checked before
 	return longest * time.Duration(requests-1)
 }
 
 // checkThinkTimes refuses think times that are none, and those that alone would take a
 // burst beyond its bound.
-func checkThinkTimes(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkThinkTimes(spec *v1beta1.LoadTestSpec) *Refusal {
 	if l := spec.Ladder; l != nil {
 		if refusal := checkThink("spec.ladder.think", l.Think); refusal != nil {
 			return refusal
@@ -52,7 +52,7 @@ func checkThinkTimes(spec *v1alpha1.LoadTestSpec) *Refusal {
 	return nil
 }
 
-func checkThink(field string, think v1alpha1.Think) *Refusal {
+func checkThink(field string, think v1beta1.Think) *Refusal {
 	if _, _, err := think.Range(); err != nil {
 		return invalid("%s: %v.", field, err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -18,17 +18,17 @@ func TestThinkTimesAreAssigned(t *testing.T) {
 	closed := &workerv1.Step{Load: &workerv1.Step_ClosedUsers{ClosedUsers: &workerv1.ClosedUsers{DurationNanos: 20_000_000_000, Think: think}}}
 	burst := &workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 68_000_000_000, Think: think}}}
 	users, length := ptr(int32(5)), duration(20*time.Second)
-	search := spec(func(s *v1alpha1.LoadTestSpec) {
-		s.Search = &v1alpha1.Search{Users: &v1alpha1.UsersRange{Min: 1, Max: 5}, Think: "1s-3s", Duration: *length}
+	search := spec(func(s *v1beta1.LoadTestSpec) {
+		s.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 5}, Think: "1s-3s", Duration: *length}
 	})
 	for name, tt := range map[string]struct {
-		spec *v1alpha1.LoadTestSpec
+		spec *v1beta1.LoadTestSpec
 		want *workerv1.Step
 	}{
-		"a step":  {withSteps(v1alpha1.Step{Name: "steady", Users: users, Think: "1s-3s", Duration: length}), closed},
-		"a burst": {withSteps(v1alpha1.Step{Name: "steady", Users: users, Think: "1s-3s", RequestsPerUser: ptr(int32(2))}), burst},
-		"a ladder": {spec(func(s *v1alpha1.LoadTestSpec) {
-			s.Ladder = &v1alpha1.Ladder{Users: []int32{5}, Think: "1s-3s", Duration: *length}
+		"a step":  {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: "1s-3s", Duration: length}), closed},
+		"a burst": {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: "1s-3s", RequestsPerUser: ptr(int32(2))}), burst},
+		"a ladder": {spec(func(s *v1beta1.LoadTestSpec) {
+			s.Ladder = &v1beta1.Ladder{Users: []int32{5}, Think: "1s-3s", Duration: *length}
 		}), closed},
 		"a search": {search, closed},
 	} {

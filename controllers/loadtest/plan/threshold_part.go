@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // NamesType says whether a threshold names a type of requests: results have then what a
 // perfect generator would have measured of it, for which there is not room of every type.
-func NamesType(spec *v1alpha1.LoadTestSpec, name string) bool {
-	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return slices.Contains(t.Types, name) })
+func NamesType(spec *v1beta1.LoadTestSpec, name string) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1beta1.Threshold) bool { return slices.Contains(t.Types, name) })
 }
 
 // NamesRequest says likewise whether a threshold names a request.
-func NamesRequest(spec *v1alpha1.LoadTestSpec, name string) bool {
-	return slices.ContainsFunc(spec.Thresholds, func(t v1alpha1.Threshold) bool { return slices.Contains(t.Requests, name) })
+func NamesRequest(spec *v1beta1.LoadTestSpec, name string) bool {
+	return slices.ContainsFunc(spec.Thresholds, func(t v1beta1.Threshold) bool { return slices.Contains(t.Requests, name) })
 }
 
 // IsAbout says whether a threshold is about the request of that index.
-func IsAbout(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bool {
+func IsAbout(t *v1beta1.Threshold, requests []v1beta1.RequestStatus, i int) bool {
 	if len(t.Journeys)+len(t.Requests)+len(t.Types) == 0 {
 		return true
 	}
@@ -31,7 +31,7 @@ func IsAbout(t *v1alpha1.Threshold, requests []v1alpha1.RequestStatus, i int) bo
 
 // requestGroups are groups of requests that no threshold tells apart: of each request the index
 // of its group, from 0. nil: each is a group by itself.
-func requestGroups(spec *v1alpha1.LoadTestSpec) []int32 {
+func requestGroups(spec *v1beta1.LoadTestSpec) []int32 {
 	requests := RequestNames(spec)
 	byThresholds := map[string]int32{}
 	groups := make([]int32, len(requests))
@@ -56,7 +56,7 @@ func requestGroups(spec *v1alpha1.LoadTestSpec) []int32 {
 }
 
 // checkThresholds refuses a threshold that names a step which sends no load, or is none.
-func checkThresholds(spec *v1alpha1.LoadTestSpec, steps []v1alpha1.StepStatus) *Refusal {
+func checkThresholds(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) *Refusal {
 	var names []string
 	for i := range steps {
 		if !steps[i].Load.IsPause() && !slices.Contains(names, steps[i].Name) {

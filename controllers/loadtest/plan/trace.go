@@ -3,7 +3,7 @@ package plan
 import (
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // wholeTraced is the share of all requests, in millionths of a percent.
@@ -11,16 +11,16 @@ const wholeTraced = 100 * micro
 
 // traceShare is the share of requests that are sampled, in millionths of a percent; 0 of a
 // target without traces, and of a share that is invalid.
-func traceShare(t *v1alpha1.Target) int64 {
+func traceShare(t *v1beta1.Target) int64 {
 	if t.Trace == nil {
 		return 0
 	}
-	share := v1alpha1.NewDecimal(strings.TrimSuffix(t.Trace.Sampled, "%"))
+	share := v1beta1.NewDecimal(strings.TrimSuffix(t.Trace.Sampled, "%"))
 	return micros(&share)
 }
 
 // checkTraces refuses a share that is invalid: such a run would have no traces.
-func checkTraces(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkTraces(spec *v1beta1.LoadTestSpec) *Refusal {
 	refusal := checkTrace("spec.target", &spec.Target)
 	if refusal == nil && spec.Versus != nil {
 		refusal = checkTrace("spec.versus.target", &spec.Versus.Target)
@@ -28,7 +28,7 @@ func checkTraces(spec *v1alpha1.LoadTestSpec) *Refusal {
 	return refusal
 }
 
-func checkTrace(field string, t *v1alpha1.Target) *Refusal {
+func checkTrace(field string, t *v1beta1.Target) *Refusal {
 	if share := traceShare(t); t.Trace == nil || share > 0 && share <= wholeTraced {
 		return nil
 	}

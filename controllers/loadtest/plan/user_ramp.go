@@ -3,7 +3,7 @@ package plan
 import (
 	"strconv"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/pace"
 )
@@ -11,10 +11,10 @@ import (
 // maxUsers bounds the users of a step, as the API does.
 const maxUsers = 1_000_000
 
-func rampOf(l *v1alpha1.StepLoad) pace.RampedUsers {
+func rampOf(l *v1beta1.StepLoad) pace.RampedUsers {
 	return pace.RampedUsers{
-		Ramp: pace.UserRamp{From: int64(l.Users), To: int64(l.LastUsers()), Length: v1alpha1.OrZero(l.Duration)},
-		Each: pace.Rate(micros(l.RatePerUser)), WarmUp: v1alpha1.OrZero(l.WarmUp),
+		Ramp: pace.UserRamp{From: int64(l.Users), To: int64(l.LastUsers()), Length: v1beta1.OrZero(l.Duration)},
+		Each: pace.Rate(micros(l.RatePerUser)), WarmUp: v1beta1.OrZero(l.WarmUp),
 	}
 }
 
@@ -33,7 +33,7 @@ func rampRequests(u pace.RampedUsers, worker, workers int32) (n int64) {
 }
 
 // rampedUsers is a ramp of users as workers take it.
-func rampedUsers(l *v1alpha1.StepLoad) *workerv1.RampedUsers {
+func rampedUsers(l *v1beta1.StepLoad) *workerv1.RampedUsers {
 	u := rampOf(l)
 	return &workerv1.RampedUsers{
 		From: u.Ramp.From, To: u.Ramp.To, DurationNanos: int64(u.Ramp.Length),
@@ -42,7 +42,7 @@ func rampedUsers(l *v1alpha1.StepLoad) *workerv1.RampedUsers {
 }
 
 // checkUserRamps refuses a number of users at the end that is none.
-func checkUserRamps(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkUserRamps(spec *v1beta1.LoadTestSpec) *Refusal {
 	for i := range spec.Steps {
 		s := &spec.Steps[i]
 		if s.Users == nil || s.RampTo == nil {

@@ -6,13 +6,13 @@ import (
 
 	"google.golang.org/protobuf/testing/protocmp"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestAssignmentOfARampOfUsers(t *testing.T) {
-	step := v1alpha1.Step{Users: ptr(int32(7)), RampTo: decimal("3"), Think: "1s-3s", Duration: duration(20 * time.Second), WarmUp: duration(time.Second)}
+	step := v1beta1.Step{Users: ptr(int32(7)), RampTo: decimal("3"), Think: "1s-3s", Duration: duration(20 * time.Second), WarmUp: duration(time.Second)}
 	s := withSteps(step)
 	s.Parallelism = ptr(int32(2))
 	want := &workerv1.Step{

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -22,14 +22,14 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Message }
 
 func invalid(format string, args ...any) *Refusal {
-	return &Refusal{Reason: v1alpha1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
+	return &Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: fmt.Sprintf(format, args...)}
 }
 
 // New plans a run, once, when it is accepted. It refuses what only the operator can
 // refuse: a target that the administrator does not allow, and numbers whose product
 // is out of bounds. (Mind that a nil *Refusal in an error variable is not a nil
 // error.)
-func New(lt *v1alpha1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
+func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 	if refusal := checkSpec(&lt.Spec); refusal != nil {
 		return Plan{}, refusal
 	}
@@ -66,7 +66,7 @@ func New(lt *v1alpha1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 }
 
 // checkTargets holds both targets of a comparison to the same rules.
-func checkTargets(spec *v1alpha1.LoadTestSpec, rules policy.Rules) *Refusal {
+func checkTargets(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
 	refusal := checkTarget("spec.target", &spec.Target, rules)
 	if refusal == nil && spec.Versus != nil {
 		refusal = checkTarget("spec.versus.target", &spec.Versus.Target, rules)
@@ -75,7 +75,7 @@ func checkTargets(spec *v1alpha1.LoadTestSpec, rules policy.Rules) *Refusal {
 }
 
 // checkTarget checks the target of a field.
-func checkTarget(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
+func checkTarget(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	// What a proxy resolves the target's name to, no worker can check: behind it, this
 	// is the only check of a target that is no Service.
 	if refusal := checkURL(field+".url", t, rules); refusal != nil {
@@ -84,7 +84,7 @@ func checkTarget(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal 
 	return checkProxy(field+".proxy.url", t, rules)
 }
 
-func checkURL(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
+func checkURL(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if t.Service != nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func checkURL(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
 	return checkHost(field, u, rules, false)
 }
 
-func checkProxy(field string, t *v1alpha1.Target, rules policy.Rules) *Refusal {
+func checkProxy(field string, t *v1beta1.Target, rules policy.Rules) *Refusal {
 	if t.Proxy == nil {
 		return nil
 	}
@@ -119,18 +119,18 @@ func checkHost(field string, u *url.URL, rules policy.Rules, isProxy bool) *Refu
 	place := rules.Targets.Place(u)
 	place.IsProxy = isProxy
 	if why := rules.Targets.Refusal(place); why != "" {
-		return &Refusal{Reason: v1alpha1.ReasonTargetNotAllowed, Message: fmt.Sprintf("%s: %s.", field, why)}
+		return &Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: fmt.Sprintf("%s: %s.", field, why)}
 	}
 	return nil
 }
 
 // checkSpec refuses what cannot be planned. The API server refuses most of it
 // already, but not of an object that was stored before a rule was added to the schema.
-func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	if len(spec.Requests) == 0 {
 		return invalid("spec.requests: at least one request must be set.")
 	}
-	if len(spec.Journeys) == 0 && !slices.ContainsFunc(spec.Requests, func(r v1alpha1.Request) bool { return requestWeight(&r) > 0 }) {
+	if len(spec.Journeys) == 0 && !slices.ContainsFunc(spec.Requests, func(r v1beta1.Request) bool { return requestWeight(&r) > 0 }) {
 		return invalid("spec.requests: at least one request must have a weight above 0.")
 	}
 	if refusal := checkExpectations(spec); refusal != nil {
@@ -167,7 +167,7 @@ func checkSpec(spec *v1alpha1.LoadTestSpec) *Refusal {
 }
 
 // checkLoads refuses loads that are none, or too many.
-func checkLoads(steps []v1alpha1.StepStatus) *Refusal {
+func checkLoads(steps []v1beta1.StepStatus) *Refusal {
 	load := false
 	for i := range steps {
 		s := &steps[i]
@@ -186,11 +186,11 @@ func checkLoads(steps []v1alpha1.StepStatus) *Refusal {
 }
 
 // isNothing says whether a step takes no time, or sends nothing in it.
-func isNothing(l *v1alpha1.StepLoad) bool {
+func isNothing(l *v1beta1.StepLoad) bool {
 	if l.IsPause() {
 		return l.Pause.Duration <= 0
 	}
-	return v1alpha1.OrZero(l.Duration)+v1alpha1.OrZero(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1alpha1.ArrivalsPoisson
+	return v1beta1.OrZero(l.Duration)+v1beta1.OrZero(l.MaxDuration) <= 0 || shared(l) <= 0 && l.Arrivals != v1beta1.ArrivalsPoisson
 }
 
 // maxEquals bounds an expected value: each worker's assignment carries all of them.
@@ -198,8 +198,8 @@ const maxEquals = 1024
 
 // checkExpectations refuses values that are no scalars. No rule of the schema can
 // look into a field that takes any JSON.
-func checkExpectations(spec *v1alpha1.LoadTestSpec) *Refusal {
-	check := func(field string, e *v1alpha1.Expectation) *Refusal {
+func checkExpectations(spec *v1beta1.LoadTestSpec) *Refusal {
+	check := func(field string, e *v1beta1.Expectation) *Refusal {
 		if e == nil {
 			return nil
 		}
@@ -228,7 +228,7 @@ func checkExpectations(spec *v1alpha1.LoadTestSpec) *Refusal {
 	return nil
 }
 
-func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkDecimals(spec *v1beta1.LoadTestSpec) *Refusal {
 	for _, d := range decimals(spec) {
 		if d.value == nil {
 			continue
@@ -245,13 +245,13 @@ func checkDecimals(spec *v1alpha1.LoadTestSpec) *Refusal {
 // decimal is a field of the spec; value is nil if it is absent.
 type decimal struct {
 	field string
-	value *v1alpha1.Decimal
+	value *v1beta1.Decimal
 }
 
 // decimals are the fields that must be numbers above 0. Those of a search's range are
 // checked with it.
-func decimals(spec *v1alpha1.LoadTestSpec) (all []decimal) {
-	add := func(field string, value *v1alpha1.Decimal) { all = append(all, decimal{field, value}) }
+func decimals(spec *v1beta1.LoadTestSpec) (all []decimal) {
+	add := func(field string, value *v1beta1.Decimal) { all = append(all, decimal{field, value}) }
 	if l := spec.Ladder; l != nil {
 		add("spec.ladder.ratePerUser", l.RatePerUser)
 		for i := range l.Rates {

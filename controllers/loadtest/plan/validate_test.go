@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -67,8 +67,8 @@ func TestPolicyDecidesOnTheHost(t *testing.T) {
 			if got := refusal == nil; got != tc.allowed {
 				t.Fatalf("allowed is %t, want %t (%v)", got, tc.allowed, refusal)
 			}
-			if refusal != nil && refusal.Reason != v1alpha1.ReasonTargetNotAllowed {
-				t.Errorf("reason %s, want %s", refusal.Reason, v1alpha1.ReasonTargetNotAllowed)
+			if refusal != nil && refusal.Reason != v1beta1.ReasonTargetNotAllowed {
+				t.Errorf("reason %s, want %s", refusal.Reason, v1beta1.ReasonTargetNotAllowed)
 			}
 		})
 	}
@@ -96,8 +96,8 @@ func withHosts(patterns []string) (*policy.Policy, error) {
 	return policy.New(config.OperatorConfiguration{Targets: config.Targets{Rules: []config.TargetRule{r}}})
 }
 
-func oneUser() *v1alpha1.LoadTestSpec {
-	return withSteps(v1alpha1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
+func oneUser() *v1beta1.LoadTestSpec {
+	return withSteps(v1beta1.Step{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)})
 }
 
 func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
@@ -110,9 +110,9 @@ func TestPolicyRefusesPatternsThatMeanNothing(t *testing.T) {
 
 // yamlSpec is a spec of a user who sends requests to http://shortener:8080 for a second, but for
 // the fields that it gives.
-func yamlSpec(t *testing.T, fields string) *v1alpha1.LoadTestSpec {
+func yamlSpec(t *testing.T, fields string) *v1beta1.LoadTestSpec {
 	t.Helper()
-	var s v1alpha1.LoadTestSpec
+	var s v1beta1.LoadTestSpec
 	if err := yaml.UnmarshalStrict([]byte(fields), &s); err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
@@ -120,10 +120,10 @@ func yamlSpec(t *testing.T, fields string) *v1alpha1.LoadTestSpec {
 		s.Target.URL = "http://shortener:8080"
 	}
 	if s.Requests == nil {
-		s.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{}}}
+		s.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{}}}
 	}
 	if s.Steps == nil {
-		s.Steps = []v1alpha1.Step{{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)}}
+		s.Steps = []v1beta1.Step{{Name: "1 users", Users: ptr(int32(1)), Duration: duration(time.Second)}}
 	}
 	return &s
 }

@@ -3,7 +3,7 @@ package plan
 import (
 	"net/url"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
@@ -11,13 +11,13 @@ import (
 // the same rung and repetition, one for either side, with a ladder's rest between. Which
 // is first is drawn for each pair by itself: whatever makes the second of two steps slower
 // or faster than the first is then noise, and no part of the difference.
-func inPairs(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, control string) []v1alpha1.StepStatus {
+func inPairs(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus, control string) []v1beta1.StepStatus {
 	taken, first := names{}, map[int32]string{}
 	for i := range steps {
 		taken[steps[i].Name] = true
 	}
 	rest, rests := restOf(lt.Spec.Ladder)
-	var all []v1alpha1.StepStatus
+	var all []v1beta1.StepStatus
 	pair := uint64(0)
 	for _, s := range steps {
 		if s.Load.IsPause() {
@@ -28,14 +28,14 @@ func inPairs(lt *v1alpha1.LoadTest, steps []v1alpha1.StepStatus, control string)
 			first[s.Rung] = onControl(s.Name, control)
 		}
 		a, b := s, s
-		a.Side = v1alpha1.SideCandidate
-		b.Side, b.Name = v1alpha1.SideControl, taken.unique(first[s.Rung])
+		a.Side = v1beta1.SideCandidate
+		b.Side, b.Name = v1beta1.SideControl, taken.unique(first[s.Rung])
 		if pair++; controlFirst(uint64(seed(lt)), pair) {
 			a, b = b, a
 		}
 		all = append(all, a)
 		if rests {
-			rest.State, rest.Rung, rest.Repetition = v1alpha1.StepPending, s.Rung, s.Repetition
+			rest.State, rest.Rung, rest.Repetition = v1beta1.StepPending, s.Rung, s.Repetition
 			all = append(all, rest)
 		}
 		all = append(all, b)
@@ -60,12 +60,12 @@ func onControl(step, control string) string {
 }
 
 // versus is what the two targets of spec.versus are called; nil: there is one target.
-func versus(lt *v1alpha1.LoadTest) *v1alpha1.VersusStatus {
+func versus(lt *v1beta1.LoadTest) *v1beta1.VersusStatus {
 	v := lt.Spec.Versus
 	if v == nil {
 		return nil
 	}
-	s := &v1alpha1.VersusStatus{Candidate: hostOf(&lt.Spec.Target), Control: v.Name, TargetURL: targetURL(lt.Namespace, &v.Target)}
+	s := &v1beta1.VersusStatus{Candidate: hostOf(&lt.Spec.Target), Control: v.Name, TargetURL: targetURL(lt.Namespace, &v.Target)}
 	if s.Control == "" {
 		s.Control = hostOf(&v.Target)
 	}
@@ -83,7 +83,7 @@ func versus(lt *v1alpha1.LoadTest) *v1alpha1.VersusStatus {
 const maxSideName = 40
 
 // hostOf is the name of a target's Service, or its host.
-func hostOf(t *v1alpha1.Target) string {
+func hostOf(t *v1beta1.Target) string {
 	name := ""
 	if t.Service != nil {
 		name = t.Service.Name
@@ -95,7 +95,7 @@ func hostOf(t *v1alpha1.Target) string {
 }
 
 // checkVersus refuses what cannot be compared.
-func checkVersus(spec *v1alpha1.LoadTestSpec) *Refusal {
+func checkVersus(spec *v1beta1.LoadTestSpec) *Refusal {
 	v := spec.Versus
 	switch {
 	case v == nil:
@@ -109,7 +109,7 @@ func checkVersus(spec *v1alpha1.LoadTestSpec) *Refusal {
 }
 
 // control is what differs for the second target; nil: there is one target.
-func control(lt *v1alpha1.LoadTest) *workerv1.Control {
+func control(lt *v1beta1.LoadTest) *workerv1.Control {
 	v := lt.Spec.Versus
 	if v == nil || lt.Status.Versus == nil {
 		return nil
@@ -122,7 +122,7 @@ func control(lt *v1alpha1.LoadTest) *workerv1.Control {
 }
 
 // ControlPreflight are the questions that are asked of the control; none without one.
-func ControlPreflight(spec *v1alpha1.LoadTestSpec) []v1alpha1.Preflight {
+func ControlPreflight(spec *v1beta1.LoadTestSpec) []v1beta1.Preflight {
 	switch {
 	case spec.Versus == nil:
 		return nil

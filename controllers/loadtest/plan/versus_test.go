@@ -9,24 +9,24 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // versus is a spec with a control called v3.
-func versus(s *v1alpha1.LoadTestSpec, change ...func(*v1alpha1.LoadTestSpec)) *v1alpha1.LoadTestSpec {
-	s.Target = v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener-v4"}}
-	s.Versus = &v1alpha1.Versus{Name: "v3", Target: v1alpha1.Target{Service: &v1alpha1.ServiceReference{Name: "shortener-v3"}}}
+func versus(s *v1beta1.LoadTestSpec, change ...func(*v1beta1.LoadTestSpec)) *v1beta1.LoadTestSpec {
+	s.Target = v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener-v4"}}
+	s.Versus = &v1beta1.Versus{Name: "v3", Target: v1beta1.Target{Service: &v1beta1.ServiceReference{Name: "shortener-v3"}}}
 	for _, f := range change {
 		f(s)
 	}
 	return s
 }
 
-func seeded(seed int64) func(*v1alpha1.LoadTestSpec) {
-	return func(s *v1alpha1.LoadTestSpec) { s.RandomSeed = &seed }
+func seeded(seed int64) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.RandomSeed = &seed }
 }
 
 // Each step that sends load is one of a pair of the same load, rung and repetition, with
@@ -56,7 +56,7 @@ func sides(steps []string) []string {
 	return list
 }
 
-func order(t *testing.T, s *v1alpha1.LoadTestSpec) string {
+func order(t *testing.T, s *v1beta1.LoadTestSpec) string {
 	t.Helper()
 	text := ""
 	for _, s := range planned(t, s).Steps {
@@ -98,10 +98,10 @@ func TestOrderWithinPairsIsDrawn(t *testing.T) {
 
 func TestStepsOfBothSidesHaveNamesOfTheirOwn(t *testing.T) {
 	long := strings.Repeat("ü", 63)
-	users := func(name string) v1alpha1.Step {
-		return v1alpha1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
+	users := func(name string) v1beta1.Step {
+		return v1beta1.Step{Name: name, Users: ptr(int32(7)), Duration: duration(time.Second)}
 	}
-	for name, s := range map[string]*v1alpha1.LoadTestSpec{
+	for name, s := range map[string]*v1beta1.LoadTestSpec{
 		"long names":             withSteps(users(long), users(long[:2*58])),
 		"the user's own on v3":   withSteps(users("x"), users("x on v3"), users("x on v3 (2)")),
 		"steps of the same load": rungs(true, 5, 5, 5),
@@ -120,21 +120,21 @@ func TestStepsOfBothSidesHaveNamesOfTheirOwn(t *testing.T) {
 }
 
 func TestNamesOfTheSides(t *testing.T) {
-	at := func(url string) v1alpha1.Target { return v1alpha1.Target{URL: url} }
+	at := func(url string) v1beta1.Target { return v1beta1.Target{URL: url} }
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.LoadTestSpec)
-		want   v1alpha1.VersusStatus
+		change func(*v1beta1.LoadTestSpec)
+		want   v1beta1.VersusStatus
 	}{
-		"as given":        {func(*v1alpha1.LoadTestSpec) {}, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of the Services": {func(s *v1alpha1.LoadTestSpec) { s.Versus.Name = "" }, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "shortener-v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"of hosts": {func(s *v1alpha1.LoadTestSpec) {
+		"as given":        {func(*v1beta1.LoadTestSpec) {}, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of the Services": {func(s *v1beta1.LoadTestSpec) { s.Versus.Name = "" }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "shortener-v3", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"of hosts": {func(s *v1beta1.LoadTestSpec) {
 			s.Target, s.Versus.Target, s.Versus.Name = at("http://a:1/"), at("http://a:2"), ""
-		}, v1alpha1.VersusStatus{Candidate: "a:1", Control: "a:2", TargetURL: "http://a:2"}},
-		"of one host": {func(s *v1alpha1.LoadTestSpec) {
+		}, v1beta1.VersusStatus{Candidate: "a:1", Control: "a:2", TargetURL: "http://a:2"}},
+		"of one host": {func(s *v1beta1.LoadTestSpec) {
 			s.Target, s.Versus.Target, s.Versus.Name = at("http://a"), at("https://a"), ""
-		}, v1alpha1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "https://a"}},
-		"called candidate":   {func(s *v1alpha1.LoadTestSpec) { s.Target, s.Versus.Name = at("http://candidate"), "candidate" }, v1alpha1.VersusStatus{Candidate: "candidate", Control: "control", TargetURL: "http://shortener-v3.demo.svc:80"}},
-		"a port with a name": {func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Service.Port = ptr(intstr.FromString("http")) }, v1alpha1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
+		}, v1beta1.VersusStatus{Candidate: "candidate", Control: "a", TargetURL: "https://a"}},
+		"called candidate":   {func(s *v1beta1.LoadTestSpec) { s.Target, s.Versus.Name = at("http://candidate"), "candidate" }, v1beta1.VersusStatus{Candidate: "candidate", Control: "control", TargetURL: "http://shortener-v3.demo.svc:80"}},
+		"a port with a name": {func(s *v1beta1.LoadTestSpec) { s.Versus.Target.Service.Port = ptr(intstr.FromString("http")) }, v1beta1.VersusStatus{Candidate: "shortener-v4", Control: "v3"}},
 	} {
 		same.As(t, name, &tc.want, planned(t, versus(rungs(false, 1), tc.change)).Versus)
 	}
@@ -143,41 +143,41 @@ func TestNamesOfTheSides(t *testing.T) {
 // The control obeys each rule that the candidate does.
 func TestVersusRefusals(t *testing.T) {
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.LoadTestSpec)
+		change func(*v1beta1.LoadTestSpec)
 		want   string
 	}{
 		"host that is not allowed": {
-			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{URL: "http://bank.example.com"} },
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = v1beta1.Target{URL: "http://bank.example.com"} },
 			"spec.versus.target.url: host bank.example.com is not allowed; use a Service of this cluster, or ask the administrator to add bank.example.com to targets.rules of the operator's configuration.",
 		},
 		"proxy that is not allowed": {
-			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target.Proxy = &v1alpha1.Proxy{URL: "http://192.0.2.9"} },
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target.Proxy = &v1beta1.Proxy{URL: "http://192.0.2.9"} },
 			"spec.versus.target.proxy.url: host 192.0.2.9 is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.",
 		},
 		"no target": {
-			func(s *v1alpha1.LoadTestSpec) { s.Versus.Target = v1alpha1.Target{} },
+			func(s *v1beta1.LoadTestSpec) { s.Versus.Target = v1beta1.Target{} },
 			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
 		"no URL": {
-			func(s *v1alpha1.LoadTestSpec) {
-				s.Versus.Name, s.Versus.Target = "", v1alpha1.Target{URL: "http://a b"}
+			func(s *v1beta1.LoadTestSpec) {
+				s.Versus.Name, s.Versus.Target = "", v1beta1.Target{URL: "http://a b"}
 			},
 			"spec.versus.target.url: must be http:// or https:// with a host, for example http://shortener:8080.",
 		},
 		"another timeout": {
-			func(s *v1alpha1.LoadTestSpec) { s.Target.Timeout = duration(time.Second) },
+			func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = duration(time.Second) },
 			"spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.",
 		},
 		"a baseline": {
-			func(s *v1alpha1.LoadTestSpec) { s.Baseline = &v1alpha1.Baseline{Name: "before"} },
+			func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "before"} },
 			"spec.versus: must not be set with baseline, search or audits.",
 		},
 		"more steps than a status holds": {
-			func(s *v1alpha1.LoadTestSpec) { s.Repetitions = 32 },
+			func(s *v1beta1.LoadTestSpec) { s.Repetitions = 32 },
 			"spec.repetitions: 32 repetitions of 7 steps and the rests between them, for both targets, are 255 steps, pauses included; at most 128 are possible: lower repetitions to 16, or use fewer steps.",
 		},
 		"a value that is none in a question": {
-			func(s *v1alpha1.LoadTestSpec) {
+			func(s *v1beta1.LoadTestSpec) {
 				s.Versus.Preflight = yamlSpec(t, "preflight: [{expect: {json: [{path: .a}, {path: .b, equals: {}}]}}]").Preflight
 			},
 			"spec.versus.preflight[0].expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.",
@@ -195,12 +195,12 @@ func TestVersusRefusals(t *testing.T) {
 
 // Workers have a target, requests and questions for each side, and each step says which.
 func TestAssignmentOfBothSides(t *testing.T) {
-	header := func(name, value string) v1alpha1.Header { return v1alpha1.Header{Name: name, Value: &value} }
-	s := versus(repeated(3, rungs(false, 10)), func(s *v1alpha1.LoadTestSpec) {
-		s.Target.Headers = []v1alpha1.Header{header("Host", "four")}
-		s.Versus.Target.Headers = []v1alpha1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1alpha1.HeaderSource{SecretKeyRef: v1alpha1.KeyReference{Name: "v3", Key: "token"}}}}
-		s.Versus.Target.Protocol = v1alpha1.ProtocolHTTP2
-		s.Preflight = []v1alpha1.Preflight{{Name: "is v4"}}
+	header := func(name, value string) v1beta1.Header { return v1beta1.Header{Name: name, Value: &value} }
+	s := versus(repeated(3, rungs(false, 10)), func(s *v1beta1.LoadTestSpec) {
+		s.Target.Headers = []v1beta1.Header{header("Host", "four")}
+		s.Versus.Target.Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
+		s.Versus.Target.Protocol = v1beta1.ProtocolHTTP2
+		s.Preflight = []v1beta1.Preflight{{Name: "is v4"}}
 	})
 	lt := accepted(t, s)
 	a := plan.Assignments(lt)[0]
@@ -221,14 +221,14 @@ func TestAssignmentOfBothSides(t *testing.T) {
 		t.Errorf("questions to the control: %v", got)
 	}
 	for i, step := range a.GetSteps() {
-		if want := lt.Status.Steps[i].Side == v1alpha1.SideControl; step.GetToControl() != want || int(step.GetIndex()) != i {
+		if want := lt.Status.Steps[i].Side == v1beta1.SideControl; step.GetToControl() != want || int(step.GetIndex()) != i {
 			t.Errorf("step %d is of the control: %t, want %t", i, step.GetToControl(), want)
 		}
 	}
 	if files := plan.Files(s); !slices.Contains(files, plan.File{Secret: true, Name: "v3", Key: "token"}) {
 		t.Errorf("files %v lack the Secret of the control", files)
 	}
-	s.Versus.Preflight = []v1alpha1.Preflight{{Name: "is v3"}}
+	s.Versus.Preflight = []v1beta1.Preflight{{Name: "is v3"}}
 	if got := plan.Assignments(accepted(t, s))[0].GetControl().GetPreflight(); len(got) != 1 || got[0].GetName() != "is v3" {
 		t.Errorf("questions to the control alone: %v", got)
 	}

@@ -8,13 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // checkWorkers refuses pods of workers, and Secrets in them, that the administrator does
 // not allow. Its message has all that is not allowed, each with its field and the way out.
-func checkWorkers(lt *v1alpha1.LoadTest, rules policy.Workers) *Refusal {
+func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 	c := workerCheck{rules: rules, namespace: lt.Namespace}
 	for _, f := range Files(&lt.Spec) {
 		if f.Secret && !rules.Secret(f.Name) {
@@ -32,7 +32,7 @@ func checkWorkers(lt *v1alpha1.LoadTest, rules policy.Workers) *Refusal {
 		return nil
 	}
 	slices.Sort(c.refused) // those of maps are in no order
-	return &Refusal{Reason: v1alpha1.ReasonWorkerNotAllowed, Message: strings.Join(slices.Compact(c.refused), " ")}
+	return &Refusal{Reason: v1beta1.ReasonWorkerNotAllowed, Message: strings.Join(slices.Compact(c.refused), " ")}
 }
 
 // workerCheck collects what is not allowed.
@@ -48,7 +48,7 @@ func (c *workerCheck) refuse(field, what, rule, instead string) {
 		field, what, c.namespace, instead, rule))
 }
 
-func (c *workerCheck) image(w *v1alpha1.Worker) {
+func (c *workerCheck) image(w *v1beta1.Worker) {
 	if w.Image != "" && !c.rules.Image(w.Image) {
 		c.refuse("spec.worker.image", w.Image, "images", orOneOf("leave it out to use the image of the release", c.rules.Images()))
 	}
@@ -57,7 +57,7 @@ func (c *workerCheck) image(w *v1alpha1.Worker) {
 	}
 }
 
-func (c *workerCheck) nodes(w *v1alpha1.Worker) {
+func (c *workerCheck) nodes(w *v1beta1.Worker) {
 	for key := range w.NodeSelector {
 		if !c.rules.NodeSelectorKey(key) {
 			c.refuse("spec.worker.nodeSelector", "label "+key, "nodeSelectorKeys", orOneOf("leave it out", c.rules.NodeSelectorKeys()))

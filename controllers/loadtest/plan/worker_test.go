@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -27,13 +27,13 @@ workers:
 func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 	const ask = " ask the administrator to add it to "
 	const rule = " of a rule in workers of the operator's configuration."
-	secret := func(s *v1alpha1.LoadTestSpec) {
-		ref := v1alpha1.KeyReference{Name: "db", Key: "password"}
-		s.Target.TLS = &v1alpha1.TLS{ClientCertificate: &v1alpha1.ClientCertificate{SecretName: "identity"}}
-		s.Requests[0].HTTP.BodyFrom = &v1alpha1.KeySource{SecretKeyRef: &ref}
+	secret := func(s *v1beta1.LoadTestSpec) {
+		ref := v1beta1.KeyReference{Name: "db", Key: "password"}
+		s.Target.TLS = &v1beta1.TLS{ClientCertificate: &v1beta1.ClientCertificate{SecretName: "identity"}}
+		s.Requests[0].HTTP.BodyFrom = &v1beta1.KeySource{SecretKeyRef: &ref}
 	}
-	worker := func(w v1alpha1.Worker) func(*v1alpha1.LoadTestSpec) {
-		return func(s *v1alpha1.LoadTestSpec) { s.Worker = &w }
+	worker := func(w v1beta1.Worker) func(*v1beta1.LoadTestSpec) {
+		return func(s *v1beta1.LoadTestSpec) { s.Worker = &w }
 	}
 	quantity := resource.MustParse
 	labels := func(keys string) string {
@@ -44,33 +44,33 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	for name, tc := range map[string]struct {
-		change func(*v1alpha1.LoadTestSpec)
+		change func(*v1beta1.LoadTestSpec)
 		want   string // "": accepted
 	}{
-		"nothing":                  {func(*v1alpha1.LoadTestSpec) {}, ""},
-		"the image of the release": {worker(v1alpha1.Worker{Image: "release"}), ""},
-		"an image that is allowed": {worker(v1alpha1.Worker{Image: "registry.example.com/perf/worker:v2"}), ""},
-		"a pull policy that is":    {worker(v1alpha1.Worker{ImagePullPolicy: corev1.PullIfNotPresent}), ""},
-		"a ConfigMap":              {func(s *v1alpha1.LoadTestSpec) { s.Requests[0].HTTP.BodyFrom = configMap("bodies", "a") }, ""},
+		"nothing":                  {func(*v1beta1.LoadTestSpec) {}, ""},
+		"the image of the release": {worker(v1beta1.Worker{Image: "release"}), ""},
+		"an image that is allowed": {worker(v1beta1.Worker{Image: "registry.example.com/perf/worker:v2"}), ""},
+		"a pull policy that is":    {worker(v1beta1.Worker{ImagePullPolicy: corev1.PullIfNotPresent}), ""},
+		"a ConfigMap":              {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.BodyFrom = configMap("bodies", "a") }, ""},
 		"labels, in their order": {
-			worker(v1alpha1.Worker{NodeSelector: map[string]string{"a": "", "b": "", "c": "", "d": "", "e": "", "f": "", "g": "", "h": ""}}), labels("a b c d e f g h"),
+			worker(v1beta1.Worker{NodeSelector: map[string]string{"a": "", "b": "", "c": "", "d": "", "e": "", "f": "", "g": "", "h": ""}}), labels("a b c d e f g h"),
 		},
-		"a toleration that is":         {worker(v1alpha1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists}}}), ""},
-		"as much as a worker may have": {worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": quantity("4000m"), "memory": quantity("64Gi")}}}), ""},
+		"a toleration that is":         {worker(v1beta1.Worker{Tolerations: []corev1.Toleration{{Key: "load", Operator: corev1.TolerationOpExists}}}), ""},
+		"as much as a worker may have": {worker(v1beta1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": quantity("4000m"), "memory": quantity("64Gi")}}}), ""},
 		"an image": {
-			worker(v1alpha1.Worker{Image: "evil.example/miner"}),
+			worker(v1beta1.Worker{Image: "evil.example/miner"}),
 			"spec.worker.image: evil.example/miner is not allowed in namespace demo; leave it out to use the image of the release, use registry.example.com/perf/*, or" + ask + "images" + rule,
 		},
 		"a pull policy": {
-			worker(v1alpha1.Worker{ImagePullPolicy: corev1.PullAlways}),
+			worker(v1beta1.Worker{ImagePullPolicy: corev1.PullAlways}),
 			"spec.worker.imagePullPolicy: Always is not allowed in namespace demo; leave it out, or" + ask + "pullPolicies" + rule,
 		},
 		"a node": {
-			worker(v1alpha1.Worker{NodeSelector: map[string]string{corev1.LabelHostname: "node-1", corev1.LabelArchStable: "arm64"}}),
+			worker(v1beta1.Worker{NodeSelector: map[string]string{corev1.LabelHostname: "node-1", corev1.LabelArchStable: "arm64"}}),
 			"spec.worker.nodeSelector: label kubernetes.io/hostname is not allowed in namespace demo; leave it out, use kubernetes.io/os, kubernetes.io/arch, topology.kubernetes.io/zone, topology.kubernetes.io/region, or" + ask + "nodeSelectorKeys" + rule,
 		},
 		"two tolerations": {
-			worker(v1alpha1.Worker{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}, {Key: "load"}, {Key: "gpu"}}}),
+			worker(v1beta1.Worker{Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}, {Key: "load"}, {Key: "gpu"}}}),
 			"spec.worker.tolerations[0]: every taint is not allowed in namespace demo; leave it out, use load, or" + ask + "tolerationKeys" + rule +
 				" spec.worker.tolerations[2]: taint gpu is not allowed in namespace demo; leave it out, use load, or" + ask + "tolerationKeys" + rule,
 		},
@@ -80,22 +80,22 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 				" spec names Secret identity: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule,
 		},
 		"more than a worker may have": {
-			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("4001m")}}}),
+			worker(v1beta1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("4001m")}}}),
 			"spec.worker.resources.requests: cpu of 4001m is more than a worker of namespace demo may have; ask for 4 or less.",
 		},
 		"a resource without a name in the rule": {
-			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": quantity("1")}}}),
+			worker(v1beta1.Worker{Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": quantity("1")}}}),
 			"spec.worker.resources.limits: resource nvidia.com/gpu is not allowed in namespace demo; leave it out, or" + ask + "resources" + rule,
 		},
 		"a claim of a device": {
-			worker(v1alpha1.Worker{Resources: &corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "gpu"}}}}),
+			worker(v1beta1.Worker{Resources: &corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "gpu"}}}}),
 			"spec.worker.resources.claims: must be empty; workers have no resource claims.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := policy.Load([]byte(workerRules))
 			must.Succeed(t, err)
-			lt := loadTest(withSteps(v1alpha1.Step{Name: "1 users x 1", Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
+			lt := loadTest(withSteps(v1beta1.Step{Name: "1 users x 1", Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
 			tc.change(&lt.Spec)
 			rules := p.For(lt.Namespace)
 			rules.Workers.Release = "release"
@@ -103,7 +103,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 			switch {
 			case tc.want == "" && refusal != nil:
 				t.Errorf("refused: %v", refusal)
-			case tc.want != "" && (refusal == nil || refusal.Reason != v1alpha1.ReasonWorkerNotAllowed || refusal.Message != tc.want):
+			case tc.want != "" && (refusal == nil || refusal.Reason != v1beta1.ReasonWorkerNotAllowed || refusal.Message != tc.want):
 				t.Errorf("refused: %v\nwant %s", refusal, tc.want)
 			}
 			if _, refusal := plan.New(lt, policy.Everything()); refusal != nil && tc.want == "" {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -23,7 +23,7 @@ const errUnread = sink.Problem("the results could not be read from the API serve
 
 // results writes a List of the LoadTest and of the results of its steps, as kubectl
 // loadtest report reads it, compressed. It has one ConfigMap in memory at a time.
-func (k *Keeper) results(lt *v1alpha1.LoadTest) sink.Write {
+func (k *Keeper) results(lt *v1beta1.LoadTest) sink.Write {
 	return func(ctx context.Context, to io.Writer) error {
 		z := gzip.NewWriter(to)
 		w := json.NewEncoder(z)
@@ -57,7 +57,7 @@ func (k *Keeper) results(lt *v1alpha1.LoadTest) sink.Write {
 
 // resultsOf are the results of a step; nil: they were not stored, are gone, or are not
 // what was stored.
-func (k *Keeper) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest, ref v1alpha1.ResultsRef) (*corev1.ConfigMap, error) {
+func (k *Keeper) resultsOf(ctx context.Context, lt *v1beta1.LoadTest, ref v1beta1.ResultsRef) (*corev1.ConfigMap, error) {
 	if ref.ConfigMap == "" {
 		return nil, nil
 	}
@@ -78,12 +78,12 @@ func (k *Keeper) resultsOf(ctx context.Context, lt *v1alpha1.LoadTest, ref v1alp
 
 // keepable is a LoadTest without what says nothing of the run, and differs from one
 // attempt to the next.
-func keepable(lt *v1alpha1.LoadTest) *v1alpha1.LoadTest {
+func keepable(lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 	k := lt.DeepCopy()
-	k.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
+	k.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("LoadTest"))
 	k.ManagedFields, k.ResourceVersion = nil, ""
 	delete(k.Annotations, corev1.LastAppliedConfigAnnotation)
-	meta.RemoveStatusCondition(&k.Status.Conditions, v1alpha1.ConditionArchived)
-	meta.RemoveStatusCondition(&k.Status.Conditions, v1alpha1.ConditionAnnounced)
+	meta.RemoveStatusCondition(&k.Status.Conditions, v1beta1.ConditionArchived)
+	meta.RemoveStatusCondition(&k.Status.Conditions, v1beta1.ConditionAnnounced)
 	return k
 }

@@ -13,14 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/sink"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
 // Keeping returns what this process has done so far with the results of a finished run.
-func (k *Keeper) Keeping(lt *v1alpha1.LoadTest, inForce *policy.Policy) lifecycle.Keeping {
+func (k *Keeper) Keeping(lt *v1beta1.LoadTest, inForce *policy.Policy) lifecycle.Keeping {
 	if k == nil || !lifecycle.Finished(lt) {
 		return lifecycle.Keeping{}
 	}
@@ -31,17 +31,17 @@ func (k *Keeper) Keeping(lt *v1alpha1.LoadTest, inForce *policy.Policy) lifecycl
 
 // Concerns says whether a change of what is done with results may concern a finished run:
 // they are to be kept and are not, or an attempt has failed that may no longer be wanted.
-func (k *Keeper) Concerns(lt *v1alpha1.LoadTest, inForce *policy.Policy) bool {
+func (k *Keeper) Concerns(lt *v1beta1.LoadTest, inForce *policy.Policy) bool {
 	if k == nil {
 		return false
 	}
 	c := lt.Status.Conditions
-	return inForce.Results().Archived && !meta.IsStatusConditionTrue(c, v1alpha1.ConditionArchived) ||
-		meta.IsStatusConditionFalse(c, v1alpha1.ConditionArchived) || meta.IsStatusConditionFalse(c, v1alpha1.ConditionAnnounced)
+	return inForce.Results().Archived && !meta.IsStatusConditionTrue(c, v1beta1.ConditionArchived) ||
+		meta.IsStatusConditionFalse(c, v1beta1.ConditionArchived) || meta.IsStatusConditionFalse(c, v1beta1.ConditionAnnounced)
 }
 
 // Keep begins what a decision says is to be done with the results of a finished run.
-func (k *Keeper) Keep(ctx context.Context, lt *v1alpha1.LoadTest, d lifecycle.Decision, inForce *policy.Policy) {
+func (k *Keeper) Keep(ctx context.Context, lt *v1beta1.LoadTest, d lifecycle.Decision, inForce *policy.Policy) {
 	if d.Delete || d.Keep == (lifecycle.Keep{}) {
 		return
 	}
@@ -77,7 +77,7 @@ func (k *Keeper) tried(kind Kind, logger logr.Logger, err error) error {
 }
 
 // placeOf is where the results of a run are kept; nil: nowhere.
-func (k *Keeper) placeOf(lt *v1alpha1.LoadTest, inForce *policy.Policy) (store sink.Store, key string) {
+func (k *Keeper) placeOf(lt *v1beta1.LoadTest, inForce *policy.Policy) (store sink.Store, key string) {
 	of := path.Join(lt.Namespace, lt.Name, string(lt.UID)+".json.gz")
 	where := inForce.Destinations()
 	switch {
@@ -98,7 +98,7 @@ const defaultRegion = "us-east-1"
 // archive keeps the results of a run. It reads them past the cache, which has no more than
 // that the run has finished.
 func (k *Keeper) archive(ctx context.Context, name types.NamespacedName, uid types.UID, to sink.Store, key string) (done string, err error) {
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := k.Reader.Get(ctx, name, lt); err != nil {
 		return "", fmt.Errorf("%w: %w", errUnread, err)
 	}

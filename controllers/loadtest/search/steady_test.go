@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -75,15 +75,15 @@ func answered(m *measure.Measurement, took time.Duration, inWindow bool) {
 // grows breaches it.
 func judged(t *testing.T, rate float64, window time.Duration, merged *measure.Measurement) search.Outcome {
 	t.Helper()
-	perSecond, most := v1alpha1.NewDecimal(strconv.FormatFloat(rate, 'f', 6, 64)), intstr.FromString("3600s")
-	lt := &v1alpha1.LoadTest{Spec: v1alpha1.LoadTestSpec{
-		Requests:   []v1alpha1.Request{{Name: "a"}},
-		Thresholds: []v1alpha1.Threshold{{Metric: "p95", Max: &most}},
+	perSecond, most := v1beta1.NewDecimal(strconv.FormatFloat(rate, 'f', 6, 64)), intstr.FromString("3600s")
+	lt := &v1beta1.LoadTest{Spec: v1beta1.LoadTestSpec{
+		Requests:   []v1beta1.Request{{Name: "a"}},
+		Thresholds: []v1beta1.Threshold{{Metric: "p95", Max: &most}},
 	}}
 	lt.Status.Requests, lt.Status.Workers.Desired = plan.RequestNames(&lt.Spec), 3
-	lt.Status.Steps = []v1alpha1.StepStatus{{
-		Name: "1", State: v1alpha1.StepComplete, WorkersReporting: 3,
-		Load: v1alpha1.StepLoad{Rate: &perSecond, Duration: &metav1.Duration{Duration: window}, Requests: merged.Due},
+	lt.Status.Steps = []v1beta1.StepStatus{{
+		Name: "1", State: v1beta1.StepComplete, WorkersReporting: 3,
+		Load: v1beta1.StepLoad{Rate: &perSecond, Duration: &metav1.Duration{Duration: window}, Requests: merged.Due},
 	}}
 	lt.Status.Thresholds = verdict.Thresholds(&lt.Spec, lt.Status.Requests, lt.Status.Steps)
 	step := &lt.Status.Steps[0]
@@ -93,7 +93,7 @@ func judged(t *testing.T, rate float64, window time.Duration, merged *measure.Me
 	after := verdict.Judge(&lt.Spec, &lt.Status, 0, merged)
 	step.ThresholdState, lt.Status.Thresholds = after.Step, after.Thresholds
 	switch sustained := verdict.Final(&lt.Spec, &lt.Status).Sustained.Rate; {
-	case after.Step == v1alpha1.ThresholdFailed:
+	case after.Step == v1beta1.ThresholdFailed:
 		return search.Breached
 	case sustained != "":
 		return search.Kept

@@ -3,7 +3,7 @@ package targetaccess
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -63,13 +63,13 @@ func interval(to *reach) time.Duration {
 }
 
 // granted is what stands in the status of what was judged.
-func (to *reach) granted() *v1alpha1.TargetAccess {
-	a := &v1alpha1.TargetAccess{Name: to.place.Name, Pods: to.judgement.Pods}
+func (to *reach) granted() *v1beta1.TargetAccess {
+	a := &v1beta1.TargetAccess{Name: to.place.Name, Pods: to.judgement.Pods}
 	if a.Pods {
 		return a
 	}
 	for _, d := range to.judgement.Allowed {
-		ranged := v1alpha1.AllowedAddresses{Port: int32(d.Port)}
+		ranged := v1beta1.AllowedAddresses{Port: int32(d.Port)}
 		if d.Range.IsValid() {
 			ranged.Range = d.Range.String()
 		}

@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -52,7 +52,7 @@ const (
 // Observe returns where the targets of a run lead to, read anew when it has to be; held is
 // what it returned last for the run, which it may change. nil: it need not be known. A run
 // that is under way goes on with what was read before while the API server fails.
-func (c *Checker) Observe(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, held *Access, now time.Time) (*Access, error) {
+func (c *Checker) Observe(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, held *Access, now time.Time) (*Access, error) {
 	target, control := targetURLs(lt)
 	if c == nil || !lifecycle.NeedsAccess(lt) || target == "" || control == "" && lt.Spec.Versus != nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func (c *Checker) Observe(ctx context.Context, lt *v1alpha1.LoadTest, rules poli
 }
 
 // targetURLs are those of the status, or what they will be.
-func targetURLs(lt *v1alpha1.LoadTest) (target, control string) {
+func targetURLs(lt *v1beta1.LoadTest) (target, control string) {
 	if lt.Status.StartTime == nil {
 		return plan.TargetURLs(lt)
 	}
@@ -94,7 +94,7 @@ type reading struct {
 }
 
 // read reads where the targets lead to; before is what was read before it.
-func (c *Checker) read(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
+func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
 	a := &Access{next: now.Add(hostEvery)}
 	if before != nil {
 		a.target.sent, a.control.sent = before.target.sent, before.control.sent
@@ -117,7 +117,7 @@ func (c *Checker) read(ctx context.Context, lt *v1alpha1.LoadTest, rules policy.
 
 // target reads where the URL of the target in a field leads to, and then its proxy: what is
 // connected to.
-func (r *reading) target(ctx context.Context, field, at string, t *v1alpha1.Target, to *reach) error {
+func (r *reading) target(ctx context.Context, field, at string, t *v1beta1.Target, to *reach) error {
 	if err := r.judge(ctx, connection{field: field, url: at}, to); err != nil {
 		return err
 	}

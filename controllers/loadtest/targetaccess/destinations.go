@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/loadtest-dev/loadtest-operator/address"
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
@@ -21,7 +21,7 @@ func (a *Access) Destinations() (target, control *workerv1.Destinations) {
 
 // Grant makes what the workers are sent from what the status grants. It is to be called
 // before Destinations; known says whether it could be made for each target.
-func (a *Access) Grant(lt *v1alpha1.LoadTest) (known bool) {
+func (a *Access) Grant(lt *v1beta1.LoadTest) (known bool) {
 	if a == nil || !lt.Status.HasAccess() {
 		return false
 	}
@@ -35,7 +35,7 @@ func (a *Access) Grant(lt *v1alpha1.LoadTest) (known bool) {
 
 // grant makes what the workers are sent: what was allowed when the run began, or pods as
 // they are now. Without the addresses that no host may lead to, nothing is sent.
-func (to *reach) grant(a *v1alpha1.TargetAccess) {
+func (to *reach) grant(a *v1beta1.TargetAccess) {
 	j := &to.judgement
 	if a == nil || j.Problem != "" && !to.place.IsService() {
 		return
@@ -61,7 +61,7 @@ func (to *reach) grant(a *v1alpha1.TargetAccess) {
 
 // overlaps says whether any address of a range could be connected to at all, so that it is
 // worth telling the workers.
-func overlaps(p netip.Prefix, a *v1alpha1.TargetAccess, pods []address.Destination) bool {
+func overlaps(p netip.Prefix, a *v1beta1.TargetAccess, pods []address.Destination) bool {
 	for _, allowed := range a.Allowed {
 		if allowed.Range == "" && (p.Bits() < p.Addr().BitLen() || address.IsPublic(p.Addr())) {
 			return true

@@ -5,16 +5,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
 // The begin of a run waits for where its target leads to.
 func TestSilentAPIServerHoldsUpTheBeginOfARunForFiveSeconds(t *testing.T) {
-	lt := &v1alpha1.LoadTest{}
-	lt.Spec.Target.URL, lt.Spec.Target.Service = "http://shortener", &v1alpha1.ServiceReference{Name: "shortener"}
-	lt.Status.Steps = make([]v1alpha1.StepStatus, 1)
+	lt := &v1beta1.LoadTest{}
+	lt.Spec.Target.URL, lt.Spec.Target.Service = "http://shortener", &v1beta1.ServiceReference{Name: "shortener"}
+	lt.Status.Steps = make([]v1beta1.StepStatus, 1)
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		_, err := (&Checker{Reader: apiserver.Silent{}}).Observe(t.Context(), lt, policy.Default().For("").Targets, nil, began)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 const (
@@ -19,10 +19,10 @@ const (
 // Record writes a reading into the status: into its step, and what is new of it into the
 // run's environment. nodes are those of the workers. The changes of a step follow once its
 // last reading is there.
-func Record(status *v1alpha1.LoadTestStatus, seen *Seen, nodes []string) {
+func Record(status *v1beta1.LoadTestStatus, seen *Seen, nodes []string) {
 	step := &status.Steps[seen.Step]
 	if step.Environment == nil {
-		step.Environment = &v1alpha1.StepEnvironment{}
+		step.Environment = &v1beta1.StepEnvironment{}
 	}
 	env := status.Environment.DeepCopy()
 	status.Environment = env
@@ -40,9 +40,9 @@ func Record(status *v1alpha1.LoadTestStatus, seen *Seen, nodes []string) {
 }
 
 // add adds the configuration, if it is new and there is room for it.
-func add(env *v1alpha1.EnvironmentStatus, seen *Seen) {
+func add(env *v1beta1.EnvironmentStatus, seen *Seen) {
 	c := seen.configuration()
-	known := slices.ContainsFunc(env.Configurations, func(o v1alpha1.TargetConfiguration) bool { return o.ID == c.ID })
+	known := slices.ContainsFunc(env.Configurations, func(o v1beta1.TargetConfiguration) bool { return o.ID == c.ID })
 	const most = 16
 	if c.ID == "" || known || len(env.Configurations) == most || sizeOf(env)+sizeOf(c) > MaxSize {
 		return
@@ -51,7 +51,7 @@ func add(env *v1alpha1.EnvironmentStatus, seen *Seen) {
 }
 
 // share adds the nodes of the target, and those that it shares with workers.
-func share(env *v1alpha1.EnvironmentStatus, seen *Seen, nodes []string) {
+func share(env *v1beta1.EnvironmentStatus, seen *Seen, nodes []string) {
 	for _, pod := range seen.Pods {
 		if pod.Node == "" || slices.Contains(env.Nodes, pod.Node) || len(env.Nodes) == maxNodes || sizeOf(env)+2*len(pod.Node) > MaxSize {
 			continue
@@ -64,7 +64,7 @@ func share(env *v1alpha1.EnvironmentStatus, seen *Seen, nodes []string) {
 			}
 		}
 		if n > 0 {
-			env.SharedNodes = append(env.SharedNodes, v1alpha1.SharedNode{Node: pod.Node, Workers: n})
+			env.SharedNodes = append(env.SharedNodes, v1beta1.SharedNode{Node: pod.Node, Workers: n})
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -20,7 +20,7 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // pod is one of a single container, whose image has that digest.
 func pod(uid, digest string, restarts int32) targetstate.Pod {
-	c := targetstate.Container{TargetContainer: v1alpha1.TargetContainer{Name: "app", Image: "shortener:v3", Digest: digest, Limits: "cpu 500m"}, Restarts: restarts}
+	c := targetstate.Container{TargetContainer: v1beta1.TargetContainer{Name: "app", Image: "shortener:v3", Digest: digest, Limits: "cpu 500m"}, Restarts: restarts}
 	if restarts > 0 {
 		c.Ended, c.EndedAt = "OOMKilled, exit code 137", began
 	}
@@ -40,16 +40,16 @@ func of(p targetstate.Pod, template string) targetstate.Pod {
 func pods(list ...targetstate.Pod) targetstate.Seen { return targetstate.Seen{Pods: list} }
 
 func scaled(s targetstate.Seen, most int32) targetstate.Seen {
-	s.Autoscaler = &v1alpha1.TargetAutoscaler{Name: "web", Min: 1, Max: most}
+	s.Autoscaler = &v1beta1.TargetAutoscaler{Name: "web", Min: 1, Max: most}
 	return s
 }
 
 // run records the readings of steps a, b, …: before and after each.
-func run(readings ...targetstate.Seen) *v1alpha1.LoadTestStatus {
-	status := &v1alpha1.LoadTestStatus{Environment: &v1alpha1.EnvironmentStatus{}}
+func run(readings ...targetstate.Seen) *v1beta1.LoadTestStatus {
+	status := &v1beta1.LoadTestStatus{Environment: &v1beta1.EnvironmentStatus{}}
 	for i := range readings {
 		if i%2 == 0 {
-			status.Steps = append(status.Steps, v1alpha1.StepStatus{Name: string(rune('a' + i/2))})
+			status.Steps = append(status.Steps, v1beta1.StepStatus{Name: string(rune('a' + i/2))})
 		}
 		seen := readings[i]
 		seen.Service, seen.At = "shortener", began.Add(time.Duration(i)*time.Second)
@@ -168,7 +168,7 @@ const someOfAnotherTemplate = "TargetReconfigured Step: The pods of Service shor
 func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 	first := run()
 	start := metav1.NewMicroTime(began.Add(-time.Minute))
-	first.Steps = []v1alpha1.StepStatus{{Name: "a", StartTime: &start}}
+	first.Steps = []v1beta1.StepStatus{{Name: "a", StartTime: &start}}
 	for point := range 2 {
 		seen := pods(pod("1", "sha256:aaa", 0))
 		seen.Look, seen.At = targetstate.Look{Point: targetstate.Point(point)}, began
@@ -177,10 +177,10 @@ func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 	if changes := first.Steps[0].Environment.Changes; len(changes) > 0 {
 		t.Errorf("before the first step: %+v", changes)
 	}
-	for late, want := range map[time.Duration]v1alpha1.Spoiled{time.Second: v1alpha1.SpoiledRun, 3 * time.Second: v1alpha1.SpoiledStep} {
+	for late, want := range map[time.Duration]v1beta1.Spoiled{time.Second: v1beta1.SpoiledRun, 3 * time.Second: v1beta1.SpoiledStep} {
 		status := run(pods(pod("1", "sha256:aaa", 0))) // of its end there is no reading
 		start := metav1.NewMicroTime(began)
-		status.Steps = append(status.Steps, v1alpha1.StepStatus{Name: "b", StartTime: &start})
+		status.Steps = append(status.Steps, v1beta1.StepStatus{Name: "b", StartTime: &start})
 		for point, at := range []time.Time{began.Add(late), began.Add(time.Minute)} {
 			seen := pods(pod("2", "sha256:bbb", 0))
 			seen.Look, seen.At = targetstate.Look{Step: 1, Point: targetstate.Point(point)}, at
@@ -194,8 +194,8 @@ func TestLateFirstReadingLeavesTheStepInDoubt(t *testing.T) {
 
 // A step is compared with the earlier step of the same side.
 func TestSidesAreComparedApart(t *testing.T) {
-	status := &v1alpha1.LoadTestStatus{Environment: &v1alpha1.EnvironmentStatus{}, Steps: []v1alpha1.StepStatus{
-		{Name: "not looked at", Side: v1alpha1.SideCandidate}, {Name: "a", Side: v1alpha1.SideCandidate}, {Name: "a/old", Side: v1alpha1.SideControl}, {Name: "b", Side: v1alpha1.SideCandidate},
+	status := &v1beta1.LoadTestStatus{Environment: &v1beta1.EnvironmentStatus{}, Steps: []v1beta1.StepStatus{
+		{Name: "not looked at", Side: v1beta1.SideCandidate}, {Name: "a", Side: v1beta1.SideCandidate}, {Name: "a/old", Side: v1beta1.SideControl}, {Name: "b", Side: v1beta1.SideCandidate},
 	}}
 	for i := 1; i < len(status.Steps); i++ {
 		for point := range 2 {
@@ -214,9 +214,9 @@ func TestNodesAndConfigurationsAreWrittenOnce(t *testing.T) {
 	two.Pods[1].Node, two.Pods[1].Ready, two.Pods[2].Node = "node-3", false, "node-2"
 	status := run(two, two, two, two)
 	env := status.Environment
-	want := v1alpha1.EnvironmentStatus{
-		Nodes: []string{"node-1", "node-3", "node-2"}, SharedNodes: []v1alpha1.SharedNode{{Node: "node-1", Workers: 2}, {Node: "node-2", Workers: 1}},
-		Configurations: []v1alpha1.TargetConfiguration{{ID: env.Configurations[0].ID, Service: "shortener", Containers: []v1alpha1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m"}}}},
+	want := v1beta1.EnvironmentStatus{
+		Nodes: []string{"node-1", "node-3", "node-2"}, SharedNodes: []v1beta1.SharedNode{{Node: "node-1", Workers: 2}, {Node: "node-2", Workers: 1}},
+		Configurations: []v1beta1.TargetConfiguration{{ID: env.Configurations[0].ID, Service: "shortener", Containers: []v1beta1.TargetContainer{{Name: "app", Image: "shortener:v3", Digest: "sha256:aaa", Limits: "cpu 500m"}}}},
 	}
 	same.As(t, "environment", &want, env)
 	r := status.Steps[1].Environment.After
@@ -261,7 +261,7 @@ func TestWhatIsWrittenOfATargetIsBounded(t *testing.T) {
 	if c := run(large).Environment.Configurations[0]; len(c.Containers) != 16 || len(c.Templates) != 16 {
 		t.Errorf("%d containers and %d templates of one configuration", len(c.Containers), len(c.Templates))
 	}
-	want := &v1alpha1.EnvironmentReading{Time: metav1.NewMicroTime(began), Problem: "No."}
+	want := &v1beta1.EnvironmentReading{Time: metav1.NewMicroTime(began), Problem: "No."}
 	same.As(t, "a reading that failed", want, run(targetstate.Seen{Problem: "No."}).Steps[0].Environment.Before)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -42,7 +42,7 @@ type Seen struct {
 	Pods   []Pod
 	Unread int32
 	// Autoscaler is that of their workload; nil: none is known.
-	Autoscaler *v1alpha1.TargetAutoscaler
+	Autoscaler *v1beta1.TargetAutoscaler
 }
 
 // Pod is a pod behind the Service.
@@ -56,7 +56,7 @@ type Pod struct {
 
 // Container is one of its containers. Digest is empty until it has started.
 type Container struct {
-	v1alpha1.TargetContainer
+	v1beta1.TargetContainer
 	Restarts int32
 	// Ended is how it ended last, if it did, and EndedAt when.
 	Ended   string
@@ -68,8 +68,8 @@ type Container struct {
 const maxProblem, maxContainers, maxTemplates = 256, 16, 16
 
 // reading is what the status keeps of it in the step.
-func (s *Seen) reading() *v1alpha1.EnvironmentReading {
-	r := &v1alpha1.EnvironmentReading{Time: metav1.NewMicroTime(s.At), Problem: text.Truncate(s.Problem, maxProblem)}
+func (s *Seen) reading() *v1beta1.EnvironmentReading {
+	r := &v1beta1.EnvironmentReading{Time: metav1.NewMicroTime(s.At), Problem: text.Truncate(s.Problem, maxProblem)}
 	if s.Problem != "" {
 		return r
 	}
@@ -99,8 +99,8 @@ func (s *Seen) reading() *v1alpha1.EnvironmentReading {
 // configuration is what the pods run. Those of which a container has not started are no
 // part of it, as its digest is not known; without any that have, its id is empty. Their
 // templates, which are known before they start, are compared for each reading.
-func (s *Seen) configuration() v1alpha1.TargetConfiguration {
-	c := v1alpha1.TargetConfiguration{Service: s.Service, Autoscaler: s.Autoscaler}
+func (s *Seen) configuration() v1beta1.TargetConfiguration {
+	c := v1beta1.TargetConfiguration{Service: s.Service, Autoscaler: s.Autoscaler}
 	for _, pod := range s.Pods {
 		if slices.ContainsFunc(pod.Containers, func(c Container) bool { return c.Digest == "" }) {
 			continue
@@ -117,7 +117,7 @@ func (s *Seen) configuration() v1alpha1.TargetConfiguration {
 	if len(c.Containers) == 0 {
 		return c
 	}
-	slices.SortFunc(c.Containers, func(a, b v1alpha1.TargetContainer) int {
+	slices.SortFunc(c.Containers, func(a, b v1beta1.TargetContainer) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Image, b.Image), cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Limits, b.Limits))
 	})
 	slices.Sort(c.Templates)

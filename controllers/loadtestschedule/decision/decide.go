@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // decision is a Decision while it is made.
 type decision struct {
-	*v1alpha1.LoadTestSchedule
+	*v1beta1.LoadTestSchedule
 	seen  Observed
 	now   time.Time
 	times *times // nil: none, or they cannot be read
@@ -34,11 +34,11 @@ type decision struct {
 type due struct {
 	Start
 	// done notes in the status that it is.
-	done func(*v1alpha1.LoadTestScheduleStatus)
+	done func(*v1beta1.LoadTestScheduleStatus)
 }
 
 // Decide says what a schedule does next. It changes none of its arguments.
-func Decide(s *v1alpha1.LoadTestSchedule, seen Observed, now time.Time) Decision {
+func Decide(s *v1beta1.LoadTestSchedule, seen Observed, now time.Time) Decision {
 	d := &decision{LoadTestSchedule: s, seen: seen, now: now}
 	d.out.Status = *s.Status.DeepCopy()
 	problem := d.readSchedule()
@@ -60,14 +60,14 @@ func (d *decision) readSchedule() *Problem {
 	}
 	times, err := parse(&d.Spec, d.now)
 	if err != nil {
-		return &Problem{Reason: v1alpha1.ReasonInvalidSchedule, Message: err.Error(), Stalls: true}
+		return &Problem{Reason: v1beta1.ReasonInvalidSchedule, Message: err.Error(), Stalls: true}
 	}
 	d.times = times
 	switch text := spelled(&d.Spec); {
 	case s.Considered == nil && s.ObservedGeneration < 0:
-		s.Considered = &v1alpha1.Considered{Schedule: text, Until: d.CreationTimestamp}
+		s.Considered = &v1beta1.Considered{Schedule: text, Until: d.CreationTimestamp}
 	case s.Considered == nil || s.Considered.Schedule != text:
-		s.Considered = &v1alpha1.Considered{Schedule: text, Until: metav1.NewTime(d.now.Truncate(time.Second))}
+		s.Considered = &v1beta1.Considered{Schedule: text, Until: metav1.NewTime(d.now.Truncate(time.Second))}
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (d *decision) noteChange() {
 	now := hash(&d.Spec.Template)
 	switch {
 	case s.Change == nil, s.Change.Hash != now && d.Generation != s.ObservedGeneration:
-		s.Change = &v1alpha1.TemplateChange{Hash: now, Generation: d.Generation}
+		s.Change = &v1beta1.TemplateChange{Hash: now, Generation: d.Generation}
 	default:
 		s.Change.Hash = now
 	}
@@ -120,7 +120,7 @@ func (d *decision) due() []due {
 		name := nameOf(d.LoadTestSchedule, "change", c.Generation)
 		list = append(list, due{
 			Start{name, fmt.Sprintf("the template of generation %d is new", c.Generation)},
-			func(s *v1alpha1.LoadTestScheduleStatus) { s.Change.Run = name },
+			func(s *v1beta1.LoadTestScheduleStatus) { s.Change.Run = name },
 		})
 	}
 	if d.times != nil {
@@ -141,8 +141,8 @@ func (d *decision) dueByRollout() []due {
 	}
 	return []due{{
 		Start{name, fmt.Sprintf("%s %s has rolled out revision %s", d.Spec.OnRollout.Kind, d.Spec.OnRollout.Name, r.Revision)},
-		func(s *v1alpha1.LoadTestScheduleStatus) {
-			s.Rollout = &v1alpha1.RolloutRun{UID: r.UID, Revision: r.Revision, Run: name}
+		func(s *v1beta1.LoadTestScheduleStatus) {
+			s.Rollout = &v1beta1.RolloutRun{UID: r.UID, Revision: r.Revision, Run: name}
 		},
 	}}
 }
@@ -168,7 +168,7 @@ func (d *decision) dueByClock() []due {
 	}
 	return []due{{
 		Start{name, "its schedule has one at " + at.UTC().Format(time.RFC3339)},
-		func(s *v1alpha1.LoadTestScheduleStatus) {
+		func(s *v1beta1.LoadTestScheduleStatus) {
 			d.miss(d.times.between(since, at))
 			s.Considered.Until, s.LastScheduleTime = metav1.NewTime(at), &metav1.Time{Time: at}
 		},
@@ -204,14 +204,14 @@ func (d *decision) may() bool {
 		return false
 	}
 	active := d.active()
-	if d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent && len(active) >= maxActive {
-		d.full = &Problem{Reason: v1alpha1.ReasonTooManyActive, Message: fmt.Sprintf("%d LoadTests of this schedule have not finished: no other starts until one of them has.", maxActive)}
+	if d.Spec.ConcurrencyPolicy == v1beta1.AllowConcurrent && len(active) >= maxActive {
+		d.full = &Problem{Reason: v1beta1.ReasonTooManyActive, Message: fmt.Sprintf("%d LoadTests of this schedule have not finished: no other starts until one of them has.", maxActive)}
 		return false
 	}
-	if len(active) == 0 || d.Spec.ConcurrencyPolicy == v1alpha1.AllowConcurrent {
+	if len(active) == 0 || d.Spec.ConcurrencyPolicy == v1beta1.AllowConcurrent {
 		return true
 	}
-	if d.Spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent {
+	if d.Spec.ConcurrencyPolicy == v1beta1.ReplaceConcurrent {
 		d.replace(active)
 	}
 	return false

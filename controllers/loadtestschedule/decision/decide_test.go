@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -27,13 +27,13 @@ func at(clock string) time.Time {
 }
 
 // nightly is a schedule that was created at midnight and has been seen.
-func nightly(change func(*v1alpha1.LoadTestSchedule)) *v1alpha1.LoadTestSchedule {
-	s := &v1alpha1.LoadTestSchedule{
+func nightly(change func(*v1beta1.LoadTestSchedule)) *v1beta1.LoadTestSchedule {
+	s := &v1beta1.LoadTestSchedule{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "nightly", UID: "u", Generation: 1, CreationTimestamp: metav1.NewTime(at("00:00:00"))},
-		Spec: v1alpha1.LoadTestScheduleSpec{
-			Schedule: "0 * * * *", ConcurrencyPolicy: v1alpha1.ForbidConcurrent,
+		Spec: v1beta1.LoadTestScheduleSpec{
+			Schedule: "0 * * * *", ConcurrencyPolicy: v1beta1.ForbidConcurrent,
 			SuccessfulRunsHistoryLimit: new(int32(3)), FailedRunsHistoryLimit: new(int32(1)),
-			Template: v1alpha1.LoadTestTemplate{Spec: v1alpha1.LoadTestSpec{Requests: []v1alpha1.Request{{Name: "health", HTTP: &v1alpha1.HTTPRequest{Path: "/health"}}}}},
+			Template: v1beta1.LoadTestTemplate{Spec: v1beta1.LoadTestSpec{Requests: []v1beta1.Request{{Name: "health", HTTP: &v1beta1.HTTPRequest{Path: "/health"}}}}},
 		},
 	}
 	s.Status.ObservedGeneration = -1
@@ -44,7 +44,7 @@ func nightly(change func(*v1alpha1.LoadTestSchedule)) *v1alpha1.LoadTestSchedule
 }
 
 // settled is the schedule after as many decisions as change its status.
-func settled(s *v1alpha1.LoadTestSchedule, seen decision.Observed, now time.Time) *v1alpha1.LoadTestSchedule {
+func settled(s *v1beta1.LoadTestSchedule, seen decision.Observed, now time.Time) *v1beta1.LoadTestSchedule {
 	for range 5 {
 		s.Status = decision.Decide(s, seen, now).Status
 	}
@@ -54,7 +54,7 @@ func settled(s *v1alpha1.LoadTestSchedule, seen decision.Observed, now time.Time
 // name is that of the LoadTest of a time.
 func name(clock string) string { return fmt.Sprintf("nightly-%d", at(clock).Unix()/60) }
 
-func finished(name, created, completed string, verdict v1alpha1.Verdict) decision.LoadTest {
+func finished(name, created, completed string, verdict v1beta1.Verdict) decision.LoadTest {
 	return decision.LoadTest{Name: name, Created: at(created), Finished: true, Completed: at(completed), Verdict: verdict}
 }
 
@@ -95,7 +95,7 @@ func done(d decision.Decision) string {
 
 func TestTimesOfASchedule(t *testing.T) {
 	tests := map[string]struct {
-		change func(*v1alpha1.LoadTestSchedule)
+		change func(*v1beta1.LoadTestSchedule)
 		seen   decision.Observed
 		now    string
 		want   string
@@ -118,7 +118,7 @@ func TestTimesOfASchedule(t *testing.T) {
 			seen: decision.Observed{Created: "nightly-x", Runs: []decision.LoadTest{finished("nightly-x", "00:30:00", "00:40:00", "Passed")}},
 		},
 		"nothing is due, and nothing is replaced": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
 			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}}, now: "00:59:00",
 		},
 		"a rollout that it is not about": {now: "00:30:00", seen: decision.Observed{Rollout: &decision.Rollout{UID: "a", Revision: "1", Complete: true}}},
@@ -127,20 +127,20 @@ func TestTimesOfASchedule(t *testing.T) {
 			seen: decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01"), running(name("02:00:00"), "02:00:01")}},
 		},
 		"within the deadline": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
 			now:    "03:10:00", want: "start " + name("03:00:00"),
 		},
 		"after the deadline": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
 			now:    "03:10:01", want: "missed 3",
 		},
 		"after the deadline, but created in time": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
 			seen:   decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01")}},
 			now:    "03:30:00", want: "missed 2",
 		},
 		"suspended": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Suspend = true },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Suspend = true },
 			now:    "03:10:00",
 		},
 		"stopped": {
@@ -148,7 +148,7 @@ func TestTimesOfASchedule(t *testing.T) {
 			now:  "03:10:00", wakes: 5 * time.Minute,
 		},
 		"stopped past the deadline": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) },
 			seen:   decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}},
 			now:    "03:30:00",
 		},
@@ -161,32 +161,32 @@ func TestTimesOfASchedule(t *testing.T) {
 			now:  "01:00:00",
 		},
 		"another has not finished, and both may run": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent },
 			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}},
 			now:    "01:00:00", want: "start " + name("01:00:00"),
 		},
 		"ninety-nine others have not finished, and all may run": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent },
 			seen:   decision.Observed{Runs: many(99)},
 			now:    "01:00:00", want: "start " + name("01:00:00"),
 		},
 		"a hundred others have not finished": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.AllowConcurrent },
 			seen:   decision.Observed{Runs: many(100)},
 			now:    "01:00:00",
 		},
 		"another has not finished, and was created a moment ago": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
 			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:59:30")}},
 			now:    "01:00:00", wakes: 30 * time.Second,
 		},
 		"another has not finished, and is replaced": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
 			seen:   decision.Observed{Runs: []decision.LoadTest{running("nightly-x", "00:30:00")}},
 			now:    "01:00:00", want: "replace nightly-x",
 		},
 		"the one that is replaced is not gone": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1alpha1.ReplaceConcurrent },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.ConcurrencyPolicy = v1beta1.ReplaceConcurrent },
 			seen:   decision.Observed{Runs: []decision.LoadTest{{Name: "nightly-x", Created: at("00:30:00"), Deleting: true}}},
 			now:    "01:00:00",
 		},
@@ -199,13 +199,13 @@ func TestTimesOfASchedule(t *testing.T) {
 			now:  "01:00:20", want: "start " + name("01:00:00"),
 		},
 		"a schedule that cannot be read": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "99 * * * *" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "99 * * * *" },
 			now:    "03:10:00",
 		},
 		"the clock was set back": {
-			change: func(s *v1alpha1.LoadTestSchedule) {
+			change: func(s *v1beta1.LoadTestSchedule) {
 				s.Status.ObservedGeneration = 1
-				s.Status.Considered = &v1alpha1.Considered{Schedule: "0 * * * *", Until: metav1.NewTime(at("05:00:00"))}
+				s.Status.Considered = &v1beta1.Considered{Schedule: "0 * * * *", Until: metav1.NewTime(at("05:00:00"))}
 			},
 			now: "03:10:00",
 		},
@@ -246,7 +246,7 @@ func TestEditedScheduleCountsFromItsEdit(t *testing.T) {
 
 // What is held past its deadline is missed once nothing holds it: it is not started late.
 func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) })
+	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(600)) })
 	s = settled(s, decision.Observed{Hold: &policy.Hold{Cause: policy.Stopped, Why: "Stopped."}}, at("01:30:00"))
 	if d := decision.Decide(settled(s, decision.Observed{}, at("01:40:00")), decision.Observed{}, at("01:40:01")); done(d) != "missed 1" {
 		t.Errorf("then: %q", done(d))
@@ -254,8 +254,8 @@ func TestHeldPastItsDeadlineIsMissed(t *testing.T) {
 }
 
 func TestEventsOfASchedule(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(60)) })
-	seen := decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01"), finished("b", "00:03:00", "00:04:00", v1alpha1.VerdictFailed)}}
+	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.StartingDeadlineSeconds = new(int64(60)) })
+	seen := decision.Observed{Runs: []decision.LoadTest{running(name("03:00:00"), "03:00:01"), finished("b", "00:03:00", "00:04:00", v1beta1.VerdictFailed)}}
 	d := decision.Decide(s, seen, at("03:10:00"))
 	want := []decision.Event{
 		{true, "Missed", "Scheduled LoadTests missed: 2, the most recent at 2026-11-20T02:00:00Z."},
@@ -272,8 +272,8 @@ func TestEventsOfASchedule(t *testing.T) {
 
 // A rollout and a time are due at once: the rollout's LoadTest is the first.
 func TestOneStartsAtATime(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
-		s.Spec.OnRollout = &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
+		s.Spec.OnRollout = &v1beta1.Rollout{Kind: "Deployment", Name: "shop"}
 	})
 	d := decision.Decide(s, decision.Observed{Rollout: &decision.Rollout{UID: "a", Revision: "1", Complete: true}}, at("01:00:00"))
 	if d.Start == nil || d.Start.Cause != "Deployment shop has rolled out revision 1" {
@@ -293,7 +293,7 @@ func TestTheNextTimeFollowsWhatWasConsidered(t *testing.T) {
 // that it is not started again when it was deleted and the schedule is resumed.
 func TestStartIsNotedWhileSuspended(t *testing.T) {
 	s := settled(nightly(nil), decision.Observed{}, at("00:30:00"))
-	s.Spec.Suspend, s.Spec.OnRollout = true, &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	s.Spec.Suspend, s.Spec.OnRollout = true, &v1beta1.Rollout{Kind: "Deployment", Name: "shop"}
 	seen := decision.Observed{Runs: []decision.LoadTest{running(name("01:00:00"), "01:00:00")}}
 	s = settled(s, seen, at("01:00:10"))
 	d := decision.Decide(s, seen, at("01:00:20"))
@@ -310,7 +310,7 @@ func TestStartIsNotedWhileSuspended(t *testing.T) {
 }
 
 func TestChangesOfTheTemplate(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
+	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
 	now := at("00:10:00")
 	if d := decision.Decide(s, decision.Observed{}, now); d.Start != nil {
 		t.Error("a change is acted on before the status has it")
@@ -361,7 +361,7 @@ func TestChangesOfTheTemplate(t *testing.T) {
 
 // Of the changes while one runs, the last is tested when it has finished.
 func TestChangesWhileOneRuns(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
+	s := nightly(func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule, s.Spec.OnChange = "", true })
 	now := at("00:10:00")
 	first := decision.Decide(settled(s, decision.Observed{}, now), decision.Observed{}, now).Start
 	active := decision.Observed{Runs: []decision.LoadTest{running(first.Name, "00:10:00")}}
@@ -371,7 +371,7 @@ func TestChangesWhileOneRuns(t *testing.T) {
 			t.Fatalf("while one runs: %q", done(d))
 		}
 	}
-	ended := decision.Observed{Runs: []decision.LoadTest{finished(first.Name, "00:10:00", "00:12:00", v1alpha1.VerdictPassed)}}
+	ended := decision.Observed{Runs: []decision.LoadTest{finished(first.Name, "00:10:00", "00:12:00", v1beta1.VerdictPassed)}}
 	second := decision.Decide(s, ended, at("00:12:01")).Start
 	if second == nil || !strings.Contains(second.Cause, "generation 3") {
 		t.Fatalf("after it: %v, want that of generation 3", second)
@@ -383,8 +383,8 @@ func TestChangesWhileOneRuns(t *testing.T) {
 }
 
 func TestRolloutsStartOneEach(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
-		s.Spec.Schedule, s.Spec.OnRollout = "", &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
+		s.Spec.Schedule, s.Spec.OnRollout = "", &v1beta1.Rollout{Kind: "Deployment", Name: "shop"}
 	})
 	now := at("00:10:00")
 	under := func(uid, revision string, complete bool) decision.Observed {
@@ -415,14 +415,14 @@ func TestRolloutsStartOneEach(t *testing.T) {
 }
 
 func TestHistory(t *testing.T) {
-	passed, failed := v1alpha1.VerdictPassed, v1alpha1.VerdictFailed
-	limits := func(successful, unsuccessful int32) func(*v1alpha1.LoadTestSchedule) {
-		return func(s *v1alpha1.LoadTestSchedule) {
+	passed, failed := v1beta1.VerdictPassed, v1beta1.VerdictFailed
+	limits := func(successful, unsuccessful int32) func(*v1beta1.LoadTestSchedule) {
+		return func(s *v1beta1.LoadTestSchedule) {
 			s.Spec.SuccessfulRunsHistoryLimit, s.Spec.FailedRunsHistoryLimit = &successful, &unsuccessful
 		}
 	}
 	tests := map[string]struct {
-		change func(*v1alpha1.LoadTestSchedule)
+		change func(*v1beta1.LoadTestSchedule)
 		runs   []decision.LoadTest
 		want   string
 		wakes  time.Duration
@@ -432,18 +432,18 @@ func TestHistory(t *testing.T) {
 			finished("c", "00:05:00", "00:06:00", passed), finished("d", "00:07:00", "00:08:00", failed),
 		}},
 		"the oldest of each go": {change: limits(1, 1), want: "expire c, expire b, expire a", runs: []decision.LoadTest{
-			finished("a", "00:01:00", "00:02:00", v1alpha1.VerdictError), finished("b", "00:03:00", "00:04:00", passed),
-			finished("c", "00:05:00", "00:06:00", v1alpha1.VerdictCanceled), finished("d", "00:07:00", "00:08:00", passed),
-			finished("e", "00:09:00", "00:10:00", v1alpha1.VerdictInconclusive),
+			finished("a", "00:01:00", "00:02:00", v1beta1.VerdictError), finished("b", "00:03:00", "00:04:00", passed),
+			finished("c", "00:05:00", "00:06:00", v1beta1.VerdictCanceled), finished("d", "00:07:00", "00:08:00", passed),
+			finished("e", "00:09:00", "00:10:00", v1beta1.VerdictInconclusive),
 		}},
 		"none but the baseline": {change: limits(0, 0), want: "expire c, expire a", runs: []decision.LoadTest{
 			finished("a", "00:01:00", "00:02:00", passed), finished("b", "00:03:00", "00:04:00", passed),
 			finished("c", "00:05:00", "00:06:00", failed),
 		}},
 		"none at all, with a baseline of the template's": {
-			change: func(s *v1alpha1.LoadTestSchedule) {
+			change: func(s *v1beta1.LoadTestSchedule) {
 				limits(0, 0)(s)
-				s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: "golden"}
+				s.Spec.Template.Spec.Baseline = &v1beta1.Baseline{Name: "golden"}
 			},
 			want: "expire a", runs: []decision.LoadTest{finished("a", "00:01:00", "00:02:00", passed)},
 		},
@@ -451,7 +451,7 @@ func TestHistory(t *testing.T) {
 			finished("a", "00:01:00", "00:02:00", passed), running("b", "00:03:00"), finished("c", "00:02:00", "00:04:00", passed),
 		}},
 		"by default three and one": {
-			change: func(s *v1alpha1.LoadTestSchedule) {
+			change: func(s *v1beta1.LoadTestSchedule) {
 				s.Spec.SuccessfulRunsHistoryLimit, s.Spec.FailedRunsHistoryLimit = nil, nil
 			},
 			want: "expire d, expire a", runs: []decision.LoadTest{
@@ -461,9 +461,9 @@ func TestHistory(t *testing.T) {
 		},
 		"a baseline alone": {change: limits(0, 0), runs: []decision.LoadTest{finished("a", "00:01:00", "00:02:00", passed)}},
 		"that of one that runs, with a baseline of the template's": {
-			change: func(s *v1alpha1.LoadTestSchedule) {
+			change: func(s *v1beta1.LoadTestSchedule) {
 				limits(0, 0)(s)
-				s.Spec.Template.Spec.Baseline = &v1alpha1.Baseline{Name: "golden"}
+				s.Spec.Template.Spec.Baseline = &v1beta1.Baseline{Name: "golden"}
 			},
 			runs: []decision.LoadTest{finished("a", "00:01:00", "00:02:00", passed), running("b", "00:02:00")},
 		},
@@ -498,26 +498,26 @@ func TestHistory(t *testing.T) {
 }
 
 func TestStatusOfASchedule(t *testing.T) {
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
 		s.Spec.TimeZone, s.Spec.OnChange = "Europe/Berlin", true
-		s.Spec.OnRollout = &v1alpha1.Rollout{Kind: "Deployment", Name: "shop"}
+		s.Spec.OnRollout = &v1beta1.Rollout{Kind: "Deployment", Name: "shop"}
 	})
 	runs := []decision.LoadTest{
-		finished("a", "00:01:00", "00:02:00", v1alpha1.VerdictPassed), finished("b", "00:03:00", "00:04:00", v1alpha1.VerdictFailed),
+		finished("a", "00:01:00", "00:02:00", v1beta1.VerdictPassed), finished("b", "00:03:00", "00:04:00", v1beta1.VerdictFailed),
 		running("d", "00:06:00"), running("c", "00:05:00"),
 	}
 	seen := decision.Observed{Runs: runs, Trend: "p99 9ms, +3%"}
 	got := settled(s, seen, at("00:30:00")).Status
 	time := func(clock string) *metav1.Time { return &metav1.Time{Time: at(clock)} }
-	want := v1alpha1.LoadTestScheduleStatus{
+	want := v1beta1.LoadTestScheduleStatus{
 		ObservedGeneration: 1, Active: []string{"c", "d"},
 		NextRunTime:  time("01:00:00"),
-		LastRun:      &v1alpha1.RunOfSchedule{Name: "d", StartTime: time("00:06:00")},
-		LastPassed:   &v1alpha1.RunOfSchedule{Name: "a", StartTime: time("00:01:00"), CompletionTime: time("00:02:00"), Verdict: v1alpha1.VerdictPassed},
-		LastFinished: &v1alpha1.RunOfSchedule{Name: "b", StartTime: time("00:03:00"), CompletionTime: time("00:04:00"), Verdict: v1alpha1.VerdictFailed},
-		Considered:   &v1alpha1.Considered{Schedule: "0 * * * * Europe/Berlin", Until: *time("00:00:00")},
+		LastRun:      &v1beta1.RunOfSchedule{Name: "d", StartTime: time("00:06:00")},
+		LastPassed:   &v1beta1.RunOfSchedule{Name: "a", StartTime: time("00:01:00"), CompletionTime: time("00:02:00"), Verdict: v1beta1.VerdictPassed},
+		LastFinished: &v1beta1.RunOfSchedule{Name: "b", StartTime: time("00:03:00"), CompletionTime: time("00:04:00"), Verdict: v1beta1.VerdictFailed},
+		Considered:   &v1beta1.Considered{Schedule: "0 * * * * Europe/Berlin", Until: *time("00:00:00")},
 		Change:       got.Change, Conditions: got.Conditions,
-		Summary: v1alpha1.ScheduleSummary{Schedule: "0 * * * *, rollout, change", Verdict: "Failed", Trend: "p99 9ms, +3%", Next: "2026-11-20 02:00 CET"},
+		Summary: v1beta1.ScheduleSummary{Schedule: "0 * * * *, rollout, change", Verdict: "Failed", Trend: "p99 9ms, +3%", Next: "2026-11-20 02:00 CET"},
 	}
 	same.As(t, "status", want, got)
 	again := s.DeepCopy()
@@ -548,51 +548,51 @@ func TestStatusOfASchedule(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	refused := func(stalls bool) *decision.Refused {
-		return &decision.Refused{Problem: decision.Problem{Reason: v1alpha1.ReasonRunRefused, Message: "The LoadTest is refused: no.", Stalls: stalls}, Until: at("02:00:00")}
+		return &decision.Refused{Problem: decision.Problem{Reason: v1beta1.ReasonRunRefused, Message: "The LoadTest is refused: no.", Stalls: stalls}, Until: at("02:00:00")}
 	}
 	tests := map[string]struct {
-		change           func(*v1alpha1.LoadTestSchedule)
+		change           func(*v1beta1.LoadTestSchedule)
 		seen             decision.Observed
 		ready, suspended string
 		stalled          bool
 	}{
 		"ready": {ready: "True Ready LoadTests start on: 0 * * * *."},
 		"nothing starts one": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "" },
 			ready:  "True Ready No LoadTest starts by itself: kubectl loadtest run --from schedule/nightly starts one.",
 		},
 		"a field that is no hour": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 24 * * *" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "0 24 * * *" },
 			ready:  "False InvalidSchedule spec.schedule: end of range (24) above maximum (23): 24", stalled: true,
 		},
 		"a day that never comes": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "0 0 31 2 *" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "0 0 31 2 *" },
 			ready:  `False InvalidSchedule spec.schedule: "0 0 31 2 *" has no time in the next five years`, stalled: true,
 		},
 		"an interval": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "@every 1h" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "@every 1h" },
 			ready:  `False InvalidSchedule spec.schedule: "@every 1h" is an interval; give the five fields of cron instead`, stalled: true,
 		},
 		"a hundred have not finished, and one keeps others waiting": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Schedule = "*/5 * * * *" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Schedule = "*/5 * * * *" },
 			seen:   decision.Observed{Runs: many(100)}, ready: "True Ready LoadTests start on: */5 * * * *.",
 		},
 		"no such time zone": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.TimeZone = "Mars/Olympus" },
 			ready:  `False InvalidSchedule spec.timeZone: "Mars/Olympus" is not a time zone; give an IANA name such as Europe/Berlin`, stalled: true,
 		},
 		"invalid":      {seen: decision.Observed{Refused: refused(true)}, ready: "False RunRefused The LoadTest is refused: no.", stalled: true},
 		"over a quota": {seen: decision.Observed{Refused: refused(false)}, ready: "False RunRefused The LoadTest is refused: no."},
 		"a hundred have not finished": {
-			change: func(s *v1alpha1.LoadTestSchedule) {
-				s.Spec.Schedule, s.Spec.ConcurrencyPolicy = "*/5 * * * *", v1alpha1.AllowConcurrent
+			change: func(s *v1beta1.LoadTestSchedule) {
+				s.Spec.Schedule, s.Spec.ConcurrencyPolicy = "*/5 * * * *", v1beta1.AllowConcurrent
 			},
 			seen:  decision.Observed{Runs: many(100)},
 			ready: "False TooManyActive 100 LoadTests of this schedule have not finished: no other starts until one of them has.",
 		},
 		"no Deployment": {seen: decision.Observed{Problem: &decision.Problem{Reason: "WorkloadNotFound", Message: "Gone."}}, ready: "False WorkloadNotFound Gone."},
 		"suspended": {
-			change: func(s *v1alpha1.LoadTestSchedule) { s.Spec.Suspend = true },
+			change: func(s *v1beta1.LoadTestSchedule) { s.Spec.Suspend = true },
 			ready:  "True Ready LoadTests start on: 0 * * * *.", suspended: "True Suspended spec.suspend is true: no LoadTest starts.",
 		},
 		"stopped": {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // keptFor is how long a LoadTest is there at least after it was created, whatever the
@@ -16,14 +16,14 @@ const keptFor = time.Minute
 // expire finds the LoadTests beyond the limits. One whose verdict the status does not have
 // yet, as it was read, is kept until it does.
 func (d *decision) expire() {
-	kept := map[v1alpha1.Verdict]int{}
+	kept := map[v1beta1.Verdict]int{}
 	limits := map[bool]int{true: limit(d.Spec.SuccessfulRunsHistoryLimit, 3), false: limit(d.Spec.FailedRunsHistoryLimit, 1)}
 	needed := d.baselines()
 	for _, r := range newestFirst(finished(d.seen.Runs)) {
-		passed := r.Verdict == v1alpha1.VerdictPassed
-		class := v1alpha1.VerdictFailed
+		passed := r.Verdict == v1beta1.VerdictPassed
+		class := v1beta1.VerdictFailed
 		if passed {
-			class = v1alpha1.VerdictPassed
+			class = v1beta1.VerdictPassed
 		}
 		kept[class]++
 		if kept[class] <= limits[passed] || r.Deleting || slices.Contains(needed, r.Name) || !d.isRecorded(r) {
@@ -57,7 +57,7 @@ func (d *decision) isRecorded(r LoadTest) bool {
 // baselines are the LoadTests with which others are or will be compared: the last that
 // passed, and for each that has not finished the last that had passed when it was created.
 func (d *decision) baselines() []string {
-	passed := newestFirst(slices.DeleteFunc(finished(d.seen.Runs), func(r LoadTest) bool { return r.Verdict != v1alpha1.VerdictPassed }))
+	passed := newestFirst(slices.DeleteFunc(finished(d.seen.Runs), func(r LoadTest) bool { return r.Verdict != v1beta1.VerdictPassed }))
 	var names []string
 	if len(passed) > 0 && NeedsBaseline(&d.Spec.Template.Spec) {
 		names = append(names, passed[0].Name)

@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
@@ -28,7 +28,7 @@ type world struct {
 	*rand.Rand
 	now, latest time.Time // as clocks show it, which may be set; and the latest that was
 	passed      time.Duration
-	schedule    *v1alpha1.LoadTestSchedule
+	schedule    *v1beta1.LoadTestSchedule
 	version     int
 	runs        []decision.LoadTest
 	rollout     decision.Rollout
@@ -43,7 +43,7 @@ type world struct {
 
 // snapshot is what can be read at a time.
 type snapshot struct {
-	schedule *v1alpha1.LoadTestSchedule
+	schedule *v1beta1.LoadTestSchedule
 	version  int
 	runs     []decision.LoadTest
 }
@@ -83,7 +83,7 @@ func (w *world) elapse(d time.Duration) {
 		r := &w.runs[i]
 		if !r.Finished && w.IntN(2) == 0 {
 			r.Finished, r.Completed = true, w.now.Truncate(time.Second)
-			r.Verdict = []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictError}[w.IntN(3)]
+			r.Verdict = []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictFailed, v1beta1.VerdictError}[w.IntN(3)]
 			w.changed()
 		}
 	}
@@ -143,7 +143,7 @@ func (w *world) bump() {
 	w.changed()
 }
 
-func (w *world) create(name string, from *v1alpha1.LoadTestSchedule) {
+func (w *world) create(name string, from *v1beta1.LoadTestSchedule) {
 	if slices.ContainsFunc(w.runs, func(r decision.LoadTest) bool { return r.Name == name }) {
 		return
 	}
@@ -206,7 +206,7 @@ func (w *world) edit() {
 	case 1:
 		s.Spec.Template.Spec.Requests[0].HTTP.Path = fmt.Sprint("/", w.IntN(3))
 	case 2:
-		s.Spec.ConcurrencyPolicy = []v1alpha1.ConcurrencyPolicy{v1alpha1.AllowConcurrent, v1alpha1.ForbidConcurrent, v1alpha1.ReplaceConcurrent}[w.IntN(3)]
+		s.Spec.ConcurrencyPolicy = []v1beta1.ConcurrencyPolicy{v1beta1.AllowConcurrent, v1beta1.ForbidConcurrent, v1beta1.ReplaceConcurrent}[w.IntN(3)]
 	case 3:
 		s.Spec.StartingDeadlineSeconds = []*int64{nil, new(int64(60)), new(int64(600))}[w.IntN(3)]
 	case 4:
@@ -230,7 +230,7 @@ func (w *world) quiet() {
 		}
 		for i := range w.runs {
 			if r := &w.runs[i]; !r.Finished {
-				r.Finished, r.Completed, r.Verdict = true, w.now.Truncate(time.Second), v1alpha1.VerdictPassed
+				r.Finished, r.Completed, r.Verdict = true, w.now.Truncate(time.Second), v1beta1.VerdictPassed
 			}
 		}
 	}
@@ -322,9 +322,9 @@ func TestNothingIsStartedTwiceOrForgotten(t *testing.T) {
 
 func newWorld(seed uint64) *world {
 	w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), now: at("10:00:30"), created: map[string]int{}, path: map[string]string{}}
-	w.schedule = nightly(func(s *v1alpha1.LoadTestSchedule) {
+	w.schedule = nightly(func(s *v1beta1.LoadTestSchedule) {
 		s.Spec.Schedule, s.Spec.OnChange = "*/3 * * * *", true
-		s.Spec.OnRollout = &v1alpha1.Rollout{Kind: v1alpha1.WorkloadDeployment, Name: "shop"}
+		s.Spec.OnRollout = &v1beta1.Rollout{Kind: v1beta1.WorkloadDeployment, Name: "shop"}
 		s.Spec.SuccessfulRunsHistoryLimit, s.Spec.FailedRunsHistoryLimit = new(int32(0)), new(int32(0))
 		s.CreationTimestamp = metav1.NewTime(w.now)
 	})

@@ -3,7 +3,7 @@ package decision
 import (
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -34,7 +34,7 @@ type LoadTest struct {
 	// Completed and Verdict are there once it has finished.
 	Finished  bool
 	Completed time.Time
-	Verdict   v1alpha1.Verdict
+	Verdict   v1beta1.Verdict
 	// Kept is the instant until which it is waited for that its results are kept elsewhere;
 	// zero: they are, or need not be.
 	Kept time.Time
@@ -72,7 +72,7 @@ type Decision struct {
 	Next     *Start
 	// Expired are those beyond the limits of the history.
 	Expired []LoadTest
-	Status  v1alpha1.LoadTestScheduleStatus
+	Status  v1beta1.LoadTestScheduleStatus
 	Events  []Event
 	// RequeueAfter is when to decide again at the latest; 0: when something changes.
 	RequeueAfter time.Duration

@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -27,8 +27,8 @@ const (
 // Run is the LoadTest of that name. Its baseline, whole, is the last of the schedule that
 // passed; nil: there is none. What cannot be compared with it runs without one, and
 // without thresholds that bound a difference.
-func Run(s *v1alpha1.LoadTestSchedule, name, cause string, passed *v1alpha1.LoadTest) *v1alpha1.LoadTest {
-	lt := &v1alpha1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
+func Run(s *v1beta1.LoadTestSchedule, name, cause string, passed *v1beta1.LoadTest) *v1beta1.LoadTest {
+	lt := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
 	lt.Namespace, lt.Name = s.Namespace, name
 	lt.Labels = map[string]string{}
 	for k, v := range s.Spec.Template.Metadata.Labels {
@@ -36,7 +36,7 @@ func Run(s *v1alpha1.LoadTestSchedule, name, cause string, passed *v1alpha1.Load
 	}
 	lt.Labels[LabelSchedule] = s.Name
 	lt.Annotations = map[string]string{AnnotationCause: cause}
-	owner := metav1.NewControllerRef(s, v1alpha1.GroupVersion.WithKind("LoadTestSchedule"))
+	owner := metav1.NewControllerRef(s, v1beta1.GroupVersion.WithKind("LoadTestSchedule"))
 	owner.BlockOwnerDeletion = nil
 	lt.OwnerReferences = []metav1.OwnerReference{*owner}
 	if !NeedsBaseline(&lt.Spec) {
@@ -47,7 +47,7 @@ func Run(s *v1alpha1.LoadTestSchedule, name, cause string, passed *v1alpha1.Load
 		why = misfit(&lt.Spec, passed)
 	}
 	if why == "" {
-		lt.Spec.Baseline = &v1alpha1.Baseline{Name: passed.Name}
+		lt.Spec.Baseline = &v1beta1.Baseline{Name: passed.Name}
 		return lt
 	}
 	lt.Annotations[AnnotationNotCompared] = why
@@ -57,17 +57,17 @@ func Run(s *v1alpha1.LoadTestSchedule, name, cause string, passed *v1alpha1.Load
 
 // NeedsBaseline says whether a template leaves it to the schedule with what its LoadTests
 // are compared.
-func NeedsBaseline(spec *v1alpha1.LoadTestSpec) bool {
+func NeedsBaseline(spec *v1beta1.LoadTestSpec) bool {
 	return spec.Baseline == nil && spec.Versus == nil
 }
 
 // IsBaseline says whether a LoadTest is one of the schedule that has passed.
-func IsBaseline(s *v1alpha1.LoadTestSchedule, lt *v1alpha1.LoadTest) bool {
-	return metav1.IsControlledBy(lt, s) && lt.Status.Verdict == v1alpha1.VerdictPassed && lt.DeletionTimestamp.IsZero()
+func IsBaseline(s *v1beta1.LoadTestSchedule, lt *v1beta1.LoadTest) bool {
+	return metav1.IsControlledBy(lt, s) && lt.Status.Verdict == v1beta1.VerdictPassed && lt.DeletionTimestamp.IsZero()
 }
 
 // misfit is why a run cannot be compared with a finished one; empty: it can.
-func misfit(spec *v1alpha1.LoadTestSpec, passed *v1alpha1.LoadTest) string {
+func misfit(spec *v1beta1.LoadTestSpec, passed *v1beta1.LoadTest) string {
 	if _, refusal := baseline.Copy(spec, plan.Steps(spec), passed); refusal != nil {
 		return refusal.Message
 	}
@@ -75,8 +75,8 @@ func misfit(spec *v1alpha1.LoadTestSpec, passed *v1alpha1.LoadTest) string {
 }
 
 // absolute are the thresholds that bound no difference.
-func absolute(all []v1alpha1.Threshold) []v1alpha1.Threshold {
-	var kept []v1alpha1.Threshold
+func absolute(all []v1beta1.Threshold) []v1beta1.Threshold {
+	var kept []v1beta1.Threshold
 	for i := range all {
 		if !all[i].IsRelative() {
 			kept = append(kept, all[i])
@@ -86,18 +86,18 @@ func absolute(all []v1alpha1.Threshold) []v1alpha1.Threshold {
 }
 
 // nameAt is the name of the LoadTest of a time.
-func nameAt(s *v1alpha1.LoadTestSchedule, at time.Time) string {
+func nameAt(s *v1beta1.LoadTestSchedule, at time.Time) string {
 	return s.Name + "-" + strconv.FormatInt(at.Unix()/60, 10)
 }
 
 // nameOf is the name of the LoadTest of something that happened.
-func nameOf(s *v1alpha1.LoadTestSchedule, what ...any) string {
+func nameOf(s *v1beta1.LoadTestSchedule, what ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q", s.UID, what))
 	return s.Name + "-" + hex.EncodeToString(sum[:5])
 }
 
 // hash is that of a template.
-func hash(t *v1alpha1.LoadTestTemplate) string {
+func hash(t *v1beta1.LoadTestTemplate) string {
 	raw, err := json.Marshal(t)
 	if err != nil {
 		return "" // not reached: it came as JSON

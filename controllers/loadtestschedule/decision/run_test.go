@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -15,31 +15,31 @@ import (
 // A LoadTest is compared with the last that passed, if it can be; else it has no threshold on a
 // difference, and says why.
 func TestLoadTestOfASchedule(t *testing.T) {
-	relative, absolute := v1alpha1.Threshold{Metric: "p95", MaxIncrease: "10%"}, v1alpha1.Threshold{Metric: "p99"}
-	template := func(s *v1alpha1.LoadTestSchedule) {
-		s.Spec.Template.Metadata.Labels = map[string]v1alpha1.LabelValue{"team": "a"}
-		s.Spec.Template.Spec.Ladder = &v1alpha1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}}
-		s.Spec.Template.Spec.Thresholds = []v1alpha1.Threshold{relative, absolute}
+	relative, absolute := v1beta1.Threshold{Metric: "p95", MaxIncrease: "10%"}, v1beta1.Threshold{Metric: "p99"}
+	template := func(s *v1beta1.LoadTestSchedule) {
+		s.Spec.Template.Metadata.Labels = map[string]v1beta1.LabelValue{"team": "a"}
+		s.Spec.Template.Spec.Ladder = &v1beta1.Ladder{Users: []int32{10}, Duration: metav1.Duration{Duration: time.Second}}
+		s.Spec.Template.Spec.Thresholds = []v1beta1.Threshold{relative, absolute}
 	}
-	passed := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}, Spec: *nightly(template).Spec.Template.Spec.DeepCopy()}
-	passed.Status.Verdict, passed.Status.CompletionTime = v1alpha1.VerdictPassed, &metav1.Time{Time: at("00:10:00")}
+	passed := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "before"}, Spec: *nightly(template).Spec.Template.Spec.DeepCopy()}
+	passed.Status.Verdict, passed.Status.CompletionTime = v1beta1.VerdictPassed, &metav1.Time{Time: at("00:10:00")}
 	passed.Status.Workers.Desired, passed.Status.Steps = 1, plan.Steps(&passed.Spec)
-	passed.Status.Steps[0].State, passed.Status.Steps[0].WorkersReporting = v1alpha1.StepComplete, 1
-	passed.Status.Steps[0].Result = &v1alpha1.StepResult{}
+	passed.Status.Steps[0].State, passed.Status.Steps[0].WorkersReporting = v1beta1.StepComplete, 1
+	passed.Status.Steps[0].Result = &v1beta1.StepResult{}
 	other := passed.DeepCopy()
 	other.Status.Steps = nil
 	for name, tc := range map[string]struct {
-		change     func(*v1alpha1.LoadTestSpec)
-		passed     *v1alpha1.LoadTest
-		baseline   *v1alpha1.Baseline
-		thresholds []v1alpha1.Threshold
+		change     func(*v1beta1.LoadTestSpec)
+		passed     *v1beta1.LoadTest
+		baseline   *v1beta1.Baseline
+		thresholds []v1beta1.Threshold
 		why        string
 	}{
-		"none has passed":  {thresholds: []v1alpha1.Threshold{absolute}, why: "No LoadTest of this schedule has passed yet."},
-		"one has":          {passed: passed, baseline: &v1alpha1.Baseline{Name: "before"}, thresholds: []v1alpha1.Threshold{relative, absolute}},
-		"one of no steps":  {passed: other, thresholds: []v1alpha1.Threshold{absolute}, why: "spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first."},
-		"one of its own":   {change: func(s *v1alpha1.LoadTestSpec) { s.Baseline = &v1alpha1.Baseline{Name: "golden"} }, passed: passed, baseline: &v1alpha1.Baseline{Name: "golden"}, thresholds: []v1alpha1.Threshold{relative, absolute}},
-		"against a second": {change: func(s *v1alpha1.LoadTestSpec) { s.Versus = &v1alpha1.Versus{} }, passed: passed, thresholds: []v1alpha1.Threshold{relative, absolute}},
+		"none has passed":  {thresholds: []v1beta1.Threshold{absolute}, why: "No LoadTest of this schedule has passed yet."},
+		"one has":          {passed: passed, baseline: &v1beta1.Baseline{Name: "before"}, thresholds: []v1beta1.Threshold{relative, absolute}},
+		"one of no steps":  {passed: other, thresholds: []v1beta1.Threshold{absolute}, why: "spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first."},
+		"one of its own":   {change: func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "golden"} }, passed: passed, baseline: &v1beta1.Baseline{Name: "golden"}, thresholds: []v1beta1.Threshold{relative, absolute}},
+		"against a second": {change: func(s *v1beta1.LoadTestSpec) { s.Versus = &v1beta1.Versus{} }, passed: passed, thresholds: []v1beta1.Threshold{relative, absolute}},
 	} {
 		s := nightly(template)
 		if tc.change != nil {
@@ -50,16 +50,16 @@ func TestLoadTestOfASchedule(t *testing.T) {
 			annotations[decision.AnnotationNotCompared] = tc.why
 		}
 		yes := true
-		want := &v1alpha1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy(), ObjectMeta: metav1.ObjectMeta{
+		want := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy(), ObjectMeta: metav1.ObjectMeta{
 			Namespace: "shop", Name: "nightly-1", Annotations: annotations, Labels: map[string]string{"team": "a", decision.LabelSchedule: "nightly"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "u", Controller: &yes}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1beta1.GroupVersion.String(), Kind: "LoadTestSchedule", Name: "nightly", UID: "u", Controller: &yes}},
 		}}
 		want.Spec.Baseline, want.Spec.Thresholds = tc.baseline, tc.thresholds
 		got := decision.Run(s, "nightly-1", "it is time", tc.passed)
 		same.As(t, name, want, got)
-		got.Status.Verdict = v1alpha1.VerdictPassed
+		got.Status.Verdict = v1beta1.VerdictPassed
 		failed, deleted, foreign := got.DeepCopy(), got.DeepCopy(), got.DeepCopy()
-		failed.Status.Verdict, deleted.DeletionTimestamp, foreign.OwnerReferences = v1alpha1.VerdictFailed, &metav1.Time{}, nil
+		failed.Status.Verdict, deleted.DeletionTimestamp, foreign.OwnerReferences = v1beta1.VerdictFailed, &metav1.Time{}, nil
 		deleted.DeletionTimestamp.Time = at("00:10:00")
 		if !decision.IsBaseline(s, got) || decision.IsBaseline(s, failed) || decision.IsBaseline(s, deleted) || decision.IsBaseline(s, foreign) {
 			t.Errorf("%s: another than what has passed is a baseline", name)
@@ -69,10 +69,10 @@ func TestLoadTestOfASchedule(t *testing.T) {
 
 func TestTheTrendOfTheLastThatFinishedIsRead(t *testing.T) {
 	runs := []decision.LoadTest{finished("a", "00:01:00", "00:02:00", "Passed"), finished("b", "00:03:00", "00:04:00", "Failed"), running("c", "00:05:00")}
-	known := func(name, completed string) *v1alpha1.RunOfSchedule {
-		return &v1alpha1.RunOfSchedule{Name: name, CompletionTime: &metav1.Time{Time: at(completed)}}
+	known := func(name, completed string) *v1beta1.RunOfSchedule {
+		return &v1beta1.RunOfSchedule{Name: name, CompletionTime: &metav1.Time{Time: at(completed)}}
 	}
-	for want, all := range map[string][]*v1alpha1.RunOfSchedule{
+	for want, all := range map[string][]*v1beta1.RunOfSchedule{
 		"b": {nil, known("a", "00:02:00"), known("x", "00:04:00"), {Name: "x"}},
 		"":  {known("b", "00:04:00"), {Name: "b"}, known("gone", "00:04:01")},
 	} {

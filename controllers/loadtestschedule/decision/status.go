@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
@@ -19,7 +19,7 @@ import (
 const maxActive = 100
 
 // Unread is the LoadTest whose trend the status does not have; empty: none.
-func Unread(s *v1alpha1.LoadTestSchedule, runs []LoadTest) string {
+func Unread(s *v1beta1.LoadTestSchedule, runs []LoadTest) string {
 	if last := finishedSince(s.Status.LastFinished, runs); last != nil {
 		return last.Name
 	}
@@ -28,7 +28,7 @@ func Unread(s *v1alpha1.LoadTestSchedule, runs []LoadTest) string {
 
 // finishedSince is the LoadTest that finished last, if that was after the one that is
 // known.
-func finishedSince(known *v1alpha1.RunOfSchedule, runs []LoadTest) *LoadTest {
+func finishedSince(known *v1beta1.RunOfSchedule, runs []LoadTest) *LoadTest {
 	done := newestFirst(finished(runs))
 	if len(done) == 0 || known != nil && (known.Name == done[0].Name || done[0].Completed.Before(completed(known))) {
 		return nil
@@ -36,7 +36,7 @@ func finishedSince(known *v1alpha1.RunOfSchedule, runs []LoadTest) *LoadTest {
 	return &done[0]
 }
 
-func completed(r *v1alpha1.RunOfSchedule) time.Time {
+func completed(r *v1beta1.RunOfSchedule) time.Time {
 	if r.CompletionTime == nil {
 		return time.Time{}
 	}
@@ -81,14 +81,14 @@ func (d *decision) describeLast() {
 	}
 	s.LastPassed = nil
 	for _, r := range newestFirst(finished(d.seen.Runs)) {
-		if s.LastPassed == nil && r.Verdict == v1alpha1.VerdictPassed && !r.Deleting {
+		if s.LastPassed == nil && r.Verdict == v1beta1.VerdictPassed && !r.Deleting {
 			s.LastPassed = runOf(r)
 		}
 	}
 }
 
-func runOf(r LoadTest) *v1alpha1.RunOfSchedule {
-	run := &v1alpha1.RunOfSchedule{Name: r.Name, StartTime: &metav1.Time{Time: r.Created}, Verdict: r.Verdict}
+func runOf(r LoadTest) *v1beta1.RunOfSchedule {
+	run := &v1beta1.RunOfSchedule{Name: r.Name, StartTime: &metav1.Time{Time: r.Created}, Verdict: r.Verdict}
 	if r.Finished {
 		run.CompletionTime = &metav1.Time{Time: r.Completed}
 	}
@@ -120,9 +120,9 @@ func (d *decision) ready() string {
 
 // holdReasons are the reasons of condition Suspended.
 var holdReasons = map[policy.Cause]string{
-	policy.Invalid: v1alpha1.ReasonConfigurationInvalid,
-	policy.Stopped: v1alpha1.ReasonStopped,
-	policy.Quiet:   v1alpha1.ReasonQuietHours,
+	policy.Invalid: v1beta1.ReasonConfigurationInvalid,
+	policy.Stopped: v1beta1.ReasonStopped,
+	policy.Quiet:   v1beta1.ReasonQuietHours,
 }
 
 // judge sets the conditions.
@@ -139,22 +139,22 @@ func (d *decision) judge(problem *Problem) {
 		problem = d.seen.Problem
 	}
 	if problem != nil {
-		d.set(v1alpha1.ConditionReady, metav1.ConditionFalse, problem.Reason, problem.Message)
+		d.set(v1beta1.ConditionReady, metav1.ConditionFalse, problem.Reason, problem.Message)
 	} else {
-		d.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, d.ready())
+		d.set(v1beta1.ConditionReady, metav1.ConditionTrue, v1beta1.ReasonReady, d.ready())
 	}
 	if problem != nil && problem.Stalls {
-		d.set(v1alpha1.ConditionStalled, metav1.ConditionTrue, problem.Reason, problem.Message)
+		d.set(v1beta1.ConditionStalled, metav1.ConditionTrue, problem.Reason, problem.Message)
 	} else {
-		meta.RemoveStatusCondition(&s.Conditions, v1alpha1.ConditionStalled)
+		meta.RemoveStatusCondition(&s.Conditions, v1beta1.ConditionStalled)
 	}
 	switch {
 	case d.Spec.Suspend:
-		d.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, v1alpha1.ReasonSuspended, "spec.suspend is true: no LoadTest starts.")
+		d.set(v1beta1.ConditionSuspended, metav1.ConditionTrue, v1beta1.ReasonSuspended, "spec.suspend is true: no LoadTest starts.")
 	case d.seen.Hold != nil:
-		d.set(v1alpha1.ConditionSuspended, metav1.ConditionTrue, holdReasons[d.seen.Hold.Cause], d.seen.Hold.Why+" No LoadTest starts until that is over.")
-	case meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionSuspended):
-		d.set(v1alpha1.ConditionSuspended, metav1.ConditionFalse, v1alpha1.ReasonResumed, "LoadTests start again.")
+		d.set(v1beta1.ConditionSuspended, metav1.ConditionTrue, holdReasons[d.seen.Hold.Cause], d.seen.Hold.Why+" No LoadTest starts until that is over.")
+	case meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionSuspended):
+		d.set(v1beta1.ConditionSuspended, metav1.ConditionFalse, v1beta1.ReasonResumed, "LoadTests start again.")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // maxMissed bounds how many times are counted that were missed in a row.
@@ -22,7 +22,7 @@ type times struct {
 }
 
 // parse reads schedule and timeZone.
-func parse(spec *v1alpha1.LoadTestScheduleSpec, now time.Time) (*times, error) {
+func parse(spec *v1beta1.LoadTestScheduleSpec, now time.Time) (*times, error) {
 	zone, err := time.LoadLocation(spec.TimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("spec.timeZone: %q is not a time zone; give an IANA name such as Europe/Berlin", spec.TimeZone)
@@ -76,6 +76,6 @@ func (t *times) between(since, end time.Time) []time.Time {
 }
 
 // spelled is schedule and timeZone in one text.
-func spelled(spec *v1alpha1.LoadTestScheduleSpec) string {
+func spelled(spec *v1beta1.LoadTestScheduleSpec) string {
 	return strings.TrimSpace(spec.Schedule + " " + spec.TimeZone)
 }

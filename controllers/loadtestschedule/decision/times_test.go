@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -16,7 +16,7 @@ import (
 // clock that stops at each minute.
 func starts(t *testing.T, expression, zone string, from, to time.Time) []string {
 	t.Helper()
-	s := nightly(func(s *v1alpha1.LoadTestSchedule) {
+	s := nightly(func(s *v1beta1.LoadTestSchedule) {
 		s.Spec.Schedule, s.Spec.TimeZone, s.CreationTimestamp = expression, zone, metav1.NewTime(from)
 	})
 	var list []string
@@ -75,7 +75,7 @@ func TestLatestTimeAfterYears(t *testing.T) {
 		"@weekly":      "2026-11-15 00:00",
 		"0 9-17 * * 1": "2026-11-16 17:00",
 	} {
-		s := nightly(func(s *v1alpha1.LoadTestSchedule) {
+		s := nightly(func(s *v1beta1.LoadTestSchedule) {
 			s.Spec.Schedule, s.CreationTimestamp = expression, metav1.NewTime(at("00:00:00").AddDate(-4, 0, 0))
 		})
 		d := decision.Decide(s, decision.Observed{}, at("10:07:30"))

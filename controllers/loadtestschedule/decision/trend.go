@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
@@ -14,11 +14,11 @@ import (
 
 // shown are percentiles, as figures in microseconds. The first for which a step has
 // enough samples is shown.
-var shown = []v1alpha1.Metric{"p99", "p95", "p50"}
+var shown = []v1beta1.Metric{"p99", "p95", "p50"}
 
 // Trend is a percentile of a LoadTest's last step, and how far it is from the baseline:
 // "p99 41ms, +3%". It is empty if nothing was measured.
-func Trend(lt *v1alpha1.LoadTest) string {
+func Trend(lt *v1beta1.LoadTest) string {
 	all := rungs.Of(results.CompleteSteps(&lt.Status))
 	for i := range all {
 		rung := &all[len(all)-1-i]
@@ -32,7 +32,7 @@ func Trend(lt *v1alpha1.LoadTest) string {
 }
 
 // measured are the values of a metric in the repetitions of a step.
-func measured(rung *rungs.Rung, name v1alpha1.Metric) []*big.Rat {
+func measured(rung *rungs.Rung, name v1beta1.Metric) []*big.Rat {
 	var list []*big.Rat
 	for _, step := range rung.Steps {
 		if step.Result == nil {
@@ -46,7 +46,7 @@ func measured(rung *rungs.Rung, name v1alpha1.Metric) []*big.Rat {
 }
 
 // before are those of the baseline.
-func before(b *v1alpha1.BaselineStatus, rung int32, name v1alpha1.Metric) []*big.Rat {
+func before(b *v1beta1.BaselineStatus, rung int32, name v1beta1.Metric) []*big.Rat {
 	var list []*big.Rat
 	for i := 0; b != nil && i < len(b.Steps); i++ {
 		for _, f := range b.Steps[i].Figures {
@@ -61,7 +61,7 @@ func before(b *v1alpha1.BaselineStatus, rung int32, name v1alpha1.Metric) []*big
 	return list
 }
 
-func sentence(name v1alpha1.Metric, now, before []*big.Rat) string {
+func sentence(name v1beta1.Metric, now, before []*big.Rat) string {
 	middle, _ := statistics.Of([]*big.Rat{big.NewRat(1, 1)}, now) // its median
 	said := fmt.Sprintf("%s %s", name, metric.Of(name).Unit.Short(middle.Factor))
 	by, ok := statistics.Of(before, now)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -20,17 +20,17 @@ import (
 const Workers = 2
 
 // spec is a ladder of that many rungs, each so long.
-func spec(rungs int, length time.Duration) v1alpha1.LoadTestSpec {
-	ladder := &v1alpha1.Ladder{RatePerUser: ptr.To(v1alpha1.NewDecimal("1")), Duration: metav1.Duration{Duration: length}}
+func spec(rungs int, length time.Duration) v1beta1.LoadTestSpec {
+	ladder := &v1beta1.Ladder{RatePerUser: ptr.To(v1beta1.NewDecimal("1")), Duration: metav1.Duration{Duration: length}}
 	for n := range rungs {
 		ladder.Users = append(ladder.Users, int32(1000*(n+1)))
 	}
-	return v1alpha1.LoadTestSpec{
-		Target:      v1alpha1.Target{URL: "http://target." + Namespace + ".svc:8080"},
-		Requests:    []v1alpha1.Request{{Name: "items", HTTP: &v1alpha1.HTTPRequest{Path: "/items/${user}"}}},
+	return v1beta1.LoadTestSpec{
+		Target:      v1beta1.Target{URL: "http://target." + Namespace + ".svc:8080"},
+		Requests:    []v1beta1.Request{{Name: "items", HTTP: &v1beta1.HTTPRequest{Path: "/items/${user}"}}},
 		Parallelism: ptr.To[int32](Workers),
 		Ladder:      ladder,
-		Thresholds:  []v1alpha1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
+		Thresholds:  []v1beta1.Threshold{{Metric: "p95", Max: ptr.To(intstr.Parse("200ms"))}},
 	}
 }
 
@@ -50,7 +50,7 @@ func Finish(ctx context.Context, c client.Client, n int) error {
 }
 
 func finished(ctx context.Context, c client.Client, name, histogram string) error {
-	lt := &v1alpha1.LoadTest{Spec: spec(20, 10*time.Second)}
+	lt := &v1beta1.LoadTest{Spec: spec(20, 10*time.Second)}
 	lt.Namespace, lt.Name = Namespace, name
 	lt.Spec.Suspend = true // until its status says that it is over
 	if err := c.Create(ctx, lt); err != nil {
@@ -58,21 +58,21 @@ func finished(ctx context.Context, c client.Client, name, histogram string) erro
 	}
 	now := metav1.NewTime(lt.CreationTimestamp.Time)
 	instant := ptr.To(metav1.NewMicroTime(now.Time))
-	lt.Status = v1alpha1.LoadTestStatus{
-		ObservedGeneration: lt.Generation, Phase: v1alpha1.PhaseFinished, Verdict: v1alpha1.VerdictPassed,
-		StartTime: &now, CompletionTime: &now, Workers: v1alpha1.WorkerCounts{Desired: Workers},
+	lt.Status = v1beta1.LoadTestStatus{
+		ObservedGeneration: lt.Generation, Phase: v1beta1.PhaseFinished, Verdict: v1beta1.VerdictPassed,
+		StartTime: &now, CompletionTime: &now, Workers: v1beta1.WorkerCounts{Desired: Workers},
 		Steps: plan.Steps(&lt.Spec),
 		Conditions: []metav1.Condition{
-			{Type: v1alpha1.ConditionCarriedOut, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAllStepsRan, Message: "All steps ran.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
-			{Type: v1alpha1.ConditionThresholdsMet, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonThresholdsKept, Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
-			{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1alpha1.VerdictPassed), Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+			{Type: v1beta1.ConditionCarriedOut, Status: metav1.ConditionTrue, Reason: v1beta1.ReasonAllStepsRan, Message: "All steps ran.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+			{Type: v1beta1.ConditionThresholdsMet, Status: metav1.ConditionTrue, Reason: v1beta1.ReasonThresholdsKept, Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
+			{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue, Reason: string(v1beta1.VerdictPassed), Message: "The threshold was kept.", LastTransitionTime: now, ObservedGeneration: lt.Generation},
 		},
 	}
 	for i := range lt.Status.Steps {
 		s := &lt.Status.Steps[i]
-		s.State, s.StartTime, s.CompletionTime, s.WorkersReporting = v1alpha1.StepComplete, instant, instant, Workers
-		s.Result = &v1alpha1.StepResult{
-			Counts: v1alpha1.Counts{Sent: s.Load.Requests, Completed: s.Load.Requests, Expected: s.Load.Requests, Outcomes: v1alpha1.Outcomes{Success: s.Load.Requests}},
+		s.State, s.StartTime, s.CompletionTime, s.WorkersReporting = v1beta1.StepComplete, instant, instant, Workers
+		s.Result = &v1beta1.StepResult{
+			Counts: v1beta1.Counts{Sent: s.Load.Requests, Completed: s.Load.Requests, Expected: s.Load.Requests, Outcomes: v1beta1.Outcomes{Success: s.Load.Requests}},
 			Due:    s.Load.Requests, Transport: "simulated", Histogram: histogram,
 		}
 	}
@@ -95,7 +95,7 @@ func Begin(ctx context.Context, c client.Client, prefix string, n, rungs int, le
 	var names []string
 	var group errgroup.Group
 	for i := range n {
-		lt := &v1alpha1.LoadTest{Spec: spec(rungs, length)}
+		lt := &v1beta1.LoadTest{Spec: spec(rungs, length)}
 		lt.Namespace, lt.Name = Namespace, fmt.Sprintf("%s-%02d", prefix, i)
 		names = append(names, lt.Name)
 		group.Go(func() error { return c.Create(ctx, lt) })
@@ -104,8 +104,8 @@ func Begin(ctx context.Context, c client.Client, prefix string, n, rungs int, le
 }
 
 // Await waits until the LoadTests have finished, and returns them.
-func Await(ctx context.Context, c client.Client, names []string) ([]v1alpha1.LoadTest, error) {
-	done := make([]v1alpha1.LoadTest, len(names))
+func Await(ctx context.Context, c client.Client, names []string) ([]v1beta1.LoadTest, error) {
+	done := make([]v1beta1.LoadTest, len(names))
 	for i := range done {
 		for done[i].Status.CompletionTime == nil {
 			if err := c.Get(ctx, client.ObjectKey{Namespace: Namespace, Name: names[i]}, &done[i]); err != nil {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 const (
@@ -48,7 +48,7 @@ func StartServer(ctx context.Context, root, folder string) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("start the API server: %w", err), s.environment.Stop())
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	config.QPS = -1 // the benchmark must not wait for itself

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Writes adds up what the changes of LoadTests take in the store, each of which is a
@@ -25,7 +25,7 @@ type Writes struct {
 // WatchWrites counts from now on until ctx ends.
 func WatchWrites(ctx context.Context, c client.WithWatch) (*Writes, error) {
 	w := &Writes{bytes: map[string]int64{}, counts: map[string]int64{}}
-	for _, list := range []client.ObjectList{&v1alpha1.LoadTestList{}, &corev1.ConfigMapList{}} {
+	for _, list := range []client.ObjectList{&v1beta1.LoadTestList{}, &corev1.ConfigMapList{}} {
 		changes, err := c.Watch(ctx, list, client.InNamespace(Namespace))
 		if err != nil {
 			return nil, fmt.Errorf("watch %T: %w", list, err)
@@ -46,7 +46,7 @@ func (w *Writes) follow(ctx context.Context, changes watch.Interface) {
 				return
 			}
 			switch object := e.Object.(type) {
-			case *v1alpha1.LoadTest:
+			case *v1beta1.LoadTest:
 				if raw, err := json.Marshal(object); err == nil && e.Type == watch.Modified { // it came as JSON
 					w.add(object.Name, len(raw))
 				}

@@ -82,7 +82,7 @@ func TestHealthOfAnotherGeneration(t *testing.T) {
 		}
 	}
 	for name, status := range map[string]any{"no status": nil, "the status that it is created with": map[string]any{"observedGeneration": int64(-1)}} {
-		o := object(t, "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTest, metadata: {name: new, generation: 1}, spec: {}}")
+		o := object(t, "{apiVersion: loadtest.dev/v1beta1, kind: LoadTest, metadata: {name: new, generation: 1}, spec: {}}")
 		if status != nil {
 			o.Object["status"] = status
 		}

@@ -39,7 +39,7 @@ func TestHealthFollowsTheLastRunOfASchedule(t *testing.T) {
 		"waits for a rollout": {"{onRollout: {name: a}}", "{observedGeneration: 2, " + passed + "}", health.HealthStatus{Status: health.HealthStatusHealthy, Message: "LoadTest nightly-1: Passed."}, []string{"suspend"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := object(t, "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTestSchedule, metadata: {name: nightly, generation: 2}, spec: "+test.spec+", status: "+test.status+"}")
+			o := object(t, "{apiVersion: loadtest.dev/v1beta1, kind: LoadTestSchedule, metadata: {name: nightly, generation: 2}, spec: "+test.spec+", status: "+test.status+"}")
 			got := healthOf(t, vm, o)
 			if *got != test.want {
 				t.Errorf("it is %+v, want %+v", *got, test.want)

@@ -50,7 +50,7 @@ func TestKstatusFollowsTheRun(t *testing.T) {
 // and an object that the operator has not seen is not ready.
 func TestKstatusOfAnotherGeneration(t *testing.T) {
 	all := statuses(t)
-	all["as it is created"] = object(t, "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTest, metadata: {name: new}, spec: {}, status: {observedGeneration: -1}}")
+	all["as it is created"] = object(t, "{apiVersion: loadtest.dev/v1beta1, kind: LoadTest, metadata: {name: new}, spec: {}, status: {observedGeneration: -1}}")
 	for name, o := range all {
 		o.SetGeneration(o.GetGeneration() + 1)
 		got := compute(t, o)
@@ -108,7 +108,7 @@ func TestKstatusOfSchedules(t *testing.T) {
 		"it waits for something": {problem + "]", status.InProgressStatus},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := compute(t, object(t, "{apiVersion: loadtest.dev/v1alpha1, kind: LoadTestSchedule, metadata: {name: nightly, generation: 2}, spec: {}, status: {"+test.status+"}}"))
+			got := compute(t, object(t, "{apiVersion: loadtest.dev/v1beta1, kind: LoadTestSchedule, metadata: {name: nightly, generation: 2}, spec: {}, status: {"+test.status+"}}"))
 			if got.Status != test.want {
 				t.Errorf("it is %s (%s), want %s", got.Status, got.Message, test.want)
 			}

@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
@@ -27,11 +27,11 @@ type Result struct {
 	Granted, Denied, OverLimitGrants, FalseDenials int64
 	// P95 and Skew are those of the worst step; 0: not known.
 	P95, Skew time.Duration
-	Verdict   v1alpha1.Verdict
+	Verdict   v1beta1.Verdict
 }
 
 // Of reads the result of a run against a strategy.
-func Of(strategy string, lt *v1alpha1.LoadTest) Result {
+func Of(strategy string, lt *v1beta1.LoadTest) Result {
 	r := Result{Strategy: strategy, Scenario: lt.Name, Verdict: lt.Status.Verdict}
 	for i := range lt.Status.Steps {
 		step := &lt.Status.Steps[i]
@@ -97,7 +97,7 @@ func Judge(list []Result) (sentence string, ok bool) {
 	raced := Result{Verdict: "not run"}
 	for _, r := range list {
 		switch {
-		case r.Strategy == atomic && r.Verdict == v1alpha1.VerdictPassed:
+		case r.Strategy == atomic && r.Verdict == v1beta1.VerdictPassed:
 			passed++
 		case r.Strategy == racy && r.Scenario == burst:
 			raced = r
@@ -105,5 +105,5 @@ func Judge(list []Result) (sentence string, ok bool) {
 	}
 	sentence = fmt.Sprintf("%s Passed %d of %d; %s %s %s with %d over-limit grants",
 		atomic, passed, perEach, racy, raced.verdict(), burst, raced.OverLimitGrants)
-	return sentence, passed == perEach && raced.Verdict == v1alpha1.VerdictFailed && raced.OverLimitGrants > 0
+	return sentence, passed == perEach && raced.Verdict == v1beta1.VerdictFailed && raced.OverLimitGrants > 0
 }

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/demo/outcome"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -15,12 +15,12 @@ import (
 // good are the results of a demo that came out as it should.
 func good() []outcome.Result {
 	return []outcome.Result{
-		{Strategy: "hash", Scenario: "single-client-burst", Audited: true, Granted: 154, Denied: 46, OverLimitGrants: 104, P95: 28 * time.Millisecond, Skew: 380 * time.Microsecond, Verdict: v1alpha1.VerdictFailed},
-		{Strategy: "hash", Scenario: "five-clients", Audited: true, Granted: 150, P95: 11 * time.Millisecond, Skew: time.Millisecond, Verdict: v1alpha1.VerdictPassed},
-		{Strategy: "hash", Scenario: "burst-then-steady", Audited: true, Granted: 135, OverLimitGrants: 55, P95: 5100 * time.Microsecond, Skew: 2 * time.Millisecond, Verdict: v1alpha1.VerdictFailed},
-		{Strategy: "lua", Scenario: "single-client-burst", Audited: true, Granted: 50, Denied: 150, P95: 22 * time.Millisecond, Skew: 500 * time.Microsecond, Verdict: v1alpha1.VerdictPassed},
-		{Strategy: "lua", Scenario: "five-clients", Audited: true, Granted: 150, P95: 9 * time.Millisecond, Skew: time.Millisecond, Verdict: v1alpha1.VerdictPassed},
-		{Strategy: "lua", Scenario: "burst-then-steady", Audited: true, Granted: 65, Denied: 70, P95: 4 * time.Millisecond, Skew: time.Millisecond, Verdict: v1alpha1.VerdictPassed},
+		{Strategy: "hash", Scenario: "single-client-burst", Audited: true, Granted: 154, Denied: 46, OverLimitGrants: 104, P95: 28 * time.Millisecond, Skew: 380 * time.Microsecond, Verdict: v1beta1.VerdictFailed},
+		{Strategy: "hash", Scenario: "five-clients", Audited: true, Granted: 150, P95: 11 * time.Millisecond, Skew: time.Millisecond, Verdict: v1beta1.VerdictPassed},
+		{Strategy: "hash", Scenario: "burst-then-steady", Audited: true, Granted: 135, OverLimitGrants: 55, P95: 5100 * time.Microsecond, Skew: 2 * time.Millisecond, Verdict: v1beta1.VerdictFailed},
+		{Strategy: "lua", Scenario: "single-client-burst", Audited: true, Granted: 50, Denied: 150, P95: 22 * time.Millisecond, Skew: 500 * time.Microsecond, Verdict: v1beta1.VerdictPassed},
+		{Strategy: "lua", Scenario: "five-clients", Audited: true, Granted: 150, P95: 9 * time.Millisecond, Skew: time.Millisecond, Verdict: v1beta1.VerdictPassed},
+		{Strategy: "lua", Scenario: "burst-then-steady", Audited: true, Granted: 65, Denied: 70, P95: 4 * time.Millisecond, Skew: time.Millisecond, Verdict: v1beta1.VerdictPassed},
 	}
 }
 
@@ -35,7 +35,7 @@ func TestOutcomesAreJudgedByTheirVerdicts(t *testing.T) {
 		},
 		"hash lucky in the other scenarios": {
 			change: func(r []outcome.Result) []outcome.Result {
-				r[1].Verdict, r[2].Verdict, r[2].OverLimitGrants = v1alpha1.VerdictFailed, v1alpha1.VerdictPassed, 0
+				r[1].Verdict, r[2].Verdict, r[2].OverLimitGrants = v1beta1.VerdictFailed, v1beta1.VerdictPassed, 0
 				return r
 			},
 			want: "lua Passed 3 of 3; hash Failed single-client-burst with 104 over-limit grants", ok: true,
@@ -46,7 +46,7 @@ func TestOutcomesAreJudgedByTheirVerdicts(t *testing.T) {
 		},
 		"hash passed the burst": {
 			change: func(r []outcome.Result) []outcome.Result {
-				r[0].Verdict, r[0].OverLimitGrants = v1alpha1.VerdictPassed, 0
+				r[0].Verdict, r[0].OverLimitGrants = v1beta1.VerdictPassed, 0
 				return r
 			},
 			want: "lua Passed 3 of 3; hash Passed single-client-burst with 0 over-limit grants",
@@ -56,11 +56,11 @@ func TestOutcomesAreJudgedByTheirVerdicts(t *testing.T) {
 			want:   "lua Passed 3 of 3; hash Failed single-client-burst with 0 over-limit grants",
 		},
 		"hash could not be judged": {
-			change: func(r []outcome.Result) []outcome.Result { r[0].Verdict = v1alpha1.VerdictInconclusive; return r },
+			change: func(r []outcome.Result) []outcome.Result { r[0].Verdict = v1beta1.VerdictInconclusive; return r },
 			want:   "lua Passed 3 of 3; hash Inconclusive single-client-burst with 104 over-limit grants",
 		},
 		"lua failed once": {
-			change: func(r []outcome.Result) []outcome.Result { r[4].Verdict = v1alpha1.VerdictFailed; return r },
+			change: func(r []outcome.Result) []outcome.Result { r[4].Verdict = v1beta1.VerdictFailed; return r },
 			want:   "lua Passed 2 of 3; hash Failed single-client-burst with 104 over-limit grants",
 		},
 		"lua did not finish": {
@@ -99,26 +99,26 @@ func TestOutcomesAreReadFromLoadTests(t *testing.T) {
 	ms := func(n int) *metav1.Duration {
 		return &metav1.Duration{Duration: time.Duration(n) * time.Millisecond}
 	}
-	step := func(skew, p95 *metav1.Duration, audit *v1alpha1.RateLimitStatus) v1alpha1.StepStatus {
-		return v1alpha1.StepStatus{StartSkew: skew, Result: &v1alpha1.StepResult{
-			ResponseTime: &v1alpha1.Latency{P95: p95}, RateLimit: audit,
+	step := func(skew, p95 *metav1.Duration, audit *v1beta1.RateLimitStatus) v1beta1.StepStatus {
+		return v1beta1.StepStatus{StartSkew: skew, Result: &v1beta1.StepResult{
+			ResponseTime: &v1beta1.Latency{P95: p95}, RateLimit: audit,
 		}}
 	}
 	tests := map[string]struct {
-		steps []v1alpha1.StepStatus
+		steps []v1beta1.StepStatus
 		want  outcome.Result
 	}{
 		"no steps": {want: outcome.Result{}},
-		"a pause":  {steps: []v1alpha1.StepStatus{{Name: "fill"}}, want: outcome.Result{}},
+		"a pause":  {steps: []v1beta1.StepStatus{{Name: "fill"}}, want: outcome.Result{}},
 		"no audit and no latency": {
-			steps: []v1alpha1.StepStatus{{Result: &v1alpha1.StepResult{}}},
+			steps: []v1beta1.StepStatus{{Result: &v1beta1.StepResult{}}},
 			want:  outcome.Result{},
 		},
 		"sums, and the worst of the steps": {
-			steps: []v1alpha1.StepStatus{
+			steps: []v1beta1.StepStatus{
 				{Name: "fill"},
-				step(ms(3), ms(40), &v1alpha1.RateLimitStatus{Granted: 50, Denied: 70, OverLimitGrants: 1, FalseDenials: 2}),
-				step(ms(4), ms(10), &v1alpha1.RateLimitStatus{Granted: 15, Denied: 5, OverLimitGrants: 3, FalseDenials: 4}),
+				step(ms(3), ms(40), &v1beta1.RateLimitStatus{Granted: 50, Denied: 70, OverLimitGrants: 1, FalseDenials: 2}),
+				step(ms(4), ms(10), &v1beta1.RateLimitStatus{Granted: 15, Denied: 5, OverLimitGrants: 3, FalseDenials: 4}),
 				step(nil, nil, nil),
 			},
 			want: outcome.Result{
@@ -129,11 +129,11 @@ func TestOutcomesAreReadFromLoadTests(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			lt := &v1alpha1.LoadTest{
+			lt := &v1beta1.LoadTest{
 				ObjectMeta: metav1.ObjectMeta{Name: "burst"},
-				Status:     v1alpha1.LoadTestStatus{Steps: test.steps, Verdict: v1alpha1.VerdictPassed},
+				Status:     v1beta1.LoadTestStatus{Steps: test.steps, Verdict: v1beta1.VerdictPassed},
 			}
-			test.want.Strategy, test.want.Scenario, test.want.Verdict = "lua", "burst", v1alpha1.VerdictPassed
+			test.want.Strategy, test.want.Scenario, test.want.Verdict = "lua", "burst", v1beta1.VerdictPassed
 			same.As(t, "Of()", test.want, outcome.Of("lua", lt))
 		})
 	}

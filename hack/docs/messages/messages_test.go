@@ -14,13 +14,13 @@ func TestSentencesHaveNamesForValuesAndTheReasonOfTheirStatement(t *testing.T) {
 	const source = `package x
 
 func f() error {
-	set(v1alpha1.ReasonKept, "All is kept.")
+	set(v1beta1.ReasonKept, "All is kept.")
 	r.event("Probed", fmt.Sprintf("Step %s: %d of %d%%.", step.Name, *n, Count(all)))
 	list = append(list, Event{true, "Missed", "One was missed."})
 	if x {
 		return invalid("%s: must be set, or "+field+" must not.", p.Field)
 	}
-	_ = map[string]string{v1alpha1.ReasonKept: "It is kept.", ReasonLost: "It is lost."}
+	_ = map[string]string{v1beta1.ReasonKept: "It is kept.", ReasonLost: "It is lost."}
 	_ = fmt.Sprintf("%[2]s of %[1]s has no %q", a, b.String())
 	_ = regexp.MustCompile("no sentence at all")
 	_ = "name"

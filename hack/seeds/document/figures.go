@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
@@ -53,16 +53,16 @@ func (d *document) plots() error {
 	return nil
 }
 
-func goodput(r *v1alpha1.StepResult) float64 { return record.Number(r.Goodput) }
+func goodput(r *v1beta1.StepResult) float64 { return record.Number(r.Goodput) }
 
-func p95(r *v1alpha1.StepResult) float64 {
+func p95(r *v1beta1.StepResult) float64 {
 	if r.ResponseTime == nil {
 		return 0
 	}
 	return record.Time(r.ResponseTime.P95).Seconds()
 }
 
-func redirects(r *v1alpha1.StepResult) float64 { return record.P50(r, "Redirect").Seconds() }
+func redirects(r *v1beta1.StepResult) float64 { return record.P50(r, "Redirect").Seconds() }
 
 // rateTicks and timeTicks are how values of an axis are written.
 func rateTicks(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
@@ -82,7 +82,7 @@ func (d *document) lines(points func(e experiment.Experiment) []plot.Point) []pl
 }
 
 // overUsers has the steps of a ladder.
-func (d *document) overUsers(name, title, unit, test string, of func(*v1alpha1.StepResult) float64, tick func(float64) string) figure {
+func (d *document) overUsers(name, title, unit, test string, of func(*v1beta1.StepResult) float64, tick func(float64) string) figure {
 	var users []float64
 	lines := d.lines(func(e experiment.Experiment) (points []plot.Point) {
 		for _, step := range record.Rungs(d.all[e.Name].LoadTest(test)) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/expect"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
@@ -72,7 +72,7 @@ func (d *document) row(cells []string) {
 var ladderHeads = []string{"users", "due", "unsent", "failed", "goodput", "items", "mean", "p50", "p95", "p99", "generator"}
 
 // ladder has a row for each step.
-func ladder(lt *v1alpha1.LoadTest) [][]string {
+func ladder(lt *v1beta1.LoadTest) [][]string {
 	var rows [][]string
 	for _, step := range record.Rungs(lt) {
 		r := step.Result
@@ -92,7 +92,7 @@ func ladder(lt *v1alpha1.LoadTest) [][]string {
 }
 
 // generator says whether the generator was the limit.
-func generator(g *v1alpha1.GeneratorStatus) string {
+func generator(g *v1beta1.GeneratorStatus) string {
 	switch {
 	case g == nil:
 		return unknown
@@ -112,7 +112,7 @@ func known(text string) string {
 var contractHeads = []string{"sent", "granted", "denied", "over-limit grants", "false denials", "failed", "p95", "verdict"}
 
 // contract has one row: the sum of all steps, and the p95 of the first, the burst.
-func contract(lt *v1alpha1.LoadTest) [][]string {
+func contract(lt *v1beta1.LoadTest) [][]string {
 	var sent, failed int64
 	rungs := record.Rungs(lt)
 	for _, step := range rungs {

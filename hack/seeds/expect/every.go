@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/experiment"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 )
@@ -39,7 +39,7 @@ func storing(about []string) (list []string) {
 }
 
 // each calls a function for the load tests of experiments.
-func each(all record.Results, about []string, do func(name string, lt *v1alpha1.LoadTest)) {
+func each(all record.Results, about []string, do func(name string, lt *v1beta1.LoadTest)) {
 	for _, name := range about {
 		for i := range all[name].LoadTests {
 			lt := &all[name].LoadTests[i]
@@ -52,7 +52,7 @@ func verified(about []string) func(record.Results) (string, bool) {
 	return func(all record.Results) (string, bool) {
 		var tests int
 		var not []string
-		each(all, about, func(name string, lt *v1alpha1.LoadTest) {
+		each(all, about, func(name string, lt *v1beta1.LoadTest) {
 			tests++
 			if !record.Verified(lt) {
 				not = append(not, name)
@@ -74,7 +74,7 @@ func accounted(about []string) func(record.Results) (string, bool) {
 	return func(all record.Results) (string, bool) {
 		var due, sent, failed int64
 		var not []string
-		each(all, about, func(name string, lt *v1alpha1.LoadTest) {
+		each(all, about, func(name string, lt *v1beta1.LoadTest) {
 			for _, step := range record.Rungs(lt) {
 				r := step.Result
 				due, sent, failed = due+r.Due, sent+r.Sent, failed+r.Failed
@@ -89,7 +89,7 @@ func accounted(about []string) func(record.Results) (string, bool) {
 }
 
 // outcomes are all requests that are in a class.
-func outcomes(o *v1alpha1.Outcomes) int64 {
+func outcomes(o *v1beta1.Outcomes) int64 {
 	return o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout + o.Refused + o.Reset +
 		o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
 }
@@ -98,9 +98,9 @@ func stored(about []string) func(record.Results) (string, bool) {
 	return func(all record.Results) (string, bool) {
 		var acknowledged, change, unknown int64
 		var not []string
-		each(all, about, func(name string, lt *v1alpha1.LoadTest) {
+		each(all, about, func(name string, lt *v1beta1.LoadTest) {
 			for _, a := range lt.Status.Audits {
-				if a.State != v1alpha1.AuditPassed || a.Change == nil || a.Unknown == nil {
+				if a.State != v1beta1.AuditPassed || a.Change == nil || a.Unknown == nil {
 					not = append(not, fmt.Sprintf("%s (%s)", name, a.Message))
 					continue
 				}

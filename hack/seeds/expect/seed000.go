@@ -3,7 +3,7 @@ package expect
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -35,15 +35,15 @@ func seed000() []Expectation {
 	}
 }
 
-func rungsOf(all record.Results, name, test string) []*v1alpha1.StepStatus {
+func rungsOf(all record.Results, name, test string) []*v1beta1.StepStatus {
 	return record.Rungs(all[name].LoadTest(test))
 }
 
-func first(all record.Results, name, test string) *v1alpha1.StepResult {
+func first(all record.Results, name, test string) *v1beta1.StepResult {
 	return rungsOf(all, name, test)[0].Result
 }
 
-func last(all record.Results, name, test string) *v1alpha1.StepResult {
+func last(all record.Results, name, test string) *v1beta1.StepResult {
 	rungs := rungsOf(all, name, test)
 	return rungs[len(rungs)-1].Result
 }

@@ -3,7 +3,7 @@ package expect
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -14,10 +14,10 @@ func seed002() []Expectation {
 	return []Expectation{
 		{"002-nothing-hangs", about, "Load is sent to the end of every rung, and no request is left without an outcome.", func(all record.Results) (string, bool) {
 			rungs, unfinished, cut := 0, int64(0), []string(nil)
-			each(all, about, func(name string, lt *v1alpha1.LoadTest) {
+			each(all, about, func(name string, lt *v1beta1.LoadTest) {
 				for _, step := range record.Rungs(lt) {
 					rungs, unfinished = rungs+1, unfinished+step.Result.Outcomes.Unfinished
-					if step.State != v1alpha1.StepComplete {
+					if step.State != v1beta1.StepComplete {
 						cut = append(cut, name+" step "+step.Name)
 					}
 				}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -37,7 +37,7 @@ func seed003() []Expectation {
 		}},
 		{"003-quantiles-in-order", about, "Quantiles rise, and no mean is above the 99th percentile by more than the longest time explains.", func(all record.Results) (string, bool) {
 			steps, wrong := 0, []string(nil)
-			each(all, about, func(name string, lt *v1alpha1.LoadTest) {
+			each(all, about, func(name string, lt *v1beta1.LoadTest) {
 				for _, step := range record.Rungs(lt) {
 					steps++
 					if !ordered(step.Result.ResponseTime) {
@@ -52,7 +52,7 @@ func seed003() []Expectation {
 
 // ordered says whether a distribution can be one: its quantiles rise, and its mean is at
 // most that of 99 % of times at p99 and 1 % at the longest.
-func ordered(l *v1alpha1.Latency) bool {
+func ordered(l *v1beta1.Latency) bool {
 	if l == nil {
 		return false
 	}

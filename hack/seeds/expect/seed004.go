@@ -3,7 +3,7 @@ package expect
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 )
 
@@ -16,12 +16,12 @@ func seed004() []Expectation {
 			lt := all["004-hash"].LoadTest("single-client-burst")
 			a := Grants(lt)
 			return fmt.Sprintf("%s: %d granted, %d of them beyond the contract.", lt.Status.Verdict, a.Granted, a.OverLimitGrants),
-				lt.Status.Verdict == v1alpha1.VerdictFailed && a.OverLimitGrants > 0
+				lt.Status.Verdict == v1beta1.VerdictFailed && a.OverLimitGrants > 0
 		}},
 		{"004-lua-is-passed", []string{"004-lua"}, "The Lua script passes all three scenarios.", func(all record.Results) (string, bool) {
 			passed := 0
 			for i := range all["004-lua"].LoadTests {
-				if all["004-lua"].LoadTests[i].Status.Verdict == v1alpha1.VerdictPassed {
+				if all["004-lua"].LoadTests[i].Status.Verdict == v1beta1.VerdictPassed {
 					passed++
 				}
 			}
@@ -34,7 +34,7 @@ func seed004() []Expectation {
 		{"004-transaction-grants-no-more", []string{"004-transaction"}, "The transaction grants nothing beyond the contract, and denies nothing falsely: what it gives up ends as 503.", func(all record.Results) (string, bool) {
 			sum := grantsOf(all, "004-transaction")
 			var gaveUp int64
-			each(all, []string{"004-transaction"}, func(_ string, lt *v1alpha1.LoadTest) {
+			each(all, []string{"004-transaction"}, func(_ string, lt *v1beta1.LoadTest) {
 				for _, step := range record.Rungs(lt) {
 					gaveUp += step.Result.Outcomes.ServerError
 				}
@@ -47,15 +47,15 @@ func seed004() []Expectation {
 		}},
 		{"004-whole-seconds-grant-a-refill", []string{"004-lua-seconds"}, "With a clock of whole seconds no scenario is granted more than a second's refill beyond the contract.", func(all record.Results) (string, bool) {
 			most := int64(0)
-			each(all, []string{"004-lua-seconds"}, func(_ string, lt *v1alpha1.LoadTest) { most = max(most, Grants(lt).OverLimitGrants) })
+			each(all, []string{"004-lua-seconds"}, func(_ string, lt *v1beta1.LoadTest) { most = max(most, Grants(lt).OverLimitGrants) })
 			return fmt.Sprintf("At most %d beyond it in a scenario; a second refills %d.", most, refill), most <= refill
 		}},
 	}
 }
 
 // Grants adds up the audit of all steps.
-func Grants(lt *v1alpha1.LoadTest) v1alpha1.RateLimitStatus {
-	var sum v1alpha1.RateLimitStatus
+func Grants(lt *v1beta1.LoadTest) v1beta1.RateLimitStatus {
+	var sum v1beta1.RateLimitStatus
 	for _, step := range record.Rungs(lt) {
 		if a := step.Result.RateLimit; a != nil {
 			sum.Granted += a.Granted
@@ -69,9 +69,9 @@ func Grants(lt *v1alpha1.LoadTest) v1alpha1.RateLimitStatus {
 }
 
 // grantsOf adds up the audits of all scenarios.
-func grantsOf(all record.Results, name string) v1alpha1.RateLimitStatus {
-	var sum v1alpha1.RateLimitStatus
-	each(all, []string{name}, func(_ string, lt *v1alpha1.LoadTest) {
+func grantsOf(all record.Results, name string) v1beta1.RateLimitStatus {
+	var sum v1beta1.RateLimitStatus
+	each(all, []string{name}, func(_ string, lt *v1beta1.LoadTest) {
 		a := Grants(lt)
 		sum.OverLimitGrants += a.OverLimitGrants
 		sum.FalseDenials += a.FalseDenials

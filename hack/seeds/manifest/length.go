@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // What a run takes besides its steps, as measured on two cores: until its workers are
@@ -22,7 +22,7 @@ const (
 )
 
 // Length is about how long a load test takes.
-func Length(lt *v1alpha1.LoadTest) time.Duration {
+func Length(lt *v1beta1.LoadTest) time.Duration {
 	total := start
 	if len(lt.Spec.StoredAudits()) > 0 {
 		total += reads

@@ -11,12 +11,12 @@ import (
 	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Manifest is what an overlay renders to.
 type Manifest struct {
-	LoadTests []v1alpha1.LoadTest
+	LoadTests []v1beta1.LoadTest
 	// Others are documents of other kinds, which load tests name: ConfigMaps.
 	Others [][]byte
 }
@@ -48,7 +48,7 @@ func (m *Manifest) add(document []byte) error {
 	case "":
 		return nil // an empty document
 	case "LoadTest":
-		var lt v1alpha1.LoadTest
+		var lt v1beta1.LoadTest
 		if err := yaml.UnmarshalStrict(document, &lt); err != nil {
 			return fmt.Errorf("read a LoadTest: %w", err)
 		}
@@ -60,7 +60,7 @@ func (m *Manifest) add(document []byte) error {
 }
 
 // Named is the load test of a name.
-func (m *Manifest) Named(name string) (*v1alpha1.LoadTest, error) {
+func (m *Manifest) Named(name string) (*v1beta1.LoadTest, error) {
 	for i := range m.LoadTests {
 		if m.LoadTests[i].Name == name {
 			return &m.LoadTests[i], nil

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Factor is how much smaller than published the experiments are run. The laptops of
@@ -37,7 +37,7 @@ func (f Factor) String() string {
 //
 // One that audits a rate limit stays as it is: it counts grants, and sends no more than
 // 200 requests; fewer would not empty the bucket that is its subject.
-func Scale(lt *v1alpha1.LoadTest, f Factor) *v1alpha1.LoadTest {
+func Scale(lt *v1beta1.LoadTest, f Factor) *v1beta1.LoadTest {
 	out := lt.DeepCopy()
 	out.Spec.Suspend = false
 	if out.Spec.RateLimit() != nil {
@@ -72,9 +72,9 @@ func (f Factor) rate(text string) string {
 	return strconv.FormatFloat(math.Round(1e6*v/float64(f.Load))/1e6, 'f', -1, 64)
 }
 
-func (f Factor) decimal(d *v1alpha1.Decimal) {
+func (f Factor) decimal(d *v1beta1.Decimal) {
 	if d != nil {
-		*d = v1alpha1.NewDecimal(f.rate(d.String()))
+		*d = v1beta1.NewDecimal(f.rate(d.String()))
 	}
 }
 
@@ -91,7 +91,7 @@ func (f Factor) pause(d *metav1.Duration) {
 	}
 }
 
-func (f Factor) ladder(l *v1alpha1.Ladder) {
+func (f Factor) ladder(l *v1beta1.Ladder) {
 	for i := range l.Users {
 		f.count(&l.Users[i])
 	}
@@ -104,7 +104,7 @@ func (f Factor) ladder(l *v1alpha1.Ladder) {
 }
 
 // step leaves a burst's requests: their number is its subject.
-func (f Factor) step(s *v1alpha1.Step) {
+func (f Factor) step(s *v1beta1.Step) {
 	f.count(s.Users)
 	f.decimal(s.Rate)
 	f.decimal(s.RampTo)
@@ -113,10 +113,10 @@ func (f Factor) step(s *v1alpha1.Step) {
 	f.pause(s.Pause)
 }
 
-func (f Factor) threshold(t *v1alpha1.Threshold) {
+func (f Factor) threshold(t *v1beta1.Threshold) {
 	f.count(t.UpToUsers)
 	switch t.Metric {
-	case v1alpha1.MetricGoodput, v1alpha1.MetricThroughput, v1alpha1.MetricItemsPerSecond:
+	case v1beta1.MetricGoodput, v1beta1.MetricThroughput, v1beta1.MetricItemsPerSecond:
 		for _, bound := range []*intstr.IntOrString{t.Max, t.Min} {
 			if bound != nil {
 				*bound = intstr.FromString(f.rate(bound.String()))

@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // LoadTest is the one of a name, nil if it did not run.
-func (r *Record) LoadTest(name string) *v1alpha1.LoadTest {
+func (r *Record) LoadTest(name string) *v1beta1.LoadTest {
 	if r == nil {
 		return nil
 	}
@@ -25,8 +25,8 @@ func (r *Record) LoadTest(name string) *v1alpha1.LoadTest {
 }
 
 // Rungs are the steps of a load test that send something, in order.
-func Rungs(lt *v1alpha1.LoadTest) []*v1alpha1.StepStatus {
-	var list []*v1alpha1.StepStatus
+func Rungs(lt *v1beta1.LoadTest) []*v1beta1.StepStatus {
+	var list []*v1beta1.StepStatus
 	for i := range lt.Status.Steps {
 		if step := &lt.Status.Steps[i]; !step.Load.IsPause() {
 			list = append(list, step)
@@ -56,8 +56,8 @@ func (r *Record) Complete(tests []string) error {
 }
 
 // Verified says whether the target was the one that was meant.
-func Verified(lt *v1alpha1.LoadTest) bool {
-	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionTargetVerified)
+func Verified(lt *v1beta1.LoadTest) bool {
+	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionTargetVerified)
 }
 
 // Number is a figure of a status; 0 if there is none.
@@ -67,7 +67,7 @@ func Number(text string) float64 {
 }
 
 // Items are the items per second of a step: requests, or what they carry.
-func Items(r *v1alpha1.StepResult) float64 {
+func Items(r *v1beta1.StepResult) float64 {
 	if r.ItemsPerSecond != "" {
 		return Number(r.ItemsPerSecond)
 	}
@@ -83,7 +83,7 @@ func Time(d *metav1.Duration) time.Duration {
 }
 
 // P50 is the median response time of a step, of a type of request if one is named.
-func P50(r *v1alpha1.StepResult, kind string) time.Duration {
+func P50(r *v1beta1.StepResult, kind string) time.Duration {
 	l := r.ResponseTime
 	if kind != "" {
 		l = nil

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 )
 
@@ -19,7 +19,7 @@ import (
 type Record struct {
 	About
 	// LoadTests are those that ran, with their status.
-	LoadTests []v1alpha1.LoadTest
+	LoadTests []v1beta1.LoadTest
 	// Results are their ConfigMaps, as YAML: what is too large for a status.
 	Results [][]byte
 }
@@ -106,7 +106,7 @@ func (r *Record) Ended() error {
 	for i := range r.LoadTests {
 		lt := &r.LoadTests[i]
 		switch v := lt.Status.Verdict; v {
-		case "", v1alpha1.VerdictError, v1alpha1.VerdictCanceled:
+		case "", v1beta1.VerdictError, v1beta1.VerdictCanceled:
 			return fmt.Errorf("%s did not go to its end: it is %s with the verdict %q", lt.Name, lt.Status.Phase, v)
 		}
 	}

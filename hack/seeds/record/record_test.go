@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/manifest"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/record"
 	"github.com/loadtest-dev/loadtest-operator/hack/seeds/recordtest"
@@ -80,7 +80,7 @@ func TestHashChangesWithWhateverRuns(t *testing.T) {
 func TestRunsThatDidNotEndAreNamed(t *testing.T) {
 	r := recordtest.All()["004-hash"]
 	must.Report(t, "Ended() of runs that went to their end", r.Ended())
-	r.LoadTests[1].Status.Phase, r.LoadTests[1].Status.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictError
+	r.LoadTests[1].Status.Phase, r.LoadTests[1].Status.Verdict = v1beta1.PhaseFinished, v1beta1.VerdictError
 	if err := r.Ended(); err == nil || err.Error() != `five-clients did not go to its end: it is Finished with the verdict "Error"` {
 		t.Errorf("Ended() = %v", err)
 	}

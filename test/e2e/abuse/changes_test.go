@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -82,9 +82,9 @@ var changeAbuses = []abuse{
 }
 
 // run is the tenant's LoadTest that begins with a pause.
-func (tn *tenant) run(t *testing.T) *v1alpha1.LoadTest {
+func (tn *tenant) run(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
-	return &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: tn.waiting(t).Name}}
+	return &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: tn.waiting(t).Name}}
 }
 
 // deletes deletes an object of the operator's.

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -46,14 +46,14 @@ func beginAtOnce(t *testing.T, _ *people) attempt {
 		_, _ = cluster.Command(context.Background(), "kubectl", "loadtest", "resume", "--all", "-n", tn.namespace)
 	})
 	tn.createCrowd(t)
-	tn.awaitCrowd(t, func(lt *v1alpha1.LoadTest) bool { return lt.Status.Phase == v1alpha1.PhaseSuspended })
+	tn.awaitCrowd(t, func(lt *v1beta1.LoadTest) bool { return lt.Status.Phase == v1beta1.PhaseSuspended })
 	if began, _ := tn.begun(t); began > 0 {
 		return succeeded("%d began while runs were stopped", began)
 	}
 	cluster.MustCommand(t, "kubectl", "loadtest", "resume", "--all", "-n", tn.namespace)
 	harm := b.suffered(t, b.begin(t, "turn"))
-	tn.awaitCrowd(t, func(lt *v1alpha1.LoadTest) bool {
-		return lt.Status.StartTime != nil || lt.Status.Phase == v1alpha1.PhaseQueued
+	tn.awaitCrowd(t, func(lt *v1beta1.LoadTest) bool {
+		return lt.Status.StartTime != nil || lt.Status.Phase == v1beta1.PhaseQueued
 	})
 	began, waits := tn.begun(t)
 	switch {
@@ -82,14 +82,14 @@ func (tn *tenant) createCrowd(t *testing.T) {
 }
 
 // awaitCrowd reads all LoadTests until a condition holds for each.
-func (tn *tenant) awaitCrowd(t *testing.T, holds func(*v1alpha1.LoadTest) bool) {
+func (tn *tenant) awaitCrowd(t *testing.T, holds func(*v1beta1.LoadTest) bool) {
 	t.Helper()
 	cluster.Soon(t, func(ctx context.Context) error {
 		all, err := tn.listCrowd(ctx)
 		if err != nil {
 			return err
 		}
-		phases, missing := map[v1alpha1.Phase]int{}, 0
+		phases, missing := map[v1beta1.Phase]int{}, 0
 		for i := range all {
 			if phases[all[i].Status.Phase]++; !holds(&all[i]) {
 				missing++
@@ -102,8 +102,8 @@ func (tn *tenant) awaitCrowd(t *testing.T, holds func(*v1alpha1.LoadTest) bool) 
 	})
 }
 
-func (tn *tenant) listCrowd(ctx context.Context) ([]v1alpha1.LoadTest, error) {
-	var all v1alpha1.LoadTestList
+func (tn *tenant) listCrowd(ctx context.Context) ([]v1beta1.LoadTest, error) {
+	var all v1beta1.LoadTestList
 	err := cluster.API.List(ctx, &all, client.InNamespace(tn.namespace))
 	return all.Items, err
 }
@@ -117,7 +117,7 @@ func (tn *tenant) begun(t *testing.T) (began int, waits string) {
 	for i := range all {
 		if lt := &all[i]; lt.Status.StartTime != nil {
 			began++
-		} else if queued := cluster.Condition(lt, v1alpha1.ConditionQueued); queued.Status == metav1.ConditionTrue {
+		} else if queued := cluster.Condition(lt, v1beta1.ConditionQueued); queued.Status == metav1.ConditionTrue {
 			waits = queued.Message
 		}
 	}
@@ -129,7 +129,7 @@ func (tn *tenant) begun(t *testing.T) (began int, waits string) {
 // removeCrowd deletes all LoadTests, and waits until nothing of them is left.
 func (tn *tenant) removeCrowd(t *testing.T) {
 	t.Helper()
-	err := tn.editor.DeleteAllOf(t.Context(), &v1alpha1.LoadTest{}, client.InNamespace(tn.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground))
+	err := tn.editor.DeleteAllOf(t.Context(), &v1beta1.LoadTest{}, client.InNamespace(tn.namespace), client.PropagationPolicy(metav1.DeletePropagationBackground))
 	must.Succeed(t, err)
 	cluster.Soon(t, func(ctx context.Context) error {
 		all, err := tn.listCrowd(ctx)

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -75,7 +75,7 @@ func newOthersRun(t *testing.T) othersRun {
 }
 
 // begin creates the run.
-func (b othersRun) begin(t *testing.T, name string) *v1alpha1.LoadTest {
+func (b othersRun) begin(t *testing.T, name string) *v1beta1.LoadTest {
 	t.Helper()
 	return cluster.Create(t, b.target.Namespace, name, `
 target: {service: {name: counter}}
@@ -88,19 +88,19 @@ worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 
 // displaced says whether the run was kept from sending its load in time, and the machine
 // says so, too.
-func (b othersRun) displaced(lt *v1alpha1.LoadTest) bool {
-	return cluster.Condition(lt, v1alpha1.ConditionThresholdsMet).Reason == v1alpha1.ReasonLoadDisplaced && b.machine.Read().Busy()
+func (b othersRun) displaced(lt *v1beta1.LoadTest) bool {
+	return cluster.Condition(lt, v1beta1.ConditionThresholdsMet).Reason == v1beta1.ReasonLoadDisplaced && b.machine.Read().Busy()
 }
 
 // suffered waits for the end of the run, and says in which way it is not Passed with exact
 // counts; empty: it is, or the machine says that it had no time to send its load.
-func (b othersRun) suffered(t *testing.T, lt *v1alpha1.LoadTest) string {
+func (b othersRun) suffered(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	cluster.Finish(t, lt)
 	counts := b.target.MustRead(t)
-	if sent, received := cluster.SentBy(lt), counts[lt.Name].Received; lt.Status.Verdict != v1alpha1.VerdictPassed && !b.displaced(lt) || sent != othersSend || received != othersSend {
+	if sent, received := cluster.SentBy(lt), counts[lt.Name].Received; lt.Status.Verdict != v1beta1.VerdictPassed && !b.displaced(lt) || sent != othersSend || received != othersSend {
 		return fmt.Sprintf("another's run is %s, its target was asked %d times, and its status says %d sent: %s",
-			lt.Status.Verdict, received, sent, cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
+			lt.Status.Verdict, received, sent, cluster.Condition(lt, v1beta1.ConditionFinished).Message)
 	}
 	return ""
 }

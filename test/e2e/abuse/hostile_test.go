@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -81,7 +81,7 @@ func (h *hostileRuns) carryOut(t *testing.T) {
 	tn.expose(t, "hostile", labels, corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(8080)}}})
 	tn.hostilePod(t, "hostile", labels, nil)
 	before := healthOf(t, leading)
-	runs := map[string]*v1alpha1.LoadTest{}
+	runs := map[string]*v1beta1.LoadTest{}
 	for _, r := range hostileResponses {
 		runs[r.path] = cluster.Create(t, tn.namespace, r.path, strings.ReplaceAll(hostileSpec, "PATH", r.path))
 	}
@@ -99,7 +99,7 @@ func (h *hostileRuns) carryOut(t *testing.T) {
 
 // ofHostileRun says what became of a run. It succeeded if a worker was killed, or if a
 // response passed for a good one.
-func ofHostileRun(t *testing.T, lt *v1alpha1.LoadTest) attempt {
+func ofHostileRun(t *testing.T, lt *v1beta1.LoadTest) attempt {
 	t.Helper()
 	var pods corev1.PodList
 	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(lt.Namespace), client.MatchingLabels{cluster.RunLabel: string(lt.UID)}))
@@ -112,8 +112,8 @@ func ofHostileRun(t *testing.T, lt *v1alpha1.LoadTest) attempt {
 		}
 	}
 	r := lt.Status.Steps[0].Result
-	if r == nil || r.Sent != hostileUsers || r.Expected > 0 || lt.Status.Verdict == v1alpha1.VerdictPassed {
-		return succeeded("its verdict is %s, %s: %+v", lt.Status.Verdict, cluster.Condition(lt, v1alpha1.ConditionFinished).Message, r)
+	if r == nil || r.Sent != hostileUsers || r.Expected > 0 || lt.Status.Verdict == v1beta1.VerdictPassed {
+		return succeeded("its verdict is %s, %s: %+v", lt.Status.Verdict, cluster.Condition(lt, v1beta1.ConditionFinished).Message, r)
 	}
 	var said []string
 	for _, sample := range r.Requests[0].ErrorSamples {

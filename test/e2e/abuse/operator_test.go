@@ -16,7 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
@@ -49,7 +49,7 @@ var thefts = []abuse{
 		return byAPI(t, p.operator(t).Create(t.Context(), p.victim.loadTest(t, harmless), client.DryRunAll))
 	}},
 	{"a LoadTestSchedule, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
-		s := &v1alpha1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: "nightly"}}
+		s := &v1beta1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: "nightly"}}
 		return byAPI(t, p.operator(t).Create(t.Context(), s, client.DryRunAll))
 	}},
 	{"a token that lasts, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {

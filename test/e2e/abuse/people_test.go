@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -134,7 +134,7 @@ func (tn *tenant) loadTest(t *testing.T, spec string) *unstructured.Unstructured
 	var fields map[string]any
 	must.Succeed(t, yaml.Unmarshal([]byte(spec), &fields))
 	lt.Object["spec"] = fields
-	lt.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("LoadTest"))
+	lt.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("LoadTest"))
 	lt.SetNamespace(tn.namespace)
 	lt.SetName(tn.name())
 	return lt

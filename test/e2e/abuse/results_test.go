@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -68,20 +68,20 @@ func forged(t *testing.T, stored *corev1.ConfigMap) []byte {
 }
 
 // finishedRun is a run of the tenant that has ended.
-func finishedRun(t *testing.T, tn *tenant) *v1alpha1.LoadTest {
+func finishedRun(t *testing.T, tn *tenant) *v1beta1.LoadTest {
 	t.Helper()
 	object := tn.loadTest(t, specWith("steps: [{name: 5/s, rate: 5, duration: 2s}]"))
 	must.Succeed(t, tn.editor.Create(t.Context(), object))
 	t.Cleanup(func() {
 		_ = cluster.API.Delete(context.Background(), object, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	})
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: object.GetName()}}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: object.GetName()}}
 	cluster.Finish(t, lt)
 	return lt
 }
 
 // storedResults are those of the run's only step.
-func storedResults(t *testing.T, tn *tenant, lt *v1alpha1.LoadTest) *corev1.ConfigMap {
+func storedResults(t *testing.T, tn *tenant, lt *v1beta1.LoadTest) *corev1.ConfigMap {
 	t.Helper()
 	if len(lt.Status.ResultsRef) != 1 || lt.Status.ResultsRef[0].ConfigMap == "" {
 		t.Fatalf("no results: %+v", lt.Status.ResultsRef)

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
 
 // refusedByWorker are the reasons of WorkersReady that are a worker's own words.
-var refusedByWorker = []string{v1alpha1.ReasonTargetUnreachable, v1alpha1.ReasonWorkerRefused, v1alpha1.ReasonPreflightFailed}
+var refusedByWorker = []string{v1beta1.ReasonTargetUnreachable, v1beta1.ReasonWorkerRefused, v1beta1.ReasonPreflightFailed}
 
 // apply creates a LoadTest as an editor of a tenant, and says what came of it: what the
 // API server says if it refuses it, else what refuses the run. It succeeded if a request
@@ -39,7 +39,7 @@ func (tn *tenant) apply(t *testing.T, spec string) attempt {
 // outcome waits until it is known what came of a run.
 func (tn *tenant) outcome(t *testing.T, key client.ObjectKey) attempt {
 	t.Helper()
-	lt, got := &v1alpha1.LoadTest{}, attempt{}
+	lt, got := &v1beta1.LoadTest{}, attempt{}
 	cluster.Soon(t, func(ctx context.Context) error {
 		if err := cluster.API.Get(ctx, key, lt); err != nil {
 			return err
@@ -53,9 +53,9 @@ func (tn *tenant) outcome(t *testing.T, key client.ObjectKey) attempt {
 	return got
 }
 
-func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
-	accepted, ready := cluster.Condition(lt, v1alpha1.ConditionAccepted), cluster.Condition(lt, v1alpha1.ConditionWorkersReady)
-	ended := cluster.Condition(lt, v1alpha1.ConditionCarriedOut)
+func outcomeOf(lt *v1beta1.LoadTest) (attempt, bool) {
+	accepted, ready := cluster.Condition(lt, v1beta1.ConditionAccepted), cluster.Condition(lt, v1beta1.ConditionWorkersReady)
+	ended := cluster.Condition(lt, v1beta1.ConditionCarriedOut)
 	switch {
 	case cluster.SentBy(lt) > 0, ended.Status == metav1.ConditionTrue:
 		return succeeded("%d requests were sent, verdict %q", cluster.SentBy(lt), lt.Status.Verdict), true
@@ -65,11 +65,11 @@ func outcomeOf(lt *v1alpha1.LoadTest) (attempt, bool) {
 		return refused(operator, ready.Message), true // which does not create workers until it is mended
 	case ready.Status == metav1.ConditionFalse && slices.Contains(refusedByWorker, ready.Reason):
 		return refused(worker, ready.Message), true
-	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonImagePull:
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1beta1.ReasonImagePull:
 		return refused(kubelet, ready.Message), true
-	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused && strings.HasPrefix(ready.Message, "A Job with the name of the LoadTest exists"):
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1beta1.ReasonCreateRefused && strings.HasPrefix(ready.Message, "A Job with the name of the LoadTest exists"):
 		return refused(operator, ready.Message), true
-	case ready.Status == metav1.ConditionFalse && ready.Reason == v1alpha1.ReasonCreateRefused:
+	case ready.Status == metav1.ConditionFalse && ready.Reason == v1beta1.ReasonCreateRefused:
 		return refused(apiServer, ready.Message), true
 	case ended.Status == metav1.ConditionFalse:
 		return refused(operator, ended.Message), true

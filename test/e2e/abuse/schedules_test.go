@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -78,7 +78,7 @@ func (tn *tenant) scheduler(t *testing.T, name string) client.Client {
 	t.Helper()
 	name = "scheduler" + name
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name}, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"loadtestschedules"}, Verbs: []string{"create", "get", "patch"},
+		APIGroups: []string{v1beta1.GroupVersion.Group}, Resources: []string{"loadtestschedules"}, Verbs: []string{"create", "get", "patch"},
 	}}}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name},
@@ -112,13 +112,13 @@ func (tn *tenant) schedule(t *testing.T, person client.Client, template, fields 
 		return byAPI(t, err)
 	}
 	t.Cleanup(func() { _ = cluster.API.Delete(context.Background(), object) })
-	s := &v1alpha1.LoadTestSchedule{}
-	var runs []v1alpha1.LoadTest
+	s := &v1beta1.LoadTestSchedule{}
+	var runs []v1beta1.LoadTest
 	cluster.Soon(t, func(ctx context.Context) error {
 		if err := cluster.API.Get(ctx, client.ObjectKeyFromObject(object), s); err != nil {
 			return err
 		}
-		if runs = cluster.RunsOf(t, s); len(runs) == 0 && !meta.IsStatusConditionFalse(s.Status.Conditions, v1alpha1.ConditionReady) {
+		if runs = cluster.RunsOf(t, s); len(runs) == 0 && !meta.IsStatusConditionFalse(s.Status.Conditions, v1beta1.ConditionReady) {
 			return fmt.Errorf("nothing came of schedule %s: %+v", s.Name, s.Status)
 		}
 		return nil
@@ -126,7 +126,7 @@ func (tn *tenant) schedule(t *testing.T, person client.Client, template, fields 
 	if len(runs) > 0 {
 		return tn.outcome(t, client.ObjectKeyFromObject(&runs[0]))
 	}
-	words := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady).Message
+	words := meta.FindStatusCondition(s.Status.Conditions, v1beta1.ConditionReady).Message
 	if strings.Contains(words, "exceeded quota") {
 		return refused(apiServer, words)
 	}

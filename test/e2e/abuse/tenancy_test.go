@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -49,7 +49,7 @@ steps: [{name: s, users: 1, requestsPerUser: 2}]
 		for _, o := range []client.Object{secret, object} {
 			must.Succeed(t, cluster.API.Create(t.Context(), o))
 		}
-		lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: object.GetName()}}
+		lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: object.GetName()}}
 		cluster.Finish(t, lt)
 		texts := shownOf(t, lt)
 		for where, text := range texts {
@@ -65,7 +65,7 @@ steps: [{name: s, users: 1, requestsPerUser: 2}]
 }
 
 // shownOf are the texts that show something of a run, by name.
-func shownOf(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
+func shownOf(t *testing.T, lt *v1beta1.LoadTest) map[string]string {
 	t.Helper()
 	kubectl := func(args ...string) string { return cluster.MustCommand(t, "kubectl", args...) }
 	whole := kubectl("get", "loadtest", lt.Name, "-n", lt.Namespace, "-o", "yaml", "--show-managed-fields")
@@ -85,7 +85,7 @@ func shownOf(t *testing.T, lt *v1alpha1.LoadTest) map[string]string {
 }
 
 // resultsOf are the results in ConfigMaps, unpacked.
-func resultsOf(t *testing.T, lt *v1alpha1.LoadTest) string {
+func resultsOf(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	var maps corev1.ConfigMapList
 	must.Succeed(t, cluster.API.List(t.Context(), &maps, client.InNamespace(lt.Namespace), client.MatchingLabels{"loadtest.dev/run": string(lt.UID)}))
@@ -100,7 +100,7 @@ func resultsOf(t *testing.T, lt *v1alpha1.LoadTest) string {
 }
 
 // metricsAsReader are the metrics of the operator that carries out the runs.
-func metricsAsReader(t *testing.T, lt *v1alpha1.LoadTest) string {
+func metricsAsReader(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: lt.Namespace, Name: lt.Name}}
 	must.Succeed(t, cluster.API.Create(t.Context(), account))

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // amount is how many of something there may be.
@@ -45,11 +45,11 @@ var flaws = map[string]flaw{
 // strategy must and may do.
 type Limits struct {
 	Strategy string
-	v1alpha1.RateLimitStatus
+	v1beta1.RateLimitStatus
 }
 
 // Limited sums the audit over the steps of a run.
-func Limited(strategy string, s v1alpha1.LoadTestStatus) Limits {
+func Limited(strategy string, s v1beta1.LoadTestStatus) Limits {
 	l := Limits{Strategy: strategy}
 	for _, step := range s.Steps {
 		if step.Result == nil || step.Result.RateLimit == nil {

@@ -3,18 +3,18 @@ package audit
 import (
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func TestLimits(t *testing.T) {
-	kept := v1alpha1.RateLimitStatus{Granted: 150, Denied: 450}
-	over := v1alpha1.RateLimitStatus{Granted: 500, Denied: 100, OverLimitGrants: 150}
-	falsely := v1alpha1.RateLimitStatus{Granted: 142, Denied: 458, FalseDenials: 8}
+	kept := v1beta1.RateLimitStatus{Granted: 150, Denied: 450}
+	over := v1beta1.RateLimitStatus{Granted: 500, Denied: 100, OverLimitGrants: 150}
+	falsely := v1beta1.RateLimitStatus{Granted: 142, Denied: 458, FalseDenials: 8}
 	const tooMany, denied = "150 grants over the limit: there must be none", "8 false denials: there must be none"
 	tests := map[string]struct {
 		strategy string
-		status   v1alpha1.RateLimitStatus
+		status   v1beta1.RateLimitStatus
 		err      string
 	}{
 		"lua keeps the contract":                {strategy: "lua", status: kept},
@@ -30,17 +30,17 @@ func TestLimits(t *testing.T) {
 		"lua-seconds meets no turn of a second": {strategy: "lua-seconds", status: kept},
 		"lua-seconds meets one":                 {strategy: "lua-seconds", status: over},
 		"an unknown strategy":                   {strategy: "gcra", status: falsely, err: denied},
-		"just enough of both":                   {strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 100, Denied: 100}},
+		"just enough of both":                   {strategy: "lua", status: v1beta1.RateLimitStatus{Granted: 100, Denied: 100}},
 		"few were granted": {
-			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 99, Denied: 450},
+			strategy: "lua", status: v1beta1.RateLimitStatus{Granted: 99, Denied: 450},
 			err: "99 granted, 450 denied, 0 not tracked: the audit needs 100, 100 and 0",
 		},
 		"few were denied": {
-			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 150, Denied: 99},
+			strategy: "lua", status: v1beta1.RateLimitStatus{Granted: 150, Denied: 99},
 			err: "150 granted, 99 denied, 0 not tracked: the audit needs 100, 100 and 0",
 		},
 		"not every client was tracked": {
-			strategy: "lua", status: v1alpha1.RateLimitStatus{Granted: 150, Denied: 450, Untracked: 3},
+			strategy: "lua", status: v1beta1.RateLimitStatus{Granted: 150, Denied: 450, Untracked: 3},
 			err: "150 granted, 450 denied, 3 not tracked: the audit needs 100, 100 and 0",
 		},
 	}
@@ -58,15 +58,15 @@ func TestLimits(t *testing.T) {
 }
 
 func TestLimited(t *testing.T) {
-	step := func(r v1alpha1.RateLimitStatus) v1alpha1.StepStatus {
-		return v1alpha1.StepStatus{Result: &v1alpha1.StepResult{RateLimit: &r}}
+	step := func(r v1beta1.RateLimitStatus) v1beta1.StepStatus {
+		return v1beta1.StepStatus{Result: &v1beta1.StepResult{RateLimit: &r}}
 	}
-	got := Limited("hash", v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
+	got := Limited("hash", v1beta1.LoadTestStatus{Steps: []v1beta1.StepStatus{
 		{Name: "pause"},
-		step(v1alpha1.RateLimitStatus{Clients: 51, Granted: 90, Denied: 10, OverLimitGrants: 7, FalseDenials: 1}),
-		step(v1alpha1.RateLimitStatus{Clients: 50, Granted: 9, Denied: 1, OverLimitGrants: 3, FalseDenials: 2, Untracked: 1}),
+		step(v1beta1.RateLimitStatus{Clients: 51, Granted: 90, Denied: 10, OverLimitGrants: 7, FalseDenials: 1}),
+		step(v1beta1.RateLimitStatus{Clients: 50, Granted: 9, Denied: 1, OverLimitGrants: 3, FalseDenials: 2, Untracked: 1}),
 	}})
-	want := Limits{Strategy: "hash", RateLimitStatus: v1alpha1.RateLimitStatus{
+	want := Limits{Strategy: "hash", RateLimitStatus: v1beta1.RateLimitStatus{
 		Clients: 51, Granted: 99, Denied: 11, OverLimitGrants: 10, FalseDenials: 3, Untracked: 1,
 	}}
 	same.As(t, "limits", want, got)
@@ -76,7 +76,7 @@ func TestLimited(t *testing.T) {
 }
 
 func TestBreached(t *testing.T) {
-	for want, statuses := range map[bool][]v1alpha1.RateLimitStatus{
+	for want, statuses := range map[bool][]v1beta1.RateLimitStatus{
 		false: {{}, {Granted: 50, Denied: 150}},
 		true:  {{OverLimitGrants: 1}, {FalseDenials: 1}},
 	} {
@@ -89,7 +89,7 @@ func TestBreached(t *testing.T) {
 }
 
 func TestCountsOfLimits(t *testing.T) {
-	answers := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
+	answers := Limits{RateLimitStatus: v1beta1.RateLimitStatus{Granted: 50, Denied: 150}}
 	lost := func(n int64) Tally { return Tally{TimedOut: n} }
 	unavailable := Tally{Unavailable: 9}
 	tests := map[string]struct {
@@ -160,7 +160,7 @@ func TestCountsOfLimits(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
-	limits := Limits{RateLimitStatus: v1alpha1.RateLimitStatus{Granted: 50, Denied: 150}}
+	limits := Limits{RateLimitStatus: v1beta1.RateLimitStatus{Granted: 50, Denied: 150}}
 	hits := Tally{Sent: 210, Acknowledged: 200, TimedOut: 1, Unfinished: 1, Broken: 1, Unavailable: 1, ServerErrors: 1}
 	for taken, want := range map[int64]string{
 		49: "tokens 49: 1 of 50 granted were lost",

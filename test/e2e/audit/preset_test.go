@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
@@ -128,7 +128,7 @@ func TestPresetsOfTheChart(t *testing.T) {
 		}
 		text, err := p.Spec()
 		must.Succeed(t, err)
-		var spec v1alpha1.LoadTestSpec
+		var spec v1beta1.LoadTestSpec
 		if err := yaml.UnmarshalStrict([]byte(text), &spec); err != nil {
 			t.Errorf("%s: %v:\n%s", p.Name, err, text)
 		}

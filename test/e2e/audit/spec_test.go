@@ -8,17 +8,17 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func spec(t *testing.T, p Preset) v1alpha1.LoadTestSpec {
+func spec(t *testing.T, p Preset) v1beta1.LoadTestSpec {
 	t.Helper()
 	text, err := p.Spec()
 	must.Succeed(t, err)
-	var s v1alpha1.LoadTestSpec
+	var s v1beta1.LoadTestSpec
 	if err := yaml.UnmarshalStrict([]byte(text), &s); err != nil {
 		t.Fatalf("%v:\n%s", err, text)
 	}
@@ -94,7 +94,7 @@ func TestEventStoreSpec(t *testing.T) {
 
 func TestRateLimiterSpec(t *testing.T) {
 	s := spec(t, Preset{Service: RateLimiter, Host: "x", Port: 1, Capacity: 7, RefillPerSecond: 2.5})
-	want := &v1alpha1.RateLimit{Capacity: 7, RefillPerSecond: v1alpha1.NewDecimal("2.5"), ClientHeader: "X-Forwarded-For"}
+	want := &v1beta1.RateLimit{Capacity: 7, RefillPerSecond: v1beta1.NewDecimal("2.5"), ClientHeader: "X-Forwarded-For"}
 	same.As(t, "contract", want, s.RateLimit())
 }
 
@@ -130,7 +130,7 @@ func TestRateLimiterSpecWaitsForDecision(t *testing.T) {
 func TestDisturbedRunIsLonger(t *testing.T) {
 	for disturbed, want := range map[bool]time.Duration{false: 8 * time.Second, true: 15 * time.Second} {
 		s := spec(t, Preset{Service: Shortener, Host: "x", Port: 1, Disturbed: disturbed})
-		steady := s.Steps[slices.IndexFunc(s.Steps, func(step v1alpha1.Step) bool { return step.Name == "steady" })]
+		steady := s.Steps[slices.IndexFunc(s.Steps, func(step v1beta1.Step) bool { return step.Name == "steady" })]
 		if got := steady.Duration.Duration; got != want {
 			t.Errorf("disturbed %v: the steady step lasts %s, want %s", disturbed, got, want)
 		}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Tally divides the requests of a type by their known outcome. Those that are in
@@ -28,7 +28,7 @@ type Tally struct {
 
 // Types are the tallies of a finished run by the type of request, summed over
 // its steps.
-func Types(s v1alpha1.LoadTestStatus) map[string]Tally {
+func Types(s v1beta1.LoadTestStatus) map[string]Tally {
 	types := map[string]Tally{}
 	for _, step := range s.Steps {
 		if step.Result == nil {
@@ -41,7 +41,7 @@ func Types(s v1alpha1.LoadTestStatus) map[string]Tally {
 	return types
 }
 
-func tally(c v1alpha1.Counts) Tally {
+func tally(c v1beta1.Counts) Tally {
 	o := c.Outcomes
 	unavailable := min(answered(c, http.StatusServiceUnavailable), o.ServerError)
 	return Tally{
@@ -56,7 +56,7 @@ func tally(c v1alpha1.Counts) Tally {
 }
 
 // answered is how many responses had a status code, as far as it is known.
-func answered(c v1alpha1.Counts, status int32) int64 {
+func answered(c v1beta1.Counts, status int32) int64 {
 	for _, code := range c.StatusCodes {
 		if code.Code == status {
 			return code.Count
@@ -153,7 +153,7 @@ func (t Tally) Enough(killed bool) error {
 }
 
 // Sent is how many requests the whole run sent, and how many failed.
-func Sent(s v1alpha1.LoadTestStatus) (sent, failed int64) {
+func Sent(s v1beta1.LoadTestStatus) (sent, failed int64) {
 	for _, step := range s.Steps {
 		if step.Result != nil {
 			sent += step.Result.Sent

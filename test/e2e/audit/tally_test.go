@@ -3,30 +3,30 @@ package audit
 import (
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 // status is that of a run of two steps around a pause.
-func status() v1alpha1.LoadTestStatus {
-	counts := func(sent, expected int64, o v1alpha1.Outcomes) v1alpha1.Counts {
+func status() v1beta1.LoadTestStatus {
+	counts := func(sent, expected int64, o v1beta1.Outcomes) v1beta1.Counts {
 		o.Success = expected
-		return v1alpha1.Counts{Sent: sent, Expected: expected, Failed: sent - expected, Outcomes: o}
+		return v1beta1.Counts{Sent: sent, Expected: expected, Failed: sent - expected, Outcomes: o}
 	}
-	create := counts(200, 168, v1alpha1.Outcomes{
+	create := counts(200, 168, v1beta1.Outcomes{
 		Timeout: 1, Unfinished: 2, Reset: 3, BadResponse: 4, Other: 5, ServerError: 6, Refused: 11,
 	})
-	create.StatusCodes = []v1alpha1.StatusCodeCount{{Code: 201, Count: 168}, {Code: 502, Count: 2}, {Code: 503, Count: 4}}
-	follow := counts(300, 300, v1alpha1.Outcomes{})
-	later := counts(50, 37, v1alpha1.Outcomes{ClientError: 2, RateLimited: 2, UnexpectedStatus: 2, DNS: 2, TLS: 2, Timeout: 3})
-	return v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
-		{Name: "steady", Result: &v1alpha1.StepResult{
-			Counts: counts(500, 468, v1alpha1.Outcomes{}),
-			Types:  []v1alpha1.TypeResult{{Name: Create, PartResult: v1alpha1.PartResult{Counts: create}}, {Name: Follow, PartResult: v1alpha1.PartResult{Counts: follow}}},
+	create.StatusCodes = []v1beta1.StatusCodeCount{{Code: 201, Count: 168}, {Code: 502, Count: 2}, {Code: 503, Count: 4}}
+	follow := counts(300, 300, v1beta1.Outcomes{})
+	later := counts(50, 37, v1beta1.Outcomes{ClientError: 2, RateLimited: 2, UnexpectedStatus: 2, DNS: 2, TLS: 2, Timeout: 3})
+	return v1beta1.LoadTestStatus{Steps: []v1beta1.StepStatus{
+		{Name: "steady", Result: &v1beta1.StepResult{
+			Counts: counts(500, 468, v1beta1.Outcomes{}),
+			Types:  []v1beta1.TypeResult{{Name: Create, PartResult: v1beta1.PartResult{Counts: create}}, {Name: Follow, PartResult: v1beta1.PartResult{Counts: follow}}},
 		}},
 		{Name: "pause"},
-		{Name: "burst", Result: &v1alpha1.StepResult{
-			Counts: later, Types: []v1alpha1.TypeResult{{Name: Create, PartResult: v1alpha1.PartResult{Counts: later}}},
+		{Name: "burst", Result: &v1beta1.StepResult{
+			Counts: later, Types: []v1beta1.TypeResult{{Name: Create, PartResult: v1beta1.PartResult{Counts: later}}},
 		}},
 	}}
 }
@@ -46,11 +46,11 @@ func TestTypes(t *testing.T) {
 
 // An error of unknown status does not count as a 503.
 func TestUnavailable(t *testing.T) {
-	codes := func(code int32, n int64) []v1alpha1.StatusCodeCount {
-		return []v1alpha1.StatusCodeCount{{Code: 200, Count: 50}, {Code: code, Count: n}}
+	codes := func(code int32, n int64) []v1beta1.StatusCodeCount {
+		return []v1beta1.StatusCodeCount{{Code: 200, Count: 50}, {Code: code, Count: n}}
 	}
 	tests := map[string]struct {
-		codes               []v1alpha1.StatusCodeCount
+		codes               []v1beta1.StatusCodeCount
 		unavailable, others int64
 	}{
 		"all of them":                  {codes(503, 9), 9, 0},
@@ -61,7 +61,7 @@ func TestUnavailable(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := tally(v1alpha1.Counts{Sent: 59, Expected: 50, Outcomes: v1alpha1.Outcomes{Success: 50, ServerError: 9}, StatusCodes: tc.codes})
+			got := tally(v1beta1.Counts{Sent: 59, Expected: 50, Outcomes: v1beta1.Outcomes{Success: 50, ServerError: 9}, StatusCodes: tc.codes})
 			if got.Unavailable != tc.unavailable || got.ServerErrors != tc.others {
 				t.Errorf("%d unavailable, %d other errors; want %d and %d", got.Unavailable, got.ServerErrors, tc.unavailable, tc.others)
 			}

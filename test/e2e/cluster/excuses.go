@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
@@ -55,18 +55,18 @@ func IsPart() bool {
 // IsPassed checks that a run is Passed. It is excused if the status says that the load was
 // displaced, or that it is not known whose time it was, and the machine, which was asked
 // before the run, that it was busy.
-func IsPassed(t *testing.T, lt *v1alpha1.LoadTest, machine pressure.Meter) {
+func IsPassed(t *testing.T, lt *v1beta1.LoadTest, machine pressure.Meter) {
 	t.Helper()
-	if lt.Status.Verdict == v1alpha1.VerdictPassed {
+	if lt.Status.Verdict == v1beta1.VerdictPassed {
 		Excuses.Right()
 		return
 	}
 	if reading := machine.Read(); !Excuses.Takes(t.Name(), IsUndecided(lt), reading) {
-		t.Errorf("verdict %s, want Passed: %s (%s)", lt.Status.Verdict, Condition(lt, v1alpha1.ConditionFinished).Message, reading)
+		t.Errorf("verdict %s, want Passed: %s (%s)", lt.Status.Verdict, Condition(lt, v1beta1.ConditionFinished).Message, reading)
 	}
 }
 
 // IsUndecided says whether a run has no verdict for the generator's sake.
-func IsUndecided(lt *v1alpha1.LoadTest) bool {
-	return lt.Status.Verdict == v1alpha1.VerdictInconclusive && fault.Read(&lt.Status).Limited
+func IsUndecided(lt *v1beta1.LoadTest) bool {
+	return lt.Status.Verdict == v1beta1.VerdictInconclusive && fault.Read(&lt.Status).Limited
 }

@@ -11,15 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // Create makes a LoadTest from YAML.
-func Create(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTest {
+func Create(t *testing.T, namespace, name, spec string) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict([]byte(spec), &lt.Spec))
 	lt.Namespace, lt.Name = namespace, name
 	must.Succeed(t, API.Create(t.Context(), lt))
@@ -28,7 +28,7 @@ func Create(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTest {
 
 // Until reads the LoadTest until f is true of it. That it cannot be read
 // for a moment is no fault of its own.
-func Until(t *testing.T, lt *v1alpha1.LoadTest, what string, f func(*v1alpha1.LoadTest) bool) {
+func Until(t *testing.T, lt *v1beta1.LoadTest, what string, f func(*v1beta1.LoadTest) bool) {
 	t.Helper()
 	err := Try(t.Context(), Patience, func(ctx context.Context) error {
 		if err := API.Get(ctx, client.ObjectKeyFromObject(lt), lt); err != nil {
@@ -47,21 +47,21 @@ func Until(t *testing.T, lt *v1alpha1.LoadTest, what string, f func(*v1alpha1.Lo
 
 // Finish waits for a terminal condition and holds the status to what must
 // always be true of a finished run.
-func Finish(t *testing.T, lt *v1alpha1.LoadTest) {
+func Finish(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
-	Until(t, lt, "finished", func(lt *v1alpha1.LoadTest) bool {
-		return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished)
+	Until(t, lt, "finished", func(lt *v1beta1.LoadTest) bool {
+		return meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished)
 	})
 	s := lt.Status
 	if s.Verdict == "" || s.CompletionTime == nil || s.ObservedGeneration != lt.Generation {
 		t.Errorf("finished without verdict (%q), completionTime (%v) or observedGeneration (%d of %d)", s.Verdict, s.CompletionTime, s.ObservedGeneration, lt.Generation)
 	}
-	ended := s.Verdict == v1alpha1.VerdictError || s.Verdict == v1alpha1.VerdictCanceled
-	if c := Condition(lt, v1alpha1.ConditionCarriedOut); c.Status == "" || ended != (c.Status == metav1.ConditionFalse) {
+	ended := s.Verdict == v1beta1.VerdictError || s.Verdict == v1beta1.VerdictCanceled
+	if c := Condition(lt, v1beta1.ConditionCarriedOut); c.Status == "" || ended != (c.Status == metav1.ConditionFalse) {
 		t.Errorf("finished as %s with CarriedOut %q", s.Verdict, c.Status)
 	}
-	passed := map[v1alpha1.Verdict]metav1.ConditionStatus{v1alpha1.VerdictPassed: metav1.ConditionTrue, v1alpha1.VerdictFailed: metav1.ConditionFalse}
-	if c := Condition(lt, v1alpha1.ConditionPassed); c.Status != cmp.Or(passed[s.Verdict], metav1.ConditionUnknown) || c.Reason != string(s.Verdict) {
+	passed := map[v1beta1.Verdict]metav1.ConditionStatus{v1beta1.VerdictPassed: metav1.ConditionTrue, v1beta1.VerdictFailed: metav1.ConditionFalse}
+	if c := Condition(lt, v1beta1.ConditionPassed); c.Status != cmp.Or(passed[s.Verdict], metav1.ConditionUnknown) || c.Reason != string(s.Verdict) {
 		t.Errorf("finished as %s with Passed %q, reason %s", s.Verdict, c.Status, c.Reason)
 	}
 	for _, step := range s.Steps {
@@ -74,17 +74,17 @@ func Finish(t *testing.T, lt *v1alpha1.LoadTest) {
 }
 
 // Sending says whether a run has sent a request.
-func Sending(lt *v1alpha1.LoadTest) bool {
+func Sending(lt *v1beta1.LoadTest) bool {
 	return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil && lt.Status.Steps[0].Result.Sent > 0
 }
 
-func total(o v1alpha1.Outcomes) int64 {
+func total(o v1beta1.Outcomes) int64 {
 	return o.Success + o.RateLimited + o.ClientError + o.ServerError + o.UnexpectedStatus + o.Timeout +
 		o.Refused + o.Reset + o.DNS + o.TLS + o.BadResponse + o.Unfinished + o.Other
 }
 
 // Condition is a condition of the LoadTest, empty when absent.
-func Condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
+func Condition(lt *v1beta1.LoadTest, kind string) metav1.Condition {
 	if c := meta.FindStatusCondition(lt.Status.Conditions, kind); c != nil {
 		return *c
 	}
@@ -92,7 +92,7 @@ func Condition(lt *v1alpha1.LoadTest, kind string) metav1.Condition {
 }
 
 // SentBy is how many requests a run sent by its status.
-func SentBy(lt *v1alpha1.LoadTest) (sent int64) {
+func SentBy(lt *v1beta1.LoadTest) (sent int64) {
 	for _, s := range lt.Status.Steps {
 		if s.Result != nil {
 			sent += s.Result.Sent
@@ -102,11 +102,11 @@ func SentBy(lt *v1alpha1.LoadTest) (sent int64) {
 }
 
 // RunsOf are the LoadTests that a schedule controls.
-func RunsOf(t *testing.T, s *v1alpha1.LoadTestSchedule) []v1alpha1.LoadTest {
+func RunsOf(t *testing.T, s *v1beta1.LoadTestSchedule) []v1beta1.LoadTest {
 	t.Helper()
-	var list v1alpha1.LoadTestList
+	var list v1beta1.LoadTestList
 	must.Succeed(t, API.List(t.Context(), &list, client.InNamespace(s.Namespace), client.MatchingLabels{"loadtest.dev/schedule": s.Name}))
-	var runs []v1alpha1.LoadTest
+	var runs []v1beta1.LoadTest
 	for _, lt := range list.Items {
 		if metav1.IsControlledBy(&lt, s) {
 			runs = append(runs, lt)
@@ -118,9 +118,9 @@ func RunsOf(t *testing.T, s *v1alpha1.LoadTestSchedule) []v1alpha1.LoadTest {
 // Answered says that the run took place and that the target gave every request of the
 // smallest step the response that the sample expects, which shows that the sample asks
 // what the target has.
-func Answered(t *testing.T, lt *v1alpha1.LoadTest) {
+func Answered(t *testing.T, lt *v1beta1.LoadTest) {
 	t.Helper()
-	if why := v1alpha1.NotCarriedOut(lt.Status.Conditions); why != nil || lt.Status.Verdict == "" {
+	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil || lt.Status.Verdict == "" {
 		t.Fatalf("verdict %q: %v", lt.Status.Verdict, why)
 	}
 	first := lt.Status.Steps[0].Result

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -46,13 +46,13 @@ func (s *gitOps) analysis(t *testing.T) string {
 		return nil
 	})
 	log, err := cluster.Command(t.Context(), "kubectl", "-n", s.ns, "logs", "job/"+job.Name)
-	var all v1alpha1.LoadTestList
+	var all v1beta1.LoadTestList
 	must.Succeed(t, errors.Join(err, cluster.API.List(t.Context(), &all, client.InNamespace(s.ns))))
 	for _, lt := range all.Items {
 		if lt.Annotations["loadtest.dev/rerun-of"] != "shop-gate" {
 			continue
 		}
-		if passed := lt.Status.Verdict == v1alpha1.VerdictPassed; passed != (job.Status.Succeeded == 1) {
+		if passed := lt.Status.Verdict == v1beta1.VerdictPassed; passed != (job.Status.Succeeded == 1) {
 			t.Errorf("LoadTest %s is %s, and of the Job %d pods succeeded\n%s", lt.Name, lt.Status.Verdict, job.Status.Succeeded, log)
 		}
 		return "LoadTest " + lt.Name + " " + string(lt.Status.Verdict) + ", the Job ended likewise"

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -72,7 +72,7 @@ func (s *gitOps) hook(t *testing.T) string {
 	s.tell("pushed release 1.5.0, which answers every request with an error")
 	s.application(t, "shop", "hook", s.ns)
 	phase, message := s.synced(t, "shop", bad)
-	first := s.verdict(t, "shop-gate", v1alpha1.VerdictFailed)
+	first := s.verdict(t, "shop-gate", v1beta1.VerdictFailed)
 	s.tell("Argo CD says of it: %s", s.said(t, "shop"))
 	if phase != "Failed" {
 		t.Errorf("the sync is %s: %s", phase, message)
@@ -81,7 +81,7 @@ func (s *gitOps) hook(t *testing.T) string {
 	good := s.git.push(t, "Release 1.5.1")
 	s.tell("pushed release 1.5.1, the fix")
 	phase, message = s.synced(t, "shop", good)
-	second := s.verdict(t, "shop-gate", v1alpha1.VerdictPassed)
+	second := s.verdict(t, "shop-gate", v1beta1.VerdictPassed)
 	if phase != "Succeeded" {
 		t.Errorf("the sync is %s: %s", phase, message)
 	}
@@ -98,7 +98,7 @@ func (s *gitOps) waves(t *testing.T) string {
 	s.tell("pushed a LoadTest in wave 1, which expects what the shop does not answer, and a flag in wave 2")
 	s.application(t, "waves", "waves", s.ns)
 	phase, message := s.synced(t, "waves", bad)
-	first := s.verdict(t, "shop-limit", v1alpha1.VerdictFailed)
+	first := s.verdict(t, "shop-limit", v1beta1.VerdictFailed)
 	released := &corev1.ConfigMap{}
 	key := client.ObjectKey{Namespace: s.ns, Name: "released"}
 	if err := cluster.API.Get(t.Context(), key, released); phase != "Failed" || !apierrors.IsNotFound(err) {
@@ -108,7 +108,7 @@ func (s *gitOps) waves(t *testing.T) string {
 	good := s.git.push(t, "Expect what the shop answers")
 	s.tell("pushed a change of the LoadTest")
 	phase, message = s.synced(t, "waves", good)
-	second := s.verdict(t, "shop-limit", v1alpha1.VerdictPassed)
+	second := s.verdict(t, "shop-limit", v1beta1.VerdictPassed)
 	if err := cluster.API.Get(t.Context(), key, released); phase != "Succeeded" || err != nil {
 		t.Errorf("the sync is %s (%s), and wave 2 %v", phase, message, err)
 	}
@@ -246,11 +246,11 @@ func (s *gitOps) synced(t *testing.T, name, revision string) (phase, message str
 }
 
 // verdict reads a LoadTest that has finished.
-func (s *gitOps) verdict(t *testing.T, name string, want v1alpha1.Verdict) *v1alpha1.LoadTest {
+func (s *gitOps) verdict(t *testing.T, name string, want v1beta1.Verdict) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: name}, lt))
-	s.tell("LoadTest %s: %s: %s", name, lt.Status.Verdict, cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
+	s.tell("LoadTest %s: %s: %s", name, lt.Status.Verdict, cluster.Condition(lt, v1beta1.ConditionFinished).Message)
 	if lt.Status.Verdict != want {
 		t.Errorf("LoadTest %s is %s, want %s", name, lt.Status.Verdict, want)
 	}

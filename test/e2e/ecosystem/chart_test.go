@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -130,12 +130,12 @@ func runsThroughUpgrade(t *testing.T) string {
 }
 
 // exactly checks that a run has passed, with as many requests as the target counted.
-func exactly(t *testing.T, lt *v1alpha1.LoadTest, target cluster.Counter, sends int64) string {
+func exactly(t *testing.T, lt *v1beta1.LoadTest, target cluster.Counter, sends int64) string {
 	t.Helper()
 	counts, err := target.Read(t.Context())
 	must.Succeed(t, err)
 	s, received := lt.Status.Steps[0].Result, counts["run"].Received
-	if lt.Status.Verdict != v1alpha1.VerdictPassed || s == nil || s.Sent != sends || s.Expected != sends || received != sends {
+	if lt.Status.Verdict != v1beta1.VerdictPassed || s == nil || s.Sent != sends || s.Expected != sends || received != sends {
 		status, _ := yaml.Marshal(lt.Status)
 		t.Errorf("verdict %s, %d received, want Passed and %d\n%s", lt.Status.Verdict, received, sends, status)
 	}

@@ -16,7 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -40,7 +40,7 @@ type fluxStory struct {
 	story
 	source *fluxSource
 	// passed is the LoadTest as it was after its run.
-	passed *v1alpha1.LoadTest
+	passed *v1beta1.LoadTest
 }
 
 func (s *fluxStory) fails(t *testing.T) string {
@@ -52,11 +52,11 @@ func (s *fluxStory) fails(t *testing.T) string {
 	applyFlux(t, fluxExample(t, "flux/kustomizations.yaml", "targetNamespace: shop", "targetNamespace: "+s.ns))
 	status, said := s.ended(t, "shop-gate", revision)
 	lt := s.loadTest(t)
-	s.tell("LoadTest: %s: %s", lt.Status.Verdict, cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
+	s.tell("LoadTest: %s: %s", lt.Status.Verdict, cluster.Condition(lt, v1beta1.ConditionFinished).Message)
 	if want := fmt.Sprintf("LoadTest/%s/shop-gate status: 'Failed'", s.ns); status != "False" || !strings.Contains(said, want) {
 		t.Errorf("the Kustomization is %s: %s, want %s", status, said, want)
 	}
-	if lt.Status.Verdict != v1alpha1.VerdictFailed {
+	if lt.Status.Verdict != v1beta1.VerdictFailed {
 		t.Errorf("the LoadTest is %s", lt.Status.Verdict)
 	}
 	s.waits(t)
@@ -91,8 +91,8 @@ func (s *fluxStory) passes(t *testing.T) string {
 	s.tell("pushed a change of the LoadTest")
 	status, said := s.ended(t, "shop-gate", revision)
 	s.passed = s.loadTest(t)
-	s.tell("LoadTest: %s: %s", s.passed.Status.Verdict, cluster.Condition(s.passed, v1alpha1.ConditionFinished).Message)
-	if status != "True" || s.passed.Status.Verdict != v1alpha1.VerdictPassed {
+	s.tell("LoadTest: %s: %s", s.passed.Status.Verdict, cluster.Condition(s.passed, v1beta1.ConditionFinished).Message)
+	if status != "True" || s.passed.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("the Kustomization is %s: %s, and the LoadTest %s", status, said, s.passed.Status.Verdict)
 	}
 	if failed.UID == s.passed.UID {
@@ -150,9 +150,9 @@ func (s *fluxStory) substitutes(t *testing.T) string {
 	if status, said := s.ended(t, "shop-release", loadTest("/orders?n=$${seq}")); status != "True" {
 		t.Errorf("it is %s: %s", status, said)
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-1-5-1"}, lt))
-	if path := lt.Spec.Requests[0].HTTP.Path; path != "/orders?n=${seq}" || lt.Status.Verdict != v1alpha1.VerdictPassed {
+	if path := lt.Spec.Requests[0].HTTP.Path; path != "/orders?n=${seq}" || lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("it asks for %s, and is %s", path, lt.Status.Verdict)
 	}
 	return fmt.Sprintf("%s: %s; not escaped: %s", lt.Name, lt.Status.Verdict, refused)
@@ -214,9 +214,9 @@ func (s *fluxStory) condition(ctx context.Context, name string) (status, said st
 	return fluxCondition(o, "Ready")
 }
 
-func (s *fluxStory) loadTest(t *testing.T) *v1alpha1.LoadTest {
+func (s *fluxStory) loadTest(t *testing.T) *v1beta1.LoadTest {
 	t.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: s.ns, Name: "shop-gate"}, lt))
 	return lt
 }

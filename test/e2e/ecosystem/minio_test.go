@@ -24,7 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -42,10 +42,10 @@ thresholds: [{metric: failureRate, max: 1%}]
 ttlSecondsAfterFinished: 0
 `)
 	c.check(t, "a LoadTest with no time to live waits while the store refuses the key", func(t *testing.T) string {
-		cluster.Until(t, lt, "refused by the store", func(lt *v1alpha1.LoadTest) bool {
-			return cluster.Condition(lt, v1alpha1.ConditionArchived).Status == metav1.ConditionFalse
+		cluster.Until(t, lt, "refused by the store", func(lt *v1beta1.LoadTest) bool {
+			return cluster.Condition(lt, v1beta1.ConditionArchived).Status == metav1.ConditionFalse
 		})
-		message := cluster.Condition(lt, v1alpha1.ConditionArchived).Message
+		message := cluster.Condition(lt, v1beta1.ConditionArchived).Message
 		if message != "The results could not be archived: the server answered 403 SignatureDoesNotMatch." {
 			t.Errorf("the condition says %q", message)
 		}
@@ -56,7 +56,7 @@ ttlSecondsAfterFinished: 0
 		cluster.MustCommand(t, "kubectl", "-n", cluster.OperatorNamespace, "rollout", "restart", "deploy/loadtest-operator")
 		begun := time.Now()
 		cluster.Soon(t, func(ctx context.Context) error {
-			err := cluster.API.Get(ctx, client.ObjectKeyFromObject(lt), &v1alpha1.LoadTest{})
+			err := cluster.API.Get(ctx, client.ObjectKeyFromObject(lt), &v1beta1.LoadTest{})
 			if err == nil {
 				return errors.New("it is still there")
 			}
@@ -149,7 +149,7 @@ func (m *minio) ask(t *testing.T, method, path string) []byte {
 }
 
 // report has the plugin read what was kept of a LoadTest, as it was before it went.
-func (m *minio) report(t *testing.T, lt *v1alpha1.LoadTest) string {
+func (m *minio) report(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	object := m.ask(t, http.MethodGet, fmt.Sprintf("load-tests/e2e/%s/%s/%s.json.gz", lt.Namespace, lt.Name, lt.UID))
 	file := filepath.Join(t.TempDir(), "kept.json.gz")
@@ -157,7 +157,7 @@ func (m *minio) report(t *testing.T, lt *v1alpha1.LoadTest) string {
 	from := func(form string) string {
 		return cluster.MustCommand(t, "kubectl-loadtest", "report", "--kubeconfig", os.DevNull, "--from", file, "-o", form)
 	}
-	kept := &v1alpha1.LoadTest{}
+	kept := &v1beta1.LoadTest{}
 	must.Succeed(t, json.Unmarshal([]byte(from("json")), kept))
 	got, want := &kept.Status, &lt.Status
 	if got.Verdict == "" || got.Verdict != want.Verdict || got.Steps[0].Result.Sent != want.Steps[0].Result.Sent || kept.UID != lt.UID {

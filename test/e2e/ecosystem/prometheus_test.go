@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -69,7 +69,7 @@ func checkPrometheus(t *testing.T, e *ecosystem) {
 }
 
 // of is a metric of a LoadTest.
-func of(metric string, lt *v1alpha1.LoadTest, more ...string) string {
+func of(metric string, lt *v1beta1.LoadTest, more ...string) string {
 	return fmt.Sprintf("%s{namespace=%q,name=%q%s}", metric, lt.Namespace, lt.Name, strings.Join(append([]string{""}, more...), ","))
 }
 
@@ -130,7 +130,7 @@ func (p *prometheus) rules(t *testing.T) string {
 }
 
 // agrees compares what was scraped last with the status.
-func (p *prometheus) agrees(t *testing.T, lt *v1alpha1.LoadTest) string {
+func (p *prometheus) agrees(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	p.eventually(t, "the verdict is scraped", func() (bool, string) {
 		found := p.query(t, of("loadtest_verdict", lt, fmt.Sprintf("verdict=%q", lt.Status.Verdict))+" == 1")
@@ -168,7 +168,7 @@ func (p *prometheus) agrees(t *testing.T, lt *v1alpha1.LoadTest) string {
 }
 
 // dashboard asks what Grafana would, from the ConfigMap that its sidecar finds.
-func (p *prometheus) dashboard(t *testing.T, lt *v1alpha1.LoadTest, since time.Time) string {
+func (p *prometheus) dashboard(t *testing.T, lt *v1beta1.LoadTest, since time.Time) string {
 	t.Helper()
 	out := cluster.MustCommand(t, "kubectl", "-n", cluster.OperatorNamespace, "get", "configmap", "-l", "grafana_dashboard=1", "-o", `jsonpath={.items[0].data.loadtests\.json}`)
 	var board struct {

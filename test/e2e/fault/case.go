@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Disturbance is what is done to a worker, or to the target, for a while.
@@ -49,7 +49,7 @@ func (d Disturbance) expectation() Expectation {
 	case WorkerThrottled:
 		return Expectation{Verdicts: []string{Passed, Inconclusive}, Throttled: true}
 	}
-	return Expectation{Verdicts: []string{Inconclusive}, WorkerGone: true, Reason: v1alpha1.ReasonLoadDisplaced + ":"}
+	return Expectation{Verdicts: []string{Inconclusive}, WorkerGone: true, Reason: v1beta1.ReasonLoadDisplaced + ":"}
 }
 
 // Protocols are those that a case may use.
@@ -145,22 +145,22 @@ func moment(lasts time.Duration, n int, random *rand.Rand) (after time.Duration,
 // the target takes. The longest time is no question of a target that is silent: any load
 // answers it.
 func (p pattern) load(d Disturbance) Load {
-	return Load{Workers: 2, Delay: p.delay, Steps: []Step{p.step}, Change: func(spec *v1alpha1.LoadTestSpec) {
-		spec.Thresholds = []v1alpha1.Threshold{most("p95", "500ms")}
+	return Load{Workers: 2, Delay: p.delay, Steps: []Step{p.step}, Change: func(spec *v1beta1.LoadTestSpec) {
+		spec.Thresholds = []v1beta1.Threshold{most("p95", "500ms")}
 		if !d.IsOfTarget() {
-			spec.Thresholds = append(spec.Thresholds, most(v1alpha1.MetricLongest, "2s"))
+			spec.Thresholds = append(spec.Thresholds, most(v1beta1.MetricLongest, "2s"))
 		}
 		if p.isJourney {
-			request := v1alpha1.JourneyStep{Request: spec.Requests[0].Name}
-			think := v1alpha1.JourneyStep{Think: "500ms"}
-			spec.Journeys = []v1alpha1.Journey{{Name: "visit", Steps: []v1alpha1.JourneyStep{request, think, request, think}}}
+			request := v1beta1.JourneyStep{Request: spec.Requests[0].Name}
+			think := v1beta1.JourneyStep{Think: "500ms"}
+			spec.Journeys = []v1beta1.Journey{{Name: "visit", Steps: []v1beta1.JourneyStep{request, think, request, think}}}
 		}
 	}}
 }
 
-func most(metric v1alpha1.Metric, limit string) v1alpha1.Threshold {
+func most(metric v1beta1.Metric, limit string) v1beta1.Threshold {
 	value := intstr.FromString(limit)
-	return v1alpha1.Threshold{Metric: metric, Max: &value}
+	return v1beta1.Threshold{Metric: metric, Max: &value}
 }
 
 // Name is the name of the LoadTest for a run that a fault hits, and the name under which the

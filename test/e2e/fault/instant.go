@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Lead is the time from the release of a run that is held to its next step: the
@@ -92,8 +92,8 @@ func Instants() []Instant {
 
 // warmUp is a setup that lasts for as long as a fault may need to come. It is counted
 // under a name of its own.
-func warmUp(spec *v1alpha1.LoadTestSpec) {
+func warmUp(spec *v1beta1.LoadTestSpec) {
 	path := spec.Requests[0].HTTP.Path + "-setup?delay=300ms"
-	spec.Requests = append(spec.Requests, v1alpha1.Request{Name: "setup", Weight: ptr.To[int32](0), HTTP: &v1alpha1.HTTPRequest{Path: path}})
-	spec.Setup = &v1alpha1.Setup{WarmUp: &v1alpha1.WarmUp{Request: "setup", Duration: metav1.Duration{Duration: 10 * time.Second}}}
+	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "setup", Weight: ptr.To[int32](0), HTTP: &v1beta1.HTTPRequest{Path: path}})
+	spec.Setup = &v1beta1.Setup{WarmUp: &v1beta1.WarmUp{Request: "setup", Duration: metav1.Duration{Duration: 10 * time.Second}}}
 }

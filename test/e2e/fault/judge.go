@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
@@ -123,7 +123,7 @@ func Busy(want Expectation, got Outcome) bool {
 // stoodStill says whether a run is Failed since the target was down, and the target says that it
 // stood still for as long.
 func (o Outcome) stoodStill() bool {
-	return o.Verdict == Failed && strings.HasPrefix(o.Reason, v1alpha1.ReasonTargetDown+":") && o.Down > 0 && o.own() >= o.Down
+	return o.Verdict == Failed && strings.HasPrefix(o.Reason, v1beta1.ReasonTargetDown+":") && o.Down > 0 && o.own() >= o.Down
 }
 
 // Kind is a class of problems.

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Timeout of each request of the suite.
@@ -58,7 +58,7 @@ type Load struct {
 	// Delay is how long the target takes to answer.
 	Delay time.Duration
 	// Change adjusts the spec, in whatever does not change the plan.
-	Change func(*v1alpha1.LoadTestSpec)
+	Change func(*v1beta1.LoadTestSpec)
 }
 
 // Planned is how many requests the run is to send; 0 if that is not known.
@@ -95,17 +95,17 @@ func (l Load) Length() time.Duration {
 }
 
 // Spec is the spec of a run of that name against a Service of its namespace.
-func (l Load) Spec(name, service string) v1alpha1.LoadTestSpec {
+func (l Load) Spec(name, service string) v1beta1.LoadTestSpec {
 	path := "/" + name
 	if l.Delay > 0 {
 		path += "?delay=" + l.Delay.String()
 	}
-	spec := v1alpha1.LoadTestSpec{
-		Target: v1alpha1.Target{
-			Service: &v1alpha1.ServiceReference{Name: service},
+	spec := v1beta1.LoadTestSpec{
+		Target: v1beta1.Target{
+			Service: &v1beta1.ServiceReference{Name: service},
 			Timeout: &metav1.Duration{Duration: Timeout},
 		},
-		Requests:    []v1alpha1.Request{{Name: "counted", HTTP: &v1alpha1.HTTPRequest{Path: path}}},
+		Requests:    []v1beta1.Request{{Name: "counted", HTTP: &v1beta1.HTTPRequest{Path: path}}},
 		Parallelism: ptr.To(int32(l.Workers)),
 	}
 	for i, s := range l.Steps {
@@ -117,16 +117,16 @@ func (l Load) Spec(name, service string) v1alpha1.LoadTestSpec {
 	return spec
 }
 
-func (s Step) step(name string) v1alpha1.Step {
+func (s Step) step(name string) v1beta1.Step {
 	length := &metav1.Duration{Duration: s.Length}
-	step := v1alpha1.Step{Name: name, Duration: length}
+	step := v1beta1.Step{Name: name, Duration: length}
 	switch {
 	case s.isPause():
-		return v1alpha1.Step{Name: name, Pause: length}
+		return v1beta1.Step{Name: name, Pause: length}
 	case s.Rate > 0:
 		step.Rate = decimal(float64(s.Rate))
 		if s.Poisson {
-			step.Arrivals = v1alpha1.ArrivalsPoisson
+			step.Arrivals = v1beta1.ArrivalsPoisson
 		}
 		return step
 	case s.Each > 0:
@@ -134,7 +134,7 @@ func (s Step) step(name string) v1alpha1.Step {
 	case s.Every > 0:
 		step.RatePerUser = decimal(1 / s.Every.Seconds())
 	case s.Think > 0:
-		step.Think = v1alpha1.Think(s.Think.String())
+		step.Think = v1beta1.Think(s.Think.String())
 	}
 	step.Users = ptr.To(int32(s.Users))
 	if s.RampTo > 0 {
@@ -143,6 +143,6 @@ func (s Step) step(name string) v1alpha1.Step {
 	return step
 }
 
-func decimal(f float64) *v1alpha1.Decimal {
-	return ptr.To(v1alpha1.NewDecimal(strconv.FormatFloat(f, 'f', -1, 64)))
+func decimal(f float64) *v1beta1.Decimal {
+	return ptr.To(v1beta1.NewDecimal(strconv.FormatFloat(f, 'f', -1, 64)))
 }

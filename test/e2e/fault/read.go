@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // Read returns the part of an outcome that stands in the status. The verdict is empty
 // before the run has finished.
-func Read(s *v1alpha1.LoadTestStatus) Outcome {
+func Read(s *v1beta1.LoadTestStatus) Outcome {
 	var o Outcome
-	if meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished) {
+	if meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionFinished) {
 		o.Verdict = string(s.Verdict)
 	}
 	o.Reason = reason(s.Conditions)
@@ -44,7 +44,7 @@ func Read(s *v1alpha1.LoadTestStatus) Outcome {
 }
 
 // throttled is for which part of the workers' time, in percent, their CPU limits held them back.
-func throttled(g *v1alpha1.GeneratorStatus) float64 {
+func throttled(g *v1beta1.GeneratorStatus) float64 {
 	if g == nil {
 		return 0
 	}
@@ -58,15 +58,15 @@ func throttled(g *v1alpha1.GeneratorStatus) float64 {
 // isLimited says whether a threshold is undecided since the time may be the generator's or the
 // target's. Downtime has a worker that did not run as its only doubt, or
 // requests that were still waited for.
-func isLimited(t v1alpha1.ThresholdStatus) bool {
-	return t.State == v1alpha1.ThresholdInconclusive && (t.Reason == v1alpha1.ReasonGeneratorUncertain || t.Metric == v1alpha1.MetricDowntime)
+func isLimited(t v1beta1.ThresholdStatus) bool {
+	return t.State == v1beta1.ThresholdInconclusive && (t.Reason == v1beta1.ReasonGeneratorUncertain || t.Metric == v1beta1.MetricDowntime)
 }
 
 // down is for how long the target was down, by the worst breach of a threshold on downtime.
-func down(s *v1alpha1.LoadTestStatus) (longest time.Duration) {
+func down(s *v1beta1.LoadTestStatus) (longest time.Duration) {
 	for _, t := range s.Thresholds {
-		at := slices.IndexFunc(s.Steps, func(step v1alpha1.StepStatus) bool { return step.Name == t.Step })
-		if t.Metric != v1alpha1.MetricDowntime || t.State != v1alpha1.ThresholdFailed || at < 0 || s.Steps[at].Window == nil {
+		at := slices.IndexFunc(s.Steps, func(step v1beta1.StepStatus) bool { return step.Name == t.Step })
+		if t.Metric != v1beta1.MetricDowntime || t.State != v1beta1.ThresholdFailed || at < 0 || s.Steps[at].Window == nil {
 			continue
 		}
 		// The share has two digits behind the point.
@@ -84,11 +84,11 @@ func reason(conditions []metav1.Condition) string {
 		kind   string
 		status metav1.ConditionStatus
 	}{
-		{v1alpha1.ConditionCarriedOut, metav1.ConditionFalse},
-		{v1alpha1.ConditionWorkersReady, metav1.ConditionFalse},
-		{v1alpha1.ConditionThresholdsMet, metav1.ConditionFalse},
-		{v1alpha1.ConditionThresholdsMet, metav1.ConditionUnknown},
-		{v1alpha1.ConditionGeneratorHealthy, metav1.ConditionFalse},
+		{v1beta1.ConditionCarriedOut, metav1.ConditionFalse},
+		{v1beta1.ConditionWorkersReady, metav1.ConditionFalse},
+		{v1beta1.ConditionThresholdsMet, metav1.ConditionFalse},
+		{v1beta1.ConditionThresholdsMet, metav1.ConditionUnknown},
+		{v1beta1.ConditionGeneratorHealthy, metav1.ConditionFalse},
 	} {
 		if found := meta.FindStatusCondition(conditions, c.kind); found != nil && found.Status == c.status {
 			return found.Reason + ": " + found.Message
@@ -98,11 +98,11 @@ func reason(conditions []metav1.Condition) string {
 }
 
 // At is where a run is, by its status.
-func At(s *v1alpha1.LoadTestStatus, now time.Time) string {
+func At(s *v1beta1.LoadTestStatus, now time.Time) string {
 	switch {
-	case meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionFinished):
+	case meta.IsStatusConditionTrue(s.Conditions, v1beta1.ConditionFinished):
 		return "finished"
-	case s.Phase != v1alpha1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps):
+	case s.Phase != v1beta1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps):
 		return strings.ToLower(string(s.Phase))
 	}
 	step := s.Steps[s.CurrentStep]

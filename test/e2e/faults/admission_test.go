@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
@@ -28,13 +28,13 @@ const deadline = 10 * time.Second
 // admissionFaults keep the workers of a run from being created, or from starting.
 func admissionFaults() []single {
 	load := fault.Load{Workers: 2, Steps: []fault.Step{users(3 * time.Second), users(3 * time.Second)},
-		Change: func(spec *v1alpha1.LoadTestSpec) { spec.StartDeadlineSeconds = ptr.To(int64(deadline.Seconds())) }}
+		Change: func(spec *v1beta1.LoadTestSpec) { spec.StartDeadlineSeconds = ptr.To(int64(deadline.Seconds())) }}
 	// One of its last requests may be unsent on a busy machine: less than 1% of a step.
 	patient := fault.Load{Workers: load.Workers, Steps: []fault.Step{users(4 * time.Second), users(4 * time.Second)}}
 	missing := load
-	missing.Change = func(spec *v1alpha1.LoadTestSpec) {
+	missing.Change = func(spec *v1beta1.LoadTestSpec) {
 		load.Change(spec)
-		spec.Requests[0].HTTP.BodyFrom = &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "not-there", Key: "body"}}
+		spec.Requests[0].HTTP.BodyFrom = &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "not-there", Key: "body"}}
 		spec.Requests[0].HTTP.Method = "POST"
 	}
 	givenUp := func(reason string) fault.Expectation {

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -36,9 +36,9 @@ const (
 func easy(length time.Duration, before ...fault.Step) fault.Load {
 	steps := append(before, fault.Step{Users: 10, Every: time.Second, Length: length})
 	return fault.Load{Workers: 1, Steps: steps,
-		Change: func(spec *v1alpha1.LoadTestSpec) {
+		Change: func(spec *v1beta1.LoadTestSpec) {
 			limit := intstr.FromString("500ms")
-			spec.Thresholds = []v1alpha1.Threshold{{Metric: "p95", Max: &limit}}
+			spec.Thresholds = []v1beta1.Threshold{{Metric: "p95", Max: &limit}}
 		}}
 }
 
@@ -74,10 +74,10 @@ func TestThirtyRunsAtOnce(t *testing.T) {
 			continue
 		}
 		cluster.Finish(t, &s.lt)
-		if s.lt.Status.Verdict == v1alpha1.VerdictPassed {
+		if s.lt.Status.Verdict == v1beta1.VerdictPassed {
 			passed++
 		} else {
-			t.Logf("run %d: %s", i, cluster.Condition(&s.lt, v1alpha1.ConditionFinished).Message)
+			t.Logf("run %d: %s", i, cluster.Condition(&s.lt, v1beta1.ConditionFinished).Message)
 		}
 	}
 	checkAtOnce(t, all)
@@ -132,8 +132,8 @@ func TestRunBesideBusyLoops(t *testing.T) {
 	must.Succeed(t, s.create(t.Context()))
 	cluster.Finish(t, &s.lt)
 	fmt.Printf("beside busy loops: %s (%s)\n", s.lt.Status.Verdict, machine.Read())
-	if s.lt.Status.Verdict != v1alpha1.VerdictPassed {
-		t.Errorf("verdict %s, want Passed: %s", s.lt.Status.Verdict, cluster.Condition(&s.lt, v1alpha1.ConditionFinished).Message)
+	if s.lt.Status.Verdict != v1beta1.VerdictPassed {
+		t.Errorf("verdict %s, want Passed: %s", s.lt.Status.Verdict, cluster.Condition(&s.lt, v1beta1.ConditionFinished).Message)
 	}
 	o := fault.Read(&s.lt.Status)
 	if o.Received, o.Planned = target.MustRead(t)[s.lt.Name].Received, s.load.Planned(); !o.Exact() {

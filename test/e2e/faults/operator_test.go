@@ -12,7 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
@@ -147,7 +147,7 @@ func workersNodeStopped(ctx context.Context) (shared, error) {
 	}
 	x.inject = func(ctx context.Context) (undo, error) { return stopNode(ctx, x.deadNode) }
 	x.targetNode = pod.Spec.NodeName
-	on := func(spec *v1alpha1.LoadTestSpec) { spec.Worker = onNode(x.deadNode) }
+	on := func(spec *v1beta1.LoadTestSpec) { spec.Worker = onNode(x.deadNode) }
 	long, short := users(25*time.Second), users(4*time.Second)
 	for _, workers := range []int{1, 3} {
 		change, name := on, "one worker"
@@ -163,8 +163,8 @@ func workersNodeStopped(ctx context.Context) (shared, error) {
 	return x, nil
 }
 
-func onNode(name string) *v1alpha1.Worker {
-	return &v1alpha1.Worker{NodeSelector: map[string]string{corev1.LabelHostname: name}}
+func onNode(name string) *v1beta1.Worker {
+	return &v1beta1.Worker{NodeSelector: map[string]string{corev1.LabelHostname: name}}
 }
 
 func anotherNode(ctx context.Context, than string) (string, error) {

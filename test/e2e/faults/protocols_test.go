@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
@@ -23,20 +23,20 @@ import (
 // spoken is a protocol by which a run sends its load to a counter.
 type spoken struct {
 	name     string
-	protocol v1alpha1.Protocol
+	protocol v1beta1.Protocol
 	secure   bool
 	calls    bool // of gRPC
 }
 
 // usual is the protocol that the other cluster tests use.
-var usual = spoken{name: "HTTP/1.1", protocol: v1alpha1.ProtocolHTTP1}
+var usual = spoken{name: "HTTP/1.1", protocol: v1beta1.ProtocolHTTP1}
 
 // allProtocols are those that the other cluster tests do not use.
 var allProtocols = []spoken{
-	{name: "HTTP/1.1 over TLS", protocol: v1alpha1.ProtocolHTTP1, secure: true},
-	{name: "HTTP/2 over TLS", protocol: v1alpha1.ProtocolHTTP2, secure: true},
-	{name: "HTTP/2", protocol: v1alpha1.ProtocolHTTP2},
-	{name: "gRPC", protocol: v1alpha1.ProtocolHTTP2, calls: true},
+	{name: "HTTP/1.1 over TLS", protocol: v1beta1.ProtocolHTTP1, secure: true},
+	{name: "HTTP/2 over TLS", protocol: v1beta1.ProtocolHTTP2, secure: true},
+	{name: "HTTP/2", protocol: v1beta1.ProtocolHTTP2},
+	{name: "gRPC", protocol: v1beta1.ProtocolHTTP2, calls: true},
 }
 
 // twoSteps have two workers that send 20 requests a second: in the first step of users with a
@@ -51,33 +51,33 @@ const twoStepsLength = 6 * time.Second
 // over is a load over the protocol.
 func (p spoken) over(load fault.Load) fault.Load {
 	change := load.Change
-	load.Change = func(spec *v1alpha1.LoadTestSpec) {
+	load.Change = func(spec *v1beta1.LoadTestSpec) {
 		if change != nil {
 			change(spec)
 		}
 		spec.Target.Protocol = p.protocol
 		if p.calls {
-			spec.Target.GRPC = &v1alpha1.TargetGRPC{DescriptorsFrom: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "health", Key: "health.binpb"}}}
-			spec.Requests = []v1alpha1.Request{called(spec.Requests[0])}
+			spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "health", Key: "health.binpb"}}}
+			spec.Requests = []v1beta1.Request{called(spec.Requests[0])}
 		}
 		if p.secure {
-			spec.Target.Service.Scheme, spec.Target.Service.Port = v1alpha1.SchemeHTTPS, ptr.To(intstr.FromInt32(443))
-			spec.Target.TLS = &v1alpha1.TLS{CA: &v1alpha1.KeySource{ConfigMapKeyRef: &v1alpha1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
+			spec.Target.Service.Scheme, spec.Target.Service.Port = v1beta1.SchemeHTTPS, ptr.To(intstr.FromInt32(443))
+			spec.Target.TLS = &v1beta1.TLS{CA: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
 		}
 	}
 	return load
 }
 
 // called is a call for which the counter counts, and waits, as for a request.
-func called(r v1alpha1.Request) v1alpha1.Request {
+func called(r v1beta1.Request) v1beta1.Request {
 	name, query, _ := strings.Cut(strings.TrimPrefix(r.HTTP.Path, "/"), "?")
-	call := &v1alpha1.Call{
-		Method: healthpb.Health_Check_FullMethodName[1:], Metadata: []v1alpha1.Header{{Name: "name", Value: ptr.To(name)}},
+	call := &v1beta1.Call{
+		Method: healthpb.Health_Check_FullMethodName[1:], Metadata: []v1beta1.Header{{Name: "name", Value: ptr.To(name)}},
 	}
 	if delay, ok := strings.CutPrefix(query, "delay="); ok {
-		call.Metadata = append(call.Metadata, v1alpha1.Header{Name: "delay", Value: ptr.To(delay)})
+		call.Metadata = append(call.Metadata, v1beta1.Header{Name: "delay", Value: ptr.To(delay)})
 	}
-	return v1alpha1.Request{Name: r.Name, GRPC: call}
+	return v1beta1.Request{Name: r.Name, GRPC: call}
 }
 
 // trustCounters has a ConfigMap with the certificate that every counter has.

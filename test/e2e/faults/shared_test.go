@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
@@ -109,7 +109,7 @@ func newTimed(target cluster.Counter, x shared, i fault.Instant) timed {
 	}
 	want.Within = i.Load.Length() + x.lasts + slack
 	if change := i.Load.Change; x.node != "" {
-		i.Load.Change = func(spec *v1alpha1.LoadTestSpec) {
+		i.Load.Change = func(spec *v1beta1.LoadTestSpec) {
 			if change != nil {
 				change(spec)
 			}

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
 )
@@ -46,7 +46,7 @@ func (s *soaker) createNext(ctx context.Context, a soak.Action) error {
 	if err != nil {
 		return err
 	}
-	running := slices.DeleteFunc(all, func(lt v1alpha1.LoadTest) bool { return soak.IsFinished(&lt) })
+	running := slices.DeleteFunc(all, func(lt v1beta1.LoadTest) bool { return soak.IsFinished(&lt) })
 	if len(running) >= alongside {
 		oldest := running[len(running)-1]
 		if err := s.delete(ctx, &oldest); err != nil {
@@ -63,7 +63,7 @@ func (s *soaker) create(ctx context.Context, name, load string, seconds int) err
 	if err != nil {
 		return err
 	}
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: s.target.Namespace, Name: name}, Spec: spec}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: s.target.Namespace, Name: name}, Spec: spec}
 	lt.Annotations = map[string]string{"load": load, "path": path}
 	if err := cluster.API.Create(ctx, lt); err != nil && !apierrors.IsAlreadyExists(err) { // by a try that was answered too late
 		return fmt.Errorf("create %s: %w", name, err)
@@ -73,12 +73,12 @@ func (s *soaker) create(ctx context.Context, name, load string, seconds int) err
 }
 
 // list returns the LoadTests, the newest first.
-func (s *soaker) list(ctx context.Context) ([]v1alpha1.LoadTest, error) {
-	var all v1alpha1.LoadTestList
+func (s *soaker) list(ctx context.Context) ([]v1beta1.LoadTest, error) {
+	var all v1beta1.LoadTestList
 	if err := cluster.API.List(ctx, &all, client.InNamespace(s.target.Namespace)); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all.Items, func(a, b v1alpha1.LoadTest) int {
+	slices.SortFunc(all.Items, func(a, b v1beta1.LoadTest) int {
 		if c := b.CreationTimestamp.Compare(a.CreationTimestamp.Time); c != 0 {
 			return c
 		}
@@ -88,13 +88,13 @@ func (s *soaker) list(ctx context.Context) ([]v1alpha1.LoadTest, error) {
 }
 
 // change does something to one of the LoadTests, or to what was made for it.
-func (s *soaker) change(ctx context.Context, a soak.Action, all []v1alpha1.LoadTest) error {
+func (s *soaker) change(ctx context.Context, a soak.Action, all []v1beta1.LoadTest) error {
 	suitable := all[:min(len(all), freshest)]
 	switch a.What {
 	case soak.Delete:
 		suitable = all
 	case soak.Resume:
-		suitable = slices.DeleteFunc(slices.Clone(all), func(lt v1alpha1.LoadTest) bool { return !lt.Spec.Suspend })
+		suitable = slices.DeleteFunc(slices.Clone(all), func(lt v1beta1.LoadTest) bool { return !lt.Spec.Suspend })
 	}
 	if len(suitable) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (s *soaker) change(ctx context.Context, a soak.Action, all []v1alpha1.LoadT
 	return fmt.Errorf("%s is nothing that a user does", a.What)
 }
 
-func (s *soaker) patch(ctx context.Context, lt *v1alpha1.LoadTest, patch string) error {
+func (s *soaker) patch(ctx context.Context, lt *v1beta1.LoadTest, patch string) error {
 	return client.IgnoreNotFound(cluster.API.Patch(ctx, lt, client.RawPatch("application/merge-patch+json", []byte(patch))))
 }
 
@@ -136,7 +136,7 @@ func (s *soaker) delete(ctx context.Context, object client.Object) error {
 
 // deleteFirst deletes the first object of a kind that was made for a LoadTest, if there
 // is one.
-func (s *soaker) deleteFirst(ctx context.Context, lt *v1alpha1.LoadTest, list client.ObjectList) error {
+func (s *soaker) deleteFirst(ctx context.Context, lt *v1beta1.LoadTest, list client.ObjectList) error {
 	err := cluster.API.List(ctx, list, client.InNamespace(lt.Namespace), client.MatchingLabels{cluster.RunLabel: string(lt.UID)})
 	if err != nil {
 		return err

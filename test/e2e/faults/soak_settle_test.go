@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
@@ -28,7 +28,7 @@ func (s *soaker) settle(ctx context.Context) {
 	s.report.Stuck = append(s.report.Stuck, s.awaitNone(ctx, leftLatest, soak.Objects.Working)...)
 	s.check(s.judgeAll(ctx))
 	everything := []client.DeleteAllOfOption{client.InNamespace(s.target.Namespace), client.PropagationPolicy(metav1.DeletePropagationBackground)}
-	s.check(cluster.API.DeleteAllOf(ctx, &v1alpha1.LoadTest{}, everything...))
+	s.check(cluster.API.DeleteAllOf(ctx, &v1beta1.LoadTest{}, everything...))
 	s.report.Leaked = append(s.report.Leaked, s.awaitNone(ctx, settleLatest, soak.Objects.Left)...)
 }
 

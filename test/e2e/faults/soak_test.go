@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/soak"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -128,7 +128,7 @@ func (s *soaker) say(format string, args ...any) {
 }
 
 func (s *soaker) progress(ctx context.Context) {
-	phases := map[v1alpha1.Phase]int{}
+	phases := map[v1beta1.Phase]int{}
 	all, err := s.list(ctx)
 	for _, lt := range all {
 		phases[lt.Status.Phase]++

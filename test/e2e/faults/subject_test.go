@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -36,7 +36,7 @@ type subject struct {
 	load   fault.Load
 	want   fault.Expectation
 	target cluster.Counter
-	lt     v1alpha1.LoadTest
+	lt     v1beta1.LoadTest
 	begun  time.Time // of the fault
 	// machine says how busy it was since the run was made.
 	machine pressure.Meter
@@ -68,7 +68,7 @@ func (s *subject) read(ctx context.Context) error {
 }
 
 // await reads the run until f is true of it.
-func (s *subject) await(ctx context.Context, what string, f func(*v1alpha1.LoadTestStatus) bool) error {
+func (s *subject) await(ctx context.Context, what string, f func(*v1beta1.LoadTestStatus) bool) error {
 	err := cluster.Try(ctx, cluster.Patience, func(ctx context.Context) error {
 		if err := s.read(ctx); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (s *subject) await(ctx context.Context, what string, f func(*v1alpha1.LoadT
 
 // awaitStep waits until a step runs, and returns when it began.
 func (s *subject) awaitStep(ctx context.Context, i int) (time.Time, error) {
-	err := s.await(ctx, fmt.Sprintf("in step %d", i+1), func(status *v1alpha1.LoadTestStatus) bool {
+	err := s.await(ctx, fmt.Sprintf("in step %d", i+1), func(status *v1beta1.LoadTestStatus) bool {
 		return len(status.Steps) > i && status.Steps[i].StartTime != nil
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *subject) awaitStep(ctx context.Context, i int) (time.Time, error) {
 
 // patch changes a field of the spec, given as a merge patch.
 func (s *subject) patch(ctx context.Context, spec string) error {
-	lt := v1alpha1.LoadTest{ObjectMeta: s.lt.ObjectMeta}
+	lt := v1beta1.LoadTest{ObjectMeta: s.lt.ObjectMeta}
 	return cluster.Try(ctx, cluster.Patience, func(ctx context.Context) error {
 		return cluster.API.Patch(ctx, &lt, client.RawPatch("application/merge-patch+json", []byte(`{"spec":`+spec+`}`)))
 	})
@@ -111,7 +111,7 @@ func (s *subject) hold(ctx context.Context) error {
 	if err := s.patch(ctx, `{"suspend":true}`); err != nil {
 		return err
 	}
-	return s.await(ctx, "held", func(status *v1alpha1.LoadTestStatus) bool { return status.Phase == v1alpha1.PhaseSuspended })
+	return s.await(ctx, "held", func(status *v1beta1.LoadTestStatus) bool { return status.Phase == v1beta1.PhaseSuspended })
 }
 
 func (s *subject) release(ctx context.Context) error { return s.patch(ctx, `{"suspend":false}`) }

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -110,7 +110,7 @@ func surviveTakeover(t *testing.T, allowed string, disturb func(t *testing.T, en
 	lt := cluster.Create(t, ns, "takeover", strings.ReplaceAll(threeSteps, "ALLOWED", allowed))
 	cluster.Until(t, lt, "sending", cluster.Sending)
 	disturb(t, func() bool {
-		now := &v1alpha1.LoadTest{}
+		now := &v1beta1.LoadTest{}
 		return cluster.API.Get(t.Context(), client.ObjectKeyFromObject(lt), now) == nil && now.Status.Verdict != ""
 	})
 	cluster.Finish(t, lt)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
@@ -53,7 +53,7 @@ func workerFaults() []single {
 				want := fault.Expectation{Verdicts: []string{fault.Inconclusive}, WorkerGone: true}
 				switch {
 				case k.grace:
-					want.HandedOver, want.Reason = true, v1alpha1.ReasonWorkerLost+":"
+					want.HandedOver, want.Reason = true, v1beta1.ReasonWorkerLost+":"
 				case w.count == 1 && k.lasts == 0:
 					want.Verdicts = append(want.Verdicts, fault.Error)
 				}
@@ -87,8 +87,8 @@ func intoFirst(inject func(context.Context, *corev1.Pod) (undo, error)) func(con
 }
 
 // limitMemory gives the workers a limit, so that their memory can be used up.
-func limitMemory(spec *v1alpha1.LoadTestSpec) {
-	spec.Worker = &v1alpha1.Worker{Resources: &corev1.ResourceRequirements{
+func limitMemory(spec *v1beta1.LoadTestSpec) {
+	spec.Worker = &v1beta1.Worker{Resources: &corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
 	}}
@@ -171,7 +171,7 @@ func targetFaults() []single {
 // lifecycleFaults are what a user, or a deadline, does to a run.
 func lifecycleFaults() []single {
 	two := fault.Load{Workers: 2, Steps: []fault.Step{users(6 * time.Second), users(4 * time.Second)}}
-	changed := func(f func(*v1alpha1.LoadTestSpec)) fault.Load {
+	changed := func(f func(*v1beta1.LoadTestSpec)) fault.Load {
 		l := two
 		l.Change = f
 		return l
@@ -186,16 +186,16 @@ func lifecycleFaults() []single {
 			}},
 		{fault: "terminated", run: "in a step", load: two, want: fault.Expectation{Verdicts: []string{fault.Canceled}, Within: 20 * time.Second},
 			inject: func(ctx context.Context, s *subject) (undo, error) { return nil, s.terminate(ctx) }},
-		{fault: "active deadline", run: "in a step", want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 30 * time.Second, Reason: v1alpha1.ReasonDeadlineExceeded},
-			load:   changed(func(spec *v1alpha1.LoadTestSpec) { spec.ActiveDeadlineSeconds = ptr.To[int64](10) }),
+		{fault: "active deadline", run: "in a step", want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 30 * time.Second, Reason: v1beta1.ReasonDeadlineExceeded},
+			load:   changed(func(spec *v1beta1.LoadTestSpec) { spec.ActiveDeadlineSeconds = ptr.To[int64](10) }),
 			inject: none},
-		{fault: "start deadline", run: "no node", step: -1, want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 25 * time.Second, Reason: v1alpha1.ReasonStartDeadlineExceeded},
-			load: changed(func(spec *v1alpha1.LoadTestSpec) {
+		{fault: "start deadline", run: "no node", step: -1, want: fault.Expectation{Verdicts: []string{fault.Error}, Within: 25 * time.Second, Reason: v1beta1.ReasonStartDeadlineExceeded},
+			load: changed(func(spec *v1beta1.LoadTestSpec) {
 				spec.StartDeadlineSeconds = ptr.To[int64](6)
-				spec.Worker = &v1alpha1.Worker{NodeSelector: map[string]string{"no-such": "node"}}
+				spec.Worker = &v1beta1.Worker{NodeSelector: map[string]string{"no-such": "node"}}
 			}), inject: none},
 		{fault: "TTL of 1s", run: "last step", step: 1, want: fault.Expectation{Verdicts: []string{fault.Gone}, Within: 20 * time.Second},
-			load:   changed(func(spec *v1alpha1.LoadTestSpec) { spec.TTLSecondsAfterFinished = ptr.To[int32](1) }),
+			load:   changed(func(spec *v1beta1.LoadTestSpec) { spec.TTLSecondsAfterFinished = ptr.To[int32](1) }),
 			inject: none},
 	}
 }

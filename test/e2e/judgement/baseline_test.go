@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
 
@@ -33,9 +33,9 @@ func checkBaseline(t *testing.T) judgement {
 	same := cluster.Create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "100ms"))
 	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "200ms"))
 	before := cluster.Create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "100ms"))
-	for _, lt := range []*v1alpha1.LoadTest{before, same, slower} {
+	for _, lt := range []*v1beta1.LoadTest{before, same, slower} {
 		cluster.Finish(t, lt)
-		t.Logf("%s: %s", lt.Name, cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
+		t.Logf("%s: %s", lt.Name, cluster.Condition(lt, v1beta1.ConditionFinished).Message)
 	}
 	return agree(
 		"before Passed, same Passed, slower Failed: p50 above and goodput below, by their repetitions",
@@ -45,13 +45,13 @@ func checkBaseline(t *testing.T) judgement {
 
 // differences are the directions of the breaches that the repetitions prove. A repetition
 // in which the node was busy is not one of them.
-func differences(t *testing.T, lt *v1alpha1.LoadTest) string {
+func differences(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	var found []string
 	for _, threshold := range lt.Status.Thresholds {
 		t.Log(threshold.Message)
 		for _, direction := range []string{"above", "below"} {
-			if threshold.State == v1alpha1.ThresholdFailed && strings.Contains(threshold.Message, "% "+direction+" the ") &&
+			if threshold.State == v1beta1.ThresholdFailed && strings.Contains(threshold.Message, "% "+direction+" the ") &&
 				strings.Contains(threshold.Message, " of the baseline, the change is between ") {
 				found = append(found, fmt.Sprintf("%s %s", threshold.Name, direction))
 			}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -29,7 +29,7 @@ worker: {nodeSelector: {kubernetes.io/hostname: %s}}
 func checkEnvironment(t *testing.T) judgement {
 	restarted, scaled := cluster.Namespace(t), cluster.Namespace(t)
 	var targets []cluster.Counter
-	var tests []*v1alpha1.LoadTest
+	var tests []*v1beta1.LoadTest
 	for _, ns := range []string{restarted, scaled} {
 		target := cluster.CounterOf(t, ns)
 		var pod corev1.Pod
@@ -46,7 +46,7 @@ func checkEnvironment(t *testing.T) judgement {
 	}
 	var truth, found string
 	for i, lt := range tests {
-		cluster.Until(t, lt, "in its second step", func(lt *v1alpha1.LoadTest) bool {
+		cluster.Until(t, lt, "in its second step", func(lt *v1beta1.LoadTest) bool {
 			return len(lt.Status.Steps) == 2 && lt.Status.Steps[1].Result != nil && lt.Status.Steps[1].Result.Sent > 0
 		})
 		must.Succeed(t, hits[i]())
@@ -57,12 +57,12 @@ func checkEnvironment(t *testing.T) judgement {
 		found += environmentFound(t, lt)
 	}
 	return agree("Passed, Inconclusive TargetChanged; "+truth,
-		fmt.Sprintf("%s, %s %s; %s", tests[0].Status.Verdict, tests[1].Status.Verdict, cluster.Condition(tests[1], v1alpha1.ConditionThresholdsMet).Reason, found), tests...)
+		fmt.Sprintf("%s, %s %s; %s", tests[0].Status.Verdict, tests[1].Status.Verdict, cluster.Condition(tests[1], v1beta1.ConditionThresholdsMet).Reason, found), tests...)
 }
 
 // environmentTruth is what the cluster says of the pods of a target, and of the workers on
 // their nodes.
-func environmentTruth(t *testing.T, lt *v1alpha1.LoadTest) string {
+func environmentTruth(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	var pods corev1.PodList
 	must.Succeed(t, cluster.API.List(t.Context(), &pods, client.InNamespace(lt.Namespace)))
@@ -83,7 +83,7 @@ func environmentTruth(t *testing.T, lt *v1alpha1.LoadTest) string {
 	return fmt.Sprintf("%d pods, %d restarts, %d workers on their nodes; ", count, restarts, shared)
 }
 
-func environmentFound(t *testing.T, lt *v1alpha1.LoadTest) string {
+func environmentFound(t *testing.T, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	env, step := lt.Status.Environment, lt.Status.Steps[1].Environment
 	if env == nil || step == nil || step.Before == nil || step.After == nil {

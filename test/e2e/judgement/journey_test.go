@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -109,7 +109,7 @@ func purchases(t *testing.T, ns, tenant, key string) int {
 }
 
 // checkKeysAreNotShown: what users have of their own is in no status.
-func checkKeysAreNotShown(t *testing.T, lt *v1alpha1.LoadTest, keys map[string]string) {
+func checkKeysAreNotShown(t *testing.T, lt *v1beta1.LoadTest, keys map[string]string) {
 	t.Helper()
 	raw, err := json.Marshal(lt.Status)
 	must.Succeed(t, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
@@ -49,7 +49,7 @@ type judgement struct {
 
 // agree is a judgement that is wrong unless both are the same. If they differ and one of
 // the LoadTests has no verdict for the generator's sake, the machine may have been busy.
-func agree(truth, found string, of ...*v1alpha1.LoadTest) judgement {
+func agree(truth, found string, of ...*v1beta1.LoadTest) judgement {
 	differ := truth != found
 	return judgement{truth: truth, found: found, wrong: differ, hindered: differ && slices.ContainsFunc(of, cluster.IsUndecided)}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -38,7 +38,7 @@ func checkAbort(t *testing.T) judgement {
 		t.Fatal("the run was not aborted")
 	}
 	j := agree(
-		fmt.Sprintf("Failed in step wrong, %d sent, stopped in 10s true, then %s", received, v1alpha1.StepSkipped),
+		fmt.Sprintf("Failed in step wrong, %d sent, stopped in 10s true, then %s", received, v1beta1.StepSkipped),
 		fmt.Sprintf("%s in step %s, %d sent, stopped in 10s %t, then %s", lt.Status.Verdict, threshold.Step,
 			steps[0].Result.Sent, received <= decided+inTenSeconds, steps[1].State))
 	j.hindered = !j.wrong && received > decided+inThreeSeconds

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -30,7 +30,7 @@ func checkLoss(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
 	target := cluster.CounterOf(t, ns)
 	lt := cluster.Create(t, ns, "goes-on", goesOnSpec)
-	cluster.Until(t, lt, "in its first step", func(lt *v1alpha1.LoadTest) bool {
+	cluster.Until(t, lt, "in its first step", func(lt *v1beta1.LoadTest) bool {
 		return len(lt.Status.Steps) == 2 && lt.Status.Steps[0].Result != nil && lt.Status.Steps[0].WorkersReporting == 2
 	})
 	var pods corev1.PodList
@@ -40,7 +40,7 @@ func checkLoss(t *testing.T) judgement {
 	must.Succeed(t, cluster.API.Delete(t.Context(), &pods.Items[0], client.GracePeriodSeconds(0)))
 	cluster.Finish(t, lt)
 	counts := target.MustRead(t)
-	t.Log(cluster.Condition(lt, v1alpha1.ConditionFinished).Message)
+	t.Log(cluster.Condition(lt, v1beta1.ConditionFinished).Message)
 	first, second := lt.Status.Steps[0], lt.Status.Steps[1]
 	if first.MissingAtMost == nil || second.MissingAtMost == nil || second.Result == nil {
 		return judgement{truth: "two steps with bounds", found: fmt.Sprintf("%+v, %+v", first, second), wrong: true}
@@ -53,6 +53,6 @@ func checkLoss(t *testing.T) judgement {
 		within = fmt.Sprintf("%d received are counted but for those that are missing", received)
 	}
 	return agree(truth, fmt.Sprintf("%s %s, the second step %d of %d and %s missing, %s",
-		lt.Status.Verdict, cluster.Condition(lt, v1alpha1.ConditionThresholdsMet).Reason, second.Result.Due, second.Load.Requests,
+		lt.Status.Verdict, cluster.Condition(lt, v1beta1.ConditionThresholdsMet).Reason, second.Result.Due, second.Load.Requests,
 		map[bool]string{true: "none", false: "some"}[*second.MissingAtMost == 0 && second.Coverage == "50%"], within), lt)
 }

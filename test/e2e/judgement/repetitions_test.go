@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -26,7 +26,7 @@ thresholds: [{metric: failureRate, max: 1%%, inRepetitions: 2}]
 // their wrong answers.
 func checkInRepetitions(t *testing.T) judgement {
 	var found string
-	var tests []*v1alpha1.LoadTest
+	var tests []*v1beta1.LoadTest
 	var targets []cluster.Counter
 	for range 2 {
 		ns := cluster.Namespace(t)
@@ -34,8 +34,8 @@ func checkInRepetitions(t *testing.T) judgement {
 		targets, tests = append(targets, target), append(tests, cluster.Create(t, ns, "repeated", fmt.Sprintf(repeatedSpec, fading)))
 	}
 	change := func(i, pause int, mode string) {
-		cluster.Until(t, tests[i], "in a pause", func(lt *v1alpha1.LoadTest) bool {
-			return len(lt.Status.Steps) > pause && lt.Status.Steps[pause].State == v1alpha1.StepRunning
+		cluster.Until(t, tests[i], "in a pause", func(lt *v1beta1.LoadTest) bool {
+			return len(lt.Status.Steps) > pause && lt.Status.Steps[pause].State == v1beta1.StepRunning
 		})
 		must.Succeed(t, targets[i].Behave(t.Context(), mode))
 	}

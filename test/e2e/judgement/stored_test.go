@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
 
@@ -31,7 +31,7 @@ func checkStored(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
 	target := cluster.CounterOf(t, ns)
 	kinds := []struct{ name, query string }{{"loses", "stores=0"}, {"doubles", "stores=2"}, {"is-late", "stores=1&delay=6s"}}
-	runs := map[string]*v1alpha1.LoadTest{}
+	runs := map[string]*v1beta1.LoadTest{}
 	for _, kind := range kinds {
 		runs[kind.name] = cluster.Create(t, ns, kind.name, fmt.Sprintf(storedSpec, kind.name, kind.query))
 	}
@@ -39,7 +39,7 @@ func checkStored(t *testing.T) judgement {
 		cluster.Finish(t, lt)
 	}
 	counts := target.MustRead(t)
-	stored := func(name string) v1alpha1.AuditStatus {
+	stored := func(name string) v1beta1.AuditStatus {
 		a := runs[name].Status.Audits[0]
 		t.Logf("%s: %s", name, a.Message)
 		if a.Change == nil || a.Unknown == nil {

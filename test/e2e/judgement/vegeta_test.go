@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -36,9 +36,9 @@ func checkDrivers(t *testing.T) judgement {
 		files[name] = fmt.Sprintf("GET http://counter/%s\n\nPOST /%s\nContent-Type: text/plain\n", name, name)
 	}
 	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "replay"}, Data: files}))
-	auto := cluster.Create(t, ns, "auto", fmt.Sprintf(driverSpec, "auto", v1alpha1.DriverAuto))
+	auto := cluster.Create(t, ns, "auto", fmt.Sprintf(driverSpec, "auto", v1beta1.DriverAuto))
 	cluster.Finish(t, auto)
-	vegeta := cluster.Create(t, ns, "vegeta", fmt.Sprintf(driverSpec, "vegeta", v1alpha1.DriverVegeta))
+	vegeta := cluster.Create(t, ns, "vegeta", fmt.Sprintf(driverSpec, "vegeta", v1beta1.DriverVegeta))
 	cluster.Finish(t, vegeta)
 	near := "far apart"
 	if a, b := median(auto), median(vegeta); a >= 50*time.Millisecond && b >= 50*time.Millisecond && (a-b).Abs() <= 25*time.Millisecond {
@@ -51,7 +51,7 @@ func checkDrivers(t *testing.T) judgement {
 
 // driven is the engine of a run's only step, and what it counted beside what the target
 // received. A busy machine may leave the last request unsent.
-func driven(t *testing.T, target cluster.Counter, lt *v1alpha1.LoadTest) string {
+func driven(t *testing.T, target cluster.Counter, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	r := lt.Status.Steps[0].Result
 	if r == nil || r.Generator == nil {
@@ -67,7 +67,7 @@ func driven(t *testing.T, target cluster.Counter, lt *v1alpha1.LoadTest) string 
 }
 
 // median is that of the service times; 0: there is none.
-func median(lt *v1alpha1.LoadTest) time.Duration {
+func median(lt *v1beta1.LoadTest) time.Duration {
 	r := lt.Status.Steps[0].Result
 	if r == nil || r.ServiceTime == nil || r.ServiceTime.P50 == nil {
 		return 0

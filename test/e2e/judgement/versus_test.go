@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -27,8 +27,8 @@ thresholds: [{metric: p50, maxIncrease: 60%%}]
 // with one that takes as long. Each target counts what it received.
 func checkVersus(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
-	targets := map[v1alpha1.Side]cluster.Counter{}
-	for side, name := range map[v1alpha1.Side]string{v1alpha1.SideCandidate: "candidate", v1alpha1.SideControl: "control"} {
+	targets := map[v1beta1.Side]cluster.Counter{}
+	for side, name := range map[v1beta1.Side]string{v1beta1.SideCandidate: "candidate", v1beta1.SideControl: "control"} {
 		c, err := cluster.StartCounterNamed(t.Context(), ns, "", name)
 		must.Succeed(t, err)
 		targets[side] = c
@@ -36,7 +36,7 @@ func checkVersus(t *testing.T) judgement {
 	equal := cluster.Create(t, ns, "equal", fmt.Sprintf(versusSpec, "100ms", "equal"))
 	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(versusSpec, "200ms", "slower"))
 	counts := "each target received what its steps sent"
-	for _, lt := range []*v1alpha1.LoadTest{equal, slower} {
+	for _, lt := range []*v1beta1.LoadTest{equal, slower} {
 		cluster.Finish(t, lt)
 		t.Logf("%s: %s", lt.Name, lt.Status.Thresholds[0].Message)
 		for side, target := range targets {
@@ -52,7 +52,7 @@ func checkVersus(t *testing.T) judgement {
 }
 
 // certainty is whether the sentence of a breach names both targets and the bounds.
-func certainty(lt *v1alpha1.LoadTest) string {
+func certainty(lt *v1beta1.LoadTest) string {
 	message := lt.Status.Thresholds[0].Message
 	for _, part := range []string{"p50 of candidate is ", "% above the ", " of control; ", "Over 5 repetitions, the change is between +"} {
 		if !strings.Contains(message, part) {
@@ -63,7 +63,7 @@ func certainty(lt *v1alpha1.LoadTest) string {
 }
 
 // sentTo is how many requests were sent to a side.
-func sentTo(lt *v1alpha1.LoadTest, side v1alpha1.Side) int64 {
+func sentTo(lt *v1beta1.LoadTest, side v1beta1.Side) int64 {
 	sent := int64(0)
 	for _, step := range lt.Status.Steps {
 		if step.Side == side && step.Result != nil {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -139,22 +139,22 @@ func callsAreCounted(t *testing.T, ns string) {
 }
 
 // sampleCalls creates the sample, shortened.
-func sampleCalls(t *testing.T, ns string) *v1alpha1.LoadTest {
+func sampleCalls(t *testing.T, ns string) *v1beta1.LoadTest {
 	t.Helper()
 	text, err := os.ReadFile("../../../config/samples/calls.yaml")
 	must.Succeed(t, err)
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	must.Succeed(t, yaml.UnmarshalStrict(text, lt))
 	lt.Namespace, lt.Spec.Steps[0].Duration = ns, &metav1.Duration{Duration: callsLength}
 	// The limits of the sample are those of a target with a node of its own.
 	second, tenth := intstr.FromString("1s"), intstr.FromString("10%")
-	lt.Spec.Thresholds = []v1alpha1.Threshold{{Metric: "p99", Max: &second}, {Metric: v1alpha1.MetricDowntime, Max: &tenth}}
+	lt.Spec.Thresholds = []v1beta1.Threshold{{Metric: "p99", Max: &second}, {Metric: v1beta1.MetricDowntime, Max: &tenth}}
 	must.Succeed(t, cluster.API.Create(t.Context(), lt))
 	return lt
 }
 
 // callsOf are the counts of a step by the statuses that the limiter has for its decisions.
-func callsOf(r *v1alpha1.StepResult) (s cluster.Served) {
+func callsOf(r *v1beta1.StepResult) (s cluster.Served) {
 	for _, c := range r.StatusCodes {
 		switch c.Code {
 		case measure.GRPCOK:

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -65,12 +65,12 @@ func TestCounts(t *testing.T) {
 	cluster.Finish(t, lt)
 	after := cluster.Ask(t, ns)
 
-	if why := v1alpha1.NotCarriedOut(lt.Status.Conditions); why != nil {
+	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 	cluster.IsPassed(t, lt, machine)
-	if verified := cluster.Condition(lt, v1alpha1.ConditionTargetVerified); verified.Reason != v1alpha1.ReasonPreflightPassed || verified.Message != "GET /version has .strategy lua." {
-		t.Errorf("TargetVerified is %s: %q; want %s with what was verified", verified.Reason, verified.Message, v1alpha1.ReasonPreflightPassed)
+	if verified := cluster.Condition(lt, v1beta1.ConditionTargetVerified); verified.Reason != v1beta1.ReasonPreflightPassed || verified.Message != "GET /version has .strategy lua." {
+		t.Errorf("TargetVerified is %s: %q; want %s with what was verified", verified.Reason, verified.Message, v1beta1.ReasonPreflightPassed)
 	}
 	t.Logf("from apply to the first request: %s", lt.Status.Steps[0].StartTime.Sub(applied).Round(time.Millisecond))
 	var sent, expected, limited int64
@@ -109,7 +109,7 @@ func TestCounts(t *testing.T) {
 
 // checkTypes: three of four requests are to be reads, exactly, since the mix is not
 // drawn by lot; and the types add up to the whole.
-func checkTypes(t *testing.T, step v1alpha1.StepStatus) {
+func checkTypes(t *testing.T, step v1beta1.StepStatus) {
 	t.Helper()
 	var sum int64
 	for _, r := range step.Result.Types {
@@ -125,20 +125,20 @@ func checkTypes(t *testing.T, step v1alpha1.StepStatus) {
 
 // checkCodes: the limiter answers 200 and 429, and each is counted, in the whole as in
 // the types.
-func checkCodes(t *testing.T, step v1alpha1.StepStatus) {
+func checkCodes(t *testing.T, step v1beta1.StepStatus) {
 	t.Helper()
-	all := []v1alpha1.Counts{step.Result.Counts}
+	all := []v1beta1.Counts{step.Result.Counts}
 	for _, r := range step.Result.Types {
 		all = append(all, r.Counts)
 	}
 	for _, c := range all {
-		var want []v1alpha1.StatusCodeCount
+		var want []v1beta1.StatusCodeCount
 		for code, n := range map[int32]int64{200: c.Outcomes.Success, 429: c.Outcomes.RateLimited} {
 			if n > 0 {
-				want = append(want, v1alpha1.StatusCodeCount{Code: code, Count: n})
+				want = append(want, v1beta1.StatusCodeCount{Code: code, Count: n})
 			}
 		}
-		slices.SortFunc(want, func(a, b v1alpha1.StatusCodeCount) int { return int(a.Code - b.Code) })
+		slices.SortFunc(want, func(a, b v1beta1.StatusCodeCount) int { return int(a.Code - b.Code) })
 		if diff := cmp.Diff(want, c.StatusCodes); diff != "" {
 			t.Errorf("step %s: status codes of %d responses (-want +got):\n%s", step.Name, c.Completed, diff)
 		}
@@ -147,7 +147,7 @@ func checkCodes(t *testing.T, step v1alpha1.StepStatus) {
 
 // checkHistogram: the histogram in the status, read with the public library, holds
 // every request and gives the quantiles that stand beside.
-func checkHistogram(t *testing.T, step v1alpha1.StepStatus) {
+func checkHistogram(t *testing.T, step v1beta1.StepStatus) {
 	t.Helper()
 	h, err := measure.DecodeHistogram(step.Result.Histogram, 0)
 	if err != nil {

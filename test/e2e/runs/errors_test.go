@@ -9,7 +9,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
 
@@ -28,15 +28,15 @@ startDeadlineSeconds: 30
 	}{
 		"unresolvable": {
 			spec:   `target: {url: "http://no-such-service:8080"}`,
-			reason: v1alpha1.ReasonTargetUnreachable, message: "no-such-service",
+			reason: v1beta1.ReasonTargetUnreachable, message: "no-such-service",
 		},
 		"unpullable": {
 			spec:   "target: {service: {name: somewhere}}\nworker: {image: \"loadtest.dev/no-such-image:v0\"}",
-			reason: v1alpha1.ReasonImagePull, message: "loadtest.dev/no-such-image:v0",
+			reason: v1beta1.ReasonImagePull, message: "loadtest.dev/no-such-image:v0",
 		},
 		"unschedulable": {
 			spec:   "target: {service: {name: somewhere}}\nworker: {nodeSelector: {no-such: node}}",
-			reason: v1alpha1.ReasonUnschedulable, message: "waits for a node",
+			reason: v1beta1.ReasonUnschedulable, message: "waits for a node",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,14 +45,14 @@ startDeadlineSeconds: 30
 			makeService(t, ns)
 			lt := cluster.Create(t, ns, name, tc.spec+tail)
 			cluster.Finish(t, lt)
-			if lt.Status.Verdict != v1alpha1.VerdictError || lt.Status.Phase != v1alpha1.PhaseFinished {
+			if lt.Status.Verdict != v1beta1.VerdictError || lt.Status.Phase != v1beta1.PhaseFinished {
 				t.Errorf("verdict %s, phase %s; want Error, Finished", lt.Status.Verdict, lt.Status.Phase)
 			}
-			ready, failed := cluster.Condition(lt, v1alpha1.ConditionWorkersReady), cluster.Condition(lt, v1alpha1.ConditionCarriedOut)
+			ready, failed := cluster.Condition(lt, v1beta1.ConditionWorkersReady), cluster.Condition(lt, v1beta1.ConditionCarriedOut)
 			if ready.Reason != tc.reason || !strings.Contains(ready.Message, tc.message) {
 				t.Errorf("WorkersReady is %s: %q; want %s naming %q", ready.Reason, ready.Message, tc.reason, tc.message)
 			}
-			if failed.Reason != v1alpha1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, tc.message) {
+			if failed.Reason != v1beta1.ReasonStartDeadlineExceeded || !strings.Contains(failed.Message, tc.message) {
 				t.Errorf("CarriedOut is %s: %q; want StartDeadlineExceeded with the reason", failed.Reason, failed.Message)
 			}
 			t.Logf("%s", failed.Message)
@@ -72,15 +72,15 @@ startDeadlineSeconds: 30
 		})
 		lt := cluster.Create(t, ns, "refused", `target: {service: {name: somewhere}}`+tail)
 		cluster.Finish(t, lt)
-		if ready := cluster.Condition(lt, v1alpha1.ConditionWorkersReady); ready.Reason != v1alpha1.ReasonCreateRefused || !strings.Contains(ready.Message, "two-pods") {
-			t.Errorf("WorkersReady is %s: %q; want %s naming the quota", ready.Reason, ready.Message, v1alpha1.ReasonCreateRefused)
+		if ready := cluster.Condition(lt, v1beta1.ConditionWorkersReady); ready.Reason != v1beta1.ReasonCreateRefused || !strings.Contains(ready.Message, "two-pods") {
+			t.Errorf("WorkersReady is %s: %q; want %s naming the quota", ready.Reason, ready.Message, v1beta1.ReasonCreateRefused)
 		}
 	})
 	t.Run("not allowed", func(t *testing.T) {
 		t.Parallel()
 		lt := cluster.Create(t, cluster.Namespace(t), "outside", `target: {url: "http://example.com"}`+tail)
 		cluster.Finish(t, lt)
-		if failed := cluster.Condition(lt, v1alpha1.ConditionCarriedOut); failed.Reason != v1alpha1.ReasonTargetNotAllowed || !strings.Contains(failed.Message, "example.com") {
+		if failed := cluster.Condition(lt, v1beta1.ConditionCarriedOut); failed.Reason != v1beta1.ReasonTargetNotAllowed || !strings.Contains(failed.Message, "example.com") {
 			t.Errorf("CarriedOut is %s: %q", failed.Reason, failed.Message)
 		}
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -49,8 +49,8 @@ func TestLocal(t *testing.T) {
 	ns := cluster.Limiter(t, "ratelimiter.strategy=lua")
 	for name, tt := range map[string]struct {
 		path    string
-		verdict v1alpha1.Verdict
-	}{"kept": {"/api", v1alpha1.VerdictPassed}, "breached": {"/nothing-is-here", v1alpha1.VerdictFailed}} {
+		verdict v1beta1.Verdict
+	}{"kept": {"/api", v1beta1.VerdictPassed}, "breached": {"/nothing-is-here", v1beta1.VerdictFailed}} {
 		spec := strings.ReplaceAll(both, "PATH", tt.path)
 		machine := pressure.Start()
 		there := cluster.Create(t, ns, name, spec)
@@ -62,8 +62,8 @@ func TestLocal(t *testing.T) {
 		if sent := cluster.SentBy(here); asked != sent {
 			t.Errorf("%s: the target was asked %d times, the local status says %d", name, asked, sent)
 		}
-		for where, lt := range map[string]*v1alpha1.LoadTest{"cluster": there, "local": here} {
-			if tt.verdict == v1alpha1.VerdictPassed {
+		for where, lt := range map[string]*v1beta1.LoadTest{"cluster": there, "local": here} {
+			if tt.verdict == v1beta1.VerdictPassed {
 				cluster.IsPassed(t, lt, machine)
 			} else if lt.Status.Verdict != tt.verdict {
 				t.Errorf("%s, %s: verdict %s, want %s", name, where, lt.Status.Verdict, tt.verdict)
@@ -75,7 +75,7 @@ func TestLocal(t *testing.T) {
 
 // locally runs a spec on this machine, against a target that answers as the limiter does,
 // and returns how often that was asked for a step.
-func locally(t *testing.T, name, spec string) (*v1alpha1.LoadTest, int64) {
+func locally(t *testing.T, name, spec string) (*v1beta1.LoadTest, int64) {
 	t.Helper()
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,13 +86,13 @@ func locally(t *testing.T, name, spec string) (*v1alpha1.LoadTest, int64) {
 	}))
 	defer s.Close()
 	file := filepath.Join(t.TempDir(), name+".yaml")
-	manifest := fmt.Sprintf("apiVersion: loadtest.dev/v1alpha1\nkind: LoadTest\nmetadata: {name: %s}\nspec:\n  %s", name, strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  "))
+	manifest := fmt.Sprintf("apiVersion: loadtest.dev/v1beta1\nkind: LoadTest\nmetadata: {name: %s}\nspec:\n  %s", name, strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  "))
 	must.Succeed(t, os.WriteFile(file, []byte(manifest), 0o600))
 	run := exec.CommandContext(t.Context(), "kubectl-loadtest", "run", "--local", "-f", file, "-o", "yaml",
 		"--service", "ratelimiter="+strings.TrimPrefix(s.URL, "http://"))
 	run.Stderr = os.Stderr
 	out, err := run.Output() // its exit code is that of the verdict
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if problem := yaml.UnmarshalStrict(out, lt); problem != nil || lt.Status.Verdict == "" {
 		t.Fatalf("%s: the local run left no result: %v, %v", name, err, problem)
 	}
@@ -103,8 +103,8 @@ func locally(t *testing.T, name, spec string) (*v1alpha1.LoadTest, int64) {
 // all was sent that was due is a threshold of the spec.
 type step struct {
 	Name      string
-	State     v1alpha1.StepState
-	Load      v1alpha1.StepLoad
+	State     v1beta1.StepState
+	Load      v1beta1.StepLoad
 	Limit     time.Duration
 	Due       int64
 	Reporting int32
@@ -112,12 +112,12 @@ type step struct {
 
 type planned struct {
 	Workers    int32
-	Requests   []v1alpha1.RequestStatus
+	Requests   []v1beta1.RequestStatus
 	Thresholds []string
 	Steps      []step
 }
 
-func planOf(lt *v1alpha1.LoadTest) planned {
+func planOf(lt *v1beta1.LoadTest) planned {
 	p := planned{Workers: lt.Status.Workers.Desired, Requests: lt.Status.Requests}
 	for _, t := range lt.Status.Thresholds {
 		p.Thresholds = append(p.Thresholds, t.Name+" "+string(t.Metric))

@@ -16,13 +16,13 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
 )
 
 // small is a LoadTest of 60 requests in three seconds; PATH is what is asked for.
-const small = `apiVersion: loadtest.dev/v1alpha1
+const small = `apiVersion: loadtest.dev/v1beta1
 kind: LoadTest
 metadata: {name: NAME}
 spec:
@@ -84,9 +84,9 @@ func (u typist) file(name, path, more string) string {
 	return file
 }
 
-func (u typist) get(name string) *v1alpha1.LoadTest {
+func (u typist) get(name string) *v1beta1.LoadTest {
 	u.Helper()
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	if err := cluster.API.Get(u.Context(), client.ObjectKey{Namespace: u.namespace, Name: name}, lt); err != nil {
 		u.Fatal(err)
 	}
@@ -140,9 +140,9 @@ func pluginFails(u typist) {
 	u.replace(bad, "rate: 20, duration: 3s", "users: 1, requestsPerUser: 60, think: 50ms") // without a schedule that a late worker could miss, and long enough that one does not displace it
 	u.types(1, "run", "-f", bad, "--timeout", "3m")
 	attention := "failureRate is 100%"
-	if bad := u.get("bad").Status; bad.Verdict == v1alpha1.VerdictInconclusive {
+	if bad := u.get("bad").Status; bad.Verdict == v1beta1.VerdictInconclusive {
 		attention = "the generator kept the users" // types has asked the machine
-	} else if bad.Verdict != v1alpha1.VerdictFailed {
+	} else if bad.Verdict != v1beta1.VerdictFailed {
 		u.Errorf("the verdict is %s, want Failed", bad.Verdict)
 	}
 	u.says(u.types(0, "list"), attention)

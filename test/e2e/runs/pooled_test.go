@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -28,7 +28,7 @@ type ended struct {
 
 // checkPooled compares each step's result with the workers' own copies pooled:
 // the same counts, and the same quantile at every rank that the status tells.
-func checkPooled(t *testing.T, namespace string, lt *v1alpha1.LoadTest) {
+func checkPooled(t *testing.T, namespace string, lt *v1beta1.LoadTest) {
 	t.Helper()
 	sent, pooled := workerCopies(t, namespace)
 	for i, step := range lt.Status.Steps {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -49,7 +49,7 @@ func drained(t *testing.T, spec string) {
 	cluster.Finish(t, r.lt)
 	received, s := r.received(), r.lt.Status.Steps[0].Result
 	if s == nil {
-		t.Fatalf("verdict %s without a result: %s", r.lt.Status.Verdict, cluster.Condition(r.lt, v1alpha1.ConditionFinished).Message)
+		t.Fatalf("verdict %s without a result: %s", r.lt.Status.Verdict, cluster.Condition(r.lt, v1beta1.ConditionFinished).Message)
 	}
 	t.Logf("%d sent over %d connections: %d answered, %d refused", s.Sent, s.Generator.ConnectionsOpened, s.Outcomes.Success, s.Outcomes.Refused)
 	if s.Due != drainedSends || s.Outcomes.Success != received || s.Outcomes.Refused != s.Sent-received {

@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -44,7 +44,7 @@ type rolled struct {
 	*testing.T
 	namespace string
 	pods      map[string]cluster.Counter
-	lt        *v1alpha1.LoadTest
+	lt        *v1beta1.LoadTest
 	machine   pressure.Meter
 }
 
@@ -208,7 +208,7 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 	var pod corev1.Pod
 	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: other.Namespace, Name: other.Name}, &pod))
 	r := newRolled(t, 1, rolledSpec)
-	cluster.Until(t, r.lt, "measured", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
+	cluster.Until(t, r.lt, "measured", func(lt *v1beta1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
 	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: r.namespace, Name: "forged", Labels: map[string]string{discoveryv1.LabelServiceName: "rolled", corev1.IsHeadlessService: ""},
@@ -222,8 +222,8 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 	if n := cluster.Received(t, other, "run"); n > 0 {
 		t.Errorf("a pod that the operator did not name was asked %d times", n)
 	}
-	failed := cluster.Condition(r.lt, v1alpha1.ConditionCarriedOut)
-	if failed.Status != metav1.ConditionFalse || failed.Reason != v1alpha1.ReasonTargetNotAllowed {
+	failed := cluster.Condition(r.lt, v1beta1.ConditionCarriedOut)
+	if failed.Status != metav1.ConditionFalse || failed.Reason != v1beta1.ReasonTargetNotAllowed {
 		t.Errorf("%s: %s; want that the run ended, since its target is not allowed any more", failed.Reason, failed.Message)
 	}
 }

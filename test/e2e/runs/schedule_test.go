@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -74,7 +74,7 @@ func checkChange(t *testing.T, ns string, target cluster.Counter) {
 	if received := cluster.Received(t, target, "changed"); received != sent || sent == 0 {
 		t.Errorf("both sent %d requests, and the target received %d", sent, received)
 	}
-	if first.Status.Verdict != v1alpha1.VerdictPassed || second.Status.Verdict != v1alpha1.VerdictPassed {
+	if first.Status.Verdict != v1beta1.VerdictPassed || second.Status.Verdict != v1beta1.VerdictPassed {
 		return
 	}
 	if b := second.Status.Baseline; b == nil || b.Name != first.Name {
@@ -114,22 +114,22 @@ func deploymentOf(c cluster.Counter, name string) *appsv1.Deployment {
 	}
 }
 
-func createSchedule(t *testing.T, namespace, name, spec string) *v1alpha1.LoadTestSchedule {
+func createSchedule(t *testing.T, namespace, name, spec string) *v1beta1.LoadTestSchedule {
 	t.Helper()
-	s := &v1alpha1.LoadTestSchedule{}
+	s := &v1beta1.LoadTestSchedule{}
 	must.Succeed(t, yaml.UnmarshalStrict([]byte(spec), &s.Spec))
 	s.Namespace, s.Name = namespace, name
 	must.Succeed(t, cluster.API.Create(t.Context(), s))
 	return s
 }
 
-func awaitRuns(t *testing.T, s *v1alpha1.LoadTestSchedule, n int) []v1alpha1.LoadTest {
+func awaitRuns(t *testing.T, s *v1beta1.LoadTestSchedule, n int) []v1beta1.LoadTest {
 	t.Helper()
 	awaitSchedule(t, s, fmt.Sprintf("at its LoadTest number %d", n), func() bool { return len(cluster.RunsOf(t, s)) >= n })
 	return cluster.RunsOf(t, s)
 }
 
-func awaitSchedule(t *testing.T, s *v1alpha1.LoadTestSchedule, what string, f func() bool) {
+func awaitSchedule(t *testing.T, s *v1beta1.LoadTestSchedule, what string, f func() bool) {
 	t.Helper()
 	cluster.Soon(t, func(ctx context.Context) error {
 		if err := cluster.API.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {

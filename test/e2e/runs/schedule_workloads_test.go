@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -20,7 +20,7 @@ import (
 type rolling struct {
 	object   client.Object
 	template *corev1.PodTemplateSpec
-	schedule *v1alpha1.LoadTestSchedule
+	schedule *v1beta1.LoadTestSchedule
 }
 
 // checkWorkloads has a StatefulSet and a DaemonSet roll out, and roll back to what they were:

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
@@ -51,7 +51,7 @@ func press(t *testing.T, namespace string) *pressed {
 }
 
 // mustEnd waits for the command, which tells of the end of each run.
-func (p *pressed) mustEnd(t *testing.T, runs []*v1alpha1.LoadTest) {
+func (p *pressed) mustEnd(t *testing.T, runs []*v1beta1.LoadTest) {
 	t.Helper()
 	var text strings.Builder
 	for p.lines.Scan() {

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -99,7 +99,7 @@ type stop struct {
 	*testing.T
 	cluster.Counter
 
-	runs, late []*v1alpha1.LoadTest
+	runs, late []*v1beta1.LoadTest
 }
 
 // newStop has runs of a namespace of their own begin.
@@ -113,7 +113,7 @@ func newStop(t *testing.T) *stop {
 		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "rate: 5, duration: 10m"))
 	}
 	for _, lt := range s.runs {
-		cluster.Until(t, lt, "taken up", func(lt *v1alpha1.LoadTest) bool { return lt.Status.StartTime != nil })
+		cluster.Until(t, lt, "taken up", func(lt *v1beta1.LoadTest) bool { return lt.Status.StartTime != nil })
 	}
 	cluster.Soon(t, func(context.Context) error {
 		if n := len(s.counts()); n < sendingRuns {
@@ -123,12 +123,12 @@ func newStop(t *testing.T) *stop {
 	})
 	s.createLate("queued")
 	for _, lt := range s.late {
-		cluster.Until(t, lt, "queued", func(lt *v1alpha1.LoadTest) bool { return lt.Status.Phase == v1alpha1.PhaseQueued })
+		cluster.Until(t, lt, "queued", func(lt *v1beta1.LoadTest) bool { return lt.Status.Phase == v1beta1.PhaseQueued })
 	}
 	return s
 }
 
-func (s *stop) create(name, load string) *v1alpha1.LoadTest {
+func (s *stop) create(name, load string) *v1beta1.LoadTest {
 	s.Helper()
 	return cluster.Create(s.T, s.Namespace, name, strings.NewReplacer("NAME", name, "LOAD", load).Replace(stoppedSpec))
 }
@@ -173,8 +173,8 @@ func (s *stop) mustBeCanceled(by string) {
 	counts := s.counts()
 	for _, lt := range s.runs {
 		cluster.Finish(s.T, lt)
-		failed, finished := cluster.Condition(lt, v1alpha1.ConditionCarriedOut), cluster.Condition(lt, v1alpha1.ConditionFinished)
-		if lt.Status.Verdict != v1alpha1.VerdictCanceled || failed.Reason != v1alpha1.ReasonStopped || !tells(failed.Message, by) || !tells(finished.Message, by) {
+		failed, finished := cluster.Condition(lt, v1beta1.ConditionCarriedOut), cluster.Condition(lt, v1beta1.ConditionFinished)
+		if lt.Status.Verdict != v1beta1.VerdictCanceled || failed.Reason != v1beta1.ReasonStopped || !tells(failed.Message, by) || !tells(finished.Message, by) {
 			s.Errorf("%s: verdict %s, %s: %q; want Canceled, Stopped by %s: %s", lt.Name, lt.Status.Verdict, failed.Reason, failed.Message, by, incident)
 		}
 		s.mustTellByEvent(lt, by)
@@ -194,7 +194,7 @@ func tells(message, by string) bool {
 }
 
 // mustTellByEvent waits for the Event of a stop.
-func (s *stop) mustTellByEvent(lt *v1alpha1.LoadTest, by string) {
+func (s *stop) mustTellByEvent(lt *v1beta1.LoadTest, by string) {
 	s.Helper()
 	err := cluster.Try(s.Context(), cluster.Patience, func(ctx context.Context) error {
 		var events corev1.EventList
@@ -202,7 +202,7 @@ func (s *stop) mustTellByEvent(lt *v1alpha1.LoadTest, by string) {
 			return err
 		}
 		for _, e := range events.Items {
-			if e.InvolvedObject.UID == lt.UID && e.Reason == v1alpha1.ReasonStopped && tells(e.Message, by) {
+			if e.InvolvedObject.UID == lt.UID && e.Reason == v1beta1.ReasonStopped && tells(e.Message, by) {
 				return nil
 			}
 		}
@@ -218,18 +218,18 @@ func (s *stop) beganLate(by string) (began int) {
 	s.Helper()
 	counts := s.counts()
 	for _, lt := range s.late {
-		cluster.Until(s.T, lt, "observed", func(lt *v1alpha1.LoadTest) bool {
-			return lt.Status.Phase != "" && lt.Status.Phase != v1alpha1.PhaseQueued
+		cluster.Until(s.T, lt, "observed", func(lt *v1beta1.LoadTest) bool {
+			return lt.Status.Phase != "" && lt.Status.Phase != v1beta1.PhaseQueued
 		})
 		if lt.Status.StartTime != nil || counts[lt.Name].Received > 0 || s.hasJob(lt) {
 			began++
 			continue
 		}
-		why := cluster.Condition(lt, v1alpha1.ConditionSuspended)
-		if lt.Status.Phase != v1alpha1.PhaseSuspended || why.Status != metav1.ConditionTrue || why.Reason != v1alpha1.ReasonStopped || !tells(why.Message, by) {
+		why := cluster.Condition(lt, v1beta1.ConditionSuspended)
+		if lt.Status.Phase != v1beta1.PhaseSuspended || why.Status != metav1.ConditionTrue || why.Reason != v1beta1.ReasonStopped || !tells(why.Message, by) {
 			s.Errorf("%s: phase %s, Suspended %s, %s: %q; want it to wait, Stopped by %s: %s", lt.Name, lt.Status.Phase, why.Status, why.Reason, why.Message, by, incident)
 		}
-		if cluster.Condition(lt, v1alpha1.ConditionQueued).Status == metav1.ConditionTrue {
+		if cluster.Condition(lt, v1beta1.ConditionQueued).Status == metav1.ConditionTrue {
 			s.Errorf("%s is in the queue while it is held", lt.Name)
 		}
 		s.mustTellByEvent(lt, by)
@@ -237,7 +237,7 @@ func (s *stop) beganLate(by string) (began int) {
 	return began
 }
 
-func (s *stop) hasJob(lt *v1alpha1.LoadTest) bool {
+func (s *stop) hasJob(lt *v1beta1.LoadTest) bool {
 	s.Helper()
 	var jobs batchv1.JobList
 	if err := cluster.API.List(s.Context(), &jobs, client.InNamespace(s.Namespace)); err != nil {

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/pressure"
@@ -67,7 +67,7 @@ func TestTraffic(t *testing.T) {
 	lt := cluster.Create(t, ns, "traffic", whole)
 	cluster.Finish(t, lt)
 	after := cluster.Ask(t, ns)
-	if why := v1alpha1.NotCarriedOut(lt.Status.Conditions); why != nil {
+	if why := v1beta1.NotCarriedOut(lt.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 	cluster.IsPassed(t, lt, machine)

@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/console"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
@@ -94,9 +94,9 @@ func tutorial(t *testing.T, blocks []page.Block) (typed int, busy bool) {
 // command that waits for a run to pass does not say so.
 func anyUndecided(t *testing.T, ns string) bool {
 	t.Helper()
-	var runs v1alpha1.LoadTestList
+	var runs v1beta1.LoadTestList
 	must.Succeed(t, cluster.API.List(t.Context(), &runs, client.InNamespace(ns)))
-	return slices.ContainsFunc(runs.Items, func(lt v1alpha1.LoadTest) bool { return cluster.IsUndecided(&lt) })
+	return slices.ContainsFunc(runs.Items, func(lt v1beta1.LoadTest) bool { return cluster.IsUndecided(&lt) })
 }
 
 // typeIn runs a command line as a shell does.

@@ -7,7 +7,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // loads are small: one or two users, or five requests a second. Of the arguments the
@@ -74,7 +74,7 @@ requests: [{name: home, http: {path: "/%[1]s"}}]
 func Loads() []string { return slices.Sorted(maps.Keys(loads)) }
 
 // Spec is that of a LoadTest with the load, whose requests the target counts under path.
-func Spec(load, path string, seconds int) (spec v1alpha1.LoadTestSpec, err error) {
+func Spec(load, path string, seconds int) (spec v1beta1.LoadTestSpec, err error) {
 	text := fmt.Sprintf(loads[load]+"\n# %[1]s %[2]d", path, seconds) // both are used in each
 	if err := yaml.UnmarshalStrict([]byte(text), &spec); err != nil {
 		return spec, fmt.Errorf("load %s: %w", load, err)

@@ -9,13 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 )
 
 // Objects are LoadTests, and what was made for LoadTests.
 type Objects struct {
-	LoadTests  []v1alpha1.LoadTest
+	LoadTests  []v1beta1.LoadTest
 	Jobs       []batchv1.Job
 	Pods       []corev1.Pod
 	ConfigMaps []corev1.ConfigMap
@@ -61,6 +61,6 @@ func (o Objects) Left() (left []string) {
 }
 
 // IsFinished says whether a run has ended.
-func IsFinished(lt *v1alpha1.LoadTest) bool {
-	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1alpha1.ConditionFinished)
+func IsFinished(lt *v1beta1.LoadTest) bool {
+	return meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished)
 }

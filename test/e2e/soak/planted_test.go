@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 	"github.com/loadtest-dev/loadtest-operator/test/same"
@@ -112,11 +112,11 @@ func TestAMetricThatIsMissingIsAnError(t *testing.T) {
 
 // ended are LoadTests that have ended, and what is rightly there of them.
 func ended() Objects {
-	finished := v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"load": "user"}}}
-	finished.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionFinished, Status: metav1.ConditionTrue}}
+	finished := v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"load": "user"}}}
+	finished.Status.Conditions = []metav1.Condition{{Type: v1beta1.ConditionFinished, Status: metav1.ConditionTrue}}
 	worker := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a-0"}}
 	worker.Status.Phase = corev1.PodSucceeded
-	return Objects{LoadTests: []v1alpha1.LoadTest{finished}, Pods: []corev1.Pod{worker}}
+	return Objects{LoadTests: []v1beta1.LoadTest{finished}, Pods: []corev1.Pod{worker}}
 }
 
 // plantings have something stuck, left or counted wrongly, each found once.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
@@ -74,7 +74,7 @@ func TestSpecsAreSmallAndWhatTheirNamesSay(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "soak", Name: "run"}, Spec: spec}
+		lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "soak", Name: "run"}, Spec: spec}
 		if _, refusal := plan.New(lt, policy.Rules{}); (refusal != nil) != refused[name] {
 			t.Errorf("%s: the operator says %v", name, refusal)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -63,7 +63,7 @@ func (x *trial) audits(t *testing.T) {
 	}
 	for _, a := range x.lt.Status.Audits {
 		x.Findings = append(x.Findings, strings.TrimPrefix(strings.TrimSuffix(a.Message, "."), "Audit "))
-		if a.State != v1alpha1.AuditPassed {
+		if a.State != v1beta1.AuditPassed {
 			t.Errorf("%s: %s", a.State, a.Message)
 		}
 	}

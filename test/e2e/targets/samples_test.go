@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -33,7 +33,7 @@ func TestSamples(t *testing.T) {
 	for _, name := range []string{"hello", "shortener-ladder"} {
 		t.Run(name, func(t *testing.T) {
 			cluster.MustCommand(t, "kubectl", "apply", "--namespace", x.ns, "--filename", "../../../config/samples/"+name+".yaml")
-			lt := &v1alpha1.LoadTest{}
+			lt := &v1beta1.LoadTest{}
 			lt.Namespace, lt.Name = x.ns, name
 			cluster.Finish(t, lt)
 			cluster.Answered(t, lt)

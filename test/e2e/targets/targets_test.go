@@ -16,7 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/audit"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -132,7 +132,7 @@ type trial struct {
 	ns string
 	// phase names the current part of the trial in error messages.
 	phase string
-	lt    *v1alpha1.LoadTest
+	lt    *v1beta1.LoadTest
 }
 
 func (x *trial) install(ctx context.Context, t *testing.T) {
@@ -192,13 +192,13 @@ func (x *trial) load(t *testing.T) {
 	cluster.Finish(t, x.lt)
 	x.Sent, x.Failed = audit.Sent(x.lt.Status)
 	x.Verdict = string(x.lt.Status.Verdict)
-	if why := v1alpha1.NotCarriedOut(x.lt.Status.Conditions); why != nil {
+	if why := v1beta1.NotCarriedOut(x.lt.Status.Conditions); why != nil {
 		t.Fatalf("%s: %s", why.Reason, why.Message)
 	}
 }
 
 // steadily says that the step named steady has been sending for a while.
-func steadily(lt *v1alpha1.LoadTest) bool {
+func steadily(lt *v1beta1.LoadTest) bool {
 	for _, step := range lt.Status.Steps {
 		if step.Name == "steady" && step.Result != nil {
 			return step.Result.Sent > 300

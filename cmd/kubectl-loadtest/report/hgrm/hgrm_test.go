@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/hgrm"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 )
@@ -81,7 +81,7 @@ func TestStepIsChosen(t *testing.T) {
 	none.Status.Steps[0].Result.Histogram = ""
 	broken.Status.Steps[0].Result.Histogram = "HISTFAAAnonsense"
 	tests := map[string]struct {
-		lt   *v1alpha1.LoadTest
+		lt   *v1beta1.LoadTest
 		step string
 		want string
 	}{

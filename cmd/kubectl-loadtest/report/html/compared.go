@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -15,7 +15,7 @@ import (
 
 // Compared are LoadTests side by side.
 type Compared struct {
-	Tests []*v1alpha1.LoadTest
+	Tests []*v1beta1.LoadTest
 	// Names tell them apart.
 	Names []string
 	// Table has a head and then the rows; its first column says what a row is.
@@ -68,8 +68,8 @@ func tests(c Compared) table {
 
 // overlays draw a line for each test, if there are two loads.
 func overlays(c Compared) []figure {
-	var steps []*v1alpha1.StepStatus
-	of := make([][]*v1alpha1.StepStatus, len(c.Tests))
+	var steps []*v1beta1.StepStatus
+	of := make([][]*v1beta1.StepStatus, len(c.Tests))
 	for i, lt := range c.Tests {
 		of[i] = judged(lt.Status.Steps)
 		steps = append(steps, of[i]...)
@@ -81,7 +81,7 @@ func overlays(c Compared) []figure {
 	if x.kind == "step" {
 		return nil // the steps of two tests have no common order
 	}
-	lines := func(value func(*v1alpha1.StepResult) (float64, string)) (list []plot.Line, values []float64) {
+	lines := func(value func(*v1beta1.StepResult) (float64, string)) (list []plot.Line, values []float64) {
 		from := 0
 		for i, name := range c.Names {
 			line := series(shortened(name, 12), "test"+strconv.Itoa(i%mostTests), of[i], at[from:from+len(of[i])], value)
@@ -93,10 +93,10 @@ func overlays(c Compared) []figure {
 		}
 		return list, values
 	}
-	good, rates := lines(func(r *v1alpha1.StepResult) (float64, string) {
+	good, rates := lines(func(r *v1beta1.StepResult) (float64, string) {
 		return report.Number(r.Goodput), text.Rate(r.Goodput)
 	})
-	slow, durations := lines(func(r *v1alpha1.StepResult) (float64, string) {
+	slow, durations := lines(func(r *v1beta1.StepResult) (float64, string) {
 		if r.ResponseTime == nil || r.ResponseTime.P95 == nil {
 			return 0, ""
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 )
@@ -19,9 +19,9 @@ func TestTestsSideBySideInABrowser(t *testing.T) {
 	rows := [][]string{{"Metric", "100", "250"}, {"(v3) P95", "13ms", "14ms *"}, {"(v4) P95", "12ms *", "-"}}
 	pages := map[string][]byte{}
 	for name, c := range map[string]html.Compared{
-		"ladders": {Tests: []*v1alpha1.LoadTest{knee, better}, Names: []string{"v3", "v4"}},
-		"hostile": {Tests: []*v1alpha1.LoadTest{knee, better, knee, better, knee}, Names: []string{foreign, "b", "c", "d", "e"}, Warnings: []string{foreign}},
-		"bursts":  {Tests: []*v1alpha1.LoadTest{burst, burst}, Names: []string{"v3", "v4"}},
+		"ladders": {Tests: []*v1beta1.LoadTest{knee, better}, Names: []string{"v3", "v4"}},
+		"hostile": {Tests: []*v1beta1.LoadTest{knee, better, knee, better, knee}, Names: []string{foreign, "b", "c", "d", "e"}, Warnings: []string{foreign}},
+		"bursts":  {Tests: []*v1beta1.LoadTest{burst, burst}, Names: []string{"v3", "v4"}},
 	} {
 		c.Table, c.Note = rows, "A note."
 		page, err := html.Compare(c)

@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -40,7 +40,7 @@ func drawn(title, note, spoken string, f plot.Figure) figure {
 
 // ladder are goodput and response times over the load of the steps, if there are
 // two of them. Of a comparison they are those of the candidate; a table has both.
-func ladder(s *v1alpha1.LoadTestStatus) []figure {
+func ladder(s *v1beta1.LoadTestStatus) []figure {
 	steps := judged(s.Steps)
 	if len(steps) < 2 {
 		return nil
@@ -51,12 +51,12 @@ func ladder(s *v1alpha1.LoadTestStatus) []figure {
 }
 
 // judged are the steps with a result that were sent to the target of the spec.
-func judged(list []v1alpha1.StepStatus) []*v1alpha1.StepStatus {
-	return slices.DeleteFunc(measured(list), func(s *v1alpha1.StepStatus) bool { return s.Side == v1alpha1.SideControl })
+func judged(list []v1beta1.StepStatus) []*v1beta1.StepStatus {
+	return slices.DeleteFunc(measured(list), func(s *v1beta1.StepStatus) bool { return s.Side == v1beta1.SideControl })
 }
 
-func measured(list []v1alpha1.StepStatus) []*v1alpha1.StepStatus {
-	var steps []*v1alpha1.StepStatus
+func measured(list []v1beta1.StepStatus) []*v1beta1.StepStatus {
+	var steps []*v1beta1.StepStatus
 	for i := range list {
 		if list[i].Result != nil {
 			steps = append(steps, &list[i])
@@ -73,10 +73,10 @@ type loadAxis struct {
 
 // loads are the axis of load and each step's place on it: its users or its rate
 // where all steps have the one or the other, its order where they differ.
-func loads(steps []*v1alpha1.StepStatus) (loadAxis, []float64) {
+func loads(steps []*v1beta1.StepStatus) (loadAxis, []float64) {
 	for _, kind := range []struct {
 		name, title string
-		of          func(*v1alpha1.StepLoad) float64
+		of          func(*v1beta1.StepLoad) float64
 	}{{"users", "users", usersOf}, {"rate", "requests per second that arrive", rateOf}} {
 		at := make([]float64, len(steps))
 		for i, step := range steps {
@@ -103,14 +103,14 @@ func loads(steps []*v1alpha1.StepStatus) (loadAxis, []float64) {
 }
 
 // usersOf is 0 for what is no number of users that send until the step is over.
-func usersOf(l *v1alpha1.StepLoad) float64 {
+func usersOf(l *v1beta1.StepLoad) float64 {
 	if l.IsBurst() || l.RampTo != nil {
 		return 0
 	}
 	return float64(l.Users)
 }
 
-func rateOf(l *v1alpha1.StepLoad) float64 {
+func rateOf(l *v1beta1.StepLoad) float64 {
 	if l.Rate == nil || l.RampTo != nil {
 		return 0
 	}
@@ -118,7 +118,7 @@ func rateOf(l *v1alpha1.StepLoad) float64 {
 }
 
 // knee marks the load up to which every threshold was kept.
-func knee(s *v1alpha1.LoadTestStatus, x loadAxis) []plot.Rule {
+func knee(s *v1beta1.LoadTestStatus, x loadAxis) []plot.Rule {
 	at := 0.0
 	switch {
 	case x.kind == "users" && s.MaxSustainedUsers != nil:
@@ -134,7 +134,7 @@ func knee(s *v1alpha1.LoadTestStatus, x loadAxis) []plot.Rule {
 
 // series is a line through the medians of what steps of the same load had, and a
 // mark for each of them.
-func series(label, class string, steps []*v1alpha1.StepStatus, at []float64, of func(*v1alpha1.StepResult) (y float64, text string)) plot.Line {
+func series(label, class string, steps []*v1beta1.StepStatus, at []float64, of func(*v1beta1.StepResult) (y float64, text string)) plot.Line {
 	line, by := plot.Line{Label: label, Class: class}, map[float64][]float64{}
 	for i, step := range steps {
 		y, text := of(step.Result)
@@ -153,27 +153,27 @@ func series(label, class string, steps []*v1alpha1.StepStatus, at []float64, of 
 }
 
 // shape is what the thresholds say of a step.
-func shape(step *v1alpha1.StepStatus) plot.Shape {
+func shape(step *v1beta1.StepStatus) plot.Shape {
 	switch report.ThresholdState(step) {
-	case v1alpha1.ThresholdFailed:
+	case v1beta1.ThresholdFailed:
 		return plot.Cross
-	case v1alpha1.ThresholdPassed:
+	case v1beta1.ThresholdPassed:
 		return plot.Dot
 	}
 	return plot.Ring
 }
 
-func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
-	good := series("goodput", "main", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
+func goodput(steps []*v1beta1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
+	good := series("goodput", "main", steps, at, func(r *v1beta1.StepResult) (float64, string) {
 		return report.Number(r.Goodput), text.Rate(r.Goodput)
 	})
-	windows := map[*v1alpha1.StepResult]time.Duration{}
+	windows := map[*v1beta1.StepResult]time.Duration{}
 	for _, step := range steps {
 		if step.Window != nil {
 			windows[step.Result] = step.Window.Duration
 		}
 	}
-	due := series("due", "faint", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
+	due := series("due", "faint", steps, at, func(r *v1beta1.StepResult) (float64, string) {
 		window := windows[r].Seconds()
 		if window <= 0 {
 			return 0, ""
@@ -191,32 +191,32 @@ func goodput(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []pl
 		plot.Figure{X: x, Y: rateAxis(values), Lines: []plot.Line{due, good}, Rules: rules})
 }
 
-func times(steps []*v1alpha1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
+func times(steps []*v1beta1.StepStatus, x plot.Axis, at []float64, rules []plot.Rule) figure {
 	var lines []plot.Line
 	var values []float64
 	for _, q := range []struct {
 		label, class string
-		of           func(*v1alpha1.Latency) *metav1.Duration
+		of           func(*v1beta1.Latency) *metav1.Duration
 	}{
-		{"p99", "soft", func(l *v1alpha1.Latency) *metav1.Duration { return l.P99 }},
-		{"p95", "main", func(l *v1alpha1.Latency) *metav1.Duration { return l.P95 }},
-		{"p50", "soft", func(l *v1alpha1.Latency) *metav1.Duration { return l.P50 }},
+		{"p99", "soft", func(l *v1beta1.Latency) *metav1.Duration { return l.P99 }},
+		{"p95", "main", func(l *v1beta1.Latency) *metav1.Duration { return l.P95 }},
+		{"p50", "soft", func(l *v1beta1.Latency) *metav1.Duration { return l.P50 }},
 	} {
-		bracket := func(r *v1alpha1.StepResult) report.Bracket {
+		bracket := func(r *v1beta1.StepResult) report.Bracket {
 			if r.ResponseTime == nil {
 				return report.Bracket{}
 			}
 			return report.Bracket{Time: q.of(r.ResponseTime), Without: q.of(cmp.Or(r.WithoutGenerator, r.ResponseTime))}
 		}
-		line := series(q.label, q.class, steps, at, func(r *v1alpha1.StepResult) (float64, string) {
+		line := series(q.label, q.class, steps, at, func(r *v1beta1.StepResult) (float64, string) {
 			b := bracket(r)
 			if b.Time == nil {
 				return 0, ""
 			}
 			return b.Time.Seconds(), b.Text(report.Brief)
 		})
-		if slices.ContainsFunc(steps, func(s *v1alpha1.StepStatus) bool { return bracket(s.Result).IsVisible() }) {
-			line.Other = series("", "", steps, at, func(r *v1alpha1.StepResult) (float64, string) {
+		if slices.ContainsFunc(steps, func(s *v1beta1.StepStatus) bool { return bracket(s.Result).IsVisible() }) {
+			line.Other = series("", "", steps, at, func(r *v1beta1.StepResult) (float64, string) {
 				b := bracket(r)
 				if b.Without == nil {
 					return 0, ""

@@ -4,19 +4,19 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/credential"
 )
 
 // manifest is the LoadTest as a person would write it. A page is shown to others:
 // values of headers that carry credentials are left out.
-func manifest(lt *v1alpha1.LoadTest) (string, error) {
+func manifest(lt *v1beta1.LoadTest) (string, error) {
 	object := struct {
-		APIVersion string                `json:"apiVersion"`
-		Kind       string                `json:"kind"`
-		Metadata   map[string]string     `json:"metadata"`
-		Spec       v1alpha1.LoadTestSpec `json:"spec"`
-	}{v1alpha1.GroupVersion.String(), "LoadTest", map[string]string{"name": lt.Name}, *lt.Spec.DeepCopy()}
+		APIVersion string               `json:"apiVersion"`
+		Kind       string               `json:"kind"`
+		Metadata   map[string]string    `json:"metadata"`
+		Spec       v1beta1.LoadTestSpec `json:"spec"`
+	}{v1beta1.GroupVersion.String(), "LoadTest", map[string]string{"name": lt.Name}, *lt.Spec.DeepCopy()}
 	if lt.Namespace != "" {
 		object.Metadata["namespace"] = lt.Namespace
 	}
@@ -38,14 +38,14 @@ func manifest(lt *v1alpha1.LoadTest) (string, error) {
 	return string(data), err
 }
 
-func hideInQuestions(list []v1alpha1.Preflight) {
+func hideInQuestions(list []v1beta1.Preflight) {
 	for i := range list {
 		hide(list[i].OwnHeaders())
 	}
 }
 
 // hide replaces what a reader could log in with.
-func hide(headers []v1alpha1.Header) {
+func hide(headers []v1beta1.Header) {
 	for i := range headers {
 		if headers[i].Value != nil && credential.InHeader(headers[i].Name) {
 			headers[i].Value = ptr.To("(left out)")

@@ -4,26 +4,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
 // A page is shown to others: no header or metadata of either target carries what one could log in
 // with.
 func TestManifestHidesCredentials(t *testing.T) {
 	secret := "hunter2"
-	headers := func() []v1alpha1.Header {
-		return []v1alpha1.Header{{Name: "X-Api-Key", Value: &secret}, {Name: "X-Session-Id", Value: &secret}}
+	headers := func() []v1beta1.Header {
+		return []v1beta1.Header{{Name: "X-Api-Key", Value: &secret}, {Name: "X-Session-Id", Value: &secret}}
 	}
-	lt := &v1alpha1.LoadTest{}
+	lt := &v1beta1.LoadTest{}
 	lt.Spec.Target.Headers = headers()
-	call := func() *v1alpha1.Call { return &v1alpha1.Call{Metadata: headers()} }
-	questions := func() []v1alpha1.Preflight {
-		return []v1alpha1.Preflight{{HTTP: &v1alpha1.Query{Headers: headers()}}, {GRPC: call()}, {GRPCHealth: &v1alpha1.GRPCHealth{}}}
+	call := func() *v1beta1.Call { return &v1beta1.Call{Metadata: headers()} }
+	questions := func() []v1beta1.Preflight {
+		return []v1beta1.Preflight{{HTTP: &v1beta1.Query{Headers: headers()}}, {GRPC: call()}, {GRPCHealth: &v1beta1.GRPCHealth{}}}
 	}
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "home", HTTP: &v1alpha1.HTTPRequest{Headers: headers()}}, {Name: "home-2", GRPC: call()}}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Headers: headers()}}, {Name: "home-2", GRPC: call()}}
 	lt.Spec.Preflight = questions()
-	lt.Spec.Versus = &v1alpha1.Versus{Target: v1alpha1.Target{Headers: headers()}, Preflight: questions()}
-	lt.Spec.Audits = []v1alpha1.Audit{{}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{HTTP: &v1alpha1.Query{Headers: headers()}}}}, {Stored: &v1alpha1.Stored{Read: v1alpha1.Reading{GRPC: call()}}}}
+	lt.Spec.Versus = &v1beta1.Versus{Target: v1beta1.Target{Headers: headers()}, Preflight: questions()}
+	lt.Spec.Audits = []v1beta1.Audit{{}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{HTTP: &v1beta1.Query{Headers: headers()}}}}, {Stored: &v1beta1.Stored{Read: v1beta1.Reading{GRPC: call()}}}}
 	text, err := manifest(lt)
 	if err != nil || strings.Contains(text, secret) || strings.Count(text, "(left out)") != 20 {
 		t.Errorf("%v\n%s", err, text)

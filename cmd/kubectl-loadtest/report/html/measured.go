@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
@@ -35,7 +35,7 @@ func duration(d *metav1.Duration) string {
 	return spaced(d.Duration)
 }
 
-func rungs(s *v1alpha1.LoadTestStatus) table {
+func rungs(s *v1beta1.LoadTestStatus) table {
 	list, steps := report.Bracketed(s, duration), measured(s.Steps)
 	t := table{Title: "Steps", Heads: report.RungHeads, Words: 1, Note: inParentheses(report.AnyBracketed(list))}
 	for i, r := range list {
@@ -49,7 +49,7 @@ func rungs(s *v1alpha1.LoadTestStatus) table {
 
 // course is what no quantile shows: what piled up, for how long the target was down, and of
 // how many requests it is not known what became of them, or whether they were the load.
-func course(list []v1alpha1.StepStatus) table {
+func course(list []v1beta1.StepStatus) table {
 	t := table{Title: "Outstanding requests and downtime", Note: "Outstanding requests are due and have not ended. A target is down while requests are outstanding and none is answered, or while users wait for answers that do not come.", Words: 1,
 		Heads: []string{"step", "outstanding, mean", "trend", "growth", "downtime", "displaced", "undecided"}}
 	for _, step := range measured(list) {
@@ -59,17 +59,17 @@ func course(list []v1alpha1.StepStatus) table {
 		}
 		o := r.Outstanding
 		if o == nil {
-			o = &v1alpha1.OutstandingResult{Trend: v1alpha1.OutstandingUnknown}
+			o = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingUnknown}
 		}
-		trend := map[v1alpha1.OutstandingTrend]string{
-			v1alpha1.OutstandingSteady: "steady", v1alpha1.OutstandingGrowing: "growing", v1alpha1.OutstandingUncertain: "uncertain",
+		trend := map[v1beta1.OutstandingTrend]string{
+			v1beta1.OutstandingSteady: "steady", v1beta1.OutstandingGrowing: "growing", v1beta1.OutstandingUncertain: "uncertain",
 		}[o.Trend]
 		t.Rows = append(t.Rows, []string{report.Title(step), known(o.Mean), known(trend), known(report.Growth(o)), known(r.Downtime), count(r.Displaced), count(r.Undecided)})
 	}
 	return t
 }
 
-func audits(lt *v1alpha1.LoadTest) table {
+func audits(lt *v1beta1.LoadTest) table {
 	t := table{Title: "Rate limit check", Note: report.Contract(lt), Words: 1,
 		Heads: []string{"step", "clients", "granted", "denied", "over-limit grants", "false denials", "not audited"}}
 	for _, step := range measured(lt.Status.Steps) {
@@ -82,7 +82,7 @@ func audits(lt *v1alpha1.LoadTest) table {
 }
 
 // stored are the audits of what the target reports of itself.
-func stored(list []v1alpha1.AuditStatus) table {
+func stored(list []v1beta1.AuditStatus) table {
 	t := table{Title: "Audits", Note: "What the target stored, against what it acknowledged.", Words: 3,
 		Heads: []string{"audit", "state", "result", "before", "after", "change", "acknowledged", "unknown"}}
 	for _, a := range list {
@@ -99,14 +99,14 @@ func optional(n *int64) string {
 	return count(*n)
 }
 
-func types(list []v1alpha1.StepStatus) table {
+func types(list []v1beta1.StepStatus) table {
 	t := table{Title: "By type of request", Words: 2, Heads: []string{"step", "type", "sent", "expected", "failed", "p50", "p95", "p99"}}
 	for _, step := range measured(list) {
 		for i := range step.Result.Types {
 			of := &step.Result.Types[i]
 			l := of.ResponseTime
 			if l == nil {
-				l = &v1alpha1.Latency{}
+				l = &v1beta1.Latency{}
 			}
 			t.Rows = append(t.Rows, []string{report.Title(step), of.Name, count(of.Sent), count(of.Expected), count(of.Failed),
 				duration(l.P50), duration(l.P95), duration(l.P99)})
@@ -116,7 +116,7 @@ func types(list []v1alpha1.StepStatus) table {
 }
 
 // requests are the results of each request, the failing ones marked.
-func requests(list []v1alpha1.StepStatus) table {
+func requests(list []v1beta1.StepStatus) table {
 	t := table{Title: "By request", Words: 3, Heads: append([]string{"step"}, report.RequestHeads...)}
 	var omitted []string
 	for _, step := range measured(list) {
@@ -134,7 +134,7 @@ func requests(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func journeys(list []v1alpha1.StepStatus) table {
+func journeys(list []v1beta1.StepStatus) table {
 	t := table{Title: "Journeys", Note: "Times of completed journeys, from when the first request was due.", Words: 2,
 		Heads: append([]string{"step"}, report.JourneyHeads...)}
 	for _, step := range measured(list) {
@@ -145,7 +145,7 @@ func journeys(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func codes(list []v1alpha1.StepStatus) table {
+func codes(list []v1beta1.StepStatus) table {
 	t := table{Title: "Status codes", Words: 2, Heads: []string{"step", "responses by code"}}
 	for _, step := range measured(list) {
 		if text := report.StatusCodes(&step.Result.Counts); text != "" {
@@ -155,7 +155,7 @@ func codes(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func samples(list []v1alpha1.StepStatus) table {
+func samples(list []v1beta1.StepStatus) table {
 	t := table{Title: "First errors", Note: "One for each request and class of failure.", Words: 4, Heads: []string{"step", "request", "outcome", "message"}}
 	for _, step := range measured(list) {
 		for _, e := range report.Samples(step.Result) {
@@ -165,7 +165,7 @@ func samples(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func traces(list []v1alpha1.StepStatus) table {
+func traces(list []v1beta1.StepStatus) table {
 	t := table{Title: "Traces", Note: report.TraceNote, Words: 5, Heads: append([]string{"step"}, report.TraceHeads...)}
 	for _, step := range measured(list) {
 		for _, row := range report.Traces(step.Result) {
@@ -175,18 +175,18 @@ func traces(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func spread(lt *v1alpha1.LoadTest) table {
+func spread(lt *v1beta1.LoadTest) table {
 	return table{Title: "Spread over repetitions", Note: "Each the median, and the least to the greatest.", Words: 1,
 		Heads: report.SpreadHeads, Rows: report.Spread(lt)}
 }
 
 // sides has what was measured of both targets of a run.
-func sides(lt *v1alpha1.LoadTest) table {
+func sides(lt *v1beta1.LoadTest) table {
 	heads, rows := report.Sides(lt)
 	return table{Title: "Both targets", Note: strings.ToUpper(report.SidesNote[:1]) + report.SidesNote[1:] + ".", Words: 2, Heads: heads, Rows: rows}
 }
 
-func generator(list []v1alpha1.StepStatus) table {
+func generator(list []v1beta1.StepStatus) table {
 	t := table{Title: "Generator", Note: "How the load generator itself did. Thresholds are judged with and without its own delay.", Words: 2,
 		Heads: []string{"step", "state", "sent late p99", "sent late max", "read late p99", "throttled", "waited for CPU", "connections"}}
 	for _, step := range measured(list) {
@@ -199,7 +199,7 @@ func generator(list []v1alpha1.StepStatus) table {
 }
 
 // handshakes has the steps that had any.
-func handshakes(list []v1alpha1.StepStatus) table {
+func handshakes(list []v1beta1.StepStatus) table {
 	t := table{Title: "TLS handshakes", Note: "The handshakes of connections that are opened within the window are part of the time of requests.", Words: 1,
 		Heads: []string{"step", "handshakes", "resumed", "p50", "p99", "connections", "opened within the window"}}
 	for _, step := range measured(list) {
@@ -211,7 +211,7 @@ func handshakes(list []v1alpha1.StepStatus) table {
 	return t
 }
 
-func conditions(s *v1alpha1.LoadTestStatus) table {
+func conditions(s *v1beta1.LoadTestStatus) table {
 	t := table{Title: "Conditions", Words: 4, Heads: []string{"condition", "status", "reason", "message"}}
 	messages := report.ConditionMessages(s)
 	for i, c := range s.Conditions {

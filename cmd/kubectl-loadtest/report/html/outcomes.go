@@ -3,7 +3,7 @@ package html
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
@@ -18,7 +18,7 @@ type outcome struct {
 // segment is a part of a bar of 100 units.
 type segment struct{ Class, X, Width string }
 
-func outcomes(list []v1alpha1.StepStatus) []outcome {
+func outcomes(list []v1beta1.StepStatus) []outcome {
 	var rows []outcome
 	for _, step := range measured(list) {
 		r := step.Result
@@ -51,7 +51,7 @@ func bar(whole int64, parts []part) []segment {
 }
 
 // failures have a column for each class that occurs.
-func failures(list []v1alpha1.StepStatus) table {
+func failures(list []v1beta1.StepStatus) table {
 	t := table{Title: "Failures by class", Heads: []string{"step", "failed"}, Words: 1}
 	steps := measured(list)
 	occurs := map[int]bool{}

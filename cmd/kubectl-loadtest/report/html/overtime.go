@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -27,14 +27,14 @@ type moment struct {
 
 // timeline is the moments of a step, in seconds since the first step began.
 type timeline struct {
-	step     *v1alpha1.StepStatus
+	step     *v1beta1.StepStatus
 	archived *archive.Step
 	from, to float64
 	moments  []moment
 }
 
 // overTime draws rates and response times of the steps whose series there are.
-func overTime(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []figure {
+func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) []figure {
 	all := timelines(s, archived)
 	if len(all) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func overTime(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []figure {
 }
 
 // timelines are those of the steps of which there is a series, in order.
-func timelines(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []timeline {
+func timelines(s *v1beta1.LoadTestStatus, archived []*archive.Step) []timeline {
 	var all []timeline
 	var first time.Time
 	for _, a := range archived {
@@ -70,14 +70,14 @@ func timelines(s *v1alpha1.LoadTestStatus, archived []*archive.Step) []timeline 
 }
 
 // stepOf is the step that archived results are of; nil: the run has none such.
-func stepOf(s *v1alpha1.LoadTestStatus, a *archive.Step) *v1alpha1.StepStatus {
+func stepOf(s *v1beta1.LoadTestStatus, a *archive.Step) *v1beta1.StepStatus {
 	if a.Index < 0 || a.Index >= len(s.Steps) || s.Steps[a.Index].Name != a.Name {
 		return nil
 	}
 	return &s.Steps[a.Index]
 }
 
-func moments(step *v1alpha1.StepStatus, s *archive.Series, from float64) []moment {
+func moments(step *v1beta1.StepStatus, s *archive.Series, from float64) []moment {
 	width := float64(max(s.Seconds, 1))
 	var list []moment
 	for i := range s.Points {
@@ -214,7 +214,7 @@ func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 }
 
 // delayIsVisible says whether the generator's own delay is, in the response times of a step.
-func delayIsVisible(step *v1alpha1.StepStatus) bool {
+func delayIsVisible(step *v1beta1.StepStatus) bool {
 	return step.Result != nil && report.AreVisible(step.Result.ResponseTime, step.Result.WithoutGenerator)
 }
 
@@ -242,7 +242,7 @@ func linesOf(all []timeline, label, class string, of func(*moment) (float64, boo
 }
 
 // seconds has a row for each step that is drawn over time.
-func seconds(s *v1alpha1.LoadTestStatus, archived []*archive.Step) table {
+func seconds(s *v1beta1.LoadTestStatus, archived []*archive.Step) table {
 	t := table{Title: "Point by point", Words: 1, Note: "Per second, of the points of each step; " + unknown + ": too few responses in every point.",
 		Heads: []string{"step", "points", "least goodput", "median", "most", "most failed", "median p95", "highest p95"}}
 	for _, l := range timelines(s, archived) {

@@ -9,13 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
-func page(t *testing.T, lt *v1alpha1.LoadTest, archived ...*archive.Step) string {
+func page(t *testing.T, lt *v1beta1.LoadTest, archived ...*archive.Step) string {
 	t.Helper()
 	data, err := html.Report(lt, archived)
 	if err != nil {
@@ -25,7 +25,7 @@ func page(t *testing.T, lt *v1alpha1.LoadTest, archived ...*archive.Step) string
 }
 
 // short is a step of 2.5 s, whose last point is half as wide.
-func short(t *testing.T) (*v1alpha1.LoadTest, *archive.Step) {
+func short(t *testing.T) (*v1beta1.LoadTest, *archive.Step) {
 	lt := reporttest.Ladder(t, 100)
 	lt.Status.Steps[0].Load.Duration = &metav1.Duration{Duration: 2500 * time.Millisecond}
 	point := func(due, good, failed int64, p95 *int64) archive.Point {
@@ -115,7 +115,7 @@ func TestBandIsThereWhereTheGeneratorsDelayIsVisible(t *testing.T) {
 		r.WithoutGenerator.P99.Duration -= 900 * time.Microsecond
 		r.WithoutGenerator.P50.Duration -= 100 * time.Microsecond
 	}
-	for name, lt := range map[string]*v1alpha1.LoadTest{"sound": sound, "silent": faults["silent"], "growing": faults["growing"]} {
+	for name, lt := range map[string]*v1beta1.LoadTest{"sound": sound, "silent": faults["silent"], "growing": faults["growing"]} {
 		got := page(t, lt, reporttest.Archived(lt)...)
 		for _, no := range []string{band, "own delay: from", "It includes the generator's own delay", "n parentheses"} {
 			if strings.Contains(got, no) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -85,7 +85,7 @@ func (t table) Prose() int {
 
 // Report is the report of a LoadTest, with plots over time of the steps whose results
 // beyond their summary are given.
-func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
+func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
 	s := &lt.Status
 	text, err := manifest(lt)
 	if err != nil {
@@ -112,18 +112,18 @@ func Report(lt *v1alpha1.LoadTest, archived []*archive.Step) ([]byte, error) {
 }
 
 // state is the verdict or, as long as there is none, where the run stands.
-func state(s *v1alpha1.LoadTestStatus) string {
+func state(s *v1beta1.LoadTestStatus) string {
 	if s.Verdict != "" {
 		return string(s.Verdict)
 	}
 	if s.Phase == "" {
-		return string(v1alpha1.PhasePending)
+		return string(v1beta1.PhasePending)
 	}
 	return string(s.Phase)
 }
 
 // facts are those that no key says.
-func facts(lt *v1alpha1.LoadTest) []report.Fact {
+func facts(lt *v1beta1.LoadTest) []report.Fact {
 	return slices.DeleteFunc(report.Facts(lt), func(f report.Fact) bool { return f.Name == report.Kept && telling(&lt.Status) != nil })
 }
 
@@ -142,7 +142,7 @@ func tone(state string) string {
 
 // keys are the figures of the step that says most: the highest one that was
 // sustained or, where none was, the last one that was measured.
-func keys(s *v1alpha1.LoadTestStatus) []key {
+func keys(s *v1beta1.LoadTestStatus) []key {
 	step := telling(s)
 	if step == nil {
 		return nil
@@ -179,18 +179,18 @@ func keys(s *v1alpha1.LoadTestStatus) []key {
 }
 
 // keptFor says for how long the load of a key kept its thresholds.
-func keptFor(s *v1alpha1.LoadTestStatus) string {
+func keptFor(s *v1beta1.LoadTestStatus) string {
 	if d := report.KeptFor(s); d > 0 {
 		return "every threshold, for " + text.Whole(d)
 	}
 	return "every threshold"
 }
 
-func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
-	var last, sustained *v1alpha1.StepStatus
+func telling(s *v1beta1.LoadTestStatus) *v1beta1.StepStatus {
+	var last, sustained *v1beta1.StepStatus
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		if step.Result == nil || step.Side == v1alpha1.SideControl {
+		if step.Result == nil || step.Side == v1beta1.SideControl {
 			continue
 		}
 		last = step
@@ -204,7 +204,7 @@ func telling(s *v1alpha1.LoadTestStatus) *v1alpha1.StepStatus {
 	return last
 }
 
-func thresholds(s *v1alpha1.LoadTestStatus) []threshold {
+func thresholds(s *v1beta1.LoadTestStatus) []threshold {
 	list, messages := s.Thresholds, report.ThresholdMessages(s)
 	rows := make([]threshold, len(list))
 	for i := range list {

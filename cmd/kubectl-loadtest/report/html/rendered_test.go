@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -61,7 +61,7 @@ func sound(t *testing.T, name string, page rendered) {
 }
 
 // showsTheStatus compares what is visible with what the status says.
-func showsTheStatus(t *testing.T, lt *v1alpha1.LoadTest, page rendered) {
+func showsTheStatus(t *testing.T, lt *v1beta1.LoadTest, page rendered) {
 	s := &lt.Status
 	verdict := string(s.Verdict)
 	if verdict == "" {
@@ -79,13 +79,13 @@ func showsTheStatus(t *testing.T, lt *v1alpha1.LoadTest, page rendered) {
 	steps := measuredSteps(s)
 	rowsAre(t, page, "thresholds", thresholdRows(s))
 	rowsAre(t, page, "outcomes", outcomeRows(steps))
-	rowsAre(t, page, "Response time by step", quantileRows(steps, func(r *v1alpha1.StepResult) (l, without *v1alpha1.Latency) { return r.ResponseTime, r.WithoutGenerator }))
-	rowsAre(t, page, "Response time of expected responses", quantileRows(steps, func(r *v1alpha1.StepResult) (l, without *v1alpha1.Latency) {
+	rowsAre(t, page, "Response time by step", quantileRows(steps, func(r *v1beta1.StepResult) (l, without *v1beta1.Latency) { return r.ResponseTime, r.WithoutGenerator }))
+	rowsAre(t, page, "Response time of expected responses", quantileRows(steps, func(r *v1beta1.StepResult) (l, without *v1beta1.Latency) {
 		return r.ExpectedResponseTime, r.ExpectedWithoutGenerator
 	}))
 	rowsAre(t, page, "Audits", auditRows(s))
 	barsAre(t, page, steps)
-	marksAre(t, s, page, slices.DeleteFunc(steps, func(s *v1alpha1.StepStatus) bool { return s.Side == v1alpha1.SideControl }))
+	marksAre(t, s, page, slices.DeleteFunc(steps, func(s *v1beta1.StepStatus) bool { return s.Side == v1beta1.SideControl }))
 	rest := strings.Join(strings.Fields(page.Text), "")
 	for _, c := range s.Conditions {
 		if !strings.Contains(rest, strings.Join(strings.Fields(c.Message), "")) {
@@ -94,8 +94,8 @@ func showsTheStatus(t *testing.T, lt *v1alpha1.LoadTest, page rendered) {
 	}
 }
 
-func measuredSteps(s *v1alpha1.LoadTestStatus) []*v1alpha1.StepStatus {
-	var steps []*v1alpha1.StepStatus
+func measuredSteps(s *v1beta1.LoadTestStatus) []*v1beta1.StepStatus {
+	var steps []*v1beta1.StepStatus
 	for i := range s.Steps {
 		if s.Steps[i].Result != nil {
 			steps = append(steps, &s.Steps[i])
@@ -107,7 +107,7 @@ func measuredSteps(s *v1alpha1.LoadTestStatus) []*v1alpha1.StepStatus {
 // squeezed has no space that a browser may have folded.
 func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func thresholdRows(s *v1alpha1.LoadTestStatus) [][]string {
+func thresholdRows(s *v1beta1.LoadTestStatus) [][]string {
 	var rows [][]string
 	messages := report.ThresholdMessages(s)
 	for i, t := range s.Thresholds {
@@ -120,7 +120,7 @@ func thresholdRows(s *v1alpha1.LoadTestStatus) [][]string {
 	return rows
 }
 
-func outcomeRows(steps []*v1alpha1.StepStatus) [][]string {
+func outcomeRows(steps []*v1beta1.StepStatus) [][]string {
 	var rows [][]string
 	for _, step := range steps {
 		row := []string{report.Title(step), ""}
@@ -132,7 +132,7 @@ func outcomeRows(steps []*v1alpha1.StepStatus) [][]string {
 	return rows
 }
 
-func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (l, without *v1alpha1.Latency)) [][]string {
+func quantileRows(steps []*v1beta1.StepStatus, of func(*v1beta1.StepResult) (l, without *v1beta1.Latency)) [][]string {
 	var rows [][]string
 	for _, step := range steps {
 		l, without := of(step.Result)
@@ -143,7 +143,7 @@ func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (l
 		if without == nil {
 			without = l
 		}
-		times := func(l *v1alpha1.Latency) []*metav1.Duration {
+		times := func(l *v1beta1.Latency) []*metav1.Duration {
 			return []*metav1.Duration{l.Min, l.Mean, l.P50, l.P75, l.P90, l.P95, l.P99, l.P999, l.P9999, l.Longest}
 		}
 		for i, d := range times(l) {
@@ -162,7 +162,7 @@ func quantileRows(steps []*v1alpha1.StepStatus, of func(*v1alpha1.StepResult) (l
 	return rows
 }
 
-func auditRows(s *v1alpha1.LoadTestStatus) [][]string {
+func auditRows(s *v1beta1.LoadTestStatus) [][]string {
 	var rows [][]string
 	for _, a := range s.Audits {
 		rows = append(rows, []string{a.Name, string(a.State), a.Message, fmt.Sprint(*a.Before), fmt.Sprint(*a.After), fmt.Sprint(*a.Change),
@@ -196,7 +196,7 @@ func rowsAre(t *testing.T, page rendered, name string, want [][]string) {
 }
 
 // barsAre compares the widths in pixels with the counts.
-func barsAre(t *testing.T, page rendered, steps []*v1alpha1.StepStatus) {
+func barsAre(t *testing.T, page rendered, steps []*v1beta1.StepStatus) {
 	t.Helper()
 	for i, step := range steps {
 		r, full := step.Result, 0.0
@@ -224,13 +224,13 @@ func barsAre(t *testing.T, page rendered, steps []*v1alpha1.StepStatus) {
 // marksAre compares the plots of the ladder: a mark for each step that has the
 // figure, from the left to the right with the load, and the rule at the last load
 // that was sustained.
-func marksAre(t *testing.T, s *v1alpha1.LoadTestStatus, page rendered, steps []*v1alpha1.StepStatus) {
+func marksAre(t *testing.T, s *v1beta1.LoadTestStatus, page rendered, steps []*v1beta1.StepStatus) {
 	t.Helper()
 	for _, p := range page.Plots {
 		if p.Hidden || !strings.HasPrefix(p.Label, "Goodput") {
 			continue
 		}
-		var with []*v1alpha1.StepStatus
+		var with []*v1beta1.StepStatus
 		for _, step := range steps {
 			if text.Rate(step.Result.Goodput) != "" {
 				with = append(with, step)

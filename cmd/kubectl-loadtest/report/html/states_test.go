@@ -12,7 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 )
@@ -20,7 +20,7 @@ import (
 var keep = flag.String("keep", "", "folder into which the pages of all states are written, to look at them")
 
 // states are LoadTests in every state that a page must be good for.
-func states(t *testing.T) map[string]*v1alpha1.LoadTest {
+func states(t *testing.T) map[string]*v1beta1.LoadTest {
 	t.Helper()
 	all := reporttest.All(t, "../testdata")
 	all["passed"] = reporttest.Ladder(t, 100, 250, 500, 1000)
@@ -34,7 +34,7 @@ func states(t *testing.T) map[string]*v1alpha1.LoadTest {
 }
 
 // late is a ladder whose generator was the later the more it had to send.
-func late(t *testing.T) *v1alpha1.LoadTest {
+func late(t *testing.T) *v1beta1.LoadTest {
 	lt := reporttest.Ladder(t, 100, 250, 500, 1000)
 	for i := range lt.Status.Steps {
 		r := lt.Status.Steps[i].Result
@@ -47,13 +47,13 @@ func late(t *testing.T) *v1alpha1.LoadTest {
 }
 
 // secure is over TLS; its last step opened no connection.
-func secure(t *testing.T) *v1alpha1.LoadTest {
+func secure(t *testing.T) *v1beta1.LoadTest {
 	lt := reporttest.Ladder(t, 100, 250)
 	ms := func(n time.Duration) *metav1.Duration { return &metav1.Duration{Duration: n * time.Millisecond} }
 	for i := range lt.Status.Steps {
-		lt.Status.Steps[i].Result.Generator = &v1alpha1.GeneratorStatus{Healthy: true}
+		lt.Status.Steps[i].Result.Generator = &v1beta1.GeneratorStatus{Healthy: true}
 	}
-	lt.Status.Steps[0].Result.Generator = &v1alpha1.GeneratorStatus{
+	lt.Status.Steps[0].Result.Generator = &v1beta1.GeneratorStatus{
 		Healthy: true, ConnectionsOpened: 1250, OpenedInWindow: 30, Handshakes: 1250, ResumedHandshakes: 1200, HandshakeP50: ms(2), HandshakeP99: ms(11),
 	}
 	return lt
@@ -69,7 +69,7 @@ func many() []int32 {
 }
 
 // long has the longest names, and messages as long as they may be.
-func long(t *testing.T) *v1alpha1.LoadTest {
+func long(t *testing.T) *v1beta1.LoadTest {
 	lt := reporttest.Knee(t)
 	lt.Name, lt.Namespace = strings.Repeat("checkout-", 5)+"nightly", strings.Repeat("n", 63)
 	for i := range lt.Status.Steps {
@@ -77,8 +77,8 @@ func long(t *testing.T) *v1alpha1.LoadTest {
 	}
 	lt.Status.Thresholds[0].Name = strings.Repeat("threshold", 7)
 	lt.Status.Thresholds[0].Message = strings.Repeat("It is what it is. ", 28)
-	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse,
-		Reason: v1alpha1.ReasonScheduleLag, Message: strings.Repeat("x", 1000)})
+	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse,
+		Reason: v1beta1.ReasonScheduleLag, Message: strings.Repeat("x", 1000)})
 	return lt
 }
 
@@ -87,13 +87,13 @@ const foreign = `</title></style></pre></svg><script>window.broken=1</script><im
 	`" onmouseover="window.broken=3" ' x='{{.Name}} javascript:window.broken=4 ]]> &lt;script&gt;`
 
 // hostile has it wherever a text may stand.
-func hostile(t *testing.T) *v1alpha1.LoadTest {
+func hostile(t *testing.T) *v1beta1.LoadTest {
 	lt := reporttest.Read(t, "../testdata/ladder.yaml")
 	lt.Name, lt.Namespace = foreign, foreign
 	lt.Spec.Target.URL = foreign
 	lt.Spec.Requests[0].HTTP.Path, lt.Spec.Requests[0].HTTP.Body = foreign, foreign
 	s := &lt.Status
-	s.Verdict = v1alpha1.Verdict(foreign)
+	s.Verdict = v1beta1.Verdict(foreign)
 	for i := range s.Conditions {
 		s.Conditions[i].Reason, s.Conditions[i].Message = foreign, foreign
 	}
@@ -113,15 +113,15 @@ func hostile(t *testing.T) *v1alpha1.LoadTest {
 			step.Result.Types[j].Name = foreign
 		}
 		for j := range step.Result.Requests {
-			step.Result.Requests[j] = v1alpha1.RequestResult{Name: foreign, ErrorSamples: []v1alpha1.ErrorSample{{Outcome: foreign, Message: foreign}}}
+			step.Result.Requests[j] = v1beta1.RequestResult{Name: foreign, ErrorSamples: []v1beta1.ErrorSample{{Outcome: foreign, Message: foreign}}}
 		}
-		step.Result.Traces = &v1alpha1.TraceResult{Slowest: []v1alpha1.TracedRequest{{TraceID: foreign, Request: foreign, Outcome: foreign}}}
+		step.Result.Traces = &v1beta1.TraceResult{Slowest: []v1beta1.TracedRequest{{TraceID: foreign, Request: foreign, Outcome: foreign}}}
 	}
 	return lt
 }
 
 // write writes the page of a LoadTest, with plots over time, and returns its path.
-func write(t *testing.T, folder, name string, lt *v1alpha1.LoadTest) string {
+func write(t *testing.T, folder, name string, lt *v1beta1.LoadTest) string {
 	t.Helper()
 	data, err := html.Report(lt, reporttest.Archived(lt))
 	if err != nil {

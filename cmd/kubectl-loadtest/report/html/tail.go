@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
@@ -29,7 +29,7 @@ type distribution struct {
 
 // tails are of all requests that ended and, where some responses were not as expected, of
 // the expected ones.
-func tails(list []v1alpha1.StepStatus, archived []*archive.Step) []figure {
+func tails(list []v1beta1.StepStatus, archived []*archive.Step) []figure {
 	figures := tail("Response time by percentile", distributions(list, archived))
 	return append(figures, tail("Response time of expected responses by percentile", expectedDistributions(list, archived))...)
 }
@@ -67,7 +67,7 @@ func tail(title string, all []distribution) []figure {
 }
 
 // distributions are those of the steps whose histogram can be read.
-func distributions(list []v1alpha1.StepStatus, archived []*archive.Step) []distribution {
+func distributions(list []v1beta1.StepStatus, archived []*archive.Step) []distribution {
 	var all []distribution
 	for _, step := range measured(list) {
 		if step.Result.Histogram == "" {
@@ -84,7 +84,7 @@ func distributions(list []v1alpha1.StepStatus, archived []*archive.Step) []distr
 
 // without are the response times of a step without the generator's own delay, if that is
 // visible: as its archive has them or, without one, the quantiles of the status.
-func without(step *v1alpha1.StepStatus, archived []*archive.Step) []plot.Point {
+func without(step *v1beta1.StepStatus, archived []*archive.Step) []plot.Point {
 	r := step.Result
 	if !report.AreVisible(r.ResponseTime, r.WithoutGenerator) {
 		return nil
@@ -102,7 +102,7 @@ func without(step *v1alpha1.StepStatus, archived []*archive.Step) []plot.Point {
 
 // expectedWithout are the same of the expected responses, of which the archive does not have
 // them.
-func expectedWithout(r *v1alpha1.StepResult) []plot.Point {
+func expectedWithout(r *v1beta1.StepResult) []plot.Point {
 	if !report.AreVisible(r.ExpectedResponseTime, r.ExpectedWithoutGenerator) {
 		return nil
 	}
@@ -120,7 +120,7 @@ func pointsOf(h *measure.Histogram) (points []plot.Point) {
 }
 
 // coarse are the percentiles that a status has.
-func coarse(l *v1alpha1.Latency) (points []plot.Point) {
+func coarse(l *v1beta1.Latency) (points []plot.Point) {
 	add := func(share float64, at *metav1.Duration) {
 		if at != nil {
 			points = append(points, plot.Point{X: share, Y: at.Seconds()})
@@ -156,7 +156,7 @@ func ideally(a *archive.Step) *measure.Histogram {
 
 // expectedDistributions are those of the expected responses, of the steps of which they
 // are known. Without a step in which they are others than all, there is none.
-func expectedDistributions(list []v1alpha1.StepStatus, archived []*archive.Step) []distribution {
+func expectedDistributions(list []v1beta1.StepStatus, archived []*archive.Step) []distribution {
 	expected := map[string]*archive.Histogram{}
 	for _, a := range archived {
 		if a.Expected != nil {
@@ -173,7 +173,7 @@ func expectedDistributions(list []v1alpha1.StepStatus, archived []*archive.Step)
 				all = append(all, distribution{report.Title(step), pointsOf(of), expectedWithout(step.Result)})
 			}
 		} else if l := step.Result.ResponseTime; l != nil && l.Samples == step.Result.Outcomes.Success {
-			all = append(all, distributions([]v1alpha1.StepStatus{*step}, archived)...)
+			all = append(all, distributions([]v1beta1.StepStatus{*step}, archived)...)
 		}
 	}
 	return all
@@ -216,18 +216,18 @@ func inParentheses(twice bool) string {
 
 // ofAll and ofExpected are the response times of all requests that ended, and of expected
 // responses alone, where those are others.
-func ofAll(r *v1alpha1.StepResult) *v1alpha1.Latency      { return r.ResponseTime }
-func ofExpected(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedResponseTime }
+func ofAll(r *v1beta1.StepResult) *v1beta1.Latency      { return r.ResponseTime }
+func ofExpected(r *v1beta1.StepResult) *v1beta1.Latency { return r.ExpectedResponseTime }
 
 // ofAllWithout and ofExpectedWithout are the same without the generator's own delay; nil if
 // they do not differ.
-func ofAllWithout(r *v1alpha1.StepResult) *v1alpha1.Latency      { return r.WithoutGenerator }
-func ofExpectedWithout(r *v1alpha1.StepResult) *v1alpha1.Latency { return r.ExpectedWithoutGenerator }
+func ofAllWithout(r *v1beta1.StepResult) *v1beta1.Latency      { return r.WithoutGenerator }
+func ofExpectedWithout(r *v1beta1.StepResult) *v1beta1.Latency { return r.ExpectedWithoutGenerator }
 
 // quantiles have a row for each step.
-func quantiles(title string, list []v1alpha1.StepStatus, of, other func(*v1alpha1.StepResult) *v1alpha1.Latency) table {
+func quantiles(title string, list []v1beta1.StepStatus, of, other func(*v1beta1.StepResult) *v1beta1.Latency) table {
 	t := table{Title: title, Heads: []string{"step", "samples"}, Words: 1}
-	for _, q := range report.Quantiles(&v1alpha1.Latency{}) {
+	for _, q := range report.Quantiles(&v1beta1.Latency{}) {
 		t.Heads = append(t.Heads, q.Name)
 	}
 	for _, step := range measured(list) {

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -49,8 +49,8 @@ func TestExpectedResponsesHaveAPlotByPercentile(t *testing.T) {
 	}
 	r := lt.Status.Steps[1].Result
 	ms := func(n int) *metav1.Duration { return &metav1.Duration{Duration: time.Duration(n) * time.Millisecond} }
-	r.ExpectedResponseTime = &v1alpha1.Latency{P50: ms(20), P90: ms(20)}
-	r.ExpectedWithoutGenerator = &v1alpha1.Latency{P50: ms(2), P90: ms(2)}
+	r.ExpectedResponseTime = &v1beta1.Latency{P50: ms(20), P90: ms(20)}
+	r.ExpectedWithoutGenerator = &v1beta1.Latency{P50: ms(2), P90: ms(2)}
 	if got := drawing(); strings.Count(got, `<path class="band`) != 1 {
 		t.Errorf("the generator's delay is visible, and there is no band:\n%s", got)
 	}

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
@@ -18,7 +18,7 @@ const mostTraces = 500
 // tracesByRequest has the traces that were stored of each request of the plan. The status
 // has the slowest and some failures of a step as a whole, so that a request which is fast,
 // and never fails, has none there.
-func tracesByRequest(s *v1alpha1.LoadTestStatus, archived []*archive.Step) table {
+func tracesByRequest(s *v1beta1.LoadTestStatus, archived []*archive.Step) table {
 	t := table{Title: "Traces by request", Note: "The slowest of each request of the plan, and some failures of each outcome. " + report.TraceNote, Words: 5,
 		Heads: append([]string{"step", "request"}, report.TracedHeads...)}
 	all := 0
@@ -44,7 +44,7 @@ func tracesByRequest(s *v1alpha1.LoadTestStatus, archived []*archive.Step) table
 // traced are the columns of a stored request from its trace on.
 func traced(stored archive.Trace) []string {
 	micros := func(n int64) time.Duration { return time.Duration(min(n, math.MaxInt64/1000)) * time.Microsecond }
-	return report.Traced(&v1alpha1.TracedRequest{
+	return report.Traced(&v1beta1.TracedRequest{
 		TraceID: stored.ID, Outcome: stored.Outcome, StatusCode: int32(stored.Status),
 		ResponseTime: metav1.Duration{Duration: micros(stored.ResponseMicros)}, ServiceTime: metav1.Duration{Duration: micros(stored.ServiceMicros)},
 	})

@@ -3,7 +3,7 @@ package junit
 import (
 	"fmt"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
@@ -13,9 +13,9 @@ type judge struct {
 	passed bool
 }
 
-func cases(lt *v1alpha1.LoadTest) []testcase {
+func cases(lt *v1beta1.LoadTest) []testcase {
 	s := &lt.Status
-	j := judge{class: lt.Namespace + "." + lt.Name, passed: s.Verdict == v1alpha1.VerdictPassed}
+	j := judge{class: lt.Namespace + "." + lt.Name, passed: s.Verdict == v1beta1.VerdictPassed}
 	list := []testcase{j.verdict(s)}
 	for i := range s.Steps {
 		if !s.Steps[i].Load.IsPause() {
@@ -38,11 +38,11 @@ func cases(lt *v1alpha1.LoadTest) []testcase {
 	return list
 }
 
-func (j judge) verdict(s *v1alpha1.LoadTestStatus) testcase {
+func (j judge) verdict(s *v1beta1.LoadTestStatus) testcase {
 	c, sentence := testcase{Class: j.class, Name: "verdict", Time: seconds(took(s))}, report.Judgement(s)
 	switch s.Verdict {
-	case v1alpha1.VerdictPassed:
-	case v1alpha1.VerdictFailed:
+	case v1beta1.VerdictPassed:
+	case v1beta1.VerdictFailed:
 		c.Failure = because(string(s.Verdict), sentence)
 	case "":
 		c.Error = because("NotFinished", "The run has not finished: "+report.Phase(s)+".")
@@ -53,14 +53,14 @@ func (j judge) verdict(s *v1alpha1.LoadTestStatus) testcase {
 }
 
 // step is whether a step was carried out as it was planned.
-func (j judge) step(step *v1alpha1.StepStatus) testcase {
+func (j judge) step(step *v1beta1.StepStatus) testcase {
 	c := testcase{Class: j.class, Name: "step " + step.Name + " is complete", Time: "0.000"}
 	if step.Window != nil {
 		c.Time = seconds(step.Window.Duration)
 	}
 	switch step.State {
-	case v1alpha1.StepComplete:
-	case v1alpha1.StepCut:
+	case v1beta1.StepComplete:
+	case v1beta1.StepCut:
 		j.wrong(&c, "StepCut", lacks(step))
 	default:
 		c.Skipped = because("", fmt.Sprintf("The step is %s.", step.State))
@@ -68,7 +68,7 @@ func (j judge) step(step *v1alpha1.StepStatus) testcase {
 	return c
 }
 
-func lacks(step *v1alpha1.StepStatus) string {
+func lacks(step *v1beta1.StepStatus) string {
 	sentence := step.Message
 	if sentence == "" {
 		sentence = "The step was cut short."
@@ -79,7 +79,7 @@ func lacks(step *v1alpha1.StepStatus) string {
 	return sentence
 }
 
-func (j judge) stored(a *v1alpha1.AuditStatus) testcase {
+func (j judge) stored(a *v1beta1.AuditStatus) testcase {
 	return j.judged("audit "+a.Name, string(a.State), a.Message)
 }
 
@@ -103,7 +103,7 @@ func (j judge) judged(name, state, sentence string) testcase {
 	return c
 }
 
-func (j judge) rateLimit(step string, a *v1alpha1.RateLimitStatus) testcase {
+func (j judge) rateLimit(step string, a *v1beta1.RateLimitStatus) testcase {
 	c := testcase{Class: j.class, Name: "audit rateLimit in step " + step, Time: "0.000"}
 	if a.OverLimitGrants > 0 || a.FalseDenials > 0 {
 		j.wrong(&c, "RateLimit", fmt.Sprintf("%d over-limit grants and %d false denials among %d granted and %d denied requests of %d clients.",

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
 // Report is the report of a LoadTest. It ends with a line break.
-func Report(lt *v1alpha1.LoadTest) ([]byte, error) {
+func Report(lt *v1beta1.LoadTest) ([]byte, error) {
 	s := &lt.Status
 	suite := testsuite{
 		Name:       lt.Namespace + "/" + lt.Name,
@@ -50,7 +50,7 @@ func (s *testsuite) count() {
 	}
 }
 
-func took(s *v1alpha1.LoadTestStatus) time.Duration {
+func took(s *v1beta1.LoadTestStatus) time.Duration {
 	if s.StartTime == nil || s.CompletionTime == nil {
 		return 0
 	}
@@ -60,7 +60,7 @@ func took(s *v1alpha1.LoadTestStatus) time.Duration {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
 // properties are what was run, and the figures of each step.
-func properties(lt *v1alpha1.LoadTest) []property {
+func properties(lt *v1beta1.LoadTest) []property {
 	var list []property
 	for _, f := range report.Facts(lt) {
 		list = append(list, property{f.Name, f.Text})

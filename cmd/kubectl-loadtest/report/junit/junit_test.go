@@ -6,14 +6,14 @@ import (
 
 	reader "github.com/joshdk/go-junit"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/junit"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
 )
 
 // read is what a program of others finds in a report.
-func read(t *testing.T, lt *v1alpha1.LoadTest) reader.Suite {
+func read(t *testing.T, lt *v1beta1.LoadTest) reader.Suite {
 	t.Helper()
 	data, err := junit.Report(lt)
 	if err != nil {
@@ -41,13 +41,13 @@ func TestReport(t *testing.T) {
 
 // CI is green if and only if the verdict is Passed.
 func TestAllCasesPassOnlyIfTheVerdictIsPassed(t *testing.T) {
-	verdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictCanceled, v1alpha1.VerdictError}
+	verdicts := []v1beta1.Verdict{"", v1beta1.VerdictPassed, v1beta1.VerdictFailed, v1beta1.VerdictInconclusive, v1beta1.VerdictCanceled, v1beta1.VerdictError}
 	for name, lt := range reporttest.All(t, "../testdata") {
 		for _, verdict := range verdicts {
 			lt.Status.Verdict = verdict
 			suite := read(t, lt)
 			green := suite.Totals.Failed+suite.Totals.Error == 0
-			if green != (verdict == v1alpha1.VerdictPassed) {
+			if green != (verdict == v1beta1.VerdictPassed) {
 				t.Errorf("%s with verdict %q: %d cases failed and %d are errors", name, verdict, suite.Totals.Failed, suite.Totals.Error)
 			}
 		}

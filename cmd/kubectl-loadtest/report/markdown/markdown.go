@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 )
 
@@ -13,7 +13,7 @@ import (
 const maxBytes = 65_536
 
 // Report is the report of a LoadTest. It ends with a line break.
-func Report(lt *v1alpha1.LoadTest) string {
+func Report(lt *v1beta1.LoadTest) string {
 	p := &page{lt: lt}
 	p.head()
 	p.thresholds()
@@ -38,7 +38,7 @@ func Report(lt *v1alpha1.LoadTest) string {
 // page is a report that is being written.
 type page struct {
 	strings.Builder
-	lt *v1alpha1.LoadTest
+	lt *v1beta1.LoadTest
 	// omitted is how many rows of tables there was no room for.
 	omitted int
 }
@@ -130,7 +130,7 @@ func bracketed(title string, twice bool) string {
 // what piled up.
 func (p *page) course() {
 	var rows [][]string
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		down, outstanding := report.Downtime(r), report.Outstanding(r.Outstanding)
 		if down == "" && !r.Outstanding.Grows() && !r.Outstanding.IsUncertain() {
 			return
@@ -152,10 +152,10 @@ func (p *page) sides() {
 func (p *page) latency() {
 	var rows [][]string
 	heads := []string{"step"}
-	for _, q := range report.Quantiles(&v1alpha1.Latency{}) {
+	for _, q := range report.Quantiles(&v1beta1.Latency{}) {
 		heads = append(heads, q.Name)
 	}
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		if r.ResponseTime == nil {
 			return
 		}
@@ -169,7 +169,7 @@ func (p *page) latency() {
 }
 
 // measured calls a function for each step with a result.
-func (p *page) measured(do func(title string, r *v1alpha1.StepResult)) {
+func (p *page) measured(do func(title string, r *v1beta1.StepResult)) {
 	for i := range p.lt.Status.Steps {
 		if step := &p.lt.Status.Steps[i]; step.Result != nil {
 			do(escape(report.Title(step)), step.Result)
@@ -179,7 +179,7 @@ func (p *page) measured(do func(title string, r *v1alpha1.StepResult)) {
 
 func (p *page) journeys() {
 	var rows [][]string
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		for _, row := range report.Journeys(r) {
 			rows = append(rows, append([]string{title}, escaped(row)...))
 		}
@@ -191,7 +191,7 @@ func (p *page) journeys() {
 func (p *page) requests() {
 	var rows [][]string
 	var omitted []string
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		for _, row := range report.Requests(r) {
 			rows = append(rows, append([]string{title}, escaped(row)...))
 		}
@@ -208,7 +208,7 @@ func (p *page) requests() {
 // failures has a row for each class of a step that a request is in.
 func (p *page) failures() {
 	var rows [][]string
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		for _, class := range report.Failures(&r.Counts) {
 			if class.Count > 0 {
 				rows = append(rows, []string{title, class.Name, fmt.Sprint(class.Count)})
@@ -220,7 +220,7 @@ func (p *page) failures() {
 
 func (p *page) traces() {
 	var rows [][]string
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		for _, row := range report.Traces(r) {
 			rows = append(rows, append([]string{title}, escaped(row)...))
 		}
@@ -234,7 +234,7 @@ func (p *page) audits() {
 		stored = append(stored, []string{marked(string(a.State)), escape(a.Name), escape(a.Message)})
 	}
 	p.table("Audits", []string{"", "audit", ""}, 3, stored)
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		if a := r.RateLimit; a != nil {
 			rows = append(rows, []string{title, fmt.Sprint(a.Clients), fmt.Sprint(a.Granted), fmt.Sprint(a.Denied),
 				fmt.Sprint(a.OverLimitGrants), fmt.Sprint(a.FalseDenials), fmt.Sprint(a.Untracked)})
@@ -245,7 +245,7 @@ func (p *page) audits() {
 
 func (p *page) generator() {
 	var rows [][]string
-	p.measured(func(title string, r *v1alpha1.StepResult) {
+	p.measured(func(title string, r *v1beta1.StepResult) {
 		if g := r.Generator; g != nil {
 			rows = append(rows, []string{title, report.Healthy(g), escape(strings.Join(report.Health(g), ", "))})
 		}

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/markdown"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/test/golden"
@@ -48,7 +48,7 @@ func TestForeignTextIsNoMarkup(t *testing.T) {
 	lt := reporttest.Knee(t)
 	lt.Status.Steps[0].Name = hostile
 	lt.Status.Thresholds[0].Message = hostile
-	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: "Bad", Message: hostile})
+	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: "Bad", Message: hostile})
 	text := markdown.Report(lt)
 	for _, bad := range []string{"<img", "[x]", "\n| c", "`code`", "@everyone", "#1", "![i]"} {
 		if strings.Contains(text, bad) {
@@ -64,7 +64,7 @@ func TestForeignTextIsNoMarkup(t *testing.T) {
 func TestLongReportFitsIntoAComment(t *testing.T) {
 	lt := reporttest.Knee(t)
 	first := lt.Status.Steps[0]
-	first.Result.Outcomes = v1alpha1.Outcomes{ServerError: 1, Timeout: 2, Reset: 3}
+	first.Result.Outcomes = v1beta1.Outcomes{ServerError: 1, Timeout: 2, Reset: 3}
 	for range 600 {
 		lt.Status.Steps = append(lt.Status.Steps, first)
 	}

@@ -5,14 +5,14 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
 // Archived are results of the steps of a LoadTest beyond their summary: what a step
 // counted is spread over its seconds, with a slow one in the middle. Of a run of Faults they
 // are exact.
-func Archived(lt *v1alpha1.LoadTest) []*archive.Step {
+func Archived(lt *v1beta1.LoadTest) []*archive.Step {
 	var all []*archive.Step
 	for i := range lt.Status.Steps {
 		step := &lt.Status.Steps[i]
@@ -35,7 +35,7 @@ func Archived(lt *v1alpha1.LoadTest) []*archive.Step {
 	return all
 }
 
-func points(r *v1alpha1.StepResult, n int64) []archive.Point {
+func points(r *v1beta1.StepResult, n int64) []archive.Point {
 	list := make([]archive.Point, n)
 	share := func(total, i int64) int64 { return total*(i+1)/n - total*i/n }
 	for i := range list {

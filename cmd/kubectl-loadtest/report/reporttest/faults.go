@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 	"github.com/loadtest-dev/loadtest-operator/text"
@@ -19,9 +19,9 @@ import (
 // Faults are runs in which the generator, or the target, did what a report has to show,
 // request by request: "stood-still", a worker that did not run for 4 s; "silent", a target
 // that answered for 2 s only; "growing", a rate that a target cannot take for long.
-func Faults(t *testing.T) map[string]*v1alpha1.LoadTest {
+func Faults(t *testing.T) map[string]*v1beta1.LoadTest {
 	t.Helper()
-	return map[string]*v1alpha1.LoadTest{"stood-still": stoodStill(t), "silent": silent(t), "growing": growing(t)}
+	return map[string]*v1beta1.LoadTest{"stood-still": stoodStill(t), "silent": silent(t), "growing": growing(t)}
 }
 
 // request is when one was due, was sent and ended, and when it would have ended without the
@@ -113,7 +113,7 @@ func response(r request) float64 { return r.done - r.due }
 func service(r request) float64  { return r.done - r.sent }
 func ideal(r request) float64    { return r.ideally - r.due }
 
-func latency(h *measure.Histogram) *v1alpha1.Latency {
+func latency(h *measure.Histogram) *v1beta1.Latency {
 	at := func(q float64) *metav1.Duration {
 		d, ok := h.Quantile(q)
 		if !ok {
@@ -121,7 +121,7 @@ func latency(h *measure.Histogram) *v1alpha1.Latency {
 		}
 		return &metav1.Duration{Duration: d}
 	}
-	return &v1alpha1.Latency{
+	return &v1beta1.Latency{
 		Samples: h.Count(), Min: &metav1.Duration{Duration: h.Min()}, Mean: &metav1.Duration{Duration: h.Mean().Round(time.Microsecond)},
 		P50: at(0.5), P75: at(0.75), P90: at(0.9), P95: at(0.95), P99: at(0.99), P999: at(0.999), P9999: at(0.9999),
 		Longest: &metav1.Duration{Duration: h.Max()},
@@ -143,25 +143,25 @@ func timeline(list []request, length float64) *measure.Timeline {
 }
 
 // run is a run of steps that were all carried out.
-func run(t *testing.T, name string, load ...v1alpha1.StepLoad) *v1alpha1.LoadTest {
+func run(t *testing.T, name string, load ...v1beta1.StepLoad) *v1beta1.LoadTest {
 	t.Helper()
 	start := time.Date(2026, 11, 20, 10, 15, 2, 0, time.UTC)
-	lt := &v1alpha1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
-	lt.Spec.Target.Service = &v1alpha1.ServiceReference{Name: "checkout"}
-	lt.Spec.Requests = []v1alpha1.Request{{Name: "cart", HTTP: &v1alpha1.HTTPRequest{Path: "/cart"}}}
+	lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+	lt.Spec.Target.Service = &v1beta1.ServiceReference{Name: "checkout"}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "cart", HTTP: &v1beta1.HTTPRequest{Path: "/cart"}}}
 	s := &lt.Status
-	s.Phase, s.Verdict = v1alpha1.PhaseFinished, v1alpha1.VerdictPassed
+	s.Phase, s.Verdict = v1beta1.PhaseFinished, v1beta1.VerdictPassed
 	s.StartTime = &metav1.Time{Time: start}
-	s.Workers = v1alpha1.WorkerCounts{Desired: 3, Ready: 3}
+	s.Workers = v1beta1.WorkerCounts{Desired: 3, Ready: 3}
 	for i, list := range simulated(name) {
-		lt.Spec.Steps = append(lt.Spec.Steps, v1alpha1.Step{Name: "steady", Duration: load[i].Duration})
+		lt.Spec.Steps = append(lt.Spec.Steps, v1beta1.Step{Name: "steady", Duration: load[i].Duration})
 		title := fmt.Sprint(load[i].Users)
 		if load[i].Rate != nil {
 			title = load[i].Rate.String() + "/s"
 		}
-		s.Steps = append(s.Steps, v1alpha1.StepStatus{
-			Name: title, Rung: int32(i) + 1, State: v1alpha1.StepComplete, WorkersReporting: 3, Load: load[i],
-			StartTime: &metav1.MicroTime{Time: start}, Window: load[i].Duration, ThresholdState: v1alpha1.ThresholdPassed,
+		s.Steps = append(s.Steps, v1beta1.StepStatus{
+			Name: title, Rung: int32(i) + 1, State: v1beta1.StepComplete, WorkersReporting: 3, Load: load[i],
+			StartTime: &metav1.MicroTime{Time: start}, Window: load[i].Duration, ThresholdState: v1beta1.ThresholdPassed,
 			Result: measuredOf(t, list, load[i].Duration.Seconds()),
 		})
 		start = start.Add(load[i].Duration.Duration + time.Second)
@@ -171,7 +171,7 @@ func run(t *testing.T, name string, load ...v1alpha1.StepLoad) *v1alpha1.LoadTes
 }
 
 // measuredOf is what requests amount to.
-func measuredOf(t *testing.T, list []request, length float64) *v1alpha1.StepResult {
+func measuredOf(t *testing.T, list []request, length float64) *v1beta1.StepResult {
 	t.Helper()
 	n, timeouts, late := int64(len(list)), int64(0), int64(0)
 	for _, r := range list {
@@ -187,14 +187,14 @@ func measuredOf(t *testing.T, list []request, length float64) *v1alpha1.StepResu
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &v1alpha1.StepResult{
-		Counts: v1alpha1.Counts{Sent: n, Completed: n - timeouts, Expected: n - timeouts, Failed: timeouts,
-			Outcomes:    v1alpha1.Outcomes{Success: n - timeouts, Timeout: timeouts},
-			StatusCodes: []v1alpha1.StatusCodeCount{{Code: 200, Count: n - timeouts}}},
+	r := &v1beta1.StepResult{
+		Counts: v1beta1.Counts{Sent: n, Completed: n - timeouts, Expected: n - timeouts, Failed: timeouts,
+			Outcomes:    v1beta1.Outcomes{Success: n - timeouts, Timeout: timeouts},
+			StatusCodes: []v1beta1.StatusCodeCount{{Code: 200, Count: n - timeouts}}},
 		Due: n, Late: late, Downtime: "0%",
 		Throughput: fmt.Sprintf("%.1f", float64(n-timeouts)/length), Goodput: fmt.Sprintf("%.1f", float64(n-timeouts)/length),
 		ResponseTime: latency(h), ServiceTime: latency(of(t, list, service)), Transport: "http1", Histogram: encoded,
-		Generator: &v1alpha1.GeneratorStatus{Healthy: true, SendLatenessP99: &metav1.Duration{Duration: 180 * time.Microsecond}, CPUThrottled: "0%", ConnectionsOpened: 100},
+		Generator: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP99: &metav1.Duration{Duration: 180 * time.Microsecond}, CPUThrottled: "0%", ConnectionsOpened: 100},
 	}
 	if ideally := of(t, list, ideal); !ideally.Equal(h) {
 		r.WithoutGenerator = latency(ideally)
@@ -203,27 +203,27 @@ func measuredOf(t *testing.T, list []request, length float64) *v1alpha1.StepResu
 	for _, n := range timeline(list, length).Outstanding {
 		sum += n
 	}
-	r.Outstanding = &v1alpha1.OutstandingResult{Mean: fmt.Sprintf("%.1f", float64(sum)/measure.TimelineSlots), Trend: v1alpha1.OutstandingSteady}
+	r.Outstanding = &v1beta1.OutstandingResult{Mean: fmt.Sprintf("%.1f", float64(sum)/measure.TimelineSlots), Trend: v1beta1.OutstandingSteady}
 	return r
 }
 
 // conclude writes the verdict, and a threshold for each of its sentences.
-func conclude(lt *v1alpha1.LoadTest, verdict v1alpha1.Verdict, reason, message string, list ...v1alpha1.ThresholdStatus) {
+func conclude(lt *v1beta1.LoadTest, verdict v1beta1.Verdict, reason, message string, list ...v1beta1.ThresholdStatus) {
 	s := &lt.Status
 	s.Verdict, s.Thresholds = verdict, list
-	status := map[v1alpha1.Verdict]metav1.ConditionStatus{v1alpha1.VerdictPassed: metav1.ConditionTrue, v1alpha1.VerdictFailed: metav1.ConditionFalse}[verdict]
+	status := map[v1beta1.Verdict]metav1.ConditionStatus{v1beta1.VerdictPassed: metav1.ConditionTrue, v1beta1.VerdictFailed: metav1.ConditionFalse}[verdict]
 	if status == "" {
 		status = metav1.ConditionUnknown
 	}
-	s.Conditions = append(s.Conditions, metav1.Condition{Type: v1alpha1.ConditionThresholdsMet, Status: status, Reason: reason, Message: message})
+	s.Conditions = append(s.Conditions, metav1.Condition{Type: v1beta1.ConditionThresholdsMet, Status: status, Reason: reason, Message: message})
 }
 
 // stoodStill is Inconclusive: a worker of three did not run for 4 s.
-func stoodStill(t *testing.T) *v1alpha1.LoadTest {
-	ten := v1alpha1.NewDecimal("10")
-	lt := run(t, "stood-still", v1alpha1.StepLoad{Users: 100, RatePerUser: &ten, Duration: &metav1.Duration{Duration: 20 * time.Second}})
+func stoodStill(t *testing.T) *v1beta1.LoadTest {
+	ten := v1beta1.NewDecimal("10")
+	lt := run(t, "stood-still", v1beta1.StepLoad{Users: 100, RatePerUser: &ten, Duration: &metav1.Duration{Duration: 20 * time.Second}})
 	step := &lt.Status.Steps[0]
-	step.ThresholdState = v1alpha1.ThresholdInconclusive
+	step.ThresholdState = v1beta1.ThresholdInconclusive
 	r := step.Result
 	for _, q := range simulated(lt.Name)[0] {
 		if q.sent-q.due > 0.2 {
@@ -231,53 +231,53 @@ func stoodStill(t *testing.T) *v1alpha1.LoadTest {
 		}
 	}
 	g := r.Generator
-	g.Healthy, g.LoadDisplaced, g.Reason, g.Stalled = false, true, v1alpha1.ReasonNodeBusy, &metav1.Duration{Duration: 4 * time.Second}
+	g.Healthy, g.LoadDisplaced, g.Reason, g.Stalled = false, true, v1beta1.ReasonNodeBusy, &metav1.Duration{Duration: 4 * time.Second}
 	g.Message = fmt.Sprintf("In step 100, %s of the requests were sent more than 200ms after a steady generator would have sent them: a worker stood still for 4s, because it was stopped or its node is busy. "+
 		"Run it again, and keep other load off the workers' nodes; more workers on the same nodes do not help.", text.Percent(r.Displaced, r.Sent))
-	r.Outstanding.Trend = v1alpha1.OutstandingSteady
-	undecided := func(name, observed, without, limit string, metric v1alpha1.Metric) v1alpha1.ThresholdStatus {
-		return v1alpha1.ThresholdStatus{Name: name, Metric: metric, State: v1alpha1.ThresholdInconclusive, Step: "100", Observed: observed, WithoutGenerator: without, Limit: limit,
-			Reason: v1alpha1.ReasonLoadDisplaced, Message: g.Message}
+	r.Outstanding.Trend = v1beta1.OutstandingSteady
+	undecided := func(name, observed, without, limit string, metric v1beta1.Metric) v1beta1.ThresholdStatus {
+		return v1beta1.ThresholdStatus{Name: name, Metric: metric, State: v1beta1.ThresholdInconclusive, Step: "100", Observed: observed, WithoutGenerator: without, Limit: limit,
+			Reason: v1beta1.ReasonLoadDisplaced, Message: g.Message}
 	}
-	conclude(lt, v1alpha1.VerdictInconclusive, v1alpha1.ReasonLoadDisplaced, g.Message,
+	conclude(lt, v1beta1.VerdictInconclusive, v1beta1.ReasonLoadDisplaced, g.Message,
 		undecided("fast", text.Short(r.ResponseTime.P95.Duration), text.Short(r.WithoutGenerator.P95.Duration), "500ms", "p95"),
-		undecided("failureRate", "0%", "", "1%", v1alpha1.MetricFailureRate))
+		undecided("failureRate", "0%", "", "1%", v1beta1.MetricFailureRate))
 	lt.Status.Thresholds[1].Default = true
-	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse, Reason: g.Reason, Message: g.Message})
+	lt.Status.Conditions = append(lt.Status.Conditions, metav1.Condition{Type: v1beta1.ConditionGeneratorHealthy, Status: metav1.ConditionFalse, Reason: g.Reason, Message: g.Message})
 	return lt
 }
 
 // silent is Failed: the target was down, and few requests say so.
-func silent(t *testing.T) *v1alpha1.LoadTest {
-	lt := run(t, "silent", v1alpha1.StepLoad{Users: 5, Duration: &metav1.Duration{Duration: 30 * time.Second}})
+func silent(t *testing.T) *v1beta1.LoadTest {
+	lt := run(t, "silent", v1beta1.StepLoad{Users: 5, Duration: &metav1.Duration{Duration: 30 * time.Second}})
 	step := &lt.Status.Steps[0]
-	step.ThresholdState = v1alpha1.ThresholdFailed
+	step.ThresholdState = v1beta1.ThresholdFailed
 	step.Result.Downtime = "94%"
-	step.Result.Outstanding.Trend = v1alpha1.OutstandingUnknown
+	step.Result.Outstanding.Trend = v1beta1.OutstandingUnknown
 	step.Result.Outstanding.Message = "Users without a rate wait for each response before they send again, so nothing can pile up."
 	p99 := text.Short(step.Result.ResponseTime.P99.Duration)
 	message := "For 28s of 30s in step 5, requests were outstanding and none was answered (downtime 94%; at most 0.5% is allowed by default)."
-	conclude(lt, v1alpha1.VerdictFailed, v1alpha1.ReasonTargetDown, message,
-		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "5", Observed: p99, Limit: "250ms", Message: "p99 is " + p99 + " in step 5; at most 250ms is allowed."},
-		v1alpha1.ThresholdStatus{Name: "failureRate", Default: true, Metric: v1alpha1.MetricFailureRate, State: v1alpha1.ThresholdPassed, Step: "5", Observed: "0.78%", Limit: "1%", Message: "failureRate is 0.78% in step 5; at most 1% is allowed by default."},
-		v1alpha1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdFailed, Step: "5", Observed: "94%", Limit: "0.5%", Reason: v1alpha1.ReasonTargetDown, Message: message})
+	conclude(lt, v1beta1.VerdictFailed, v1beta1.ReasonTargetDown, message,
+		v1beta1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1beta1.ThresholdPassed, Step: "5", Observed: p99, Limit: "250ms", Message: "p99 is " + p99 + " in step 5; at most 250ms is allowed."},
+		v1beta1.ThresholdStatus{Name: "failureRate", Default: true, Metric: v1beta1.MetricFailureRate, State: v1beta1.ThresholdPassed, Step: "5", Observed: "0.78%", Limit: "1%", Message: "failureRate is 0.78% in step 5; at most 1% is allowed by default."},
+		v1beta1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1beta1.MetricDowntime, State: v1beta1.ThresholdFailed, Step: "5", Observed: "94%", Limit: "0.5%", Reason: v1beta1.ReasonTargetDown, Message: message})
 	return lt
 }
 
 // growing is Passed, and kept at its first rate only.
-func growing(t *testing.T) *v1alpha1.LoadTest {
-	loads := make([]v1alpha1.StepLoad, 2)
+func growing(t *testing.T) *v1beta1.LoadTest {
+	loads := make([]v1beta1.StepLoad, 2)
 	for i, rate := range []string{"300", "400"} {
-		loads[i] = v1alpha1.StepLoad{Rate: ptr.To(v1alpha1.NewDecimal(rate)), Duration: &metav1.Duration{Duration: 20 * time.Second}}
+		loads[i] = v1beta1.StepLoad{Rate: ptr.To(v1beta1.NewDecimal(rate)), Duration: &metav1.Duration{Duration: 20 * time.Second}}
 	}
 	lt := run(t, "growing", loads...)
 	lt.Status.MaxSustainedRate = "300"
-	lt.Status.Steps[1].Result.Outstanding.Trend, lt.Status.Steps[1].Result.Outstanding.Growth = v1alpha1.OutstandingGrowing, "4.0"
+	lt.Status.Steps[1].Result.Outstanding.Trend, lt.Status.Steps[1].Result.Outstanding.Growth = v1beta1.OutstandingGrowing, "4.0"
 	p99 := text.Short(lt.Status.Steps[1].Result.ResponseTime.P99.Duration)
-	conclude(lt, v1alpha1.VerdictPassed, v1alpha1.ReasonThresholdsKept,
+	conclude(lt, v1beta1.VerdictPassed, v1beta1.ReasonThresholdsKept,
 		"Both thresholds were kept, defaults included. Outstanding requests grew by 4/s in step 400/s; at that rate p99 passes 500ms after 48s of this load. Step 400/s does not count as kept.",
-		v1alpha1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: p99, Limit: "500ms", Message: "p99 is " + p99 + " in step 400/s; at most 500ms is allowed."},
-		v1alpha1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1alpha1.MetricDowntime, State: v1alpha1.ThresholdPassed, Step: "400/s", Observed: "0%", Limit: "0.5%", Message: "downtime is 0% in step 400/s; at most 0.5% is allowed by default."})
+		v1beta1.ThresholdStatus{Name: "fast", Metric: "p99", State: v1beta1.ThresholdPassed, Step: "400/s", Observed: p99, Limit: "500ms", Message: "p99 is " + p99 + " in step 400/s; at most 500ms is allowed."},
+		v1beta1.ThresholdStatus{Name: "downtime", Default: true, Metric: v1beta1.MetricDowntime, State: v1beta1.ThresholdPassed, Step: "400/s", Observed: "0%", Limit: "0.5%", Message: "downtime is 0% in step 400/s; at most 0.5% is allowed by default."})
 	return lt
 }
 

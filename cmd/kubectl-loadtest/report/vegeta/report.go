@@ -11,7 +11,7 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
@@ -19,7 +19,7 @@ import (
 // JSON is the report of one step as vegeta report -type=json writes it: of the step of
 // that name or, for "", the only one that was measured. Bytes are left out, as the status
 // has none.
-func JSON(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
+func JSON(lt *v1beta1.LoadTest, step string) ([]byte, error) {
 	m, err := metrics(lt, step)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func JSON(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
 }
 
 // Text is the report as vegeta report writes it, without the lines on bytes.
-func Text(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
+func Text(lt *v1beta1.LoadTest, step string) ([]byte, error) {
 	m, err := metrics(lt, step)
 	if err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func Text(lt *v1alpha1.LoadTest, step string) ([]byte, error) {
 }
 
 // metrics are those of a step.
-func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
-	step, err := report.Only(lt.Status.Steps, name, "a result", func(*v1alpha1.StepResult) bool { return true })
+func metrics(lt *v1beta1.LoadTest, name string) (*vegeta.Metrics, error) {
+	step, err := report.Only(lt.Status.Steps, name, "a result", func(*v1beta1.StepResult) bool { return true })
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
 		Throughput:  report.Number(r.Goodput),
 	}
 	if step.StartTime != nil {
-		m.Earliest = step.StartTime.Add(v1alpha1.OrZero(step.Load.WarmUp))
+		m.Earliest = step.StartTime.Add(v1beta1.OrZero(step.Load.WarmUp))
 	}
-	m.Duration = v1alpha1.OrZero(step.Window)
+	m.Duration = v1beta1.OrZero(step.Window)
 	m.Latest = m.Earliest.Add(m.Duration)
 	m.End = m.Latest // of its requests in flight, the status has no end
 	if seconds := m.Duration.Seconds(); seconds > 0 {
@@ -92,12 +92,12 @@ func metrics(lt *v1alpha1.LoadTest, name string) (*vegeta.Metrics, error) {
 
 // latencies are the service times. A quantile that the status leaves out, for want of
 // samples, is the longest: of n samples that is the quantile q for n < 1/(1-q).
-func latencies(r *v1alpha1.StepResult) vegeta.LatencyMetrics {
+func latencies(r *v1beta1.StepResult) vegeta.LatencyMetrics {
 	t := r.ServiceTime
 	if t == nil {
 		return vegeta.LatencyMetrics{}
 	}
-	longest := v1alpha1.OrZero(t.Longest)
+	longest := v1beta1.OrZero(t.Longest)
 	or := func(d *metav1.Duration) time.Duration {
 		if d == nil {
 			return longest
@@ -105,15 +105,15 @@ func latencies(r *v1alpha1.StepResult) vegeta.LatencyMetrics {
 		return d.Duration
 	}
 	return vegeta.LatencyMetrics{
-		Total: time.Duration(math.Round(float64(v1alpha1.OrZero(t.Mean)) * float64(t.Samples))),
-		Mean:  v1alpha1.OrZero(t.Mean), Min: v1alpha1.OrZero(t.Min), Max: longest,
+		Total: time.Duration(math.Round(float64(v1beta1.OrZero(t.Mean)) * float64(t.Samples))),
+		Mean:  v1beta1.OrZero(t.Mean), Min: v1beta1.OrZero(t.Min), Max: longest,
 		P50: or(t.P50), P90: or(t.P90), P95: or(t.P95), P99: or(t.P99),
 	}
 }
 
 // statusCodes counts all that was sent: 0 has what has no status, and other what has one
 // that is not among the codes of the status.
-func statusCodes(c *v1alpha1.Counts) map[string]int {
+func statusCodes(c *v1beta1.Counts) map[string]int {
 	codes, others := map[string]int{}, c.Completed
 	for _, code := range c.StatusCodes {
 		codes[measure.StatusName(int(code.Code))] = int(code.Count)

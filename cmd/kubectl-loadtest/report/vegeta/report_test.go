@@ -13,7 +13,7 @@ import (
 	vegetalib "github.com/tsenart/vegeta/v12/lib"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/reporttest"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/vegeta"
 )
@@ -83,16 +83,16 @@ func TestTextIsVegetas(t *testing.T) {
 }
 
 // small is a step of few requests, some of which got no response.
-func small() *v1alpha1.LoadTest {
+func small() *v1beta1.LoadTest {
 	second, half := metav1.Duration{Duration: time.Second}, metav1.Duration{Duration: time.Second / 2}
-	return &v1alpha1.LoadTest{Status: v1alpha1.LoadTestStatus{Steps: []v1alpha1.StepStatus{
+	return &v1beta1.LoadTest{Status: v1beta1.LoadTestStatus{Steps: []v1beta1.StepStatus{
 		{Name: "pause"},
-		{Name: "small", Window: &second, Load: v1alpha1.StepLoad{WarmUp: &second}, StartTime: &metav1.MicroTime{Time: time.Unix(10, 0)}, Result: &v1alpha1.StepResult{
-			Counts: v1alpha1.Counts{
-				Sent: 10, Completed: 7, Expected: 6, Outcomes: v1alpha1.Outcomes{Success: 6, ServerError: 1, Timeout: 3},
-				StatusCodes: []v1alpha1.StatusCodeCount{{Code: 200, Count: 6}},
+		{Name: "small", Window: &second, Load: v1beta1.StepLoad{WarmUp: &second}, StartTime: &metav1.MicroTime{Time: time.Unix(10, 0)}, Result: &v1beta1.StepResult{
+			Counts: v1beta1.Counts{
+				Sent: 10, Completed: 7, Expected: 6, Outcomes: v1beta1.Outcomes{Success: 6, ServerError: 1, Timeout: 3},
+				StatusCodes: []v1beta1.StatusCodeCount{{Code: 200, Count: 6}},
 			},
-			ServiceTime: &v1alpha1.Latency{Samples: 10, Mean: &half, P50: &half, Longest: &second},
+			ServiceTime: &v1beta1.Latency{Samples: 10, Mean: &half, P50: &half, Longest: &second},
 		}},
 	}}}
 }
@@ -116,12 +116,12 @@ func TestFewSamplesHaveTheLongestAsTheirLastQuantile(t *testing.T) {
 func TestOneStepIsChosen(t *testing.T) {
 	knee := reporttest.Knee(t)
 	for name, tt := range map[string]struct {
-		lt   *v1alpha1.LoadTest
+		lt   *v1beta1.LoadTest
 		step string
 		want string
 	}{
 		"several": {knee, "", "choose with --step"},
-		"none":    {&v1alpha1.LoadTest{}, "", "no step has a result yet"},
+		"none":    {&v1beta1.LoadTest{}, "", "no step has a result yet"},
 		"another": {small(), "large", `--step "large": the steps with a result are "small"`},
 	} {
 		if _, err := vegeta.Text(tt.lt, tt.step); err == nil || !strings.Contains(err.Error(), tt.want) {

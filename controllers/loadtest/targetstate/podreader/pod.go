@@ -9,7 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -34,7 +34,7 @@ func targetPod(pod *corev1.Pod) targetstate.Pod {
 const maxImage, maxDigest, maxLimits, maxEnded = 256, 128, 128, 80
 
 func targetContainer(c *corev1.Container, statuses []corev1.ContainerStatus) targetstate.Container {
-	kept := targetstate.Container{TargetContainer: v1alpha1.TargetContainer{
+	kept := targetstate.Container{TargetContainer: v1beta1.TargetContainer{
 		Name: c.Name, Image: text.Truncate(c.Image, maxImage), Limits: text.Truncate(limitsOf(c.Resources.Limits), maxLimits),
 	}}
 	n := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/loadtest-dev/loadtest-operator/api/v1alpha1"
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/writes"
@@ -43,7 +43,7 @@ type Reader struct {
 
 // Read makes a reading that a decision wants. Whatever goes wrong is a problem that the
 // reading names, and no error: the run goes on.
-func (r *Reader) Read(ctx context.Context, lt *v1alpha1.LoadTest, wanted targetstate.Look, now time.Time) *targetstate.Seen {
+func (r *Reader) Read(ctx context.Context, lt *v1beta1.LoadTest, wanted targetstate.Look, now time.Time) *targetstate.Seen {
 	seen := &targetstate.Seen{Look: wanted, At: now}
 	if r == nil {
 		seen.Problem = "The operator is configured not to read the pods of targets."
@@ -134,7 +134,7 @@ func workloadOf(pod *corev1.Pod) workload {
 
 // autoscaler is the one of a workload; nil: there is none, or it may not be read. One that
 // could not be read once must not seem to be gone.
-func (r *Reader) autoscaler(ctx context.Context, namespace string, of map[workload]bool) (*v1alpha1.TargetAutoscaler, error) {
+func (r *Reader) autoscaler(ctx context.Context, namespace string, of map[workload]bool) (*v1beta1.TargetAutoscaler, error) {
 	var list autoscalingv2.HorizontalPodAutoscalerList
 	err := r.API.List(ctx, &list, client.InNamespace(namespace), client.Limit(maxAutoscalers))
 	if err != nil && !apierrors.IsForbidden(err) {
@@ -146,7 +146,7 @@ func (r *Reader) autoscaler(ctx context.Context, namespace string, of map[worklo
 			if a.Spec.MinReplicas != nil {
 				least = *a.Spec.MinReplicas
 			}
-			return &v1alpha1.TargetAutoscaler{Name: a.Name, Min: least, Max: a.Spec.MaxReplicas}, nil
+			return &v1beta1.TargetAutoscaler{Name: a.Name, Min: least, Max: a.Spec.MaxReplicas}, nil
 		}
 	}
 	return nil, nil

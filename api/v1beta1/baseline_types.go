@@ -1,0 +1,96 @@
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Baseline is an earlier run with which this one is compared.
+type Baseline struct {
+	// name is the name of another LoadTest of the namespace, Passed or Failed, which sent the
+	// same requests from the same number of workers. Steps of it that broke default thresholds
+	// are not used. This run waits for it, at most startDeadlineSeconds, and does not need it
+	// once its own steps begin.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=52
+	Name string `json:"name"`
+}
+
+// BaselineStatus is what was copied of the LoadTest of spec.baseline.
+type BaselineStatus struct {
+	// name is the name of the LoadTest.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// uid is the UID of the LoadTest: another one may have its name now.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	UID string `json:"uid,omitempty"`
+	// verdict is its verdict.
+	// +optional
+	Verdict Verdict `json:"verdict,omitempty"`
+	// completionTime is when it finished.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// steps are the steps of it that have the name and the load of a step of this run, in
+	// all repetitions, and that ran with all workers and the planned load.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=128
+	Steps []BaselineStep `json:"steps,omitempty"`
+}
+
+// BaselineStep is a step of the baseline, and what was measured in it.
+type BaselineStep struct {
+	// name is the step's name in the baseline.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// rung is the rung of this run's step with the same name and load.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=128
+	Rung int32 `json:"rung"`
+	// repetition is which of the baseline's repetitions the figures are of, from 1.
+	// Absent when there was but one.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Repetition int32 `json:"repetition,omitempty"`
+	// sent is the number of requests that were sent.
+	Sent int64 `json:"sent"`
+	// figures are the step's values of all metrics that it has, and those by type that
+	// spec.thresholds name.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=96
+	Figures []Figure `json:"figures,omitempty"`
+}
+
+// Figure is the value of a metric in a step.
+type Figure struct {
+	// metric is the quantity.
+	// +required
+	Metric Metric `json:"metric"`
+	// type is the type of request that the figure is of. Absent: all requests, or one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Type string `json:"type,omitempty"`
+	// request is the name of the request that the figure is of. Absent: it is of several.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Request string `json:"request,omitempty"`
+	// value is written as bounds are: 41.2ms, 0.03%, 9998.3.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	Value string `json:"value"`
+	// withoutGenerator is the value without the generator's own delay, and of failureRate
+	// without what is undecided. Absent where it equals value.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	WithoutGenerator string `json:"withoutGenerator,omitempty"`
+	// lateTogether is by how much longer a time may be since requests that were sent late came
+	// to the target together. Absent: by nothing, or it is not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	LateTogether string `json:"lateTogether,omitempty"`
+}

@@ -1,0 +1,117 @@
+package v1beta1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Journey is a sequence of what a user does. Cookies are kept until it ends: at most 16, in
+// 4096 bytes. It fails at the first unexpected response: its remaining requests are neither
+// due nor sent, and the user goes on with the mix.
+//
+// +kubebuilder:validation:XValidation:rule="self.steps.exists(s, has(s.request))",fieldPath=".steps",message="steps must have at least one with a request"
+type Journey struct {
+	// name identifies the journey in reports and thresholds.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+
+	// weight is the journey's share of the mix, relative to the weights of the other
+	// journeys and of spec.requests. It counts how often users begin one, however many
+	// requests it has. Default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Weight *int32 `json:"weight,omitempty"`
+
+	// user is what each user of the journey has for itself. Example: {data: accounts}.
+	// +optional
+	User *JourneyUser `json:"user,omitempty"`
+
+	// timeLimit is how long the whole journey may take, from when its first request is
+	// due to its last response. A journey that takes longer has failed: nothing more of
+	// it is sent. Absent: as long as its requests take. Example: 30s.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="timeLimit must be a time from 1ms to 1h, such as 30s"
+	TimeLimit *metav1.Duration `json:"timeLimit,omitempty"`
+
+	// steps are the requests, and the waits between them. Example: [{request: login,
+	// capture: {token: .token}}, {think: 1s-3s}, {request: checkout}].
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Steps []JourneyStep `json:"steps"`
+}
+
+// JourneyUser is what each user of a journey has for itself.
+type JourneyUser struct {
+	// data is a table of spec.data. Each user has a row of it, always the same one:
+	// user u has row u, counted from 0, if there are as many rows as users, and users
+	// share rows if there are fewer.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Data string `json:"data"`
+}
+
+// JourneyStep is a request of a journey, or a wait.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.request) != has(self.think)",message="exactly one of request and think must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.times)",message="times must not be set without request"
+// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.capture)",message="capture must not be set without request"
+type JourneyStep struct {
+	// request is the name of the request of spec.requests that is sent.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Request string `json:"request,omitempty"`
+
+	// times is the number of times that the request is sent, one after another. Default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Times int32 `json:"times,omitempty"`
+
+	// capture maps names to paths of values in the JSON response. Later requests of the
+	// journey have them as ${name}. A response without such a value, or with one that is
+	// longer than 4096 bytes or would break the request that uses it, counts as
+	// badResponse. Example: {token: .token}.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
+	Capture map[string]JSONPath `json:"capture,omitempty"`
+
+	// think is how long the user waits before the next request, beside the time that the
+	// load itself has between a user's requests. Example: 1s-3s.
+	// +optional
+	Think Think `json:"think,omitempty"`
+}
+
+// JourneyResult is what became of a journey in a step. Those that began in the step's
+// warm-up are left out.
+//
+// Always: started = completed + failed + unfinished.
+type JourneyResult struct {
+	// name is the journey.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// started is the number of journeys that were begun: their first request was sent.
+	Started int64 `json:"started"`
+	// completed is the number of journeys that were carried out: each request got an expected response, in
+	// the time of timeLimit.
+	Completed int64 `json:"completed"`
+	// failed is the number of journeys that ended because a request got no expected response, or because
+	// of timeLimit.
+	Failed int64 `json:"failed"`
+	// unfinished is the number of journeys that are under way, or were at the end of the step, which ended
+	// them.
+	Unfinished int64 `json:"unfinished"`
+	// time is how long those that were completed took, from when the first request was
+	// due to the last response, waits included.
+	// +optional
+	Time *Latency `json:"time,omitempty"`
+}
