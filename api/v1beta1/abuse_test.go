@@ -24,8 +24,8 @@ var abuses = map[string]struct{ patch, words string }{
 	"CR LF in a path":                              {`{requests: [{name: home, http: {path: "/ HTTP/1.1\r\nHost: other"}}]}`, "spec.requests[0].http.path"},
 	"a space in a path":                            {`{requests: [{name: home, http: {path: "/ x"}}]}`, "spec.requests[0].http.path"},
 	"a method of one's own":                        {"{requests: [{name: home, http: {method: CONNECT}}]}", "spec.requests[0].http.method"},
-	"a key that climbs":                            {"{target: {headers: [{name: X, valueFrom: {secretKeyRef: {name: a, key: ..data}}}]}}", "secretKeyRef.key"},
-	"a file that climbs":                           {"{requests: [{name: create, http: {method: POST, bodyFrom: {configMapKeyRef: {name: a, key: ../../../etc/passwd}}}}]}", "configMapKeyRef.key"},
+	"a key that climbs":                            {"{target: {headers: [{name: X, valueFrom: {secret: {name: a, key: ..data}}}]}}", "secret.key"},
+	"a file that climbs":                           {"{requests: [{name: create, http: {method: POST, bodyFrom: {configMap: {name: a, key: ../../../etc/passwd}}}}]}", "configMap.key"},
 	"a JSON path of everything":                    {`{requests: [{name: home, http: {}, expect: {json: [{path: "..a", equals: 1}]}}]}`, "spec.requests[0].expect.json[0].path"},
 	"a billion users":                              {"{steps: [{name: 1000000000 users, users: 1000000000, duration: 1s}]}", "spec.steps[0].users"},
 	"a step of a year":                             {"{steps: [{name: 1/s, rate: 1, duration: 8760h}]}", "spec.steps[0].duration"},
@@ -38,9 +38,9 @@ var abuses = map[string]struct{ patch, words string }{
 	"a deadline of one's own in metadata":          {calling("metadata: [{name: grpc-timeout, value: 1H}]"), "follow from the call"},
 	"CR LF in metadata":                            {calling(`metadata: [{name: x, value: "1\r\nx-admin: yes"}]`), "metadata[0].value"},
 	"a method that is a path":                      {calling("method: shop.v1.Cart/../../admin"), "grpc.method"},
-	"descriptors of a Secret of another namespace": {describedBy("secretKeyRef: {name: keys, key: k, namespace: victim}"), `unknown field "spec.target.grpc.descriptorsFrom.secretKeyRef.namespace"`},
-	"descriptors of a Secret by a path":            {describedBy("secretKeyRef: {name: ../../victim, key: k}"), "secretKeyRef.name"},
-	"descriptors that climb":                       {describedBy("configMapKeyRef: {name: a, key: ../../../etc/passwd}"), "configMapKeyRef.key"},
+	"descriptors of a Secret of another namespace": {describedBy("secret: {name: keys, key: k, namespace: victim}"), `unknown field "spec.target.grpc.descriptorsFrom.secret.namespace"`},
+	"descriptors of a Secret by a path":            {describedBy("secret: {name: ../../victim, key: k}"), "secret.name"},
+	"descriptors that climb":                       {describedBy("configMap: {name: a, key: ../../../etc/passwd}"), "configMap.key"},
 }
 
 // calling is a patch with a call, of which these fields are added or replaced.
@@ -48,7 +48,7 @@ func calling(fields string) string {
 	if !strings.HasPrefix(fields, "method:") {
 		fields = "method: shop.v1.Cart/Add, " + fields
 	}
-	return described("configMapKeyRef: {name: protos, key: shop.binpb}", fields)
+	return described("configMap: {name: protos, key: shop.binpb}", fields)
 }
 
 // describedBy is a patch with a call whose descriptors are in that place.

@@ -13,9 +13,9 @@ type Data struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// configMapKeyRef is a key of a ConfigMap of the LoadTest's namespace.
+	// from is where the rows stand. Example: {configMap: {name: rows, key: users.csv}}.
 	// +required
-	ConfigMapKeyRef KeyReference `json:"configMapKeyRef"`
+	From Content `json:"from"`
 
 	// format is how the rows are written.
 	// +required
@@ -112,41 +112,3 @@ type WarmUp struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="duration must be a time from 1ms to 1h, such as 5s"
 	Duration metav1.Duration `json:"duration"`
 }
-
-// KeySource is the value of a key of a ConfigMap or Secret.
-//
-// The kubelet mounts it into the workers, and only that key; the operator never
-// reads it. The permission to create LoadTests in a namespace is therefore one to
-// send its Secrets to the target, as the permission to create pods is.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.configMapKeyRef) != has(self.secretKeyRef)",message="exactly one of configMapKeyRef and secretKeyRef must be set"
-type KeySource struct {
-	// configMapKeyRef is a key of a ConfigMap of the LoadTest's namespace.
-	// +optional
-	ConfigMapKeyRef *KeyReference `json:"configMapKeyRef,omitempty"`
-
-	// secretKeyRef is a key of a Secret of the LoadTest's namespace.
-	// +optional
-	SecretKeyRef *KeyReference `json:"secretKeyRef,omitempty"`
-}
-
-// KeyReference names a key of a ConfigMap or Secret.
-type KeyReference struct {
-	// name is the object's name.
-	// +required
-	Name ObjectName `json:"name"`
-
-	// key is the key in its data.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[.]?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`
-	Key string `json:"key"`
-}
-
-// ObjectName is the name of a ConfigMap or Secret.
-//
-// +kubebuilder:validation:MinLength=1
-// +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
-type ObjectName string

@@ -6,10 +6,10 @@ import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 type TargetGRPC struct {
 	// descriptorsFrom is a binary descriptor set of the services, such as protoc
 	// --include_imports --descriptor_set_out writes. In a ConfigMap it is in binaryData.
-	// Absent: the target is asked for it, by its reflection. Example: {configMapKeyRef:
+	// Absent: the target is asked for it, by its reflection. Example: {configMap:
 	// {name: shop-protos, key: shop.binpb}}.
 	// +optional
-	DescriptorsFrom *KeySource `json:"descriptorsFrom,omitempty"`
+	DescriptorsFrom *Content `json:"descriptorsFrom,omitempty"`
 }
 
 // Call is a call of gRPC. It is one request, whatever number of messages and replies it has:

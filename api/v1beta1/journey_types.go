@@ -38,7 +38,7 @@ type Journey struct {
 	TimeLimit *metav1.Duration `json:"timeLimit,omitempty"`
 
 	// steps are the requests, and the waits between them. Example: [{request: login,
-	// capture: {token: .token}}, {think: 1s-3s}, {request: checkout}].
+	// capture: {token: .token}}, {think: {min: 1s, max: 3s}}, {request: checkout}].
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -85,9 +85,9 @@ type JourneyStep struct {
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
 	// think is how long the user waits before the next request, beside the time that the
-	// load itself has between a user's requests. Example: 1s-3s.
+	// load itself has between a user's requests. Example: {min: 1s, max: 3s}.
 	// +optional
-	Think Think `json:"think,omitempty"`
+	Think *Think `json:"think,omitempty"`
 }
 
 // JourneyResult is what became of a journey in a step. Those that began in the step's

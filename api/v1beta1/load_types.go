@@ -39,9 +39,9 @@ type Ladder struct {
 	// think is how long each user waits after a response before its next request, fixed
 	// or drawn from a range. The first requests are spread evenly over its mean, so that
 	// users do not act in step. Absent: users do not wait. It does not go with
-	// ratePerUser. Example: 1s-3s.
+	// ratePerUser. Example: {min: 1s, max: 3s}.
 	// +optional
-	Think Think `json:"think,omitempty"`
+	Think *Think `json:"think,omitempty"`
 
 	// duration is how long each rung sends load that counts. Example: 30s.
 	// +required
@@ -109,9 +109,9 @@ type Step struct {
 	// think is how long each user waits after a response before its next request, fixed
 	// or drawn from a range. The first requests are spread evenly over its mean, except
 	// with requestsPerUser. Absent: users do not wait. It does not go with ratePerUser.
-	// Example: 1s-3s.
+	// Example: {min: 1s, max: 3s}.
 	// +optional
-	Think Think `json:"think,omitempty"`
+	Think *Think `json:"think,omitempty"`
 
 	// requestsPerUser is the number of requests that each user sends, one after another; the
 	// step ends when all have been answered. Example: 200 users with 1 request each

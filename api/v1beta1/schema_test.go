@@ -277,7 +277,7 @@ func TestEveryFieldIsWalked(t *testing.T) {
 	})
 	for _, path := range []string{
 		"spec.target.service.port", "spec.requests[].http.headers[].value", "spec.worker.nodeSelector{}",
-		"spec.setup.fill.capture{}", "spec.target.tls.ca.secretKeyRef.key", "spec.requests[].expect.json[].path",
+		"spec.setup.fill.capture{}", "spec.target.tls.ca.secret.key", "spec.requests[].expect.json[].path",
 		"status.conditions[].message", "status.steps[].result.outcomes.dns", "status.steps[].result.types[].sent",
 		"status.steps[].result.responseTime.p999", "status.thresholds[].message",
 	} {

@@ -40,9 +40,9 @@ type Search struct {
 	// think is how long each user waits after a response before its next request, fixed
 	// or drawn from a range. The first requests are spread evenly over its mean, so that
 	// users do not act in step. Absent: users do not wait. It does not go with
-	// ratePerUser. Example: 1s-3s.
+	// ratePerUser. Example: {min: 1s, max: 3s}.
 	// +optional
-	Think Think `json:"think,omitempty"`
+	Think *Think `json:"think,omitempty"`
 
 	// duration is how long each probe sends load that counts. The longer it is, the
 	// less do two probes of one load differ. Example: 20s.

@@ -22,7 +22,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 		target: {url: null, service: {name: shortener}},
 		preflight: [{http: {}}],
 		requests: [{name: create, http: {}, expect: {}}],
-		data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}],
+		data: [{name: a, from: {configMap: {name: rows, key: a.csv}}, format: CSV}],
 		setup: {fill: {request: create, count: 1}},
 		steps: null, ladder: {users: [1], duration: 1s},
 		thresholds: [{metric: p95, max: 1s}]
@@ -40,7 +40,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 		Preflight: []v1beta1.Preflight{{HTTP: &v1beta1.Query{}}},
 		Requests:  []v1beta1.Request{{Name: "create", HTTP: &v1beta1.HTTPRequest{}, Expect: &v1beta1.Expectation{}}},
 		Data: []v1beta1.Data{{
-			Name: "a", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "a.csv"},
+			Name: "a", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "a.csv"}},
 			Format: v1beta1.DataFormatCSV,
 		}},
 		Setup:                &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "create", Count: 1, Choice: v1beta1.DataChoiceUniform}},

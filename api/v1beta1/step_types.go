@@ -20,7 +20,7 @@ type StepLoad struct {
 	// think is how long each user waits after a response before its next request.
 	// Absent: it does not wait.
 	// +optional
-	Think Think `json:"think,omitempty"`
+	Think *Think `json:"think,omitempty"`
 	// requestsPerUser is the number of requests that each user of a burst sends.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -67,7 +67,7 @@ func (l *StepLoad) IsBurst() bool { return l.RequestsPerUser > 0 }
 // those of arrivals, of users with a rate, and of users who think, when their think time
 // is over. The first requests of a burst are due all at once, which no generator keeps.
 func (l *StepLoad) IsScheduled() bool {
-	return l.Rate != nil || l.RatePerUser != nil || l.Think != "" && !l.IsBurst()
+	return l.Rate != nil || l.RatePerUser != nil || l.Think != nil && !l.IsBurst()
 }
 
 // LastUsers is the number of users at the end of duration.

@@ -40,7 +40,7 @@ type Target struct {
 
 	// grpc describes the services of the target that calls use. It must not be set
 	// unless a request, preflight or an audit has grpc. Absent: the target's reflection
-	// describes them. Example: {descriptorsFrom: {configMapKeyRef: {name: shop-protos, key:
+	// describes them. Example: {descriptorsFrom: {configMap: {name: shop-protos, key:
 	// shop.binpb}}}.
 	// +optional
 	GRPC *TargetGRPC `json:"grpc,omitempty"`
@@ -162,7 +162,7 @@ type TLS struct {
 	// ca are the certificates that are trusted, in PEM, instead of those that the
 	// worker image trusts.
 	// +optional
-	CA *KeySource `json:"ca,omitempty"`
+	CA *Content `json:"ca,omitempty"`
 
 	// clientCertificate is the certificate that the client shows when the target asks
 	// for one. Absent: none.
@@ -215,7 +215,7 @@ type Header struct {
 
 	// valueFrom is a source of a value that must not stand here. It is no template,
 	// and line breaks at its end are removed. Example: {prefix: "Bearer ",
-	// secretKeyRef: {name: api, key: token}}.
+	// secret: {name: api, key: token}}.
 	// +optional
 	ValueFrom *HeaderSource `json:"valueFrom,omitempty"`
 }
@@ -229,7 +229,7 @@ type HeaderSource struct {
 	// +kubebuilder:validation:Pattern=`^[^\r\n\x00]*$`
 	Prefix string `json:"prefix,omitempty"`
 
-	// secretKeyRef is a key of a Secret of the LoadTest's namespace.
+	// secret is a key of a Secret of the LoadTest's namespace.
 	// +required
-	SecretKeyRef KeyReference `json:"secretKeyRef"`
+	Secret KeyReference `json:"secret"`
 }

@@ -1,18 +1,10 @@
 package v1beta1
 
-// TargetsSource is a targets file as vegeta reads it: requests that are sent in turn.
-//
-// The kubelet mounts it into the workers, as that of bodyFrom.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.configMapKeyRef) != has(self.secretKeyRef)",message="exactly one of configMapKeyRef and secretKeyRef must be set"
-type TargetsSource struct {
-	// configMapKeyRef is a key of a ConfigMap of the LoadTest's namespace.
-	// +optional
-	ConfigMapKeyRef *KeyReference `json:"configMapKeyRef,omitempty"`
-
-	// secretKeyRef is a key of a Secret of the LoadTest's namespace.
-	// +optional
-	SecretKeyRef *KeyReference `json:"secretKeyRef,omitempty"`
+// Targets is a targets file as vegeta reads it: requests that are sent in turn.
+type Targets struct {
+	// from is where the file stands. Example: {configMap: {name: replay, key: targets.txt}}.
+	// +required
+	From Content `json:"from"`
 
 	// format is how the file is written. In both, a URL must be a path, or have the
 	// scheme and host of spec.target, and a body must be in the file. Default HTTP.

@@ -2,37 +2,51 @@ package v1beta1
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Think is how long a user waits after a response before its next request: a time such as
-// 2s, or a range such as 1s-3s, from which each wait is drawn, every time in it as likely
-// as any other. The draws follow the run's random seed.
+// Think is how long a user waits after a response before its next request. Each wait is drawn
+// from min to max, every time in between as likely as any other, by the run's random seed.
 //
-// +kubebuilder:validation:MinLength=2
-// +kubebuilder:validation:MaxLength=32
-// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+(-([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+)?$') && duration(self.split('-')[0]) >= duration('0s') && duration(self.split('-')[0]) <= duration(self.split('-')[self.split('-').size() - 1]) && duration(self.split('-')[self.split('-').size() - 1]) >= duration('1ms') && duration(self.split('-')[self.split('-').size() - 1]) <= duration('1h')",message="must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s"
-type Think string
+// +kubebuilder:validation:XValidation:rule="[self.min, self.max].all(t, t.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$')) && duration(self.min) >= duration('0s') && duration(self.min) <= duration(self.max) && duration(self.max) >= duration('1ms') && duration(self.max) <= duration('1h')",message="must have two times from 0s to 1h, of which max is from 1ms and not below min, such as {min: 1s, max: 3s}"
+type Think struct {
+	// min is the shortest wait. Example: 1s.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	Min metav1.Duration `json:"min"`
+
+	// max is the longest wait. Each wait takes as long if it equals min. Example: 3s.
+	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	Max metav1.Duration `json:"max"`
+}
 
 const (
 	minThink = time.Millisecond
 	maxThink = time.Hour
 )
 
+// NewThink is a wait from shortest to longest.
+func NewThink(shortest, longest time.Duration) *Think {
+	return &Think{Min: metav1.Duration{Duration: shortest}, Max: metav1.Duration{Duration: longest}}
+}
+
 // Range is the shortest and the longest wait; both are 0 when there is none.
-func (t Think) Range() (shortest, longest time.Duration, err error) {
-	if t == "" {
-		return 0, 0, nil
+func (t *Think) Range() (shortest, longest time.Duration) {
+	if t == nil {
+		return 0, 0
 	}
-	first, last, isRange := strings.Cut(string(t), "-")
-	if !isRange {
-		last = first
+	return t.Min.Duration, t.Max.Duration
+}
+
+// Check refuses what is no range of waits.
+func (t *Think) Check() error {
+	if shortest, longest := t.Range(); t != nil && (shortest < 0 || longest < shortest || longest < minThink || longest > maxThink) {
+		return fmt.Errorf("%v to %v is no range: it must have two times from 0s to 1h, of which max is from %v and not below min", shortest, longest, minThink)
 	}
-	shortest, errShortest := time.ParseDuration(first)
-	longest, errLongest := time.ParseDuration(last)
-	if errShortest != nil || errLongest != nil || shortest < 0 || longest < shortest || longest < minThink || longest > maxThink {
-		return 0, 0, fmt.Errorf("%q must be a time from %v to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s", t, minThink)
-	}
-	return shortest, longest, nil
+	return nil
 }

@@ -17,7 +17,7 @@ type Request struct {
 
 	// type is the label under which reports add requests up. Example: Read, Write or a
 	// label of your own. Absent: Read for GET, HEAD and OPTIONS, else Write; Mixed with
-	// targetsFrom; Call with grpc.
+	// targets; Call with grpc.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -60,7 +60,7 @@ type Request struct {
 // ${column} (of spec.data, setup.fill or its journey). $$ is a dollar sign.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.body) || !has(self.bodyFrom)",message="at most one of body and bodyFrom must be set"
-// +kubebuilder:validation:XValidation:rule="!has(self.targetsFrom) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targetsFrom, whose targets have their own"
+// +kubebuilder:validation:XValidation:rule="!has(self.targets) || !has(self.method) && !has(self.path) && !has(self.body) && !has(self.bodyFrom)",message="method, path, body and bodyFrom must not be set with targets, which have their own"
 type HTTPRequest struct {
 	// method is the HTTP method. Default GET.
 	// +optional
@@ -88,14 +88,14 @@ type HTTPRequest struct {
 	// bodyFrom is a source of the body when it is large or secret. It is a template
 	// too.
 	// +optional
-	BodyFrom *KeySource `json:"bodyFrom,omitempty"`
+	BodyFrom *Content `json:"bodyFrom,omitempty"`
 
-	// targetsFrom is a targets file of vegeta: at most 100000 requests without templates,
+	// targets is a targets file of vegeta: at most 100000 requests without templates,
 	// sent in turn by all workers together, and measured as this request. headers are sent
 	// with targets that have no header of the same name.
-	// Example: {configMapKeyRef: {name: replay, key: targets.txt}}.
+	// Example: {from: {configMap: {name: replay, key: targets.txt}}}.
 	// +optional
-	TargetsFrom *TargetsSource `json:"targetsFrom,omitempty"`
+	Targets *Targets `json:"targets,omitempty"`
 }
 
 // OwnHeaders are the headers, or the metadata, that a request has beside those of its target.

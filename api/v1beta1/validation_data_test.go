@@ -3,17 +3,20 @@ package v1beta1_test
 // dataValidations are about what requests are made of, and what comes before.
 var dataValidations = []validation{
 	// Tables.
-	{name: "a table twice", valid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}, {name: b, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}]}",
-		invalid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a.csv}, format: CSV}, {name: a, configMapKeyRef: {name: rows, key: b.csv}, format: CSV}]}",
+	{name: "a table twice", valid: "{data: [{name: a, from: {configMap: {name: rows, key: a.csv}}, format: CSV}, {name: b, from: {configMap: {name: rows, key: a.csv}}, format: CSV}]}",
+		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a.csv}}, format: CSV}, {name: a, from: {configMap: {name: rows, key: b.csv}}, format: CSV}]}",
 		want:    []string{`spec.data[1]: Duplicate value: {"name":"a"}`}},
-	{name: "a table of nowhere", valid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a.jsonl}, format: JSONLines}]}",
+	{name: "a table of nowhere", valid: "{data: [{name: a, from: {configMap: {name: rows, key: a.jsonl}}, format: JSONLines}]}",
 		invalid: "{data: [{name: a, format: JSONLines}]}",
-		want:    []string{"spec.data[0].configMapKeyRef: Required value"}},
-	{name: "format of a table", valid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a}, format: CSV}]}",
-		invalid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a}, format: XML}]}",
+		want:    []string{"spec.data[0].from: Required value"}},
+	{name: "a table of two places", valid: "{data: [{name: a, from: {secret: {name: rows, key: a.csv}}, format: CSV}]}",
+		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a.csv}, secret: {name: rows, key: a.csv}}, format: CSV}]}",
+		want:    []string{"spec.data[0].from: Invalid value: exactly one of configMap and secret must be set, such as configMap: {name: rows, key: users.csv}"}},
+	{name: "format of a table", valid: "{data: [{name: a, from: {configMap: {name: rows, key: a}}, format: CSV}]}",
+		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a}}, format: XML}]}",
 		want:    []string{`spec.data[0].format: Unsupported value: "XML": supported values: "CSV", "JSONLines"`}},
-	{name: "choice of rows", valid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a}, format: CSV, choice: Zipf}]}",
-		invalid: "{data: [{name: a, configMapKeyRef: {name: rows, key: a}, format: CSV, choice: Random}]}",
+	{name: "choice of rows", valid: "{data: [{name: a, from: {configMap: {name: rows, key: a}}, format: CSV, choice: Zipf}]}",
+		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a}}, format: CSV, choice: Random}]}",
 		want:    []string{`spec.data[0].choice: Unsupported value: "Random": supported values: "Uniform", "Sequential", "Zipf"`}},
 	// Setup.
 	{name: "fill of a request that is not there", valid: "{requests: [{name: create, http: {}}, {name: home, http: {}}], setup: {fill: {request: create, count: 5000, capture: {code: .shortCode}, choice: Sequential}}}",

@@ -5,7 +5,7 @@ var grpcValidations = []validation{
 	{name: "descriptors that no request uses", valid: grpcTarget + ", requests: [{name: home, http: {path: /}}, {name: c, grpc: {method: a.B/C}}]}",
 		invalid: grpcTarget + "}",
 		want:    []string{"spec.target.grpc: Forbidden: target.grpc must not be set unless a request, preflight or an audit has grpc: only calls of gRPC use its descriptors"}},
-	{name: "descriptors of a control that no request uses", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {secretKeyRef: {name: p, key: k}}}}}}",
+	{name: "descriptors of a control that no request uses", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {secret: {name: p, key: k}}}}}}",
 		invalid: "{target: {protocol: HTTP/2}, versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {}}}}",
 		want:    []string{"spec.versus.target.grpc: Forbidden: versus.target.grpc must not be set unless a request, or a preflight of this target, has grpc: only calls of gRPC use its descriptors"}},
 	{name: "a call over another protocol", valid: "{target: {protocol: HTTP/2}, requests: [{name: c, grpc: {method: a.B/C}}]}",
@@ -105,22 +105,22 @@ var grpcValidations = []validation{
 	{name: "metadata of gRPC", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: x-id-bin, value: aGk=}]}}]}",
 		invalid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: Grpc-Timeout, value: 1S}]}}]}",
 		want:    []string{"spec.requests[0].grpc.metadata: Invalid value: metadata must not have names of HTTP or gRPC, such as content-type or grpc-timeout: they follow from the call"}},
-	{name: "metadata without a value", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: x, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}]}",
+	{name: "metadata without a value", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: x, valueFrom: {secret: {name: s, key: k}}}]}}]}",
 		invalid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: x}]}}]}",
 		want:    []string{"spec.requests[0].grpc.metadata[0]: Invalid value: exactly one of value and valueFrom must be set"}},
 	{name: "a trace header in metadata beside the target's trace", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: traceparent, value: z}]}}]}",
-		invalid: "{target: {protocol: HTTP/2, trace: {sampled: 1%}, grpc: {descriptorsFrom: {configMapKeyRef: {name: p, key: k}}}}, requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: x, value: z}, {name: Traceparent, value: z}]}}]}",
+		invalid: "{target: {protocol: HTTP/2, trace: {sampled: 1%}, grpc: {descriptorsFrom: {configMap: {name: p, key: k}}}}, requests: [{name: c, grpc: {method: a.B/C, metadata: [{name: x, value: z}, {name: Traceparent, value: z}]}}]}",
 		want:    []string{"spec.requests: Forbidden: requests must not have traceparent in headers or metadata with target.trace, which sends it"}},
 	{name: "descriptors from nowhere", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C}}]}",
 		invalid: "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {}}}, requests: [{name: c, grpc: {method: a.B/C}}]}",
-		want:    []string{"spec.target.grpc.descriptorsFrom: Invalid value: exactly one of configMapKeyRef and secretKeyRef must be set"}},
+		want:    []string{"spec.target.grpc.descriptorsFrom: Invalid value: exactly one of configMap and secret must be set, such as configMap: {name: rows, key: users.csv}"}},
 	{name: "descriptors of a control from nowhere", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C}}]}",
 		invalid: "{target: {protocol: HTTP/2}, requests: [{name: c, grpc: {method: a.B/C}}], versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {}}}}}",
-		want:    []string{"spec.versus.target.grpc.descriptorsFrom: Invalid value: exactly one of configMapKeyRef and secretKeyRef must be set"}},
+		want:    []string{"spec.versus.target.grpc.descriptorsFrom: Invalid value: exactly one of configMap and secret must be set, such as configMap: {name: rows, key: users.csv}"}},
 	{name: "the type of calls", valid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C}}], thresholds: [{types: [Call], metric: p95, max: 1s}]}",
 		invalid: grpcTarget + ", requests: [{name: c, grpc: {method: a.B/C}}], thresholds: [{types: [Read], metric: p95, max: 1s}]}",
 		want:    []string{"spec.thresholds: Invalid value: types of a threshold must be types of spec.requests"}},
 }
 
 // grpcTarget begins a patch with a target of gRPC.
-const grpcTarget = "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {configMapKeyRef: {name: protos, key: shop.binpb}}}}"
+const grpcTarget = "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {configMap: {name: protos, key: shop.binpb}}}}"

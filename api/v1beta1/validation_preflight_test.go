@@ -7,7 +7,7 @@ const (
 	grpcMix = ", requests: [{name: home, http: {path: /}}, {name: c, grpc: {method: a.B/C}}], "
 	ofCall  = "metadata must not have names of HTTP or gRPC, such as content-type or grpc-timeout: they follow from the call"
 
-	grpcVersus = grpcTarget + grpcMix + "versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {secretKeyRef: {name: p, key: k}}}}, "
+	grpcVersus = grpcTarget + grpcMix + "versus: {target: {url: 'http://b', protocol: HTTP/2, grpc: {descriptorsFrom: {secret: {name: p, key: k}}}}, "
 )
 
 // preflightValidations are about what the target is asked before a worker sends anything else.
@@ -64,7 +64,7 @@ var preflightValidations = []validation{
 	{name: "question's metadata of gRPC", valid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: x-id-bin, value: aGk=}]}}]}",
 		invalid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: content-length, value: '1'}]}}]}",
 		want:    []string{"spec.preflight[0].grpc.metadata: Invalid value: " + ofCall}},
-	{name: "question's metadata without a value", valid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: x, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}]}",
+	{name: "question's metadata without a value", valid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: x, valueFrom: {secret: {name: s, key: k}}}]}}]}",
 		invalid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, metadata: [{name: x}]}}]}",
 		want:    []string{"spec.preflight[0].grpc.metadata[0]: Invalid value: exactly one of value and valueFrom must be set"}},
 	{name: "question with two kinds of messages", valid: grpcTarget + grpcMix + "preflight: [{grpc: {method: a.B/C, messages: [{a: 1}]}, expect: {replies: {min: 1}}}]}",
@@ -94,7 +94,7 @@ var preflightValidations = []validation{
 	{name: "question's path", valid: "{preflight: [{http: {path: '/version?full=${rand:1-9}'}}]}",
 		invalid: "{preflight: [{http: {path: version}}]}",
 		want:    []string{`spec.preflight[0].http.path: Invalid value: "version": spec.preflight[0].http.path in body should match '^/[^\r\n\x00 ]*$'`}},
-	{name: "question's header without a value", valid: "{preflight: [{http: {headers: [{name: a, valueFrom: {secretKeyRef: {name: api, key: token}}}]}}]}",
+	{name: "question's header without a value", valid: "{preflight: [{http: {headers: [{name: a, valueFrom: {secret: {name: api, key: token}}}]}}]}",
 		invalid: "{preflight: [{http: {headers: [{name: a}]}}]}",
 		want:    []string{"spec.preflight[0].http.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},
 	{name: "answer with a status that is none", valid: "{preflight: [{http: {}, expect: {status: [503], json: [{path: .ready, equals: 'false'}], maxBytes: 100}}]}",

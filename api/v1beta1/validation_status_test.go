@@ -16,16 +16,16 @@ import (
 
 const (
 	badRate  = `must be a number greater than 0: a whole one such as 12, or a decimal in quotes such as "0.5"`
-	badThink = `must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s`
+	badThink = `must have two times from 0s to 1h, of which max is from 1ms and not below min, such as {min: 1s, max: 3s}`
 )
 
 // plannedLoads are values of a step's load in status: a valid one, an invalid one, and its
 // refusal.
 var plannedLoads = map[string]struct{ valid, invalid, want string }{
-	"ratePerUser": {"0.5", "0", `status.steps[0].load.ratePerUser: Invalid value: "0": ` + badRate},
-	"rate":        {"0.5", "0", `status.steps[0].load.rate: Invalid value: "0": ` + badRate},
-	"rampTo":      {"0.5", "0", `status.steps[0].load.rampTo: Invalid value: "0": ` + badRate},
-	"think":       {"1s-3s", "3s-1s", `status.steps[0].load.think: Invalid value: "3s-1s": ` + badThink},
+	"ratePerUser": {`"0.5"`, `"0"`, `status.steps[0].load.ratePerUser: Invalid value: "0": ` + badRate},
+	"rate":        {`"0.5"`, `"0"`, `status.steps[0].load.rate: Invalid value: "0": ` + badRate},
+	"rampTo":      {`"0.5"`, `"0"`, `status.steps[0].load.rampTo: Invalid value: "0": ` + badRate},
+	"think":       {`{"min": "1s", "max": "3s"}`, `{"min": "3s", "max": "1s"}`, `status.steps[0].load.think: Invalid value: ` + badThink},
 }
 
 func TestPlannedLoadsAreValidated(t *testing.T) {
@@ -34,7 +34,7 @@ func TestPlannedLoadsAreValidated(t *testing.T) {
 	must.Succeed(t, c.Create(t.Context(), object))
 	for field, row := range plannedLoads {
 		patch := func(value string) error {
-			status := fmt.Sprintf(`{"status": {"steps": [{"name": "a", "rung": 1, "state": "Pending", "load": {%q: %q}}]}}`, field, value)
+			status := fmt.Sprintf(`{"status": {"steps": [{"name": "a", "rung": 1, "state": "Pending", "load": {%q: %s}}]}}`, field, value)
 			return c.Status().Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(status)), client.DryRunAll)
 		}
 		must.Report(t, fmt.Sprintf("a %s of %s is refused", field, row.valid), patch(row.valid))

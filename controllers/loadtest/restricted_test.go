@@ -103,14 +103,17 @@ func setField(w *v1beta1.Worker, i int, value any) {
 // hostilePlaces are the fields that name a file, which a pod mounts.
 var hostilePlaces = map[string]func(s *v1beta1.LoadTestSpec, name, key string){
 	"data": func(s *v1beta1.LoadTestSpec, name, key string) {
-		s.Data = []v1beta1.Data{{Name: "d", ConfigMapKeyRef: v1beta1.KeyReference{Name: v1beta1.ObjectName(name), Key: key}, Format: "CSV"}}
+		s.Data = []v1beta1.Data{{Name: "d", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: v1beta1.ObjectName(name), Key: key}}, Format: "CSV"}}
+	},
+	"data of a Secret": func(s *v1beta1.LoadTestSpec, name, key string) {
+		s.Data = []v1beta1.Data{{Name: "d", From: *fromSecret(name, key), Format: "CSV"}}
 	},
 	"body": func(s *v1beta1.LoadTestSpec, name, key string) { s.Requests[0].HTTP.BodyFrom = fromSecret(name, key) },
 	"header": func(s *v1beta1.LoadTestSpec, name, key string) {
-		s.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+		s.Requests[0].HTTP.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: *fromSecret(name, key).Secret}}}
 	},
 	"header of the target": func(s *v1beta1.LoadTestSpec, name, key string) {
-		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: *fromSecret(name, key).SecretKeyRef}}}
+		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: *fromSecret(name, key).Secret}}}
 	},
 	"CA": func(s *v1beta1.LoadTestSpec, name, key string) {
 		s.Target.TLS = &v1beta1.TLS{CA: fromSecret(name, key)}
@@ -119,12 +122,12 @@ var hostilePlaces = map[string]func(s *v1beta1.LoadTestSpec, name, key string){
 		s.Target.TLS = &v1beta1.TLS{ClientCertificate: &v1beta1.ClientCertificate{SecretName: v1beta1.ObjectName(name)}}
 	},
 	"targets": func(s *v1beta1.LoadTestSpec, name, key string) {
-		s.Requests[0].HTTP.Path, s.Requests[0].HTTP.TargetsFrom = "", &v1beta1.TargetsSource{SecretKeyRef: fromSecret(name, key).SecretKeyRef}
+		s.Requests[0].HTTP.Path, s.Requests[0].HTTP.Targets = "", &v1beta1.Targets{From: *fromSecret(name, key)}
 	},
 }
 
-func fromSecret(name, key string) *v1beta1.KeySource {
-	return &v1beta1.KeySource{SecretKeyRef: &v1beta1.KeyReference{Name: v1beta1.ObjectName(name), Key: key}}
+func fromSecret(name, key string) *v1beta1.Content {
+	return &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: v1beta1.ObjectName(name), Key: key}}
 }
 
 func randomSpec(random *rand.Rand) v1beta1.LoadTestSpec {

@@ -54,7 +54,7 @@ func speak(over protocol, lt *v1beta1.LoadTest) *v1beta1.LoadTest {
 		lt.Spec.Target.Protocol = v1beta1.ProtocolHTTP2
 	}
 	if over == overGRPC {
-		lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "bench", Key: "descriptors"}}}
+		lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "bench", Key: "descriptors"}}}
 		for i := range lt.Spec.Requests {
 			lt.Spec.Requests[i] = v1beta1.Request{Name: "check", GRPC: &v1beta1.Call{
 				Method: healthpb.Health_Check_FullMethodName[1:], Message: rawJSON(callMessage),

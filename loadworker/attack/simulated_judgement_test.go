@@ -132,7 +132,7 @@ func (r *judgedRun) plan(total float64) {
 	case "think":
 		think := pace.Think{Shortest: 5 * r.mean, Longest: 15 * r.mean}
 		users(atOnce(1 / (11 * mean)))
-		r.step.Think = v1beta1.Think(fmt.Sprintf("%v-%v", think.Shortest, think.Longest))
+		r.step.Think = v1beta1.NewThink(think.Shortest, think.Longest)
 		r.load = ClosedUsers{Duration: r.window, Think: think}
 	case "arrivals", "poisson", "ramp of arrivals":
 		rate := pace.Rate(total / w * 1e6)

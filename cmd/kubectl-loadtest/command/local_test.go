@@ -182,7 +182,7 @@ func TestLocalRunFindsSecrets(t *testing.T) {
 	var token atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { token.Store(r.Header.Get("Token")) }))
 	t.Cleanup(s.Close)
-	test := localTest("url: " + s.URL + ", headers: [{name: Token, valueFrom: {secretKeyRef: {name: api, key: token}}}]")
+	test := localTest("url: " + s.URL + ", headers: [{name: Token, valueFrom: {secret: {name: api, key: token}}}]")
 	secret := func(value string) string {
 		return "apiVersion: v1\nkind: Secret\nmetadata: {name: api}\nstringData: {token: " + value + "}\n"
 	}

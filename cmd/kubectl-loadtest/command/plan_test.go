@@ -69,7 +69,7 @@ func TestPlanSaysWhatThePolicySays(t *testing.T) {
 func TestPlanAsksTheCluster(t *testing.T) {
 	t.Parallel()
 	p := newTestUser(t)
-	spec := ladderSpec + "  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: users.csv}}]\n"
+	spec := ladderSpec + "  data: [{name: users, format: CSV, from: {configMap: {name: rows, key: users.csv}}}]\n"
 	file := write(t, "a.yaml", testHead+spec)
 	got := p.run("plan", "--server", "-f", file)
 	if got.code != 1 {

@@ -94,7 +94,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a column that the rows of the file lack": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: \"email,age\\na@b,7\"}\n---\n" +
-				testHead + strings.Replace(goodSpec, "/health", `"/u/${emial}"`, 1) + "  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: users.csv}}]\n",
+				testHead + strings.Replace(goodSpec, "/health", `"/u/${emial}"`, 1) + "  data: [{name: users, format: CSV, from: {configMap: {name: rows, key: users.csv}}}]\n",
 			[]string{"a.yaml:11: LoadTest hello: spec.requests[0].http.path: nothing defines ${emial}; did you mean ${email}?"},
 		},
 		"a field that is missing": {
@@ -127,7 +127,7 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 		},
 		"a key that a ConfigMap of the file lacks": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rows}\ndata: {users.csv: id}\n---\n" + testHead + goodSpec +
-				"  data: [{name: users, format: CSV, configMapKeyRef: {name: rows, key: user.csv}}]\n",
+				"  data: [{name: users, format: CSV, from: {configMap: {name: rows, key: user.csv}}}]\n",
 			[]string{"LoadTest hello: spec: ConfigMap rows has no key user.csv, which the LoadTest names"},
 		},
 	} {

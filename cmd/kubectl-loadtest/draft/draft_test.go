@@ -261,7 +261,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 	d, err := draft.FromVegeta([]byte(file.String()))
 	lt, manifest := accepted(t, d, err)
-	if len(lt.Spec.Requests) != 32 || !strings.Contains(manifest, "Left out: 8 of 40 requests") || !strings.Contains(manifest, "targetsFrom") {
+	if len(lt.Spec.Requests) != 32 || !strings.Contains(manifest, "Left out: 8 of 40 requests") || !strings.Contains(manifest, "names by targets") {
 		t.Errorf("%d requests:\n%s", len(lt.Spec.Requests), manifest[:800])
 	}
 }

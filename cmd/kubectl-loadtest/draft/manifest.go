@@ -226,7 +226,7 @@ func (d *Draft) headerList(headers []Header) *yaml.Node {
 	for i, h := range headers {
 		value := field("value", text(escape(h.Value)))
 		if h.Secret {
-			source := []pair{field("secretKeyRef", flowObject(field("name", text(d.secretName())), field("key", text(h.key()))))}
+			source := []pair{field("secret", flowObject(field("name", text(d.secretName())), field("key", text(h.key()))))}
 			if h.Prefix != "" {
 				source = append([]pair{field("prefix", text(h.Prefix))}, source...)
 			}

@@ -44,7 +44,7 @@ func FromVegeta(data []byte) (*Draft, error) {
 	d.Requests = merge(byOrigin[d.Origin])
 	d.leftOut(0, origins)
 	if len(d.Requests) > maxRequests {
-		d.Remarks = append(d.Remarks, "All of the targets are sent in turn if the file is in a ConfigMap that a request names by targetsFrom.")
+		d.Remarks = append(d.Remarks, "All of the targets are sent in turn if the file is in a ConfigMap that a request names by targets.")
 	}
 	return d, nil
 }

@@ -1,7 +1,7 @@
 package local_test
 
 const (
-	canaryHeaders = `headers: [{name: Authorization, valueFrom: {secretKeyRef: {name: api, key: header}}}, {name: X-Plain, value: kanari4header}]`
+	canaryHeaders = `headers: [{name: Authorization, valueFrom: {secret: {name: api, key: header}}}, {name: X-Plain, value: kanari4header}]`
 	canarySteps   = `steps: [{name: s, users: 1, requestsPerUser: 2}]`
 	// canaryDeadline ends the runs whose target is never ready.
 	canaryDeadline = 10
@@ -68,15 +68,15 @@ var failing = map[string]struct{ fields, says, exposed string }{
 		says:   `connect: connection refused`,
 	},
 	"a Secret's header": {
-		fields: `requests: [{name: ok, http: {path: /ok, headers: [{name: A, valueFrom: {secretKeyRef: {name: api, key: control}}}]}}]`,
+		fields: `requests: [{name: ok, http: {path: /ok, headers: [{name: A, valueFrom: {secret: {name: api, key: control}}}]}}]`,
 		says:   `header "A": its value holds a control character`,
 	},
 	"a Secret's body": {
-		fields: `requests: [{name: ok, http: {path: /ok, method: POST, bodyFrom: {secretKeyRef: {name: api, key: body}}}}]`,
+		fields: `requests: [{name: ok, http: {path: /ok, method: POST, bodyFrom: {secret: {name: api, key: body}}}}]`,
 		says:   `the $ at 0 does not begin any of`,
 	},
 	"a Secret's targets": {
-		fields: `requests: [{name: r, http: {targetsFrom: {secretKeyRef: {name: api, key: targets}}}}]`,
+		fields: `requests: [{name: r, http: {targets: {from: {secret: {name: api, key: targets}}}}}]`,
 		says:   `targets: line 2: bad header`,
 	},
 	"a TLS key": {
@@ -84,15 +84,15 @@ var failing = map[string]struct{ fields, says, exposed string }{
 		says:   `failed to find any PEM data`,
 	},
 	"a row of names": {
-		fields: `requests: [{name: home, http: {path: "/${x}"}}], data: [{name: d, format: CSV, configMapKeyRef: {name: rows, key: names}}]`,
+		fields: `requests: [{name: home, http: {path: "/${x}"}}], data: [{name: d, format: CSV, from: {secret: {name: rows, key: names}}}]`,
 		says:   `column 1 has no name`,
 	},
 	"a row of JSON": {
-		fields: `requests: [{name: home, http: {path: "/${a}"}}], data: [{name: d, format: JSONLines, configMapKeyRef: {name: rows, key: lines}}]`,
+		fields: `requests: [{name: home, http: {path: "/${a}"}}], data: [{name: d, format: JSONLines, from: {secret: {name: rows, key: lines}}}]`,
 		says:   `line 1: is not a JSON object`,
 	},
 	"a row in a path": {
-		fields: `requests: [{name: home, http: {path: "/${a}"}}], data: [{name: d, format: CSV, configMapKeyRef: {name: rows, key: path}}]`,
+		fields: `requests: [{name: home, http: {path: "/${a}"}}], data: [{name: d, format: CSV, from: {secret: {name: rows, key: path}}}]`,
 		says:   `column "a": the character at 10 must be percent-encoded`,
 	},
 	"a plain template": {

@@ -55,13 +55,13 @@ var rawResponses = map[string]string{
 	"chunk":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nkanari8body\r\n",
 }
 
-// canaryObjects are a Secret and a ConfigMap with canaries.
+// canaryObjects are Secrets with canaries.
 func canaryObjects(t *testing.T) *local.Objects {
 	t.Helper()
 	files := &local.Objects{}
 	for _, text := range []string{
 		`{apiVersion: v1, kind: Secret, metadata: {name: api}, stringData: {header: kanari0header, control: "kanari0header\u0001", body: "${kanari1body", targets: "GET /ok\nkanari3target kanari3target", tls.crt: kanari2key, tls.key: kanari2key}}`,
-		`{apiVersion: v1, kind: ConfigMap, metadata: {name: rows}, data: {names: "kanari6row kanari6row\nb\n", lines: "{\"a\": kanari6row}", path: "a\nkanari6row kanari6row\n"}}`,
+		`{apiVersion: v1, kind: Secret, metadata: {name: rows}, stringData: {names: "kanari6row kanari6row\nb\n", lines: "{\"a\": kanari6row}", path: "a\nkanari6row kanari6row\n"}}`,
 	} {
 		must.Succeed(t, files.Add(object(t, text)))
 	}

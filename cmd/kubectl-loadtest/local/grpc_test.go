@@ -21,7 +21,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/workertest"
 )
 
-const calls = `{target: {url: TARGET, protocol: HTTP/2, grpc: {descriptorsFrom: {configMapKeyRef: {name: protos, key: test.binpb}}}}, parallelism: 2, requests: [
+const calls = `{target: {url: TARGET, protocol: HTTP/2, grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}}, parallelism: 2, requests: [
   {name: ok, weight: 3, grpc: {method: grpc.testing.TestService/UnaryCall, message: {payload: {body: YW5u}}}, expect: {json: [{path: .username, equals: ann}]}},
   {name: none, grpc: {method: grpc.testing.TestService/UnaryCall, message: {responseStatus: {code: "5", message: "user ${user}"}}}, expect: {grpcStatus: [NOT_FOUND]}},
   {name: full, grpc: {method: grpc.testing.TestService/UnaryCall, message: {responseStatus: {code: 8}}}}],
@@ -63,7 +63,7 @@ func TestCallsAreCountedAsTheTargetCountsThem(t *testing.T) {
 // Without target.grpc each worker asks the target, and the status says for what.
 func TestCallsByReflectionAreCountedAsTheTargetCountsThem(t *testing.T) {
 	s := workertest.ServeCalls(t)
-	spec := strings.Replace(calls, ", grpc: {descriptorsFrom: {configMapKeyRef: {name: protos, key: test.binpb}}}", "", 1)
+	spec := strings.Replace(calls, ", grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}", "", 1)
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, spec), config(t))
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestTargetWithoutReflectionEndsTheRun(t *testing.T) {
 		s.Config.Protocols.SetUnencryptedHTTP2(true)
 		s.Start()
 	})
-	spec := strings.Replace(calls, "grpc: {descriptorsFrom: {configMapKeyRef: {name: protos, key: test.binpb}}}", "grpc: {}", 1)
+	spec := strings.Replace(calls, "grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}", "grpc: {}", 1)
 	got, err := local.Run(t.Context(), loadTest(t, s.URL, spec), config(t))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestDescriptorsThatAreNoneEndTheRun(t *testing.T) {
 
 // callsBefore has calls in everything that is sent before the load, in a journey, and in an
 // audit.
-const callsBefore = `{target: {url: TARGET, protocol: HTTP/2, grpc: {descriptorsFrom: {configMapKeyRef: {name: protos, key: test.binpb}}}}, parallelism: 2,
+const callsBefore = `{target: {url: TARGET, protocol: HTTP/2, grpc: {descriptorsFrom: {configMap: {name: protos, key: test.binpb}}}}, parallelism: 2,
   preflight: [{grpcHealth: {}}, {grpc: {method: grpc.testing.TestService/UnaryCall, message: {payload: {body: bHVh}}}, expect: {json: [{path: .username, equals: lua}]}}],
   requests: [
     {name: login, weight: 0, grpc: {method: grpc.testing.TestService/UnaryCall, message: {payload: {body: "YW5u"}}}},

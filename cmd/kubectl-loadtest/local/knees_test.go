@@ -110,7 +110,7 @@ var knees = map[string]knee{
 	// 20 / 200ms is 100/s: 50 users with 2/s each.
 	"50 users with a rate": {places: 20, service: 200 * ms, search: "{users: {min: 15, max: 200}, ratePerUser: 2, duration: 4s, rest: 1s, precision: 10%}", load: "users: %s, ratePerUser: 2", knee: 50, most: 50 * overload},
 	// A user is served for a fifth of its time: 60 users for 12 places.
-	"60 users who think": {places: 12, service: 400 * ms, search: "{users: {min: 15, max: 120}, think: 1600ms, warmUp: 2s, duration: 4s, rest: 1s, precision: 10%}", load: "users: %s, think: 1600ms, warmUp: 2s", knee: 60, most: 12 * 2150. / 400},
+	"60 users who think": {places: 12, service: 400 * ms, search: "{users: {min: 15, max: 120}, think: {min: 1600ms, max: 1600ms}, warmUp: 2s, duration: 4s, rest: 1s, precision: 10%}", load: "users: %s, think: {min: 1600ms, max: 1600ms}, warmUp: 2s", knee: 60, most: 12 * 2150. / 400},
 }
 
 // TestSearchFindsKnownKnees: the interval that a search finds holds the limit that the

@@ -244,9 +244,9 @@ func TestFilesOfObjectsAreSent(t *testing.T) {
 	} {
 		must.Succeed(t, c.Files.Add(object(t, text)))
 	}
-	lt := loadTest(t, s.URL, `{target: {url: TARGET, headers: [{name: Authorization, valueFrom: {prefix: "Bearer ", secretKeyRef: {name: api, key: token}}}]},
-  data: [{name: people, format: CSV, configMapKeyRef: {name: files, key: rows.csv}}],
-  requests: [{name: create, http: {method: POST, path: "/${name}", bodyFrom: {configMapKeyRef: {name: files, key: body}}}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
+	lt := loadTest(t, s.URL, `{target: {url: TARGET, headers: [{name: Authorization, valueFrom: {prefix: "Bearer ", secret: {name: api, key: token}}}]},
+  data: [{name: people, format: CSV, from: {configMap: {name: files, key: rows.csv}}}],
+  requests: [{name: create, http: {method: POST, path: "/${name}", bodyFrom: {configMap: {name: files, key: body}}}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
 	got, err := local.Run(t.Context(), lt, c)
 	must.Succeed(t, err)
 	passes(t, got)
@@ -256,7 +256,7 @@ func TestFilesOfObjectsAreSent(t *testing.T) {
 func TestWhatCannotRunHereIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ spec, want string }{
 		"a Secret that is not there": {
-			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secretKeyRef: {name: api, key: token}}}]}, requests: [{name: home, http: {path: /}}]}",
+			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secret: {name: api, key: token}}}]}, requests: [{name: home, http: {path: /}}]}",
 			want: "LoadTest test needs key token of Secret api, which does not exist: put it into the file, or into a folder that --with names",
 		},
 		"a run that is compared": {

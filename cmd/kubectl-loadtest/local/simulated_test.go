@@ -177,10 +177,10 @@ func TestTerminatedRunSendsNoMore(t *testing.T) {
 // the steps are complete.
 func TestUsersWhoThinkAndRampsOfUsers(t *testing.T) {
 	const spec = `{target: {url: %q}, requests: [{name: home, http: {path: /}}], parallelism: 3, steps: [
-		{name: errand, users: 7, requestsPerUser: 3, think: 100ms-200ms},
+		{name: errand, users: 7, requestsPerUser: 3, think: {min: 100ms, max: 200ms}},
 		{name: up, users: 2, rampTo: 10, ratePerUser: 5, duration: 2s},
 		{name: down, users: 10, rampTo: 2, ratePerUser: 5, duration: 2s, warmUp: 2s},
-		{name: crowd, users: 1, rampTo: 5, think: 50ms, duration: 1s}]}`
+		{name: crowd, users: 1, rampTo: 5, think: {min: 50ms, max: 50ms}, duration: 1s}]}`
 	simulate(t, spec, func(http.ResponseWriter, *http.Request) { <-time.After(time.Millisecond) }, func(t *testing.T, s *simulation) {
 		got := s.finished()
 		if got.Status.Verdict != v1beta1.VerdictPassed {

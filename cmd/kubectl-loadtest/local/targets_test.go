@@ -31,7 +31,7 @@ func TestTargetsAreSentInTurnByAllWorkers(t *testing.T) {
 	addTargets(t, c.Files, "http://shortener.local.svc:80")
 	c.Services = local.Services{"shortener": strings.TrimPrefix(s.URL, "http://")}
 	lt := loadTest(t, s.URL, `{target: {url: TARGET}, parallelism: 3,
-  requests: [{name: replay, http: {targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}}}}], steps: [{name: replay, rate: 500, duration: 3s}]}`)
+  requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}}}}], steps: [{name: replay, rate: 500, duration: 3s}]}`)
 	got, err := local.Run(t.Context(), lt, c)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestTargetsOfAnotherHostEndTheRun(t *testing.T) {
 	c := config(t)
 	addTargets(t, c.Files, "http://other.example")
 	lt := loadTest(t, s.URL, `{target: {url: TARGET},
-  requests: [{name: replay, http: {targetsFrom: {configMapKeyRef: {name: replay, key: targets.txt}}}}], steps: [{name: replay, rate: 10, duration: 1s}]}`)
+  requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: targets.txt}}}}}], steps: [{name: replay, rate: 10, duration: 1s}]}`)
 	got, err := local.Run(t.Context(), lt, c)
 	if err != nil {
 		t.Fatal(err)

@@ -48,8 +48,11 @@ func schedule(load *v1beta1.StepLoad) []string {
 	case load.RatePerUser != nil:
 		list = append(list, text.Rate(totalRate(load)))
 	}
-	if load.Think != "" {
-		list = append(list, "think time "+string(load.Think))
+	switch shortest, longest := load.Think.Range(); {
+	case shortest != longest:
+		list = append(list, "think time "+text.Whole(shortest)+" to "+text.Whole(longest))
+	case longest > 0:
+		list = append(list, "think time "+text.Whole(longest))
 	}
 	if load.Arrivals == v1beta1.ArrivalsPoisson {
 		list = append(list, "Poisson")

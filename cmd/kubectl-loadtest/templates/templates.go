@@ -109,7 +109,11 @@ func (c *check) define() {
 
 // table notes the columns of a table.
 func (c *check) table(field string, d *v1beta1.Data) {
-	rows, known := c.keys(d.ConfigMapKeyRef)
+	var rows []byte
+	known := d.From.ConfigMap != nil
+	if known {
+		rows, known = c.keys(*d.From.ConfigMap)
+	}
 	if !known {
 		c.complete = false
 		return
@@ -118,7 +122,7 @@ func (c *check) table(field string, d *v1beta1.Data) {
 	if d.Format == v1beta1.DataFormatJSONLines {
 		format = source.JSONLines
 	}
-	table, err := source.ReadTable(bytes.NewReader(rows), source.File{Name: d.Name, Path: d.ConfigMapKeyRef.Key, Format: format, Workers: 1})
+	table, err := source.ReadTable(bytes.NewReader(rows), source.File{Name: d.Name, Path: d.From.ConfigMap.Key, Format: format, Workers: 1})
 	if err != nil {
 		c.complete = false
 		c.add(field, "%v", err)
@@ -145,8 +149,8 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 	names := c.template(field+".path", h.Path)
 	names = append(names, c.headers(field+".headers", h.Headers)...)
 	names = append(names, c.template(field+".body", h.Body)...)
-	if h.BodyFrom != nil && h.BodyFrom.ConfigMapKeyRef != nil {
-		if body, known := c.keys(*h.BodyFrom.ConfigMapKeyRef); known {
+	if h.BodyFrom != nil && h.BodyFrom.ConfigMap != nil {
+		if body, known := c.keys(*h.BodyFrom.ConfigMap); known {
 			names = append(names, c.template(field+".bodyFrom", string(body))...)
 		}
 	}

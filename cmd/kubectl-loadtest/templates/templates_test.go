@@ -24,7 +24,7 @@ func keys(key v1beta1.KeyReference) ([]byte, bool) {
 	return []byte(content), known
 }
 
-const users = "data: [{name: users, format: CSV, configMapKeyRef: {name: a, key: users.csv}}]\n"
+const users = "data: [{name: users, format: CSV, from: {configMap: {name: a, key: users.csv}}}]\n"
 
 func TestCheck(t *testing.T) {
 	const known = "known are ${user}, ${seq}, ${worker}, ${uuid} and ${rand:a-b}; write $$ for a dollar sign"
@@ -38,8 +38,8 @@ func TestCheck(t *testing.T) {
 			want: []templates.Problem{{"spec.requests[0].http.path", "nothing defines ${token}; " + known}},
 		},
 		"each place of a request": {
-			spec: users + `requests: [{name: home, http: {path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secretKeyRef: {name: a, key: b}}}], body: "${emial} ${emial}"}},
-  {name: home-2, http: {bodyFrom: {configMapKeyRef: {name: a, key: body}}}}]
+			spec: users + `requests: [{name: home, http: {path: "/${emial}", headers: [{name: A, value: "${emial}"}, {name: B, valueFrom: {secret: {name: a, key: b}}}], body: "${emial} ${emial}"}},
+  {name: home-2, http: {bodyFrom: {configMap: {name: a, key: body}}}}]
 target: {headers: [{name: C, value: "${emial}"}]}`,
 			want: []templates.Problem{
 				{"spec.target.headers[0].value", "nothing defines ${emial}; did you mean ${email}?"},
@@ -62,14 +62,14 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 			want: []templates.Problem{{"spec.requests[0].http.path", "a single $; write $$ for a dollar sign"}},
 		},
 		"rows that are not known may have any column": {
-			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: other}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
+			spec: "data: [{name: a, format: CSV, from: {configMap: {name: a, key: other}}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
 		},
 		"columns of lines of JSON": {
-			spec: "data: [{name: a, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{name: home, http: {path: \"/${email}/${age}\"}}]",
+			spec: "data: [{name: a, format: JSONLines, from: {configMap: {name: a, key: users.json}}}]\nrequests: [{name: home, http: {path: \"/${email}/${age}\"}}]",
 			want: []templates.Problem{{"spec.requests[0].http.path", "nothing defines ${age}; known are ${user}, ${seq}, ${worker}, ${uuid}, ${email} and ${rand:a-b}; write $$ for a dollar sign"}},
 		},
 		"rows that cannot be read": {
-			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: empty.csv}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
+			spec: "data: [{name: a, format: CSV, from: {configMap: {name: a, key: empty.csv}}}]\nrequests: [{name: home, http: {path: \"/${token}\"}}]",
 			want: []templates.Problem{{"spec.data[0]", `data "a", file empty.csv: is empty: its first line must have the names of the columns`}},
 		},
 		"what the setup captures": {
@@ -80,7 +80,7 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 			want: []templates.Problem{{"spec.setup.fill.request", "a has ${code}, which it captures itself"}},
 		},
 		"what a journey captures": {
-			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: 1s}, {request: cart}]}]}`,
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: {min: 1s, max: 1s}}, {request: cart}]}]}`,
 		},
 		"captured after it is used": {
 			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: cart}, {request: login, capture: {token: .t}}]}]}`,
@@ -127,7 +127,7 @@ preflight: [{http: {headers: [{name: a, value: "1"}]}}]`,
 			},
 		},
 		"a column of two tables": {
-			spec: "data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: users.csv}}, {name: b, format: JSONLines, configMapKeyRef: {name: a, key: users.json}}]\nrequests: [{name: home, http: {}}]",
+			spec: "data: [{name: a, format: CSV, from: {configMap: {name: a, key: users.csv}}}, {name: b, format: JSONLines, from: {configMap: {name: a, key: users.json}}}]\nrequests: [{name: home, http: {}}]",
 			want: []templates.Problem{{"spec.data[1]", "email is a column of another table too: a column belongs to one table only"}},
 		},
 		"a header that preflight has too": {
@@ -163,7 +163,7 @@ func TestCheckJSONBodies(t *testing.T) {
 		"a request that is to be redirected": {"application/json", "{", "expect: {status: [302]}", wrong("unexpected EOF")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := `data: [{name: a, format: CSV, configMapKeyRef: {name: a, key: unknown}}]`
+			data := `data: [{name: a, format: CSV, from: {configMap: {name: a, key: unknown}}}]`
 			checkSpec(t, data+"\nrequests:\n- {name: home, http: {headers: [{name: content-type, value: '"+tt.header+"'}], body: '"+tt.body+"'}, "+tt.more+"}", tt.want)
 		})
 	}

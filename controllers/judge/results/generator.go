@@ -182,7 +182,7 @@ func exhausted(step *v1beta1.StepStatus, merged *measure.Measurement, workers fl
 // target does, or after it has responded. A user with a rate, or of a burst, that
 // waits for a response has good reason not to send, unless its worker could not run.
 func unsent(step *v1beta1.StepStatus, merged *measure.Measurement, workers fleet) (reason, message string) {
-	waits := step.Load.Users > 0 && (step.Load.Think == "" || step.Load.IsBurst())
+	waits := step.Load.Users > 0 && (step.Load.Think == nil || step.Load.IsBurst())
 	due := merged.Due - merged.UnsentWithoutRoom // for these, the generator had to wait
 	sent := merged.Due - merged.Unsent
 	delay := time.Duration(share(due-sent, due) * float64(merged.Window))

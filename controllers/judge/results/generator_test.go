@@ -49,14 +49,14 @@ func TestGeneratorHealth(t *testing.T) {
 			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(1000447 * time.Microsecond), SendLatenessMax: d(1000447 * time.Microsecond)},
 		},
 		"users who think are late as well": {
-			step: loading("10 users", v1beta1.StepLoad{Users: 10, Think: "1s", Duration: d(time.Second)}), samples: 1000, lateness: 12 * ms, response: ms,
+			step: loading("10 users", v1beta1.StepLoad{Users: 10, Think: v1beta1.NewThink(time.Second, time.Second), Duration: d(time.Second)}), samples: 1000, lateness: 12 * ms, response: ms,
 			want: &v1beta1.GeneratorStatus{
 				SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond), Reason: v1beta1.ReasonScheduleLag,
 				Message: "Step 10 users sent requests up to 12ms (p99) after they were due, because of the generator itself; use more workers, or give each more CPU.",
 			},
 		},
 		"a burst of users who think begins all at once": {
-			step: loading("10 users x 2", v1beta1.StepLoad{Users: 10, Think: "1s", RequestsPerUser: 2}), samples: 1000, lateness: 12 * ms, response: ms,
+			step: loading("10 users x 2", v1beta1.StepLoad{Users: 10, Think: v1beta1.NewThink(time.Second, time.Second), RequestsPerUser: 2}), samples: 1000, lateness: 12 * ms, response: ms,
 			want: &v1beta1.GeneratorStatus{Healthy: true, SendLatenessP50: d(12007 * time.Microsecond), SendLatenessP99: d(12007 * time.Microsecond), SendLatenessMax: d(12007 * time.Microsecond)},
 		},
 		"a closed loop has no schedule to miss": {
@@ -214,8 +214,8 @@ func TestThrottlingExplainsLateness(t *testing.T) {
 // nothing.
 func TestUnsent(t *testing.T) {
 	arrivals := loading("1000/s", v1beta1.StepLoad{Rate: decimal("1000"), Duration: d(time.Second), Requests: 1000})
-	thinking := loading("10 users", v1beta1.StepLoad{Users: 10, Think: "1s-3s", Duration: d(time.Second)})
-	burst := loading("10 users x 100", v1beta1.StepLoad{Users: 10, RequestsPerUser: 100, Think: "1s-3s", Requests: 1000})
+	thinking := loading("10 users", v1beta1.StepLoad{Users: 10, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: d(time.Second)})
+	burst := loading("10 users x 100", v1beta1.StepLoad{Users: 10, RequestsPerUser: 100, Think: v1beta1.NewThink(time.Second, 3*time.Second), Requests: 1000})
 	for name, tt := range map[string]struct {
 		step    *v1beta1.StepStatus
 		unsent  int64

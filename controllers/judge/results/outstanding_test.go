@@ -96,7 +96,7 @@ func TestOutstanding(t *testing.T) {
 			unknown("115.5", "Users without a rate wait for each response before they send again, so nothing can pile up."),
 		},
 		"users who think": {
-			of("100", v1beta1.StepLoad{Users: 100, Think: "1s"}), piling(window.Duration, 2000, 0),
+			of("100", v1beta1.StepLoad{Users: 100, Think: v1beta1.NewThink(time.Second, time.Second)}), piling(window.Duration, 2000, 0),
 			unknown("5.0", "Users without a rate wait for each response before they send again, so nothing can pile up."),
 		},
 		"a burst": {

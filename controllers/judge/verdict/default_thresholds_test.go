@@ -58,7 +58,7 @@ func TestDefaultsHoldWhereNoThresholdIsAboutTheirMetric(t *testing.T) {
 		"arrivals":                          {nil, []v1beta1.StepStatus{arrivals}, []string{failureRate, unsentRate, downtime}},
 		"a burst":                           {nil, []v1beta1.StepStatus{burst}, []string{failureRate, unsentRate, downtime}},
 		"users without a rate":              {nil, []v1beta1.StepStatus{users(10)}, []string{failureRate, downtime}},
-		"users who think":                   {nil, []v1beta1.StepStatus{{Name: "users", Load: v1beta1.StepLoad{Users: 10, Think: "1s-3s"}}}, []string{failureRate, unsentRate, downtime}},
+		"users who think":                   {nil, []v1beta1.StepStatus{{Name: "users", Load: v1beta1.StepLoad{Users: 10, Think: v1beta1.NewThink(time.Second, 3*time.Second)}}}, []string{failureRate, unsentRate, downtime}},
 		"one step with a rate":              {nil, []v1beta1.StepStatus{users(10), pause, paced(10)}, []string{failureRate, unsentRate, downtime}},
 		"downtime":                          {[]v1beta1.Threshold{atMost("downtime", "10%")}, []v1beta1.StepStatus{paced(10)}, []string{failureRate, unsentRate}},
 		"only a pause":                      {nil, []v1beta1.StepStatus{pause}, nil},

@@ -228,7 +228,7 @@ func (s *silentStep) run(total float64) {
 		s.users(n, 0, 0, ramped(n), until)
 	case "think":
 		think := time.Duration(10 * mean * float64(time.Second))
-		s.load.Users, s.load.Think = int32(atOnce(1/(11*mean))), v1beta1.Think("1s")
+		s.load.Users, s.load.Think = int32(atOnce(1/(11*mean))), v1beta1.NewThink(time.Second, time.Second)
 		s.users(int(s.load.Users), 0, think, from, until)
 	case "arrivals", "poisson":
 		s.load.Rate = decimal(total / w)

@@ -64,18 +64,18 @@ func check(t *testing.T, name string, object any) {
 // withFiles names keys of two ConfigMaps and two Secrets, one of them twice.
 func withFiles() *v1beta1.LoadTest {
 	lt := loadTest(nil)
-	token := v1beta1.Header{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "api", Key: "token"}}}
+	token := v1beta1.Header{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "api", Key: "token"}}}
 	lt.Spec.Target = v1beta1.Target{
 		URL: "https://shortener", Headers: []v1beta1.Header{token},
 		TLS: &v1beta1.TLS{
-			CA:                &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "trust", Key: "ca.crt"}},
+			CA:                &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "trust", Key: "ca.crt"}},
 			ClientCertificate: &v1beta1.ClientCertificate{SecretName: "client"},
 		},
 	}
 	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Headers: []v1beta1.Header{token}}}}
 	lt.Spec.Data = []v1beta1.Data{
-		{Name: "urls", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}},
-		{Name: "users", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "users.csv"}},
+		{Name: "urls", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}}},
+		{Name: "users", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "users.csv"}}},
 	}
 	return lt
 }
@@ -86,7 +86,7 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 	lt := loadTest(nil)
 	ref := &v1beta1.KeyReference{Name: "shared", Key: "a"}
 	lt.Spec.Requests = []v1beta1.Request{
-		{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.KeySource{ConfigMapKeyRef: ref}}}, {Name: "home-2", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.KeySource{SecretKeyRef: ref}}},
+		{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.Content{ConfigMap: ref}}}, {Name: "home-2", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.Content{Secret: ref}}},
 	}
 	got := Job(lt, config).Spec.Template.Spec.Volumes[1].Projected.Sources
 	name := corev1.LocalObjectReference{Name: "shared"}
@@ -101,7 +101,7 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 func TestWhatOneFileAndOneAuditNeed(t *testing.T) {
 	lt := loadTest(nil)
 	without := *Job(lt, config).Spec.ActiveDeadlineSeconds
-	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "a", Key: "b"}}}}}
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "a", Key: "b"}}}}}
 	lt.Status.Audits = []v1beta1.AuditStatus{{MaxWait: metav1.Duration{Duration: time.Minute}}}
 	job := Job(lt, config)
 	if n, longer := len(job.Spec.Template.Spec.Volumes), *job.Spec.ActiveDeadlineSeconds-without; n != 2 || longer != 120 {

@@ -75,7 +75,7 @@ func TestWorkersOfOtherDescriptorsDoNotBegin(t *testing.T) {
 				spec.Preflight = []v1beta1.Preflight{{GRPC: &v1beta1.Call{Method: "a.B/C"}}}
 			}
 			if tt.given {
-				spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{}}
+				spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{}}
 			}
 			lt := accepted(spec)
 			s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Job: lifecycle.JobPresent, Workers: tt.workers}, began.Add(time.Second)).Status

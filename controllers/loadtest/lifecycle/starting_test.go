@@ -150,12 +150,12 @@ func TestTerminatedWhileItWaits(t *testing.T) {
 // that is what they waited for.
 func TestMissingFiles(t *testing.T) {
 	header := func(s *v1beta1.LoadTestSpec) {
-		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "api", Key: "token"}}}}
+		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "api", Key: "token"}}}}
 	}
 	tables := func(keys ...string) func(*v1beta1.LoadTestSpec) {
 		return func(s *v1beta1.LoadTestSpec) {
 			for _, key := range keys {
-				s.Data = append(s.Data, v1beta1.Data{Name: key, ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: key}, Format: v1beta1.DataFormatCSV})
+				s.Data = append(s.Data, v1beta1.Data{Name: key, From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: key}}, Format: v1beta1.DataFormatCSV})
 			}
 		}
 	}

@@ -17,8 +17,8 @@ import (
 func audited() *v1beta1.LoadTestSpec {
 	s := oneUser()
 	s.Requests = []v1beta1.Request{{Name: "create"}, {Name: "follow"}, {Name: "import", Items: 10}}
-	s.Target.Headers = []v1beta1.Header{{Name: "X-Key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "target", Key: "key"}}}}
-	own := v1beta1.Header{Name: "X-Admin", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "admin", Key: "key"}}}
+	s.Target.Headers = []v1beta1.Header{{Name: "X-Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "target", Key: "key"}}}}
+	own := v1beta1.Header{Name: "X-Admin", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "admin", Key: "key"}}}
 	s.Audits = []v1beta1.Audit{
 		{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 1, RefillPerSecond: v1beta1.NewDecimal("1"), ClientHeader: "A"}},
 		{Name: "links", Stored: &v1beta1.Stored{

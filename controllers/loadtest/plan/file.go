@@ -52,8 +52,8 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	}
 	for i := range spec.Requests {
 		r := httpOf(&spec.Requests[i])
-		add(sourceFile(r.BodyFrom))
-		add(targetsFile(r.TargetsFrom))
+		add(contentFile(r.BodyFrom))
+		add(targetsFile(r.Targets))
 		for _, h := range spec.Requests[i].OwnHeaders() {
 			add(headerFile(&h))
 		}
@@ -79,7 +79,7 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 func targetFiles(t *v1beta1.Target) []File {
 	var list []File
 	if t.TLS != nil {
-		if f, ok := sourceFile(t.TLS.CA); ok {
+		if f, ok := contentFile(t.TLS.CA); ok {
 			list = append(list, f)
 		}
 		if c := t.TLS.ClientCertificate; c != nil {
@@ -87,7 +87,7 @@ func targetFiles(t *v1beta1.Target) []File {
 		}
 	}
 	if t.GRPC != nil {
-		if f, ok := sourceFile(t.GRPC.DescriptorsFrom); ok {
+		if f, ok := contentFile(t.GRPC.DescriptorsFrom); ok {
 			list = append(list, f)
 		}
 	}
@@ -99,13 +99,13 @@ func targetFiles(t *v1beta1.Target) []File {
 	return list
 }
 
-func sourceFile(s *v1beta1.KeySource) (File, bool) {
+func contentFile(s *v1beta1.Content) (File, bool) {
 	switch {
 	case s == nil:
-	case s.SecretKeyRef != nil:
-		return secretFile(s.SecretKeyRef.Name, s.SecretKeyRef.Key), true
-	case s.ConfigMapKeyRef != nil:
-		return File{Name: string(s.ConfigMapKeyRef.Name), Key: s.ConfigMapKeyRef.Key}, true
+	case s.Secret != nil:
+		return secretFile(s.Secret.Name, s.Secret.Key), true
+	case s.ConfigMap != nil:
+		return File{Name: string(s.ConfigMap.Name), Key: s.ConfigMap.Key}, true
 	}
 	return File{}, false
 }
@@ -114,12 +114,13 @@ func headerFile(h *v1beta1.Header) (File, bool) {
 	if h.ValueFrom == nil {
 		return File{}, false
 	}
-	ref := h.ValueFrom.SecretKeyRef
+	ref := h.ValueFrom.Secret
 	return secretFile(ref.Name, ref.Key), true
 }
 
 func dataFile(d *v1beta1.Data) File {
-	return File{Name: string(d.ConfigMapKeyRef.Name), Key: d.ConfigMapKeyRef.Key}
+	f, _ := contentFile(&d.From) // the schema requires one
+	return f
 }
 
 func secretFile(name v1beta1.ObjectName, key string) File {

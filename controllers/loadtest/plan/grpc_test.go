@@ -21,8 +21,8 @@ func calling() *v1beta1.LoadTest {
 	lt.Namespace = "demo"
 	lt.Spec.Target.Service = &v1beta1.ServiceReference{Name: "shop"}
 	lt.Spec.Target.Protocol = v1beta1.ProtocolHTTP2
-	lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{
-		ConfigMapKeyRef: &v1beta1.KeyReference{Name: "protos", Key: "shop.binpb"},
+	lt.Spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{
+		ConfigMap: &v1beta1.KeyReference{Name: "protos", Key: "shop.binpb"},
 	}}
 	lt.Spec.Target.Headers = []v1beta1.Header{
 		{Name: "Authorization", Value: ptr("a")}, {Name: "Content-Type", Value: ptr("b")}, {Name: "TE", Value: ptr("c")}, {Name: "x-user", Value: ptr("d")},
@@ -31,7 +31,7 @@ func calling() *v1beta1.LoadTest {
 		Method: "shop.v1.Cart/Add", Message: &apiextensionsv1.JSON{Raw: []byte(`{"item": "${user}"}`)},
 		Metadata: []v1beta1.Header{
 			{Name: "X-User", Value: ptr("e")},
-			{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "keys", Key: "shop"}}},
+			{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "keys", Key: "shop"}}},
 		},
 	}, Expect: &v1beta1.Expectation{GRPCStatus: []v1beta1.GRPCStatus{"OK", "NOT_FOUND"}}}}
 	lt.Spec.Steps = []v1beta1.Step{{Name: "1 users x 1", Users: ptr(int32(1)), RequestsPerUser: ptr(int32(1))}}
@@ -106,7 +106,7 @@ func TestStreamIsAssignedWithItsMessagesAndReplies(t *testing.T) {
 func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 	lt := calling()
 	lt.Spec.Target.Headers = append(lt.Spec.Target.Headers, v1beta1.Header{
-		Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Prefix: "p ", SecretKeyRef: v1beta1.KeyReference{Name: "keys", Key: "shop"}},
+		Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Prefix: "p ", Secret: v1beta1.KeyReference{Name: "keys", Key: "shop"}},
 	})
 	lt.Spec.Requests[0].GRPC.Metadata = nil
 	given := plan.Assignments(lt)[0].GetTarget()
@@ -212,7 +212,7 @@ func TestMessagesThatAreTooLongTogetherAreRefused(t *testing.T) {
 func TestQuestionIsAssignedWithItsFiles(t *testing.T) {
 	lt := calling()
 	lt.Spec.Requests[0].GRPC.Metadata = nil
-	key := v1beta1.Header{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "keys", Key: "ask"}}}
+	key := v1beta1.Header{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "keys", Key: "ask"}}}
 	lt.Spec.Preflight = []v1beta1.Preflight{{GRPC: &v1beta1.Call{Method: "shop.v1.Shop/About", Metadata: []v1beta1.Header{key}}}}
 	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "ask"}}
 	same.As(t, "files", want, plan.Files(&lt.Spec))

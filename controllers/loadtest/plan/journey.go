@@ -29,7 +29,7 @@ func journeys(spec *v1beta1.LoadTestSpec) []*workerv1.Journey {
 }
 
 func journeyStep(spec *v1beta1.LoadTestSpec, s *v1beta1.JourneyStep) *workerv1.JourneyStep {
-	if s.Think != "" {
+	if s.Think != nil {
 		return &workerv1.JourneyStep{Think: think(s.Think)}
 	}
 	w := &workerv1.JourneyStep{Request: requestIndex(spec, s.Request), Times: max(s.Times, 1)}
@@ -56,7 +56,7 @@ func longestWaits(spec *v1beta1.LoadTestSpec) time.Duration {
 	for i := range spec.Journeys {
 		var sum time.Duration
 		for _, s := range spec.Journeys[i].Steps {
-			_, longest, _ := s.Think.Range() // checked before
+			_, longest := s.Think.Range()
 			sum += longest
 		}
 		most = max(most, sum)
@@ -87,13 +87,13 @@ func checkJourney(spec *v1beta1.LoadTestSpec, i int, j *v1beta1.Journey) *Refusa
 	}
 	for n := range j.Steps {
 		s := &j.Steps[n]
-		if _, _, err := s.Think.Range(); err != nil {
+		if err := s.Think.Check(); err != nil {
 			return invalid("spec.journeys[%d].steps[%d].think: %v.", i, n, err)
 		}
 		switch {
-		case s.Think != "" && hasRatePerUser(spec):
+		case s.Think != nil && hasRatePerUser(spec):
 			return invalid("spec.journeys[%d].steps[%d].think: must not be set with ratePerUser, which says when a user's requests are due.", i, n)
-		case s.Think == "" && requestIndex(spec, s.Request) < 0:
+		case s.Think == nil && requestIndex(spec, s.Request) < 0:
 			return invalid("spec.journeys[%d].steps[%d].request: spec.requests has no request named %q.", i, n, s.Request)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // shop is a spec with a journey.
 func shop(s *v1beta1.LoadTestSpec) {
 	s.Requests = []v1beta1.Request{{Name: "login"}, {Name: "buy", Weight: ptr(int32(3))}, {Name: "health"}}
-	s.Data = []v1beta1.Data{{Name: "accounts", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "a.csv"}, Format: v1beta1.DataFormatCSV}}
+	s.Data = []v1beta1.Data{{Name: "accounts", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "a.csv"}}, Format: v1beta1.DataFormatCSV}}
 	s.Journeys = []v1beta1.Journey{{Name: "shop", User: &v1beta1.JourneyUser{Data: "accounts"}, TimeLimit: duration(30 * time.Second), Steps: []v1beta1.JourneyStep{
-		{Request: "login", Capture: map[string]v1beta1.JSONPath{"token": ".token"}}, {Think: "1s-3s"}, {Request: "buy", Times: 2},
+		{Request: "login", Capture: map[string]v1beta1.JSONPath{"token": ".token"}}, {Think: v1beta1.NewThink(time.Second, 3*time.Second)}, {Request: "buy", Times: 2},
 	}}}
 	s.Steps = []v1beta1.Step{{Name: "2 users x 10", Users: ptr(int32(2)), RequestsPerUser: ptr(int32(10))}}
 }
@@ -46,7 +46,7 @@ func TestABurstHasTimeForTheWaitsOfItsJourneys(t *testing.T) {
 		t.Errorf("a burst may take %v, want %v", got, want)
 	}
 	long := spec(shop)
-	long.Journeys[0].Steps[1].Think, long.Steps[0].RequestsPerUser = "1h", ptr(int32(1_000_000))
+	long.Journeys[0].Steps[1].Think, long.Steps[0].RequestsPerUser = v1beta1.NewThink(time.Hour, time.Hour), ptr(int32(1_000_000))
 	if got := plan.Steps(long)[0].Load.MaxDuration.Duration; got != plan.MaxBurst {
 		t.Errorf("a burst may take %v, want %v", got, plan.MaxBurst)
 	}
@@ -63,8 +63,8 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 		"spec.journeys[0].steps[1].think: must not be set with ratePerUser, which says when a user's requests are due.": func(s *v1beta1.LoadTestSpec) { s.Steps[0] = paced },
 		`spec.journeys[0].steps[2].request: spec.requests has no request named "buy".`:                                  func(s *v1beta1.LoadTestSpec) { s.Requests[1].Name = "sell" },
 		`spec.journeys[0].user.data: spec.data has no table named "accounts".`:                                          func(s *v1beta1.LoadTestSpec) { s.Data = nil },
-		`spec.journeys[0].steps[1].think: "3s-1s" must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.`: func(s *v1beta1.LoadTestSpec) {
-			s.Journeys[0].Steps[1].Think = "3s-1s"
+		`spec.journeys[0].steps[1].think: 3s to 1s is no range: it must have two times from 0s to 1h, of which max is from 1ms and not below min.`: func(s *v1beta1.LoadTestSpec) {
+			s.Journeys[0].Steps[1].Think = v1beta1.NewThink(3*time.Second, time.Second)
 		},
 	} {
 		s := spec(shop)

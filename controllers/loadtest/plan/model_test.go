@@ -15,16 +15,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
-func configMap(name v1beta1.ObjectName, key string) *v1beta1.KeySource {
-	return &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: name, Key: key}}
+func configMap(name v1beta1.ObjectName, key string) *v1beta1.Content {
+	return &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: name, Key: key}}
 }
 
-func secret(name v1beta1.ObjectName, key string) *v1beta1.KeySource {
-	return &v1beta1.KeySource{SecretKeyRef: &v1beta1.KeyReference{Name: name, Key: key}}
+func secret(name v1beta1.ObjectName, key string) *v1beta1.Content {
+	return &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: name, Key: key}}
 }
 
 func secretHeader(name string, object v1beta1.ObjectName, key string) v1beta1.Header {
-	return v1beta1.Header{Name: name, ValueFrom: &v1beta1.HeaderSource{Prefix: "Bearer ", SecretKeyRef: v1beta1.KeyReference{Name: object, Key: key}}}
+	return v1beta1.Header{Name: name, ValueFrom: &v1beta1.HeaderSource{Prefix: "Bearer ", Secret: v1beta1.KeyReference{Name: object, Key: key}}}
 }
 
 // fullModel uses everything that a request can be made of.
@@ -58,8 +58,8 @@ func fullModel() *v1beta1.LoadTestSpec {
 			{Name: "healthy", HTTP: &v1beta1.Query{Method: "HEAD", Path: "/health", Headers: []v1beta1.Header{{Name: "authorization", Value: ptr("none")}}}},
 		},
 		Data: []v1beta1.Data{
-			{Name: "urls", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}, Format: v1beta1.DataFormatCSV},
-			{Name: "users", ConfigMapKeyRef: v1beta1.KeyReference{Name: "rows", Key: "users.jsonl"}, Format: v1beta1.DataFormatJSONLines, Choice: v1beta1.DataChoiceZipf},
+			{Name: "urls", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}}, Format: v1beta1.DataFormatCSV},
+			{Name: "users", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "users.jsonl"}}, Format: v1beta1.DataFormatJSONLines, Choice: v1beta1.DataChoiceZipf},
 		},
 		Setup: &v1beta1.Setup{
 			Fill:   &v1beta1.Fill{Request: "create", Count: 11, Capture: map[string]v1beta1.JSONPath{"code": ".shortCode"}, Choice: v1beta1.DataChoiceSequential},
@@ -177,8 +177,8 @@ func TestFiles(t *testing.T) {
 // not passed through the API server.
 func emptySources() *v1beta1.LoadTestSpec {
 	s := oneUser()
-	s.Requests[0].HTTP.BodyFrom = &v1beta1.KeySource{}
-	s.Target.TLS = &v1beta1.TLS{CA: &v1beta1.KeySource{}}
+	s.Requests[0].HTTP.BodyFrom = &v1beta1.Content{}
+	s.Target.TLS = &v1beta1.TLS{CA: &v1beta1.Content{}}
 	return s
 }
 

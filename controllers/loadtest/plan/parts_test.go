@@ -23,7 +23,7 @@ func assignedTo(t *testing.T, fields string) *workerv1.Assignment {
 // Each part of a spec reaches the workers.
 func TestPartsOfASpecAreAssigned(t *testing.T) {
 	a := assignedTo(t, `{target: {url: "http://a", http2: {connections: 3}}, requests: [{name: look, http: {}}, {name: home, http: {path: /}}], journeys: [
-		{name: a, weight: 3, steps: [{request: look, capture: {x: .x, z: .z}}, {think: 1s}]}, {name: b, steps: [{request: look}]}]}`)
+		{name: a, weight: 3, steps: [{request: look, capture: {x: .x, z: .z}}, {think: {min: 1s, max: 1s}}]}, {name: b, steps: [{request: look}]}]}`)
 	same.As(t, "connections and streams", []int32{3, 0}, []int32{a.GetTarget().GetHttp2Connections(), a.GetTarget().GetHttp2Streams()})
 	same.As(t, "weights of journeys", []int32{3, 1}, []int32{a.GetJourneys()[0].GetWeight(), a.GetJourneys()[1].GetWeight()})
 	same.As(t, "captured", map[string]string{"x": ".x", "z": ".z"}, a.GetJourneys()[0].GetSteps()[0].GetCapture())

@@ -87,7 +87,7 @@ func httpOf(r *v1beta1.Request) v1beta1.HTTPRequest {
 }
 
 // hasTargets says whether a request stands for those of a targets file.
-func hasTargets(r *v1beta1.Request) bool { return httpOf(r).TargetsFrom != nil }
+func hasTargets(r *v1beta1.Request) bool { return httpOf(r).Targets != nil }
 
 func methodOf(m v1beta1.Method) string { return cmp.Or(string(m), "GET") }
 
@@ -127,11 +127,11 @@ func request(target *v1beta1.Target, r *v1beta1.Request) *workerv1.Request {
 func setHTTP(w *workerv1.Request, target *v1beta1.Target, h v1beta1.HTTPRequest) {
 	w.Method, w.Path, w.Body = methodOf(h.Method), pathOf(h.Path), []byte(h.Body)
 	w.Headers = headers(target.Headers, h.Headers)
-	if f, ok := sourceFile(h.BodyFrom); ok {
+	if f, ok := contentFile(h.BodyFrom); ok {
 		w.BodyFile = f.mounted()
 	}
-	if f, ok := targetsFile(h.TargetsFrom); ok {
-		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[h.TargetsFrom.Format]
+	if f, ok := targetsFile(h.Targets); ok {
+		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[h.Targets.Format]
 	}
 }
 

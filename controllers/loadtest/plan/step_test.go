@@ -133,7 +133,7 @@ func TestSteps(t *testing.T) {
 		"ramps of users": {
 			spec: withSteps(
 				v1beta1.Step{Name: "10 to 1000 users", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute)},
-				v1beta1.Step{Name: "10 to 1000 users (2)", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: "2s"},
+				v1beta1.Step{Name: "10 to 1000 users (2)", Users: ptr(int32(10)), RampTo: decimal("1000"), Duration: duration(time.Minute), Think: v1beta1.NewThink(2*time.Second, 2*time.Second)},
 				// Users 0 and 1 send 12 requests each; of the other two, which take part for 9 s
 				// and 3 s, the first is due 0.236 and 0.854 s after the beginning of a second.
 				v1beta1.Step{Name: "up", Users: ptr(int32(2)), RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second)},
@@ -141,19 +141,19 @@ func TestSteps(t *testing.T) {
 			),
 			want: []v1beta1.StepStatus{
 				step("10 to 1000 users", 1, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Duration: duration(time.Minute)}),
-				step("10 to 1000 users (2)", 2, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Think: "2s", Duration: duration(time.Minute)}),
+				step("10 to 1000 users (2)", 2, 150*time.Second, load{Users: 10, RampTo: decimal("1000"), Think: v1beta1.NewThink(2*time.Second, 2*time.Second), Duration: duration(time.Minute)}),
 				step("up", 3, 102*time.Second, load{Users: 2, RampTo: decimal("4"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
 				step("down", 4, 102*time.Second, load{Users: 4, RampTo: decimal("2"), RatePerUser: decimal("1"), Duration: duration(12 * time.Second), Requests: 36}),
 			},
 		},
 		"users who think": {
 			spec: withSteps(
-				v1beta1.Step{Name: "3 users", Users: ptr(int32(3)), Think: "1s-3s", Duration: duration(time.Minute)},
-				v1beta1.Step{Name: "3 users x 4", Users: ptr(int32(3)), Think: "2s", RequestsPerUser: ptr(int32(4))},
+				v1beta1.Step{Name: "3 users", Users: ptr(int32(3)), Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: duration(time.Minute)},
+				v1beta1.Step{Name: "3 users x 4", Users: ptr(int32(3)), Think: v1beta1.NewThink(2*time.Second, 2*time.Second), RequestsPerUser: ptr(int32(4))},
 			),
 			want: []v1beta1.StepStatus{
-				step("3 users", 1, 150*time.Second, load{Users: 3, Think: "1s-3s", Duration: duration(time.Minute)}),
-				step("3 users x 4", 2, 221*time.Second, load{Users: 3, Think: "2s", RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + 6*time.Second + plan.BurstSlack), Requests: 12}),
+				step("3 users", 1, 150*time.Second, load{Users: 3, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: duration(time.Minute)}),
+				step("3 users x 4", 2, 221*time.Second, load{Users: 3, Think: v1beta1.NewThink(2*time.Second, 2*time.Second), RequestsPerUser: 4, MaxDuration: duration(2*time.Minute + 6*time.Second + plan.BurstSlack), Requests: 12}),
 			},
 		},
 		"a burst is bounded by an hour": {

@@ -79,7 +79,7 @@ func targetTLS(t *v1beta1.TLS) *workerv1.TLS {
 		return nil
 	}
 	w := &workerv1.TLS{ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify, Resume: t.Resume}
-	if f, ok := sourceFile(t.CA); ok {
+	if f, ok := contentFile(t.CA); ok {
 		w.CaFile = f.mounted()
 	}
 	if c := t.ClientCertificate; c != nil {

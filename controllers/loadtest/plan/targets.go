@@ -16,11 +16,11 @@ var targetsFormats = map[v1beta1.TargetsFormat]workerv1.TargetsFormat{
 	v1beta1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
 }
 
-func targetsFile(t *v1beta1.TargetsSource) (File, bool) {
+func targetsFile(t *v1beta1.Targets) (File, bool) {
 	if t == nil {
 		return File{}, false
 	}
-	return sourceFile(&v1beta1.KeySource{ConfigMapKeyRef: t.ConfigMapKeyRef, SecretKeyRef: t.SecretKeyRef})
+	return contentFile(&t.From)
 }
 
 // setAliases names a target as URLs of a targets file may name it: a Service in each way

@@ -16,8 +16,8 @@ func replay(format v1beta1.TargetsFormat) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{}
 	lt.Namespace = "demo"
 	lt.Spec.Target.Service = &v1beta1.ServiceReference{Name: "shortener"}
-	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{TargetsFrom: &v1beta1.TargetsSource{
-		ConfigMapKeyRef: &v1beta1.KeyReference{Name: "replay", Key: "targets.txt"}, Format: format,
+	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Targets: &v1beta1.Targets{
+		From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "replay", Key: "targets.txt"}}, Format: format,
 	}}}}
 	lt.Status.TargetURL = "http://shortener.demo.svc:8080"
 	lt.Status.Workers.Desired = 1
@@ -45,7 +45,7 @@ func TestTargetsMayNameTheServiceInEachOfItsForms(t *testing.T) {
 	if diff := cmp.Diff(want, plan.Assignments(lt)[0].GetTarget().GetAliases()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	lt.Spec.Requests[0].HTTP.TargetsFrom = nil
+	lt.Spec.Requests[0].HTTP.Targets = nil
 	if got := plan.Assignments(lt)[0].GetTarget().GetAliases(); got != nil {
 		t.Errorf("aliases %v without targets, want none", got)
 	}

@@ -12,9 +12,9 @@ import (
 
 // think is the range of think times as workers take it; nil: users do not think. One that
 // is malformed never runs: checkThinkTimes refuses it.
-func think(t v1beta1.Think) *workerv1.Think {
-	shortest, longest, err := t.Range()
-	if err != nil || longest == 0 {
+func think(t *v1beta1.Think) *workerv1.Think {
+	shortest, longest := t.Range()
+	if t.Check() != nil || longest == 0 {
 		return nil
 	}
 	return &workerv1.Think{ShortestNanos: int64(shortest), LongestNanos: int64(longest)}
@@ -22,8 +22,8 @@ func think(t v1beta1.Think) *workerv1.Think {
 
 // longestThinking is the most that a user thinks between so many requests. Think times are
 // an hour at most and requests a million, whose product is within a duration.
-func longestThinking(t v1beta1.Think, requests int32) time.Duration {
-	_, longest, _ := t.Range() // checked before
+func longestThinking(t *v1beta1.Think, requests int32) time.Duration {
+	_, longest := t.Range()
 	return longest * time.Duration(requests-1)
 }
 
@@ -52,8 +52,8 @@ func checkThinkTimes(spec *v1beta1.LoadTestSpec) *Refusal {
 	return nil
 }
 
-func checkThink(field string, think v1beta1.Think) *Refusal {
-	if _, _, err := think.Range(); err != nil {
+func checkThink(field string, think *v1beta1.Think) *Refusal {
+	if err := think.Check(); err != nil {
 		return invalid("%s: %v.", field, err)
 	}
 	return nil

@@ -19,16 +19,16 @@ func TestThinkTimesAreAssigned(t *testing.T) {
 	burst := &workerv1.Step{Load: &workerv1.Step_Burst{Burst: &workerv1.Burst{RequestsPerUser: 2, LimitNanos: 68_000_000_000, Think: think}}}
 	users, length := ptr(int32(5)), duration(20*time.Second)
 	search := spec(func(s *v1beta1.LoadTestSpec) {
-		s.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 5}, Think: "1s-3s", Duration: *length}
+		s.Search = &v1beta1.Search{Users: &v1beta1.UsersRange{Min: 1, Max: 5}, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: *length}
 	})
 	for name, tt := range map[string]struct {
 		spec *v1beta1.LoadTestSpec
 		want *workerv1.Step
 	}{
-		"a step":  {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: "1s-3s", Duration: length}), closed},
-		"a burst": {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: "1s-3s", RequestsPerUser: ptr(int32(2))}), burst},
+		"a step":  {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: length}), closed},
+		"a burst": {withSteps(v1beta1.Step{Name: "steady", Users: users, Think: v1beta1.NewThink(time.Second, 3*time.Second), RequestsPerUser: ptr(int32(2))}), burst},
 		"a ladder": {spec(func(s *v1beta1.LoadTestSpec) {
-			s.Ladder = &v1beta1.Ladder{Users: []int32{5}, Think: "1s-3s", Duration: *length}
+			s.Ladder = &v1beta1.Ladder{Users: []int32{5}, Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: *length}
 		}), closed},
 		"a search": {search, closed},
 	} {
@@ -44,7 +44,8 @@ func TestThinkTimesAreAssigned(t *testing.T) {
 		})
 	}
 	lt := accepted(t, search)
-	if probe := plan.Probe(&lt.Spec, &lt.Status, 3); probe[len(probe)-1].Load.Think != "1s-3s" {
+	probe := plan.Probe(&lt.Spec, &lt.Status, 3)
+	if shortest, longest := probe[len(probe)-1].Load.Think.Range(); shortest != time.Second || longest != 3*time.Second {
 		t.Errorf("the second probe of a search is %+v, want one with think times", probe)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestAssignmentOfARampOfUsers(t *testing.T) {
-	step := v1beta1.Step{Users: ptr(int32(7)), RampTo: decimal("3"), Think: "1s-3s", Duration: duration(20 * time.Second), WarmUp: duration(time.Second)}
+	step := v1beta1.Step{Users: ptr(int32(7)), RampTo: decimal("3"), Think: v1beta1.NewThink(time.Second, 3*time.Second), Duration: duration(20 * time.Second), WarmUp: duration(time.Second)}
 	s := withSteps(step)
 	s.Parallelism = ptr(int32(2))
 	want := &workerv1.Step{
@@ -22,7 +22,7 @@ func TestAssignmentOfARampOfUsers(t *testing.T) {
 		}},
 	}
 	same.As(t, "step of worker 1", want, assignments(t, s)[1].GetSteps()[0], protocmp.Transform())
-	s.Steps[0].Think, s.Steps[0].RatePerUser = "", decimal("0.5")
+	s.Steps[0].Think, s.Steps[0].RatePerUser = nil, decimal("0.5")
 	if got := assignments(t, s)[1].GetSteps()[0].GetRampedUsers(); got.GetRatePerUserMicros() != 500_000 || got.GetThink() != nil {
 		t.Errorf("a ramp with a rate is assigned as %v", got)
 	}

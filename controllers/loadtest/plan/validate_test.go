@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 	proxyRefused := saying("TargetNotAllowed: spec.target.proxy.url: host %s is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.")
 	sendsNothing := saying(invalid + "spec: step %s sends nothing; set its users or rate, and its duration or requestsPerUser.")
 	tooFast := saying(invalid + "spec: the users of step %s users send more than 1000000000 requests per second together; lower users or ratePerUser.")
-	noThink := saying(invalid + "%s: %q must be a time from 1ms to 1h such as 2s, or a range from the shorter to the longer, such as 1s-3s.")
+	noThink := saying(invalid + "%s: %s is no range: it must have two times from 0s to 1h, of which max is from 1ms and not below min.")
 	thinksTooLong := saying(invalid + "spec.steps[0].think: a user who sends %s requests may think for an hour or more, but a step with requestsPerUser may take an hour at most; lower think or requestsPerUser.")
 	noScalar := saying(invalid + "%s.expect.json[1].equals: must be a string, a number, true, false or null; name a value inside an object or a list by path.")
 	for name, tc := range map[string]struct {
@@ -200,12 +200,12 @@ func TestRefusals(t *testing.T) {
 		"a ramp to more users than there may be":            {`steps: [{name: 1 to 1000001 users, users: 1, rampTo: 1000001, duration: 1s}]`, invalid + `spec.steps[0].rampTo: must be a whole number of users from 1 to 1000000.`},
 		"a ramp of a burst":                                 {`steps: [{name: 1 users x 2, users: 1, rampTo: 2, requestsPerUser: 2}]`, invalid + `spec.steps[0].rampTo: must not be set with requestsPerUser, whose users begin together.`},
 		"a ramp that becomes too fast":                      {`steps: [{name: 1 to 1000000 users, users: 1, rampTo: 1000000, ratePerUser: 1001, duration: 1s}]`, tooFast("1 to 1000000")},
-		"think times":                                       {`steps: [{name: 1 users, users: 1, think: 1s-3s, duration: 1s}, {name: 1 users x 60, users: 1, requestsPerUser: 60, think: 1m}]`, ""},
-		"a think time that is none":                         {`steps: [{name: 1 users, users: 1, think: 3s-1s, duration: 1s}]`, noThink("spec.steps[0].think", "3s-1s")},
-		"a ladder's think time that is none":                {`ladder: {think: long}`, noThink("spec.ladder.think", "long")},
-		"a search's think time that is none":                {`search: {think: 2h}`, noThink("spec.search.think", "2h")},
-		"think times that no burst has time for":            {`steps: [{name: 1 users x 61, users: 1, requestsPerUser: 61, think: 1s-1m}]`, thinksTooLong("61")},
-		"think times that overflow":                         {`steps: [{name: 1 users x 1000000000, users: 1, requestsPerUser: 1000000000, think: 1h}]`, thinksTooLong("1000000000")},
+		"think times":                                       {`steps: [{name: 1 users, users: 1, think: {min: 1s, max: 3s}, duration: 1s}, {name: 1 users x 60, users: 1, requestsPerUser: 60, think: {min: 1m, max: 1m}}]`, ""},
+		"a think time that is none":                         {`steps: [{name: 1 users, users: 1, think: {min: 3s, max: 1s}, duration: 1s}]`, noThink("spec.steps[0].think", "3s to 1s")},
+		"a ladder's think time that is none":                {`ladder: {think: {min: 0s, max: 0s}}`, noThink("spec.ladder.think", "0s to 0s")},
+		"a search's think time that is none":                {`search: {think: {min: 2h, max: 2h}}`, noThink("spec.search.think", "2h0m0s to 2h0m0s")},
+		"think times that no burst has time for":            {`steps: [{name: 1 users x 61, users: 1, requestsPerUser: 61, think: {min: 1s, max: 1m}}]`, thinksTooLong("61")},
+		"think times that overflow":                         {`steps: [{name: 1 users x 1000000000, users: 1, requestsPerUser: 1000000000, think: {min: 1h, max: 1h}}]`, thinksTooLong("1000000000")},
 		"a ladder's rate that is no number":                 {`ladder: {ratePerUser: 1/2}`, invalid + `spec.ladder.ratePerUser: "1/2" is not a decimal number such as 0.5.`},
 		"a ladder's rate of nothing":                        {`ladder: {rates: [1, 0]}`, invalid + `spec.ladder.rates[1]: must be greater than 0.`},
 		"no weight at all":                                  {`requests: [{name: home, weight: 0, http: {}}]`, invalid + `spec.requests: at least one request must have a weight above 0.`},
@@ -223,8 +223,8 @@ func TestRefusals(t *testing.T) {
 		"requests of no user":                               {`steps: [{name: steady, requestsPerUser: 2}]`, sendsNothing("steady")},
 		"a ramp from no users":                              {`steps: [{name: 0 to 5 users, users: 0, rampTo: 5, ratePerUser: 1, duration: 1s}]`, sendsNothing("0 to 5 users")},
 		"a ramp of a rate to a fraction":                    {`steps: [{name: 1/s to 2.5/s, rate: 1, rampTo: "2.5", duration: 1s}]`, ""},
-		"a think time that is none, beside a ladder's":      {`{ladder: {think: 1s}, steps: [{name: 1 users, users: 1, think: 3s-1s, duration: 1s}]}`, noThink("spec.steps[0].think", "3s-1s")},
-		"a think time that is none, beside a search's":      {`{search: {think: 1s}, steps: [{name: 1 users, users: 1, think: 3s-1s, duration: 1s}]}`, noThink("spec.steps[0].think", "3s-1s")},
+		"a think time that is none, beside a ladder's":      {`{ladder: {think: {min: 1s, max: 1s}}, steps: [{name: 1 users, users: 1, think: {min: 3s, max: 1s}, duration: 1s}]}`, noThink("spec.steps[0].think", "3s to 1s")},
+		"a think time that is none, beside a search's":      {`{search: {think: {min: 1s, max: 1s}}, steps: [{name: 1 users, users: 1, think: {min: 3s, max: 1s}, duration: 1s}]}`, noThink("spec.steps[0].think", "3s to 1s")},
 		"a search of which the greatest load is too fast":   {`{steps: [], search: {users: {min: 1, max: 1000000}, ratePerUser: 1001, duration: 1s}}`, tooFast("1000000")},
 		"a search's rate of nothing":                        {`{steps: [], search: {users: {min: 1, max: 2}, ratePerUser: 0, duration: 1s}}`, invalid + "spec.search.ratePerUser: must be greater than 0."},
 		"a hold of one probe":                               {`{steps: [], search: {users: {min: 1, max: 2}, duration: 1s, hold: 1s}}`, ""},

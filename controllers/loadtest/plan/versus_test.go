@@ -198,7 +198,7 @@ func TestAssignmentOfBothSides(t *testing.T) {
 	header := func(name, value string) v1beta1.Header { return v1beta1.Header{Name: name, Value: &value} }
 	s := versus(repeated(3, rungs(false, 10)), func(s *v1beta1.LoadTestSpec) {
 		s.Target.Headers = []v1beta1.Header{header("Host", "four")}
-		s.Versus.Target.Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{SecretKeyRef: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
+		s.Versus.Target.Headers = []v1beta1.Header{header("Host", "three"), {Name: "Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "v3", Key: "token"}}}}
 		s.Versus.Target.Protocol = v1beta1.ProtocolHTTP2
 		s.Preflight = []v1beta1.Preflight{{Name: "is v4"}}
 	})

@@ -30,7 +30,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 	secret := func(s *v1beta1.LoadTestSpec) {
 		ref := v1beta1.KeyReference{Name: "db", Key: "password"}
 		s.Target.TLS = &v1beta1.TLS{ClientCertificate: &v1beta1.ClientCertificate{SecretName: "identity"}}
-		s.Requests[0].HTTP.BodyFrom = &v1beta1.KeySource{SecretKeyRef: &ref}
+		s.Requests[0].HTTP.BodyFrom = &v1beta1.Content{Secret: &ref}
 	}
 	worker := func(w v1beta1.Worker) func(*v1beta1.LoadTestSpec) {
 		return func(s *v1beta1.LoadTestSpec) { s.Worker = &w }

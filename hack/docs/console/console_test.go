@@ -41,7 +41,7 @@ func TestMissingLinesOfOutputAreFound(t *testing.T) {
 
 func TestWhatDiffersIsMasked(t *testing.T) {
 	got := masked([]string{"p95 29ms, +5%", "nightly-7e47b851cb  1/1  1m2s", "http1, by event loops", "v1beta1 and sha256"})
-	want := []string{"p# #, #", "nightly# #/# #", "http#, by event loops", "v#alpha# and sha#"}
+	want := []string{"p# #, #", "nightly# #/# #", "http#, by event loops", "v#beta# and sha#"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -46,7 +46,7 @@ func calling(call string) string {
 	if !strings.HasPrefix(call, "method:") {
 		call = "method: shop.v1.Cart/Add, " + call
 	}
-	return described("configMapKeyRef: {name: protos, key: shop.binpb}") + "\nrequests: [{name: call, grpc: {" + call + "}}]"
+	return described("configMap: {name: protos, key: shop.binpb}") + "\nrequests: [{name: call, grpc: {" + call + "}}]"
 }
 
 // describedBy are those of one with descriptors from a source.
@@ -65,7 +65,7 @@ func quotesASecret(t *testing.T, people *people) attempt {
 	const text = "hunter2-of-the-team"
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, StringData: map[string]string{"k": text}}
 	people.attacker.make(t, secret)
-	got := applies(describedBy("secretKeyRef: {name: "+secret.Name+", key: k}")+"\nexpose: Responses")(t, people)
+	got := applies(describedBy("secret: {name: "+secret.Name+", key: k}")+"\nexpose: Responses")(t, people)
 	if strings.Contains(got.words, text) {
 		return succeeded("the Secret is quoted: %s", got.words)
 	}
@@ -90,7 +90,7 @@ func importsWithoutEnd(t *testing.T, people *people) attempt {
 	must.Succeed(t, err)
 	protos := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, BinaryData: map[string][]byte{"k": data}}
 	people.attacker.make(t, protos)
-	return applies(describedBy("configMapKeyRef: {name: "+protos.Name+", key: k}"))(t, people)
+	return applies(describedBy("configMap: {name: "+protos.Name+", key: k}"))(t, people)
 }
 
 // make makes an object as an editor, and deletes it when the test is over.

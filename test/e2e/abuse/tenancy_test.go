@@ -20,11 +20,11 @@ import (
 // tenancyAbuses look for what is secret in all that a run that goes wrong shows.
 var tenancyAbuses = []abuse{
 	{"what is secret, in a run whose responses are not as expected", worker, `instead of "x"`,
-		shows("requests: [{name: r, http: {path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: body}}}, expect: {json: [{path: .token, equals: x}]}}]")},
+		shows("requests: [{name: r, http: {path: /tenancy/echo, method: POST, bodyFrom: {secret: {name: canary, key: body}}}, expect: {json: [{path: .token, equals: x}]}}]")},
 	{"what is secret, in a run whose setup fails", worker, "of 30 bytes is not JSON",
-		shows("requests: [{name: r, http: {path: /tenancy/echo, method: POST, bodyFrom: {secretKeyRef: {name: canary, key: text}}}}]\nsetup: {fill: {request: r, count: 1, capture: {c: .c}}}")},
+		shows("requests: [{name: r, http: {path: /tenancy/echo, method: POST, bodyFrom: {secret: {name: canary, key: text}}}}]\nsetup: {fill: {request: r, count: 1, capture: {c: .c}}}")},
 	{"what is secret, in a run whose Secret cannot be sent", worker, "its value holds a control character",
-		shows(`requests: [{name: home, http: {path: /, headers: [{name: A, valueFrom: {secretKeyRef: {name: canary, key: control}}}]}}]`)},
+		shows(`requests: [{name: home, http: {path: /, headers: [{name: A, valueFrom: {secret: {name: canary, key: control}}}]}}]`)},
 }
 
 // secrets are in a Secret. The target sends back bodies, and the header X-Echo. plain
@@ -43,7 +43,7 @@ func shows(fields string) func(*testing.T, *people) attempt {
 		tn, name := p.attacker, p.attacker.name()
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name}, StringData: secrets}
 		object := tn.loadTest(t, specWith(strings.ReplaceAll(`
-target: {service: {name: api}, headers: [{name: X-Echo, valueFrom: {secretKeyRef: {name: canary, key: header}}}, {name: X-Plain, value: `+plain+`}]}
+target: {service: {name: api}, headers: [{name: X-Echo, valueFrom: {secret: {name: canary, key: header}}}, {name: X-Plain, value: `+plain+`}]}
 steps: [{name: s, users: 1, requestsPerUser: 2}]
 `+fields, "name: canary", "name: "+name)))
 		for _, o := range []client.Object{secret, object} {

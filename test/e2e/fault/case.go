@@ -152,7 +152,7 @@ func (p pattern) load(d Disturbance) Load {
 		}
 		if p.isJourney {
 			request := v1beta1.JourneyStep{Request: spec.Requests[0].Name}
-			think := v1beta1.JourneyStep{Think: "500ms"}
+			think := v1beta1.JourneyStep{Think: v1beta1.NewThink(500*time.Millisecond, 500*time.Millisecond)}
 			spec.Journeys = []v1beta1.Journey{{Name: "visit", Steps: []v1beta1.JourneyStep{request, think, request, think}}}
 		}
 	}}

@@ -134,7 +134,7 @@ func (s Step) step(name string) v1beta1.Step {
 	case s.Every > 0:
 		step.RatePerUser = decimal(1 / s.Every.Seconds())
 	case s.Think > 0:
-		step.Think = v1beta1.Think(s.Think.String())
+		step.Think = v1beta1.NewThink(s.Think, s.Think)
 	}
 	step.Users = ptr.To(int32(s.Users))
 	if s.RampTo > 0 {

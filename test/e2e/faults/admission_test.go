@@ -34,7 +34,7 @@ func admissionFaults() []single {
 	missing := load
 	missing.Change = func(spec *v1beta1.LoadTestSpec) {
 		load.Change(spec)
-		spec.Requests[0].HTTP.BodyFrom = &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "not-there", Key: "body"}}
+		spec.Requests[0].HTTP.BodyFrom = &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "not-there", Key: "body"}}
 		spec.Requests[0].HTTP.Method = "POST"
 	}
 	givenUp := func(reason string) fault.Expectation {

@@ -57,12 +57,12 @@ func (p spoken) over(load fault.Load) fault.Load {
 		}
 		spec.Target.Protocol = p.protocol
 		if p.calls {
-			spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "health", Key: "health.binpb"}}}
+			spec.Target.GRPC = &v1beta1.TargetGRPC{DescriptorsFrom: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "health", Key: "health.binpb"}}}
 			spec.Requests = []v1beta1.Request{called(spec.Requests[0])}
 		}
 		if p.secure {
 			spec.Target.Service.Scheme, spec.Target.Service.Port = v1beta1.SchemeHTTPS, ptr.To(intstr.FromInt32(443))
-			spec.Target.TLS = &v1beta1.TLS{CA: &v1beta1.KeySource{ConfigMapKeyRef: &v1beta1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
+			spec.Target.TLS = &v1beta1.TLS{CA: &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "ca", Key: "ca.crt"}}, ServerName: "example.com"}
 		}
 	}
 	return load

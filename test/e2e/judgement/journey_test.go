@@ -23,7 +23,7 @@ import (
 const journeySpec = `
 target: {service: {name: eventstore}}
 parallelism: 3
-data: [{name: accounts, configMapKeyRef: {name: accounts, key: accounts.csv}, format: CSV}]
+data: [{name: accounts, from: {configMap: {name: accounts, key: accounts.csv}}, format: CSV}]
 requests:
   - {name: login, http: {path: /tenants, headers: [{name: X-API-Key, value: "${key}"}]}}
   - {name: position, http: {path: /position, headers: [{name: X-API-Key, value: "${key}"}]}}
@@ -40,7 +40,7 @@ journeys:
     timeLimit: 30s
     steps:
       - {request: login, capture: {tenant: ".tenants[0]"}}
-      - {think: 100ms-300ms}
+      - {think: {min: 100ms, max: 300ms}}
       - {request: position, capture: {position: .position}}
       - {request: buy}
 steps: [{name: shopping, users: 3, requestsPerUser: 102}]

@@ -19,8 +19,8 @@ target: {service: {name: counter}}
 requests: [{name: think, http: {path: "/think?delay=500ms"}}]
 parallelism: 2
 steps:
-  - {name: errand, users: 20, requestsPerUser: 5, think: 1s-2s}
-  - {name: shift, users: 2, think: 4s, duration: 10800ms}
+  - {name: errand, users: 20, requestsPerUser: 5, think: {min: 1s, max: 2s}}
+  - {name: shift, users: 2, think: {min: 4s, max: 4s}, duration: 10800ms}
 thresholds: [{metric: unsentRate, max: 0%}]
 `
 

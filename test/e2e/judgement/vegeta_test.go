@@ -18,7 +18,7 @@ import (
 // driverSpec sends a targets file of vegeta at a rate, by one of the drivers.
 const driverSpec = `
 target: {service: {name: counter}, timeout: 5s, headers: [{name: Delay, value: 50ms}]}
-requests: [{name: replay, http: {targetsFrom: {configMapKeyRef: {name: replay, key: %s}}}}]
+requests: [{name: replay, http: {targets: {from: {configMap: {name: replay, key: %s}}}}}]
 steps: [{name: rate, rate: 100, duration: 2s}]
 parallelism: 2
 worker: {driver: %s}

@@ -33,7 +33,7 @@ const (
 target:
   service: {name: eventstore, port: 9090}
   protocol: HTTP/2
-  grpc: {descriptorsFrom: {configMapKeyRef: {name: descriptors, key: eventstore.binpb}}}
+  grpc: {descriptorsFrom: {configMap: {name: descriptors, key: eventstore.binpb}}}
 setup: {fill: {request: append, count: 5}}
 requests:
   - {name: append, weight: 0, grpc: {method: loadtest.eventstore.v1.EventStoreService/Append, message: {events: [EVENTS]}}}
@@ -51,7 +51,7 @@ parallelism: 2
 target:
   service: {name: ratelimiter, port: 9090}
   protocol: HTTP/2
-  grpc: {descriptorsFrom: {configMapKeyRef: {name: descriptors, key: ratelimiter.binpb}}}
+  grpc: {descriptorsFrom: {configMap: {name: descriptors, key: ratelimiter.binpb}}}
 `
 )
 

@@ -137,7 +137,7 @@ func pluginFails(u typist) {
 	u.says(u.types(1, "validate", "-f", u.file("wrong", "/api", "  threshold: []\n")), "spec.threshold: unknown field; did you mean thresholds?")
 	u.says(u.types(4, "run", "-f", u.file("wrong", "/api", "  threshold: []\n")), `unknown field "spec.threshold"`)
 	bad := u.file("bad", "/nothing-is-here", "")
-	u.replace(bad, "rate: 20, duration: 3s", "users: 1, requestsPerUser: 60, think: 50ms") // without a schedule that a late worker could miss, and long enough that one does not displace it
+	u.replace(bad, "rate: 20, duration: 3s", "users: 1, requestsPerUser: 60, think: {min: 50ms, max: 50ms}") // without a schedule that a late worker could miss, and long enough that one does not displace it
 	u.types(1, "run", "-f", bad, "--timeout", "3m")
 	attention := "failureRate is 100%"
 	if bad := u.get("bad").Status; bad.Verdict == v1beta1.VerdictInconclusive {

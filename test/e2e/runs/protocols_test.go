@@ -29,7 +29,7 @@ target:
 requests: [{name: run, http: {path: "/run?delay=20ms"}}]
 `
 	drainedCalls = `
-  grpc: {descriptorsFrom: {configMapKeyRef: {name: health, key: health.binpb}}}
+  grpc: {descriptorsFrom: {configMap: {name: health, key: health.binpb}}}
 requests: [{name: check, grpc: {method: grpc.health.v1.Health/Check, metadata: [{name: name, value: run}, {name: delay, value: 20ms}]}}]
 `
 )

@@ -22,7 +22,7 @@ target:
   service: {name: ratelimiter, port: 80}
   headers:
     - name: X-Token
-      valueFrom: {secretKeyRef: {name: token, key: token}}
+      valueFrom: {secret: {name: token, key: token}}
 requests:
   - name: hit
     http:
@@ -40,7 +40,7 @@ requests:
     expect: {status: [200]}
 data:
   - name: clients
-    configMapKeyRef: {name: clients, key: clients.csv}
+    from: {configMap: {name: clients, key: clients.csv}}
     format: CSV
     choice: Sequential
 setup:

@@ -30,7 +30,7 @@ search: {rate: {min: 2, max: 8}, duration: 2s, precision: 50%%, hold: 2s}
 thresholds: [{metric: failureRate, max: 1%%}]`,
 	"journey": base + `
 requests: [{name: look, http: {path: "/%[1]s"}}, {name: buy, http: {path: "/%[1]s"}}]
-journeys: [{name: shop, steps: [{request: look}, {think: 100ms-300ms}, {request: buy}]}]
+journeys: [{name: shop, steps: [{request: look}, {think: {min: 100ms, max: 300ms}}, {request: buy}]}]
 steps: [{name: 1 users x 6, users: 1, requestsPerUser: 6}]`,
 	"audit": base + `
 requests: [{name: write, http: {path: "/%[1]s?stores=1"}}]
@@ -56,7 +56,7 @@ startDeadlineSeconds: 15
 steps: [{name: 5/s, rate: 5, duration: 2s}]`,
 	"missing body": `
 target: {service: {name: counter}}
-requests: [{name: create, http: {method: POST, path: "/%[1]s", bodyFrom: {configMapKeyRef: {name: not-there, key: body}}}}]
+requests: [{name: create, http: {method: POST, path: "/%[1]s", bodyFrom: {configMap: {name: not-there, key: body}}}}]
 startDeadlineSeconds: 15
 steps: [{name: 5/s, rate: 5, duration: 2s}]`,
 }
