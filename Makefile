@@ -99,11 +99,14 @@ vulncheck: bin/govulncheck ## Look for known vulnerabilities that our code calls
 	@if govulncheck -db $(VULNDB) -version | grep -q '^DB updated'; then govulncheck -db $(VULNDB) ./...; \
 	else echo "vulncheck: SKIPPED, nothing was checked: $(VULNDB) cannot be read; VULNDB=file:///PATH names a copy" >&2; fi
 
+promise: ## Compare the definitions with those of the last release, by docs/api-promise.md.
+	@go -C hack/promise run .
+
 fmt: bin/golangci-lint bin/buf ## Format Go and protobuf files.
 	buf format --write
 	for m in $(MODULES); do (cd $$m && golangci-lint fmt --config $(CURDIR)/.golangci.yml ./...); done
 
-verify: verify-fast lint score vulncheck ## Check that what is generated is committed, and that lint, vet, charts and dependencies give no cause for complaint.
+verify: verify-fast promise lint score vulncheck ## Check that what is generated is committed, and that lint, vet, charts and dependencies give no cause for complaint.
 
 verify-fast: generate ## The part of verify that takes two minutes: what is generated, vet, and the modules' requirements.
 	@if [[ -e .git ]]; then git diff --exit-code && test -z "$$(git ls-files --others --exclude-standard | tee /dev/stderr)"; \

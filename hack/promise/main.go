@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	if err := run(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "promise:", err)
+		os.Exit(1)
+	}
+}
+
+// run compares each definition with the one of the last tag of a release.
+func run() error {
+	top, err := git("rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	tags, err := git("tag", "--list", "v*", "--merged", "HEAD", "--sort", "-version:refname")
+	if err != nil {
+		return err
+	}
+	release, _, _ := strings.Cut(tags, "\n")
+	if release == "" {
+		fmt.Println("promise: nothing has been released, so that nothing is promised")
+		return nil
+	}
+	changelog, err := os.ReadFile(filepath.Join(top, "CHANGELOG.md"))
+	if err != nil {
+		return fmt.Errorf("read the changelog: %w", err)
+	}
+	files, err := filepath.Glob(filepath.Join(top, "config/crd/bases/*.yaml"))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("find the definitions: %d files, %w", len(files), err)
+	}
+	var broken []string
+	for _, path := range files {
+		name := "config/crd/bases/" + filepath.Base(path)
+		if listed, err := git("ls-tree", "--name-only", release, ":/"+name); err != nil || listed == "" {
+			continue // the release had none of that kind
+		}
+		before, err := git("show", release+":"+name)
+		if err != nil {
+			return err
+		}
+		now, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("read a definition: %w", err)
+		}
+		problems, err := compare([]byte(before), now, unreleased(string(changelog)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		broken = append(broken, problems...)
+	}
+	if len(broken) > 0 {
+		return fmt.Errorf("what %s promised does not hold:\n%s", release, strings.Join(broken, "\n"))
+	}
+	fmt.Println("promise: what", release, "promised holds")
+	return nil
+}
+
+func git(args ...string) (string, error) {
+	var out, wrong bytes.Buffer
+	command := exec.Command("git", args...)
+	command.Stdout, command.Stderr = &out, &wrong
+	if err := command.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(wrong.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
