@@ -34,16 +34,6 @@ type LoadTestStatus struct {
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// stopTime is when the operator began to cut the run short, because of
-	// spec.terminate, activeDeadlineSeconds, a threshold whose onBreach is Abort, or the
-	// operator's configuration.
-	// +optional
-	StopTime *metav1.MicroTime `json:"stopTime,omitempty"`
-
-	// stopCause is why the operator's configuration ended the run. Absent: it did not.
-	// +optional
-	StopCause *StopCause `json:"stopCause,omitempty"`
-
 	// completionTime is when the run finished, in whatever way.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
@@ -56,26 +46,11 @@ type LoadTestStatus struct {
 	// +optional
 	Workers WorkerCounts `json:"workers,omitzero"`
 
-	// goneWorkers are the numbers, from 0, of workers that had ended before the step that
-	// runs, or ran last, was begun: they sent nothing of it. Absent unless worker.onLoss
-	// is Continue.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=1000
-	// +kubebuilder:validation:items:Minimum=0
-	// +kubebuilder:validation:items:Maximum=999
-	GoneWorkers []int32 `json:"goneWorkers,omitempty"`
-
 	// targetURL is scheme and host of what the workers send to. It is absent until the
 	// number of a named port is known. Example: http://shortener.default.svc:80.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	TargetURL string `json:"targetURL,omitempty"`
-
-	// access is where the workers may connect to for the target. Absent until what the
-	// target leads to was read, and without a cluster.
-	// +optional
-	Access *TargetAccess `json:"access,omitempty"`
 
 	// descriptors is the digest of the descriptors by which all workers encode calls of
 	// gRPC: equal digests are equal services and messages. Absent until the first step, and
@@ -149,10 +124,6 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=16
 	Audits []AuditStatus `json:"audits,omitempty"`
 
-	// auditing is present while a worker reads the numbers of spec.audits.
-	// +optional
-	Auditing *Auditing `json:"auditing,omitempty"`
-
 	// maxSustainedUsers is the largest number of users of a step up to which every
 	// threshold was kept, in every repetition, and outstanding requests did not grow, for
 	// the step's duration or a search's hold. Without spec.thresholds the defaults count.
@@ -171,6 +142,11 @@ type LoadTestStatus struct {
 	// one.
 	// +optional
 	Search *SearchStatus `json:"search,omitempty"`
+
+	// internal is what the operator notes for itself, to go on from. Nothing is promised
+	// about it: it changes with any release.
+	// +optional
+	Internal InternalStatus `json:"internal,omitzero"`
 }
 
 // StopCause is why the operator's configuration ended a run.

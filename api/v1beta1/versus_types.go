@@ -59,11 +59,6 @@ type VersusStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	TargetURL string `json:"targetURL,omitempty"`
 
-	// access is where the workers may connect to for the control, as status.access is for
-	// the target.
-	// +optional
-	Access *TargetAccess `json:"access,omitempty"`
-
 	// descriptors is the digest of the control's descriptors, as status.descriptors is for the
 	// target.
 	// +optional

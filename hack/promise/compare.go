@@ -53,6 +53,9 @@ func compare(before, now []byte, announcement string) ([]string, error) {
 		fields := results.SameVersionValidation[version]
 		for _, path := range slices.Sorted(maps.Keys(fields)) {
 			field := strings.TrimPrefix(path, "^.")
+			if isInternal(field) {
+				continue
+			}
 			for _, r := range fields[path] {
 				switch {
 				case len(r.Errors) == 0:
@@ -65,6 +68,11 @@ func compare(before, now []byte, announcement string) ([]string, error) {
 		}
 	}
 	return problems, nil
+}
+
+// isInternal says whether a field is one about which nothing is promised.
+func isInternal(field string) bool {
+	return field == "status.internal" || strings.HasPrefix(field, "status.internal.")
 }
 
 // unreleased is the part of a changelog about what comes with the next release.

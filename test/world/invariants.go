@@ -143,8 +143,8 @@ func (w *World) checkAbort(b, a *v1beta1.LoadTestStatus) {
 		if t.AbortTime == nil {
 			continue
 		}
-		if now := a.Thresholds[n]; !now.AbortTime.Equal(t.AbortTime) || now.State != t.State || now.Step != t.Step || !a.StopTime.Equal(b.StopTime) {
-			w.violated(abortedOnce, "aborted at %v in step %s, then %v in step %s, stopped at %v", t.AbortTime, t.Step, now.AbortTime, now.Step, a.StopTime)
+		if now := a.Thresholds[n]; !now.AbortTime.Equal(t.AbortTime) || now.State != t.State || now.Step != t.Step || !a.Internal.StopTime.Equal(b.Internal.StopTime) {
+			w.violated(abortedOnce, "aborted at %v in step %s, then %v in step %s, stopped at %v", t.AbortTime, t.Step, now.AbortTime, now.Step, a.Internal.StopTime)
 		}
 		if a.Verdict != "" && a.Verdict != v1beta1.VerdictFailed {
 			w.violated(abortedOnce, "it was aborted, and the verdict is %s", a.Verdict)
@@ -154,7 +154,7 @@ func (w *World) checkAbort(b, a *v1beta1.LoadTestStatus) {
 
 // checkStop holds an operator that has read a stop to it.
 func (w *World) checkStop(o *operator, b, a *v1beta1.LoadTestStatus) {
-	if b.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1beta1.VerdictCanceled {
+	if b.Internal.StopCause != nil && b.Verdict == "" && a.Verdict != "" && a.Verdict != v1beta1.VerdictCanceled {
 		w.violated(stopHolds, "it was stopped, and the verdict is %s", a.Verdict)
 	}
 	if !o.rules().Hold(o.now()).Ends() {

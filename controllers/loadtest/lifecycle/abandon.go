@@ -42,7 +42,7 @@ func Abandon(lt *v1beta1.LoadTest, cause *Cause, seen Observed, now time.Time) D
 	s := &r.out.Status
 	s.ObservedGeneration, s.Verdict, s.Phase = lt.Generation, v1beta1.VerdictError, v1beta1.PhaseFinished
 	s.Steps = r.abandonedSteps(cause.Refused)
-	s.Auditing = nil
+	s.Internal.Auditing = nil
 	if cause.Refused >= withoutResults {
 		s.Baseline, s.Environment = nil, nil
 	}

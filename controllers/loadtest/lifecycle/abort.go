@@ -29,7 +29,7 @@ func (r *loading) abortIfBreached() (goesOn bool) {
 func (r *loading) checkAborts() {
 	s, report := &r.out.Status, r.report
 	r.out.Seconds = r.seen.Seconds
-	if s.StopTime != nil || !plan.Aborts(r.spec) || results.BeganLate(r.step(), report) {
+	if s.Internal.StopTime != nil || !plan.Aborts(r.spec) || results.BeganLate(r.step(), report) {
 		return
 	}
 	step, merged := *r.step(), soFar(report)
@@ -46,20 +46,20 @@ func (r *loading) checkAborts() {
 		return
 	}
 	now := metav1.NewMicroTime(r.now)
-	s.StopTime, s.Thresholds[n] = &now, *breach
+	s.Internal.StopTime, s.Thresholds[n] = &now, *breach
 	r.warn(v1beta1.ReasonThresholdBreached, breach.Message)
 }
 
 // allReport says whether every worker is connected and has reported of the running step,
 // except workers that were gone before it.
 func (r *loading) allReport() bool {
-	isGone := func(n int) bool { return slices.Contains(r.read.GoneWorkers, int32(n)) }
+	isGone := func(n int) bool { return slices.Contains(r.read.Internal.GoneWorkers, int32(n)) }
 	for n, w := range r.workers {
 		if !isGone(n) && (!w.Connected || r.leaves(w)) {
 			return false
 		}
 	}
-	return r.report.Reporting+int32(len(r.read.GoneWorkers)) == r.read.Workers.Desired
+	return r.report.Reporting+int32(len(r.read.Internal.GoneWorkers)) == r.read.Workers.Desired
 }
 
 // abortedBy is the threshold that stopped the run, as it was read back; nil: none did.
@@ -91,5 +91,5 @@ func (r *loading) closeAborted() (goesOn bool) {
 
 // ranFor is the time from the start of step i until it was stopped.
 func (r *inputs) ranFor(i int) time.Duration {
-	return r.read.StopTime.Sub(r.read.Steps[i].StartTime.Time)
+	return r.read.Internal.StopTime.Sub(r.read.Steps[i].StartTime.Time)
 }

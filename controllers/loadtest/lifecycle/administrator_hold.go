@@ -31,11 +31,11 @@ func (r *accepting) hold() {
 // why: both stay if the cause ends meanwhile. A process that has not directed the run, or its
 // step, directs no worker to begin it in this pass.
 func (r *running) stopIfHeld() (goesOn bool) {
-	if r.read.StopTime != nil || !r.held.Ends() {
+	if r.read.Internal.StopTime != nil || !r.held.Ends() {
 		return true
 	}
 	now := metav1.NewMicroTime(r.now)
-	r.out.Status.StopTime, r.out.Status.StopCause = &now, r.stopCause()
+	r.out.Status.Internal.StopTime, r.out.Status.Internal.StopCause = &now, r.stopCause()
 	r.out.Undirected = r.seen.Since.IsZero()
 	if r.seen.Undirected {
 		r.out.Directive.Start = nil

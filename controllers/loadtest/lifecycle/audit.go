@@ -27,15 +27,15 @@ func (r *pass) makeAudits(point v1beta1.AuditPoint, reason string) (done bool) {
 	s := &r.out.Status
 	switch {
 	case !slices.ContainsFunc(s.Audits, isPending):
-	case r.read.Auditing == nil || r.read.Auditing.Point != point:
-		s.Auditing = &v1beta1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
+	case r.read.Internal.Auditing == nil || r.read.Internal.Auditing.Point != point:
+		s.Internal.Auditing = &v1beta1.Auditing{Point: point, Since: metav1.NewMicroTime(r.now), Reason: reason}
 		r.auditsPending(point)
 		return false
 	case !r.readNumbers(point):
 		r.auditsPending(point)
 		return false
 	}
-	s.Auditing = nil
+	s.Internal.Auditing = nil
 	r.auditsCondition()
 	return true
 }
@@ -45,19 +45,19 @@ func isPending(a v1beta1.AuditStatus) bool { return a.State == v1beta1.AuditPend
 // finishAudits goes on with a run whose steps have ended and whose numbers are being read.
 // The loss of a worker no longer matters to the result, and is not counted.
 func (r *running) finishAudits() (goesOn bool) {
-	if r.read.Auditing == nil {
+	if r.read.Internal.Auditing == nil {
 		return true
 	}
 	r.stopIfHeld()
 	r.stopIfAsked()
-	if r.out.Status.StopTime != nil && r.abortedBy() == nil {
+	if r.out.Status.Internal.StopTime != nil && r.abortedBy() == nil {
 		r.finishCut()
 		return false
 	}
 	if r.held.Ends() {
 		r.giveUpAudits() // of a run that a threshold aborted
 	}
-	r.finish(len(r.out.Status.Steps), r.read.Auditing.Reason)
+	r.finish(len(r.out.Status.Steps), r.read.Internal.Auditing.Reason)
 	return false
 }
 
@@ -67,7 +67,7 @@ func (r *pass) readNumbers(point v1beta1.AuditPoint) bool {
 	audits := r.out.Status.Audits
 	readings, left := r.directReader(point), r.isReaderLeft()
 	for n := range audits {
-		limit := instant.Later(r.read.Auditing.Since.Time, r.since()).Add(audits[n].MaxWait.Duration)
+		limit := instant.Later(r.read.Internal.Auditing.Since.Time, r.since()).Add(audits[n].MaxWait.Duration)
 		if isPending(audits[n]) && !isSettled(&audits[n], readings, n) && r.now.Before(limit) && left {
 			r.wake(limit)
 			return false
@@ -165,7 +165,7 @@ func (r *loading) countStored() {
 // giveUpAudits ends the audits of a run that does not go to its end.
 func (r *pass) giveUpAudits() {
 	s := &r.out.Status
-	s.Auditing = nil
+	s.Internal.Auditing = nil
 	for n, spec := range r.spec.StoredAudits() {
 		if n < len(s.Audits) && isPending(s.Audits[n]) {
 			s.Audits[n] = verdict.Unread(spec.Stored.Value, s.Audits[n], v1beta1.AuditAfter, "the run ended before")

@@ -86,7 +86,7 @@ func TestNumberThatNoWorkerHasReadIsGivenUp(t *testing.T) {
 	second := &lt.Status.Steps[1]
 	second.State, second.CompletionTime, second.Result = v1beta1.StepComplete, ptr.To(metav1.NewMicroTime(began.Add(40*time.Second))), &v1beta1.StepResult{}
 	lt.Status.Audits = plan.Audits(&lt.Spec)
-	lt.Status.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
+	lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter, Since: *second.CompletionTime, Reason: v1beta1.ReasonAllStepsRan}
 	a := decide(lt, one(ready), time.Hour).Status.Audits[0]
 	if a.State != v1beta1.AuditInconclusive || !strings.Contains(a.Message, "no worker read it within ") {
 		t.Errorf("the audit is %s: %s", a.State, a.Message)

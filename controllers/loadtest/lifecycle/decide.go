@@ -149,7 +149,7 @@ func (r *inputs) directive() exchange.Directive {
 		case v1beta1.StepRunning:
 			if !s.Load.IsPause() && s.StartTime != nil {
 				d.Start = &exchange.Start{Step: int32(i), At: s.StartTime.Time}
-				d.Stop = r.read.StopTime != nil
+				d.Stop = r.read.Internal.StopTime != nil
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (c *choices) step() v1beta1.StepStatus {
 
 // status is any that the schema lets through.
 func (c *choices) status() v1beta1.LoadTestStatus {
-	s := v1beta1.LoadTestStatus{CurrentStep: int32(c.of(5)), StopTime: c.instant()}
+	s := v1beta1.LoadTestStatus{CurrentStep: int32(c.of(5)), Internal: v1beta1.InternalStatus{StopTime: c.instant()}}
 	if c.of(8) > 0 {
 		s.TargetURL = "http://shortener:8080"
 	}

@@ -77,8 +77,8 @@ func (r *loading) limit(w exchange.Worker) time.Time {
 	step := &r.read.Steps[r.i]
 	end, found := endOf(step), r.since().Add(foundWithin)
 	switch {
-	case r.read.StopTime != nil:
-		end = instant.Earlier(end, r.read.StopTime.Add(cutGrace))
+	case r.read.Internal.StopTime != nil:
+		end = instant.Earlier(end, r.read.Internal.StopTime.Add(cutGrace))
 	case w.Connected:
 		found = r.since().Add(lengthOf(step))
 	}
@@ -87,7 +87,7 @@ func (r *loading) limit(w exchange.Worker) time.Time {
 
 // closeStopped ends a run that was stopped: by the user, the administrator or its deadline.
 func (r *loading) closeStopped() (goesOn bool) {
-	if r.read.StopTime == nil && r.out.Status.StopCause == nil {
+	if r.read.Internal.StopTime == nil && r.out.Status.Internal.StopCause == nil {
 		return true
 	}
 	r.finishCut()

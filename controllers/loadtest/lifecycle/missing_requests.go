@@ -20,7 +20,7 @@ func (r *loading) countMissing() {
 func (r *loading) missingAtMost() *int64 {
 	bound, certain, known := r.sentAtMost()
 	switch {
-	case certain && len(r.out.Status.GoneWorkers) > 0:
+	case certain && len(r.out.Status.Internal.GoneWorkers) > 0:
 		return new(int64) // less was sent than planned, and all of it is there
 	case certain || !known:
 		return nil
@@ -49,7 +49,7 @@ func (r *loading) sentAtMost() (bound int64, certain, known bool) {
 	step, report, workers := r.step(), r.report, r.seen.Workers
 	certain = true
 	for n, w := range workers {
-		if !w.Reported && slices.Contains(r.out.Status.GoneWorkers, int32(n)) {
+		if !w.Reported && slices.Contains(r.out.Status.Internal.GoneWorkers, int32(n)) {
 			continue
 		}
 		if report != nil && w.Final {

@@ -19,7 +19,7 @@ func (r *running) next(i int) {
 	}
 	s.CurrentStep = int32(i)
 	switch {
-	case r.out.Status.StopTime != nil:
+	case r.out.Status.Internal.StopTime != nil:
 		r.finishCut()
 	case r.lossStops():
 		r.finish(i, v1beta1.ReasonStoppedOnWorkerLoss)
@@ -28,7 +28,7 @@ func (r *running) next(i int) {
 		r.suspended(v1beta1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
 	case !s.Steps[i].Load.IsPause() && !r.gather(i, isConnected):
 	default:
-		s.GoneWorkers = r.gone()
+		s.Internal.GoneWorkers = r.gone()
 		r.startStep(i, r.startAfter(i))
 	}
 }

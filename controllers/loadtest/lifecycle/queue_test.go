@@ -185,8 +185,8 @@ func TestAStopDoesNotBeginAStep(t *testing.T) {
 			seen := awaited(ready)
 			seen.Since, seen.Undirected = tc.since, tc.undirected
 			d := lifecycle.Decide(lt, rules(t, "stop: {by: jane}"), seen, began.Add(21*time.Second))
-			if d.Status.StopTime == nil || d.Status.StopCause == nil || d.Status.StopCause.Reason != v1beta1.ReasonStopped {
-				t.Fatalf("stopped at %v for %+v", d.Status.StopTime, d.Status.StopCause)
+			if d.Status.Internal.StopTime == nil || d.Status.Internal.StopCause == nil || d.Status.Internal.StopCause.Reason != v1beta1.ReasonStopped {
+				t.Fatalf("stopped at %v for %+v", d.Status.Internal.StopTime, d.Status.Internal.StopCause)
 			}
 			if d.Undirected != tc.since.IsZero() || (d.Directive.Start == nil) != tc.undirected {
 				t.Errorf("undirected: %v, start %+v", d.Undirected, d.Directive.Start)

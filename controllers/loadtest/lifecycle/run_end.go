@@ -53,7 +53,7 @@ func (r *running) judged(j verdict.Judgement) {
 
 // finishCut ends a run that was stopped: by the user, the administrator or its deadline.
 func (r *pass) finishCut() {
-	if c := r.out.Status.StopCause; c != nil {
+	if c := r.out.Status.Internal.StopCause; c != nil {
 		r.fail(v1beta1.VerdictCanceled, c.Reason, c.Message+" What was measured is kept.")
 		return
 	}

@@ -124,7 +124,7 @@ func TestADeadlineTakenBackTooLate(t *testing.T) {
 	} {
 		lt := limited(0)
 		stop := metav1.NewMicroTime(began.Add(12 * time.Second))
-		lt.Spec.ActiveDeadlineSeconds, lt.Status.StopTime = seconds, &stop
+		lt.Spec.ActiveDeadlineSeconds, lt.Status.Internal.StopTime = seconds, &stop
 		s := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Job: lifecycle.JobFinished, Workers: make([]exchange.Worker, 1)}, began.Add(13*time.Second)).Status
 		if diff := cmp.Diff("DeadlineExceeded: "+message, failure(s)); diff != "" {
 			t.Errorf("condition (-want +got):\n%s", diff)
@@ -139,10 +139,10 @@ func TestADeadlineTakenBackTooLate(t *testing.T) {
 func TestTheCutIsNotPutOff(t *testing.T) {
 	lt := limited(0)
 	stop := metav1.NewMicroTime(began.Add(12 * time.Second))
-	lt.Spec.Terminate, lt.Status.StopTime = true, &stop
+	lt.Spec.Terminate, lt.Status.Internal.StopTime = true, &stop
 	d := lifecycle.Decide(lt, policy.Rules{}, one(exchange.Worker{Connected: true, Ready: true}), began.Add(13*time.Second))
-	if !d.Status.StopTime.Equal(&stop) || !d.Directive.Stop {
-		t.Errorf("cut from %v, directed %+v; want from %v", d.Status.StopTime, d.Directive, stop)
+	if !d.Status.Internal.StopTime.Equal(&stop) || !d.Directive.Stop {
+		t.Errorf("cut from %v, directed %+v; want from %v", d.Status.Internal.StopTime, d.Directive, stop)
 	}
 	if want := 14 * time.Second; d.RequeueAfter != want { // 15 s after the cut
 		t.Errorf("again after %v, want %v", d.RequeueAfter, want)
@@ -152,7 +152,7 @@ func TestTheCutIsNotPutOff(t *testing.T) {
 // A pause that is cut is not complete, even if its time is over by then.
 func TestAPauseIsCut(t *testing.T) {
 	lt := rests(limited(1), 5*time.Second)
-	lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
+	lt.Spec.Terminate, lt.Status.Internal.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(31*time.Second)))
 	s := lifecycle.Decide(lt, policy.Rules{}, one(exchange.Worker{Connected: true, Ready: true}), began.Add(36*time.Second)).Status
 	if s.Steps[1].State != v1beta1.StepCut || s.Steps[2].State != v1beta1.StepSkipped || s.Verdict != v1beta1.VerdictCanceled {
 		t.Errorf("the steps are %s and %s, verdict %s; want Cut, Skipped, Canceled", s.Steps[1].State, s.Steps[2].State, s.Verdict)

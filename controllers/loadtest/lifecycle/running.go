@@ -56,9 +56,9 @@ func (r *inputs) current() int {
 // or its time is up. Before that, it asks for a pass when the time will be up.
 func (r *running) stopIfAsked() (goesOn bool) {
 	at, limited := deadline(r.read.StartTime, r.spec.ActiveDeadlineSeconds)
-	if r.out.Status.StopTime == nil && (r.spec.Terminate || limited && !r.now.Before(at)) {
+	if r.out.Status.Internal.StopTime == nil && (r.spec.Terminate || limited && !r.now.Before(at)) {
 		now := metav1.NewMicroTime(r.now)
-		r.out.Status.StopTime = &now
+		r.out.Status.Internal.StopTime = &now
 	}
 	if limited && r.now.Before(at) {
 		r.wake(at)
@@ -69,7 +69,7 @@ func (r *running) stopIfAsked() (goesOn bool) {
 // pause lets time pass; nothing is asked of the workers. The instant of the next step is
 // chosen ahead, so that the pause is as long as it says.
 func (r *running) pause(i int) {
-	if r.read.StopTime != nil {
+	if r.read.Internal.StopTime != nil {
 		r.finishCut()
 		return
 	}

@@ -44,7 +44,7 @@ func TestRunningStepWakesUpAtItsNextInstant(t *testing.T) {
 			lt := limited(0)
 			lt.Status.Workers.Desired = 2
 			if tc.cut != nil {
-				lt.Spec.Terminate, lt.Status.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(*tc.cut)))
+				lt.Spec.Terminate, lt.Status.Internal.StopTime = true, ptr.To(metav1.NewMicroTime(began.Add(*tc.cut)))
 			}
 			seen := awaited(ready, tc.worker)
 			seen.Step = &exchange.Report{Merged: measure.NewMeasurement(1), Reporting: 1, Until: now}

@@ -53,7 +53,7 @@ func TestStepIsNotGivenUpBeforeWorkersCouldFindTheOperator(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := limited(0)
-			lt.Status.StopTime, lt.Spec.Terminate = tc.stop, tc.stop != nil
+			lt.Status.Internal.StopTime, lt.Spec.Terminate = tc.stop, tc.stop != nil
 			lt.Status.Steps[0].ReportedUntil = lt.Status.Steps[0].StartTime // so that it was begun
 			seen := awaited(tc.worker)
 			if seen.Since = over.Add(-tc.since); tc.since < 0 {
@@ -267,7 +267,7 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 		"when one had reported it": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
 			lt.Status.Steps[1].ReportedUntil = lt.Status.Steps[1].StartTime
 		}, 2 * time.Second, false, true},
-		"when it is cut, and ends soon": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) { lt.Status.StopTime = lt.Status.Steps[1].StartTime }, 2 * time.Second, false, true},
+		"when it is cut, and ends soon": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) { lt.Status.Internal.StopTime = lt.Status.Steps[1].StartTime }, 2 * time.Second, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)

@@ -25,7 +25,7 @@ func (r *inputs) inconsistency() string {
 		return "versus does not follow from spec.versus"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
-	case s.Auditing != nil && (s.Auditing.Point == v1beta1.AuditBefore) == r.hasStarted():
+	case s.Internal.Auditing != nil && (s.Internal.Auditing.Point == v1beta1.AuditBefore) == r.hasStarted():
 		return "auditing does not belong to this part of the run"
 	case r.hasStarted() && !s.KnowsTargets():
 		return "targetURL is empty, but a step has begun" // no worker could be directed
@@ -33,7 +33,7 @@ func (r *inputs) inconsistency() string {
 	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1beta1.AuditStatus, b v1beta1.Audit) bool { return a.Name == b.Name }) {
 		return "audits do not match spec.audits"
 	}
-	if s.Auditing != nil && s.Auditing.Point == v1beta1.AuditAfter {
+	if s.Internal.Auditing != nil && s.Internal.Auditing.Point == v1beta1.AuditAfter {
 		return endedInconsistency(s.Steps)
 	}
 	return stepsInconsistency(s.Steps, r.toleratesLoss())

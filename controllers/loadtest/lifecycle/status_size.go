@@ -42,11 +42,11 @@ func room(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) int {
 	if lt.Status.Baseline != nil {
 		left -= v1beta1.JSONSize(lt.Status.Baseline)
 	}
-	if lt.Status.Access != nil {
-		left -= v1beta1.JSONSize(lt.Status.Access)
+	if lt.Status.Internal.Access != nil {
+		left -= v1beta1.JSONSize(lt.Status.Internal.Access)
 	}
-	if v := lt.Status.Versus; v != nil && v.Access != nil {
-		left -= v1beta1.JSONSize(v.Access)
+	if control := lt.Status.Internal.ControlAccess; control != nil {
+		left -= v1beta1.JSONSize(control)
 	}
 	return left
 }

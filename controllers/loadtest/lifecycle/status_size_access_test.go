@@ -49,8 +49,8 @@ func TestAddressesOfTargetsNeedRoomInTheStatus(t *testing.T) {
 			if (message == "") != (tc.want == "") || !strings.HasPrefix(message, tc.want) {
 				t.Errorf("refusal %q, want %q", message, tc.want)
 			}
-			if (got.Access == nil) != (tc.want != "") {
-				t.Errorf("the status has access: %t", got.Access != nil)
+			if (got.Internal.Access == nil) != (tc.want != "") {
+				t.Errorf("the status has access: %t", got.Internal.Access != nil)
 			}
 		})
 	}

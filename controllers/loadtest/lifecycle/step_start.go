@@ -53,7 +53,7 @@ func (r *inputs) isTooLate(i int) bool {
 	s := &r.read.Steps[i]
 	late := s.StartTime.Time.Before(r.since()) || r.seen.Undirected && r.lateness(i) > 0
 	begun := s.ReportedUntil != nil || r.seen.Step != nil && r.seen.Step.Step == int32(i) || slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool { return int(w.Begun) > i })
-	return late && !begun && r.read.StopTime == nil
+	return late && !begun && r.read.Internal.StopTime == nil
 }
 
 // lateness is the time since the instant of step i.

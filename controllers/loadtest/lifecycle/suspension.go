@@ -14,7 +14,8 @@ const heldBySpec = "spec.suspend holds the run; set it to false to begin."
 func (r *pass) suspend(reason, message string) {
 	s := &r.out.Status
 	s.Phase = v1beta1.PhaseSuspended
-	s.StartTime, s.Access, s.Auditing, s.Baseline, s.Environment = nil, nil, nil, nil, nil
+	s.StartTime, s.Baseline, s.Environment = nil, nil, nil
+	s.Internal.Access, s.Internal.ControlAccess, s.Internal.Auditing = nil, nil, nil
 	s.Workers.Ready = 0
 	r.withoutJob()
 	r.suspended(reason, message)

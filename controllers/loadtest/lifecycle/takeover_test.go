@@ -128,8 +128,8 @@ func TestRunWithAnInconsistentStatusEnds(t *testing.T) {
 		`steps[1] is in state "Cut", but the run is not finished`:  func(s *v1beta1.LoadTestStatus) { s.Steps[1].State = v1beta1.StepCut },
 		"steps[1] has no timeLimit":                                func(s *v1beta1.LoadTestStatus) { s.Steps[1].TimeLimit = nil },
 		"audits do not match spec.audits":                          func(s *v1beta1.LoadTestStatus) { s.Audits = make([]v1beta1.AuditStatus, 1) },
-		"auditing does not belong to this part of the run":         func(s *v1beta1.LoadTestStatus) { s.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditBefore} },
-		"steps[1] is Running, but auditing is after the last step": func(s *v1beta1.LoadTestStatus) { s.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter} },
+		"auditing does not belong to this part of the run":         func(s *v1beta1.LoadTestStatus) { s.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditBefore} },
+		"steps[1] is Running, but auditing is after the last step": func(s *v1beta1.LoadTestStatus) { s.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditAfter} },
 		"steps[1] has no duration":                                 func(s *v1beta1.LoadTestStatus) { s.Steps[1].Load.Duration = nil },
 	} {
 		t.Run(want, func(t *testing.T) {

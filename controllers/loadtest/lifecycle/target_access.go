@@ -63,9 +63,7 @@ func (r *pass) noteAccess() {
 	if a == nil || a.Problem != "" {
 		return
 	}
-	if s.Access = a.Target; s.Versus != nil {
-		s.Versus.Access = a.Control
-	}
+	s.Internal.Access, s.Internal.ControlAccess = a.Target, a.Control
 }
 
 // lacksAccess says whether the addresses of a target were looked up and are not known yet.

@@ -66,8 +66,8 @@ func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 		lt.Status = lifecycle.Decide(lt, policy.Rules{}, seen, began.Add(time.Second)).Status
 	}
 	pass(lifecycle.Access{Problem: "Service shortener does not exist."})
-	if lt.Status.StartTime == nil || lt.Status.Access != nil {
-		t.Fatalf("started %v, access %+v", lt.Status.StartTime, lt.Status.Access)
+	if lt.Status.StartTime == nil || lt.Status.Internal.Access != nil {
+		t.Fatalf("started %v, access %+v", lt.Status.StartTime, lt.Status.Internal.Access)
 	}
 	pass(lifecycle.Access{Problem: "Service shortener does not exist"})
 	if got, want := said(lt.Status, v1beta1.ConditionWorkersReady), "False TargetUnreachable: Service shortener does not exist."; got[:len(want)] != want {
@@ -75,13 +75,13 @@ func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 	}
 	for range 2 {
 		pass(lifecycle.Access{Target: first, Control: first})
-		if lt.Status.Access.Name != "first." || lt.Status.Versus.Access.Name != "first." {
-			t.Errorf("access %+v, of the control %+v", lt.Status.Access, lt.Status.Versus.Access)
+		if lt.Status.Internal.Access.Name != "first." || lt.Status.Internal.ControlAccess.Name != "first." {
+			t.Errorf("access %+v, of the control %+v", lt.Status.Internal.Access, lt.Status.Internal.ControlAccess)
 		}
 	}
 	pass(lifecycle.Access{Target: later, Control: later})
-	if lt.Status.Access.Name != "first." || lt.Status.Versus.Access.Name != "first." {
-		t.Errorf("noted anew: access %+v, of the control %+v", lt.Status.Access, lt.Status.Versus.Access)
+	if lt.Status.Internal.Access.Name != "first." || lt.Status.Internal.ControlAccess.Name != "first." {
+		t.Errorf("noted anew: access %+v, of the control %+v", lt.Status.Internal.Access, lt.Status.Internal.ControlAccess)
 	}
 	pass(lifecycle.Access{Problem: "the API server does not answer"})
 	if got := said(lt.Status, v1beta1.ConditionWorkersReady); got[:len("False Waiting")] != "False Waiting" {

@@ -68,7 +68,7 @@ func (r *starting) endIfAsked() (goesOn bool) {
 		r.cancel()
 	case r.held.Ends():
 		r.out.Undirected = r.seen.Since.IsZero()
-		r.out.Status.StopCause = r.stopCause()
+		r.out.Status.Internal.StopCause = r.stopCause()
 		r.finishCut()
 	case r.spec.Suspend:
 		r.suspend(v1beta1.ReasonSuspended, heldBySpec)

@@ -38,7 +38,8 @@ type Plan struct {
 // Record writes the plan to a status.
 func (p Plan) Record(s *v1beta1.LoadTestStatus) {
 	s.Workers = v1beta1.WorkerCounts{Desired: p.Workers}
-	s.TargetURL, s.Access, s.Requests, s.Steps = p.TargetURL, nil, p.Requests, p.Steps
+	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
+	s.Internal.Access, s.Internal.ControlAccess = nil, nil
 	s.Audits, s.Search, s.Versus = p.Audits, p.Search, p.Versus
 }
 
@@ -68,7 +69,7 @@ func workers(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus) int32 {
 // share their target, requests, data, preflight and audits: read them, do not change them.
 func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 	workers := lt.Status.Workers.Desired
-	target, control := target(&lt.Spec, &lt.Spec.Target, lt.Status.TargetURL, lt.Status.Access), control(lt)
+	target, control := target(&lt.Spec, &lt.Spec.Target, lt.Status.TargetURL, lt.Status.Internal.Access), control(lt)
 	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
 	audits, journeys := audits(&lt.Spec), journeys(&lt.Spec)

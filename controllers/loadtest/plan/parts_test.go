@@ -71,7 +71,7 @@ func TestControlIsOfTheSpecAndTheStatus(t *testing.T) {
 	if got := plan.ControlPreflight(&noSpec.Spec); got != nil {
 		t.Errorf("a control that is not there is asked %v", got)
 	}
-	lt.Status.Access, lt.Status.Versus.Access = &v1beta1.TargetAccess{Name: "a.b.svc."}, nil
+	lt.Status.Internal.Access, lt.Status.Internal.ControlAccess = &v1beta1.TargetAccess{Name: "a.b.svc."}, nil
 	if got := plan.Assignments(lt)[0]; got.GetTarget().GetName() != "a.b.svc." || got.GetControl().GetTarget().GetName() != "" {
 		t.Errorf("targets are resolved as %q and %q", got.GetTarget().GetName(), got.GetControl().GetTarget().GetName())
 	}

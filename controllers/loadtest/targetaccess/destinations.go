@@ -25,11 +25,11 @@ func (a *Access) Grant(lt *v1beta1.LoadTest) (known bool) {
 	if a == nil || !lt.Status.HasAccess() {
 		return false
 	}
-	a.target.grant(lt.Status.Access)
+	a.target.grant(lt.Status.Internal.Access)
 	if lt.Status.Versus == nil {
 		return a.target.sent != nil
 	}
-	a.control.grant(lt.Status.Versus.Access)
+	a.control.grant(lt.Status.Internal.ControlAccess)
 	return a.target.sent != nil && a.control.sent != nil
 }
 

@@ -3,7 +3,7 @@
 //
 //	field of the spec ─▶ place ─▶ facts, read of the API server ─▶ judgement (policy)
 //	                                                                │
-//	         status.access, once, as a run begins ◀─────────────────┤
+//	status.internal.access, once, as a run begins ◀─────────────────┤
 //	         what the workers are sent, as it is now ◀──────────────┘
 //
 //	checker.go              when it is read, and the reading

@@ -111,7 +111,7 @@ func At(s *v1beta1.LoadTestStatus, now time.Time) string {
 	if step.Load.IsPause() {
 		what, length = "pause", step.Load.Pause
 	}
-	if s.StopTime != nil {
+	if s.Internal.StopTime != nil {
 		what += ", cut"
 	}
 	if step.StartTime == nil || length == nil {

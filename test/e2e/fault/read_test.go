@@ -119,7 +119,7 @@ func TestAt(t *testing.T) {
 	spec := Load{Workers: 1, Steps: []Step{users(2 * time.Second), {Length: second}}}.Spec("run", "counter")
 	cut := running(0, spec, time.Second)
 	stop := metav1.NewMicroTime(now)
-	cut.StopTime = &stop
+	cut.Internal.StopTime = &stop
 	tests := map[string]struct {
 		status *v1beta1.LoadTestStatus
 		want   string

@@ -1,0 +1,39 @@
+package v1beta1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// InternalStatus is what the operator notes for itself, so that another process goes on from it.
+type InternalStatus struct {
+	// stopTime is when the operator began to cut the run short, because of
+	// spec.terminate, activeDeadlineSeconds, a threshold whose onBreach is Abort, or the
+	// operator's configuration.
+	// +optional
+	StopTime *metav1.MicroTime `json:"stopTime,omitempty"`
+
+	// stopCause is why the operator's configuration ended the run. Absent: it did not.
+	// +optional
+	StopCause *StopCause `json:"stopCause,omitempty"`
+
+	// goneWorkers are the numbers, from 0, of workers that had ended before the step that
+	// runs, or ran last, was begun: they sent nothing of it. Absent unless worker.onLoss
+	// is Continue.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=999
+	GoneWorkers []int32 `json:"goneWorkers,omitempty"`
+
+	// access is where the workers may connect to for the target. Absent until what the
+	// target leads to was read, and without a cluster.
+	// +optional
+	Access *TargetAccess `json:"access,omitempty"`
+
+	// controlAccess is where they may connect to for the target of spec.versus.
+	// +optional
+	ControlAccess *TargetAccess `json:"controlAccess,omitempty"`
+
+	// auditing is present while a worker reads the numbers of spec.audits.
+	// +optional
+	Auditing *Auditing `json:"auditing,omitempty"`
+}
