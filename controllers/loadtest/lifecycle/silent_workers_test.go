@@ -267,7 +267,9 @@ func TestStepThatNoWorkerWasDirectedToBeginStartsAnew(t *testing.T) {
 		"when one had reported it": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
 			lt.Status.Steps[1].ReportedUntil = lt.Status.Steps[1].StartTime
 		}, 2 * time.Second, false, true},
-		"when it is cut, and ends soon": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) { lt.Status.Internal.StopTime = lt.Status.Steps[1].StartTime }, 2 * time.Second, false, true},
+		"when it is cut, and ends soon": {func(lt *v1beta1.LoadTest, _ *lifecycle.Observed) {
+			lt.Status.Internal.StopTime = lt.Status.Steps[1].StartTime
+		}, 2 * time.Second, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt, seen := limited(1), one(ready)
