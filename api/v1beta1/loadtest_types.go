@@ -256,6 +256,7 @@ type LoadTestSpec struct {
 	// expose is what the status, Events and logs may quote where something is wrong.
 	// Nothing of a request or of a Secret is ever quoted. Default None. Example: Responses.
 	// +optional
+	// +kubebuilder:default=None
 	Expose Exposure `json:"expose,omitempty"`
 
 	// queue decides the place among the runs that wait, if this one has to. Absent: the

@@ -48,6 +48,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 		Repetitions:          1,
 		Thresholds:           []v1beta1.Threshold{{Metric: "p95", Max: new(intstr.Parse("1s"))}},
 		StartDeadlineSeconds: new(int64(300)),
+		Expose:               v1beta1.ExposeNone,
 	}
 	same.As(t, "spec with defaults", want, got.Spec)
 }

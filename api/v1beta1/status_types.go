@@ -99,7 +99,7 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Spread []SpreadStatus `json:"spread,omitempty"`
 
-	// resultsRef names, for each step that has ended with a measurement, where its
+	// resultRefs names, for each step that has ended with a measurement, where its
 	// results are that are too large for a status: its histograms by request, and what
 	// happened second by second. Steps are in the order in which they ended. Example:
 	// {step: users-1000, configMap: checkout-2-9f86d081884c7d65}.
@@ -107,7 +107,7 @@ type LoadTestStatus struct {
 	// +listType=map
 	// +listMapKey=step
 	// +kubebuilder:validation:MaxItems=128
-	ResultsRef []ResultsRef `json:"resultsRef,omitempty"`
+	ResultRefs []ResultRef `json:"resultRefs,omitempty"`
 
 	// thresholds are the results of spec.thresholds, in the same order, and then those
 	// of the default thresholds. Absent before the operator took the run up.
@@ -214,7 +214,7 @@ func Verdicts() []Verdict {
 
 // RequestStatus is what reports and thresholds call a request.
 type RequestStatus struct {
-	// name is the request's name, or its method and path.
+	// name is the request's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`

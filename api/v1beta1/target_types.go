@@ -7,8 +7,8 @@ import (
 
 // Target is the service under test.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".tls",reason="FieldValueForbidden",message="tls must not be set for a target that is not https"
-// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.protocol) || self.protocol != 'HTTP/2' || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'https')",fieldPath=".proxy",reason="FieldValueForbidden",message="proxy must not be set with HTTP/2 for a target that is not https"
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'HTTPS')",fieldPath=".tls",reason="FieldValueForbidden",message="tls must not be set for a target that is not https"
+// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || !has(self.protocol) || self.protocol != 'HTTP/2' || (has(self.url) ? self.url.startsWith('https://') : has(self.service) && has(self.service.scheme) && self.service.scheme == 'HTTPS')",fieldPath=".proxy",reason="FieldValueForbidden",message="proxy must not be set with HTTP/2 for a target that is not https"
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || has(self.protocol) && self.protocol == 'HTTP/2'",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set unless protocol is HTTP/2"
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.proxy)",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with proxy, through which each request in flight has a connection"
 // +kubebuilder:validation:XValidation:rule="!has(self.http2) || !has(self.disableKeepAlive) || !self.disableKeepAlive",fieldPath=".http2",reason="FieldValueForbidden",message="http2 must not be set with disableKeepAlive, which gives each request a connection"
@@ -104,9 +104,9 @@ type ServiceReference struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]+(-[a-z0-9]+)*$') && self.matches('[a-z]')",message="port must be a number from 1 to 65535, or the name of a port of the Service, such as http"
 	Port *intstr.IntOrString `json:"port,omitempty"`
 
-	// scheme is http or https. Default http.
+	// scheme is HTTP or HTTPS. Default HTTP.
 	// +optional
-	// +kubebuilder:default=http
+	// +kubebuilder:default=HTTP
 	Scheme Scheme `json:"scheme,omitempty"`
 }
 
@@ -120,14 +120,14 @@ func (s *ServiceReference) TargetPort() intstr.IntOrString {
 
 // Scheme is the scheme of a Service's URL.
 //
-// +kubebuilder:validation:Enum=http;https
+// +kubebuilder:validation:Enum=HTTP;HTTPS
 type Scheme string
 
 const (
 	// SchemeHTTP is plain HTTP.
-	SchemeHTTP Scheme = "http"
+	SchemeHTTP Scheme = "HTTP"
 	// SchemeHTTPS is HTTP over TLS.
-	SchemeHTTPS Scheme = "https"
+	SchemeHTTPS Scheme = "HTTPS"
 )
 
 // Protocol is a version of HTTP.

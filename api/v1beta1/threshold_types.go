@@ -40,9 +40,15 @@ type Threshold struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// metric is the quantity that is bounded: a percentile such as p95, longest, mean, onTimeRate,
-	// failureRate, rateLimitedRate, unsentRate, downtime, drift, goodput, throughput,
-	// itemsPerSecond, overLimitGrants or falseDenials.
+	// metric is what is bounded. Of times: a percentile such as p95, longest, or mean. Shares:
+	// onTimeRate, expected responses within a time, of the requests that were due; failureRate,
+	// those without an expected response, of the requests that were sent; rateLimitedRate,
+	// those answered 429, of them; unsentRate, those never sent, of the requests that were
+	// due; downtime, the time in which requests were outstanding and none was answered, of
+	// the step. Numbers a second: goodput, expected responses; throughput, all responses;
+	// itemsPerSecond, items of the expected ones; drift, by how much outstanding requests
+	// grew. Numbers: overLimitGrants and falseDenials, requests that a rateLimit of
+	// spec.audits does not allow to be granted, or denied.
 	// +required
 	Metric Metric `json:"metric"`
 

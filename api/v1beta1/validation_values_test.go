@@ -93,7 +93,7 @@ var spellings = map[string]spelling{
 	"request of a second threshold": {"{requests: [{name: a, http: {}}], thresholds: [{metric: p95, max: 1s, requests: [a]}, {metric: p50, max: 1s, requests: ['%s']}]}",
 		"spec.thresholds", "requests of a threshold must be names of spec.requests", []string{"a"}, []string{"b"}},
 	"HTTP/2 to a service through a proxy": {"{target: {url: null, service: {name: s, scheme: '%s'}, protocol: HTTP/2, proxy: {url: 'http://p'}}}",
-		"spec.target.proxy", "proxy must not be set with HTTP/2 for a target that is not https", []string{"https"}, []string{"http"}},
+		"spec.target.proxy", "proxy must not be set with HTTP/2 for a target that is not https", []string{"HTTPS"}, []string{"HTTP"}},
 }
 
 func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {

@@ -23,6 +23,7 @@ type Worker struct {
 
 	// driver is what drives the load. Vegeta sends rates only. Default Auto.
 	// +optional
+	// +kubebuilder:default=Auto
 	Driver Driver `json:"driver,omitempty"`
 
 	// nodeSelector restricts the nodes on which workers run.
@@ -42,6 +43,7 @@ type Worker struct {
 	// the share that it had; the verdict then says how much of the plan was measured, and
 	// is never Passed. Default Stop. Example: Continue.
 	// +optional
+	// +kubebuilder:default=Stop
 	OnLoss LossPolicy `json:"onLoss,omitempty"`
 }
 

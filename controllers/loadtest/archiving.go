@@ -37,8 +37,8 @@ func (a *archiving) isStored(name string) bool { return a.stored.name == name }
 // sign puts the sum of what is stored into the status that names it. Another process comes
 // to the same one: the archive of a step is the same bytes each time.
 func (a *archiving) sign(s *v1beta1.LoadTestStatus) {
-	for i := range s.ResultsRef {
-		if ref := &s.ResultsRef[i]; ref.ConfigMap == a.stored.name {
+	for i := range s.ResultRefs {
+		if ref := &s.ResultRefs[i]; ref.ConfigMap == a.stored.name {
 			ref.SHA256 = a.stored.sum
 		}
 	}

@@ -18,10 +18,10 @@ func TestArchiveIsStoredUntilAStatusNamesIt(t *testing.T) {
 	}
 	a.stored = storedArchive{name: "hello-0", sum: "abc", size: 100}
 	for range 2 {
-		status := v1beta1.LoadTestStatus{ResultsRef: []v1beta1.ResultsRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0"}, {}}}
+		status := v1beta1.LoadTestStatus{ResultRefs: []v1beta1.ResultRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0"}, {}}}
 		a.sign(&status)
-		want := []v1beta1.ResultsRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0", SHA256: "abc"}, {}}
-		if diff := cmp.Diff(want, status.ResultsRef); diff != "" || !a.isStored("hello-0") || a.isStored("hello-1") {
+		want := []v1beta1.ResultRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0", SHA256: "abc"}, {}}
+		if diff := cmp.Diff(want, status.ResultRefs); diff != "" || !a.isStored("hello-0") || a.isStored("hello-1") {
 			t.Errorf("stored: %t; the references (-want +got):\n%s", a.isStored("hello-0"), diff)
 		}
 	}

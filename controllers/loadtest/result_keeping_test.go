@@ -100,7 +100,7 @@ func wantKept(t *testing.T, lt *v1beta1.LoadTest, packed []byte) {
 	if diff := cmp.Diff(want.Status, kept.Status); diff != "" || kept.Kind != "LoadTest" || kept.UID != lt.UID || len(kept.ManagedFields) > 0 || kept.ResourceVersion != "" {
 		t.Errorf("%s %s, status (-want +got):\n%s", kept.Kind, kept.UID, diff)
 	}
-	if diff := cmp.Diff(stored(t, lt)[0].BinaryData, results.BinaryData); diff != "" || results.Name != lt.Status.ResultsRef[0].ConfigMap {
+	if diff := cmp.Diff(stored(t, lt)[0].BinaryData, results.BinaryData); diff != "" || results.Name != lt.Status.ResultRefs[0].ConfigMap {
 		t.Errorf("ConfigMap %s (-want +got):\n%s", results.Name, diff)
 	}
 }

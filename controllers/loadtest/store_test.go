@@ -55,9 +55,9 @@ func wantArchive(t *testing.T, lt *v1beta1.LoadTest) {
 	if len(all) != 1 || !metav1.IsControlledBy(&all[0], lt) || all[0].Immutable == nil || !*all[0].Immutable {
 		t.Fatalf("%d ConfigMaps, want one that is immutable and the run's: %+v", len(all), all)
 	}
-	want := []v1beta1.ResultsRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name, SHA256: archive.Sum(all[0].BinaryData[archive.Key])}}
-	if diff := cmp.Diff(want, lt.Status.ResultsRef); diff != "" {
-		t.Errorf("status.resultsRef (-want +got):\n%s", diff)
+	want := []v1beta1.ResultRef{{Step: lt.Status.Steps[0].Name, ConfigMap: all[0].Name, SHA256: archive.Sum(all[0].BinaryData[archive.Key])}}
+	if diff := cmp.Diff(want, lt.Status.ResultRefs); diff != "" {
+		t.Errorf("status.resultRefs (-want +got):\n%s", diff)
 	}
 	step, err := archive.Decode(all[0].BinaryData[archive.Key])
 	if err != nil {
@@ -140,8 +140,8 @@ func TestRefusedResultsDoNotHoldUpTheRun(t *testing.T) {
 	if passes != 4 || lt.Status.Verdict != v1beta1.VerdictPassed {
 		t.Errorf("verdict %q after %d passes, want Passed after 4", lt.Status.Verdict, passes)
 	}
-	if len(lt.Status.ResultsRef) != 1 || lt.Status.ResultsRef[0].ConfigMap != "" || !strings.Contains(lt.Status.ResultsRef[0].Message, "no ConfigMap of ours") {
-		t.Errorf("status.resultsRef is %+v", lt.Status.ResultsRef)
+	if len(lt.Status.ResultRefs) != 1 || lt.Status.ResultRefs[0].ConfigMap != "" || !strings.Contains(lt.Status.ResultRefs[0].Message, "no ConfigMap of ours") {
+		t.Errorf("status.resultRefs is %+v", lt.Status.ResultRefs)
 	}
 	if said := strings.Join(r.said(), "\n"); !strings.Contains(said, "Warning ResultsNotStored The detailed results of step") {
 		t.Errorf("events:\n%s", said)
@@ -197,8 +197,8 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 			next.mustPass(lt)
 			next.mustPass(lt)
 			want := "ConfigMap " + forged.Name + " exists, but this run did not store it."
-			if refs := lt.Status.ResultsRef; len(refs) != 1 || refs[0].ConfigMap != "" || refs[0].Message != want {
-				t.Errorf("status.resultsRef is %+v, want the message %q", refs, want)
+			if refs := lt.Status.ResultRefs; len(refs) != 1 || refs[0].ConfigMap != "" || refs[0].Message != want {
+				t.Errorf("status.resultRefs is %+v, want the message %q", refs, want)
 			}
 			if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished) {
 				t.Error("the run does not end")

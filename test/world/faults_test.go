@@ -86,8 +86,8 @@ func apiServerAway(d time.Duration) func(*World) {
 	}
 }
 
-// resultsRefused refuses every archive for a while, as a quota does.
-func resultsRefused(d time.Duration) func(*World) {
+// resultRefsused refuses every archive for a while, as a quota does.
+func resultRefsused(d time.Duration) func(*World) {
 	return func(w *World) {
 		w.quotaUntil = instant.Later(w.quotaUntil, w.now.Add(d))
 		const steps = 8 // more than any story has
@@ -135,8 +135,8 @@ var faults = []fault{
 	{"the Job and the pods are seen 2 s late", podsBehind(2 * time.Second)},
 	{"a write fails", func(w *World) { w.failWrites++; w.slack += lastRetry }},
 	{"a write is made and reported as failed", func(w *World) { w.failAfterWrites++; w.slack += lastRetry }},
-	{"results are refused for a second", resultsRefused(time.Second)},
-	{"results are refused for 10 min", resultsRefused(10 * time.Minute)},
+	{"results are refused for a second", resultRefsused(time.Second)},
+	{"results are refused for 10 min", resultRefsused(10 * time.Minute)},
 	{"the API server is away for 10 s", apiServerAway(10 * time.Second)},
 	{"the API server is away for 3 min", apiServerAway(3 * time.Minute)},
 	{"a worker dies", func(w *World) {

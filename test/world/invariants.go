@@ -207,8 +207,8 @@ func (w *World) checkQueued(o *operator, d lifecycle.Decision) {
 
 // checkArchives compares the archives that a status names with its results.
 func (w *World) checkArchives(s *v1beta1.LoadTestStatus) {
-	named := map[string]v1beta1.ResultsRef{}
-	for _, ref := range s.ResultsRef {
+	named := map[string]v1beta1.ResultRef{}
+	for _, ref := range s.ResultRefs {
 		named[ref.Step] = ref
 	}
 	for i := range s.Steps {

@@ -24,7 +24,7 @@ func (c *config) report() *cobra.Command {
 		Long: "Print what a LoadTest has measured: all of it, or what there is so far.\n" +
 			"With -f it is read from a file, such as kubectl get loadtest NAME -o yaml or\n" +
 			"report -o yaml writes, and needs no cluster. The page has plots over time if the\n" +
-			"ConfigMaps of status.resultsRef can be read: in the cluster, or in the file.\n" +
+			"ConfigMaps of status.resultRefs can be read: in the cluster, or in the file.\n" +
 			"With --from it is read from the operator's archive of finished runs: the file of a\n" +
 			"run, or a folder, from which it takes the most recent run of that name. Files\n" +
 			"may be compressed with gzip.\n" +

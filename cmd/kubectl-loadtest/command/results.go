@@ -31,13 +31,13 @@ type archived struct {
 }
 
 // errChanged is that a ConfigMap is not the one that the operator stored.
-var errChanged = errors.New("it was changed after the run: its step.json.gz does not have the sha256 of status.resultsRef")
+var errChanged = errors.New("it was changed after the run: its step.json.gz does not have the sha256 of status.resultRefs")
 
-// archived are the results of the steps that status.resultsRef names. What cannot be read
+// archived are the results of the steps that status.resultRefs names. What cannot be read
 // is said on the standard error, and left out.
 func (c *config) archived(lt *v1beta1.LoadTest, find configMaps) archived {
 	var all archived
-	for _, ref := range lt.Status.ResultsRef {
+	for _, ref := range lt.Status.ResultRefs {
 		if ref.ConfigMap == "" {
 			continue
 		}
@@ -54,7 +54,7 @@ func (c *config) archived(lt *v1beta1.LoadTest, find configMaps) archived {
 	return all
 }
 
-func unpack(lt *v1beta1.LoadTest, ref v1beta1.ResultsRef, find configMaps) (*archive.Step, error) {
+func unpack(lt *v1beta1.LoadTest, ref v1beta1.ResultRef, find configMaps) (*archive.Step, error) {
 	results, err := find(ref.ConfigMap)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func TestPageDrawsTheResultsBeyondTheSummary(t *testing.T) {
 	t.Parallel()
 	const plots, notThere = ">Over time</h2>", "no plots over time of step 10 users: ConfigMap hello-0-a: "
 	p := newTestUser(t)
-	status := strings.Replace(finished("Passed"), "{phase:", "{resultsRef: [{step: 10 users, configMap: hello-0-a}], phase:", 1)
+	status := strings.Replace(finished("Passed"), "{phase:", "{resultRefs: [{step: 10 users, configMap: hello-0-a}], phase:", 1)
 	status = strings.Replace(status, "state: Complete,", `state: Complete, startTime: "2026-11-22T10:00:00.000000Z",`, 1)
 	lt := p.create(status)
 	page := func(want bool, message string, args ...string) {

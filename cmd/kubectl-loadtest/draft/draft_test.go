@@ -320,7 +320,7 @@ func TestNamesAreChecked(t *testing.T) {
 	}
 	d := draft.Draft{Source: "a test", Service: "shop:http", Origin: "https://shop.example.com", Requests: []draft.Request{{Path: "/", Weight: 1}}}
 	lt, _ := accepted(t, &d, nil)
-	if s := lt.Spec.Target.Service; s == nil || s.Name != "shop" || s.Port.StrVal != "http" || s.Scheme != "https" {
+	if s := lt.Spec.Target.Service; s == nil || s.Name != "shop" || s.Port.StrVal != "http" || s.Scheme != v1beta1.SchemeHTTPS {
 		t.Errorf("service %+v", s)
 	}
 }

@@ -162,7 +162,7 @@ func (d *Draft) service() *yaml.Node {
 		fields = append(fields, field("port", text(port)))
 	}
 	if d.scheme() == "https" {
-		fields = append(fields, field("scheme", text("https")))
+		fields = append(fields, field("scheme", text("HTTPS")))
 	}
 	return flowObject(fields...)
 }

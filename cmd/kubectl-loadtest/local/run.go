@@ -105,7 +105,7 @@ func (r *run) untilFinished(ctx context.Context) error {
 func (r *run) pass() (changed bool, wake time.Duration, err error) {
 	now := r.clock.Now()
 	decision := lifecycle.Decide(r.test, everything, r.observe(), now)
-	decision.Status.ResultsRef = nil // there is no cluster to store them in
+	decision.Status.ResultRefs = nil // there is no cluster to store them in
 	if err := r.keep(decision.Store); err != nil {
 		return false, 0, err
 	}

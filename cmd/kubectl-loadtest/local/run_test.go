@@ -278,7 +278,7 @@ func TestWhatCannotRunHereIsRefused(t *testing.T) {
 }
 
 func TestServicesAreDirected(t *testing.T) {
-	lt := loadTest(t, "", "{target: {service: {name: shortener, port: http, scheme: https}}, requests: [{name: home, http: {path: /}}]}")
+	lt := loadTest(t, "", "{target: {service: {name: shortener, port: http, scheme: HTTPS}}, requests: [{name: home, http: {path: /}}]}")
 	if err := (local.Services{}).Direct(lt.DeepCopy()); err == nil || !strings.Contains(err.Error(), "--service shortener=127.0.0.1:8080") {
 		t.Errorf("error %v, want one that shows the flag", err)
 	}

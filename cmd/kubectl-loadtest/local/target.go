@@ -50,7 +50,7 @@ func (s Services) direct(name, field string, t *v1beta1.Target) error {
 			name, field, service.Name, service.Name, field)
 	}
 	t.Service = nil
-	t.URL = fmt.Sprintf("%s://%s", cmp.Or(service.Scheme, v1beta1.SchemeHTTP), address)
+	t.URL = fmt.Sprintf("%s://%s", strings.ToLower(string(cmp.Or(service.Scheme, v1beta1.SchemeHTTP))), address)
 	return nil
 }
 

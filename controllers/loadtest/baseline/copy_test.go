@@ -146,8 +146,8 @@ func TestOtherTrafficIsRefused(t *testing.T) {
 		}, "spec.target.tls.clientCertificate: one here, none there"},
 		"a Service by https": {func(s *v1beta1.LoadTestSpec) {
 			s.Target.Service = &v1beta1.ServiceReference{Name: "v4", Scheme: v1beta1.SchemeHTTPS}
-		}, "the scheme of spec.target: https here, http there"},
-		"an address by https": {func(s *v1beta1.LoadTestSpec) { s.Target.URL = "https://v4" }, "the scheme of spec.target: https here, http there"},
+		}, "the scheme of spec.target: HTTPS here, HTTP there"},
+		"an address by https": {func(s *v1beta1.LoadTestSpec) { s.Target.URL = "https://v4" }, "the scheme of spec.target: HTTPS here, HTTP there"},
 		"a proxy":             {func(s *v1beta1.LoadTestSpec) { s.Target.Proxy = &v1beta1.Proxy{URL: "http://proxy:3128/"} }, "spec.target.proxy: http://proxy:3128 here, none there"},
 		"traces":              {func(s *v1beta1.LoadTestSpec) { s.Target.Trace = &v1beta1.Trace{Sampled: "100%"} }, "spec.target.trace: 100% here, none there"},
 		"a driver":            {func(s *v1beta1.LoadTestSpec) { s.Worker = &v1beta1.Worker{Driver: "Vegeta"} }, "spec.worker.driver: Vegeta here, Auto there"},

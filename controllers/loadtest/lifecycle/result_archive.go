@@ -38,7 +38,7 @@ const maxUnstored = 256
 // that was given up.
 func (r *loading) store() {
 	s, i, report := &r.out.Status, r.i, r.report
-	ref := v1beta1.ResultsRef{Step: s.Steps[i].Name}
+	ref := v1beta1.ResultRef{Step: s.Steps[i].Name}
 	name, err := results.ArchiveName(r.test, i, s.Steps[i].Result, report)
 	given := r.seen.Unstored
 	switch {
@@ -53,5 +53,5 @@ func (r *loading) store() {
 	if ref.ConfigMap == "" {
 		r.warn(ReasonResultsNotStored, fmt.Sprintf("The detailed results of step %s were not stored: %s", ref.Step, ref.Message))
 	}
-	s.ResultsRef = append(s.ResultsRef, ref)
+	s.ResultRefs = append(s.ResultRefs, ref)
 }

@@ -35,8 +35,8 @@ func TestResultsAreStoredWhenAStepEnds(t *testing.T) {
 	decide := func(seen lifecycle.Observed) lifecycle.Decision {
 		return lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second))
 	}
-	if d := decide(lastReport(3, false)); d.Store != nil || len(d.Status.ResultsRef) > 0 {
-		t.Errorf("while the step runs: %+v is stored, %+v named", d.Store, d.Status.ResultsRef)
+	if d := decide(lastReport(3, false)); d.Store != nil || len(d.Status.ResultRefs) > 0 {
+		t.Errorf("while the step runs: %+v is stored, %+v named", d.Store, d.Status.ResultRefs)
 	}
 	seen := lastReport(3, true)
 	d := decide(seen)
@@ -44,8 +44,8 @@ func TestResultsAreStoredWhenAStepEnds(t *testing.T) {
 		t.Fatalf("when it ends: %+v is stored", d.Store)
 	}
 	name := d.Status.Steps[1].Name
-	if want := []v1beta1.ResultsRef{{Step: name, ConfigMap: d.Store.Name}}; !slices.Equal(d.Status.ResultsRef, want) {
-		t.Errorf("the status names %+v, want %+v", d.Status.ResultsRef, want)
+	if want := []v1beta1.ResultRef{{Step: name, ConfigMap: d.Store.Name}}; !slices.Equal(d.Status.ResultRefs, want) {
+		t.Errorf("the status names %+v, want %+v", d.Status.ResultRefs, want)
 	}
 	if d.Status.Steps[1].State == v1beta1.StepRunning {
 		t.Error("the step does not end")
@@ -68,10 +68,10 @@ func TestAStepEndsWithoutResultsThatAreGivenUp(t *testing.T) {
 			seen := lastReport(3, true)
 			seen.Unstored = &lifecycle.Unstored{Step: tc.step, Message: strings.Repeat("exceeded quota; ", 100)}
 			d := lifecycle.Decide(limited(1), policy.Rules{}, seen, began.Add(31*time.Second))
-			if len(d.Status.ResultsRef) != 1 || (d.Store != nil) != tc.stored || d.Status.Steps[1].State == v1beta1.StepRunning {
-				t.Fatalf("%+v is stored, %+v named, the step is %s", d.Store, d.Status.ResultsRef, d.Status.Steps[1].State)
+			if len(d.Status.ResultRefs) != 1 || (d.Store != nil) != tc.stored || d.Status.Steps[1].State == v1beta1.StepRunning {
+				t.Fatalf("%+v is stored, %+v named, the step is %s", d.Store, d.Status.ResultRefs, d.Status.Steps[1].State)
 			}
-			ref := d.Status.ResultsRef[0]
+			ref := d.Status.ResultRefs[0]
 			if (ref.ConfigMap != "") != tc.stored || (ref.Message == "") != tc.stored || len(ref.Message) > 256 {
 				t.Errorf("the status names %+v", ref)
 			}

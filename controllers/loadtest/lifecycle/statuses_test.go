@@ -56,7 +56,7 @@ func document(t *testing.T, lt *v1beta1.LoadTest, all bool) string {
 	t.Helper()
 	lt = lt.DeepCopy()
 	if s := &lt.Status; !all {
-		s.Steps, s.Thresholds, s.Audits, s.ResultsRef, s.Spread = nil, nil, nil, nil, nil
+		s.Steps, s.Thresholds, s.Audits, s.ResultRefs, s.Spread = nil, nil, nil, nil, nil
 	}
 	text, err := yaml.Marshal(lt)
 	if err != nil {

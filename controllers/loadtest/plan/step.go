@@ -78,7 +78,7 @@ func ladderSteps(l *v1beta1.Ladder) []v1beta1.StepStatus {
 	return steps
 }
 
-// rungs are the steps of a ladder under their default names.
+// rungs are the steps of a ladder, named by what they send; two may have the same name.
 func rungs(l *v1beta1.Ladder) []v1beta1.StepStatus {
 	var list []v1beta1.StepStatus
 	for _, users := range l.Users {

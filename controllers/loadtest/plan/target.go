@@ -64,7 +64,7 @@ func targetURL(namespace string, t *v1beta1.Target) string {
 // ServiceURL is scheme and host of a target, a Service, with the number of its port.
 func ServiceURL(namespace string, service *v1beta1.ServiceReference, port int32) string {
 	scheme := cmp.Or(service.Scheme, v1beta1.SchemeHTTP)
-	return fmt.Sprintf("%s://%s.%s.svc:%d", scheme, service.Name, namespace, port)
+	return fmt.Sprintf("%s://%s.%s.svc:%d", strings.ToLower(string(scheme)), service.Name, namespace, port)
 }
 
 func proxyURL(t *v1beta1.Target) string {

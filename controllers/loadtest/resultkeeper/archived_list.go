@@ -33,7 +33,7 @@ func (k *Keeper) results(lt *v1beta1.LoadTest) sink.Write {
 		if err := w.Encode(keepable(lt)); err != nil {
 			return err
 		}
-		for _, ref := range lt.Status.ResultsRef {
+		for _, ref := range lt.Status.ResultRefs {
 			step, err := k.resultsOf(ctx, lt, ref)
 			if err != nil {
 				return err
@@ -57,7 +57,7 @@ func (k *Keeper) results(lt *v1beta1.LoadTest) sink.Write {
 
 // resultsOf are the results of a step; nil: they were not stored, are gone, or are not
 // what was stored.
-func (k *Keeper) resultsOf(ctx context.Context, lt *v1beta1.LoadTest, ref v1beta1.ResultsRef) (*corev1.ConfigMap, error) {
+func (k *Keeper) resultsOf(ctx context.Context, lt *v1beta1.LoadTest, ref v1beta1.ResultRef) (*corev1.ConfigMap, error) {
 	if ref.ConfigMap == "" {
 		return nil, nil
 	}

@@ -83,10 +83,10 @@ func finishedRun(t *testing.T, tn *tenant) *v1beta1.LoadTest {
 // storedResults are those of the run's only step.
 func storedResults(t *testing.T, tn *tenant, lt *v1beta1.LoadTest) *corev1.ConfigMap {
 	t.Helper()
-	if len(lt.Status.ResultsRef) != 1 || lt.Status.ResultsRef[0].ConfigMap == "" {
-		t.Fatalf("no results: %+v", lt.Status.ResultsRef)
+	if len(lt.Status.ResultRefs) != 1 || lt.Status.ResultRefs[0].ConfigMap == "" {
+		t.Fatalf("no results: %+v", lt.Status.ResultRefs)
 	}
 	stored := &corev1.ConfigMap{}
-	must.Succeed(t, tn.editor.Get(t.Context(), client.ObjectKey{Namespace: lt.Namespace, Name: lt.Status.ResultsRef[0].ConfigMap}, stored))
+	must.Succeed(t, tn.editor.Get(t.Context(), client.ObjectKey{Namespace: lt.Namespace, Name: lt.Status.ResultRefs[0].ConfigMap}, stored))
 	return stored
 }

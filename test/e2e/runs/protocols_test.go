@@ -19,7 +19,7 @@ const (
 steps: [{name: 100/s, rate: "100", duration: 40s}]
 worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
 target:
-  service: {name: rolled, port: 8443, scheme: https}
+  service: {name: rolled, port: 8443, scheme: HTTPS}
   tls: {insecureSkipVerify: true}
   protocol: HTTP/2
   http2: {connections: 4}

@@ -1,7 +1,7 @@
 package v1beta1
 
-// ResultsRef names where the results of a step are that are too large for a status.
-type ResultsRef struct {
+// ResultRef names where the results of a step are that are too large for a status.
+type ResultRef struct {
 	// step is the name of the step in status.steps.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
