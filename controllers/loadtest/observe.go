@@ -118,6 +118,8 @@ func jobState(lt *v1beta1.LoadTest, job *batchv1.Job, found bool) lifecycle.JobS
 	switch {
 	case !found:
 		return lifecycle.JobAbsent
+	case isLeftOver(lt, job):
+		return lifecycle.JobLeftOver
 	case !metav1.IsControlledBy(job, lt):
 		return lifecycle.JobForeign
 	case !job.DeletionTimestamp.IsZero():
@@ -129,4 +131,13 @@ func jobState(lt *v1beta1.LoadTest, job *batchv1.Job, found bool) lifecycle.JobS
 		}
 	}
 	return lifecycle.JobPresent
+}
+
+// isLeftOver says whether a Job belongs to an earlier LoadTest of that name. Who deletes a LoadTest
+// and creates it anew, as Flux does to apply what cannot change, is faster than the API server's
+// garbage collection.
+func isLeftOver(lt *v1beta1.LoadTest, job *batchv1.Job) bool {
+	owner := metav1.GetControllerOf(job)
+	return owner != nil && owner.APIVersion == v1beta1.GroupVersion.String() && owner.Kind == "LoadTest" &&
+		owner.Name == lt.Name && owner.UID != lt.UID
 }

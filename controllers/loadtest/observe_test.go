@@ -109,7 +109,9 @@ func TestJobState(t *testing.T) {
 		"not failed":         {ended(batchv1.JobFailed, corev1.ConditionFalse), lifecycle.JobPresent},
 		"about to be failed": {ended(batchv1.JobFailureTarget, corev1.ConditionTrue), lifecycle.JobPresent},
 		"on its way out":     {func(j *batchv1.Job) { j.DeletionTimestamp = &now }, lifecycle.JobDeleting},
-		"foreign":            {func(j *batchv1.Job) { j.OwnerReferences[0].UID = "theirs" }, lifecycle.JobForeign},
+		"of an earlier one":  {func(j *batchv1.Job) { j.OwnerReferences[0].UID = "theirs" }, lifecycle.JobLeftOver},
+		"of another name":    {func(j *batchv1.Job) { j.OwnerReferences[0].UID, j.OwnerReferences[0].Name = "theirs", "other" }, lifecycle.JobForeign},
+		"of another kind":    {func(j *batchv1.Job) { j.OwnerReferences[0].UID, j.OwnerReferences[0].Kind = "theirs", "CronJob" }, lifecycle.JobForeign},
 		"without an owner":   {func(j *batchv1.Job) { j.OwnerReferences = nil }, lifecycle.JobForeign},
 	} {
 		t.Run(name, func(t *testing.T) {

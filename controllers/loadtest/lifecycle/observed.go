@@ -88,6 +88,8 @@ const (
 	JobFinished
 	// JobDeleting is a Job that is being deleted.
 	JobDeleting
+	// JobLeftOver is a Job of an earlier LoadTest of that name, which the API server removes.
+	JobLeftOver
 	// JobForeign is a Job of that name that does not belong to this LoadTest.
 	JobForeign
 )

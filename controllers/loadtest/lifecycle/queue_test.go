@@ -114,7 +114,7 @@ func TestARunThatWaitedBegins(t *testing.T) {
 func TestARunThatWaitsHasNoJob(t *testing.T) {
 	for job, want := range map[lifecycle.JobState]lifecycle.JobAction{
 		lifecycle.JobAbsent: lifecycle.JobKeep, lifecycle.JobPresent: lifecycle.JobDelete, lifecycle.JobFinished: lifecycle.JobDelete,
-		lifecycle.JobDeleting: lifecycle.JobKeep, lifecycle.JobForeign: lifecycle.JobKeep,
+		lifecycle.JobDeleting: lifecycle.JobKeep, lifecycle.JobLeftOver: lifecycle.JobKeep, lifecycle.JobForeign: lifecycle.JobKeep,
 	} {
 		if d := lifecycle.Decide(waiting(t, 1, 1), policy.Rules{}, lifecycle.Observed{Place: place(1, 1), Job: job}, began); d.Job != want {
 			t.Errorf("Job %v: to do %v, want %v", job, d.Job, want)

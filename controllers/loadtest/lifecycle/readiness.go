@@ -27,6 +27,7 @@ type wait struct {
 // cause decides. They change nothing.
 var readinessChecks = []func(*starting) *wait{
 	(*starting).foreignJob,
+	(*starting).leftOverJob,
 	(*starting).refusedJob,
 	(*starting).pendingBaseline,
 	(*starting).allReady,
@@ -60,6 +61,13 @@ func (r *starting) foreignJob() *wait {
 		return nil
 	}
 	return waitInVain(v1beta1.ReasonCreateRefused, "A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.")
+}
+
+func (r *starting) leftOverJob() *wait {
+	if r.seen.Job != JobLeftOver {
+		return nil
+	}
+	return r.waitFor(v1beta1.ReasonWaiting, "The API server is removing the Job of an earlier LoadTest of this name.")
 }
 
 func (r *starting) refusedJob() *wait {

@@ -52,6 +52,10 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]exchange.Worker, 3)},
 			"CreateRefused: A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.", true,
 		},
+		"a Job of an earlier LoadTest": {
+			lifecycle.Observed{Job: lifecycle.JobLeftOver, Workers: make([]exchange.Worker, 3)},
+			"Waiting: The API server is removing the Job of an earlier LoadTest of this name." + until, false,
+		},
 		"a Job that is refused": {
 			lifecycle.Observed{Refused: &lifecycle.Refusal{Message: "exceeded quota: tests"}, Workers: make([]exchange.Worker, 3)},
 			"CreateRefused: The API server refuses the Job of the workers: exceeded quota: tests." + until, false,

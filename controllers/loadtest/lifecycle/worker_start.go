@@ -123,7 +123,7 @@ func (r *starting) bringWorkers() (goesOn bool) {
 		r.wake(r.now.Add(targetExpected)) // no watch of Services or of other LoadTests brings it
 	case r.seen.Job == JobAbsent:
 		r.createJob()
-	case r.missesPods():
+	case r.seen.Job == JobLeftOver || r.missesPods():
 		r.wake(r.now.Add(PodsExpected)) // no watch brings a refusal
 	}
 	return true
