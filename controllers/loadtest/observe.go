@@ -88,6 +88,9 @@ func (p *pass) observeJob(ctx context.Context) (*batchv1.Job, error) {
 	found := err == nil
 	p.note.jobExists = p.note.jobExists && found
 	p.seen.Job, p.seen.JobUID = jobState(p.lt, job, found), job.UID
+	if p.seen.Job == lifecycle.JobLeftOver {
+		return &batchv1.Job{}, nil // its pods are no workers of this run
+	}
 	return job, nil
 }
 
