@@ -55,7 +55,7 @@ func calling(fields string) string {
 func describedBy(source string) string { return described(source, "method: shop.v1.Cart/Add") }
 
 func described(source, call string) string {
-	return "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {" + source + "}}}, requests: [{name: call, http: {path: null}, grpc: {" + call + "}}]}"
+	return "{target: {protocol: HTTP/2, grpc: {descriptorsFrom: {" + source + "}}}, requests: [{name: call, grpc: {" + call + "}}]}"
 }
 
 func TestSpecsThatCouldHarmOthersAreRefused(t *testing.T) {

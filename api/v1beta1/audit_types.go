@@ -92,15 +92,12 @@ type Reading struct {
 	GRPC *Call `json:"grpc,omitempty"`
 }
 
-// OwnHeaders are the headers, or the metadata, that a reading has beside those of its target.
+// OwnHeaders returns the headers or the metadata of a reading, without the headers of its target.
 func (r *Reading) OwnHeaders() []Header {
-	switch {
-	case r.GRPC != nil:
-		return r.GRPC.Metadata
-	case r.HTTP != nil:
+	if r.HTTP != nil {
 		return r.HTTP.Headers
 	}
-	return nil
+	return r.GRPC.metadata()
 }
 
 // RateLimit is the contract of a token-bucket rate limiter: in any t seconds a

@@ -57,6 +57,14 @@ type Call struct {
 	Metadata []Header `json:"metadata,omitempty"`
 }
 
+// metadata returns the metadata of a call; c may be nil.
+func (c *Call) metadata() []Header {
+	if c == nil {
+		return nil
+	}
+	return c.Metadata
+}
+
 // Compression is how the messages of a call are compressed.
 //
 // +kubebuilder:validation:Enum=Gzip

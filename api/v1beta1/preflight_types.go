@@ -41,7 +41,7 @@ type Preflight struct {
 	Expect *Expectation `json:"expect,omitempty"`
 }
 
-// OwnHeaders are the headers, or the metadata, that a question has beside those of its target.
+// OwnHeaders returns the headers or the metadata of a question, without the headers of its target.
 func (p *Preflight) OwnHeaders() []Header { return (&Reading{HTTP: p.HTTP, GRPC: p.GRPC}).OwnHeaders() }
 
 // GRPCHealth is a question to the health service of gRPC. The target's headers are sent

@@ -98,15 +98,12 @@ type HTTPRequest struct {
 	Targets *Targets `json:"targets,omitempty"`
 }
 
-// OwnHeaders are the headers, or the metadata, that a request has beside those of its target.
+// OwnHeaders returns the headers or the metadata of a request, without the headers of its target.
 func (r *Request) OwnHeaders() []Header {
-	switch {
-	case r.GRPC != nil:
-		return r.GRPC.Metadata
-	case r.HTTP != nil:
+	if r.HTTP != nil {
 		return r.HTTP.Headers
 	}
-	return nil
+	return r.GRPC.metadata()
 }
 
 // Method is an HTTP method.

@@ -8,17 +8,16 @@ import (
 // candidate is a request, by name, that may have series.
 type candidate struct {
 	*part
-	// test is the place of its LoadTest in the order of importance, and finished says that the
-	// LoadTest is.
+	// test is the rank of its LoadTest; finished reports whether that LoadTest has finished.
 	test     int
 	finished bool
-	// place is its own among the requests of its LoadTest: 0 is the one of which the most failed.
+	// place is its rank among the requests of its LoadTest: 0 has the most failures.
 	place        int
 	sent, failed int64
 }
 
-// candidates are the requests of a LoadTest, those of which the most failed first, and of as
-// many failures those of which the most were sent.
+// candidates returns the requests of a LoadTest, sorted by failures, then by requests sent, the
+// largest first.
 func (p *parts) candidates(test int, finished bool) []candidate {
 	list := make([]candidate, len(p.list))
 	for i := range p.list {
@@ -35,10 +34,10 @@ func (p *parts) candidates(test int, finished bool) []candidate {
 	return list
 }
 
-// byNeed is the order in which requests have series: those that failed, those of LoadTests that
-// have not finished, and the others. In each of these the first of every LoadTest comes before
-// the second of any, so that a LoadTest with many requests hides none of another; and of one
-// place the one of which the most failed comes first.
+// byNeed orders requests by who gets series first: requests with failures, then requests of
+// LoadTests that have not finished, then the others. Within each group, the first request of
+// every LoadTest comes before the second of any, so that a LoadTest with many requests does not
+// take the series of another; among equal ranks, more failures come first.
 func byNeed(a, b candidate) int {
 	return cmp.Or(
 		cmp.Compare(a.need(), b.need()),
@@ -59,7 +58,7 @@ func (c *candidate) need() int {
 	}
 }
 
-// within are the candidates that have series when at most so many may.
+// within returns the candidates that get series, at most that many.
 func within(list []candidate, most int) []candidate {
 	slices.SortFunc(list, byNeed)
 	return list[:min(len(list), max(most, 0))]

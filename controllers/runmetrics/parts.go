@@ -18,11 +18,11 @@ type parts struct {
 	index map[string]int
 }
 
-// part is the load of the requests that have one name: names that are not given may be equal,
-// and so may names that are cut.
+// part is the load of the requests with one label. Labels of different names may be equal, since
+// they are cut.
 type part struct {
 	label string
-	// shared says that there are several, whose percentiles cannot be added up.
+	// shared reports whether several requests have the label: their percentiles do not add up.
 	shared bool
 	// base is of the steps that have ended, last of the step that follows them.
 	base, last partCounts
@@ -40,7 +40,8 @@ const (
 
 type partCounts [partSize]int64
 
-// counts are what the part has sent so far, and what came of it. None of them ever falls.
+// counts returns how many requests were sent, failed and had each outcome so far. No count ever
+// falls.
 func (p *part) counts() partCounts {
 	sum := p.base
 	for i, n := range p.last {

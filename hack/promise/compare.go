@@ -75,6 +75,9 @@ func isInternal(field string) bool {
 	return field == "status.internal" || strings.HasPrefix(field, "status.internal.")
 }
 
+// hasReleases reports whether a changelog has a release beside what is unreleased.
+func hasReleases(changelog string) bool { return strings.Contains(changelog, "\n## v") }
+
 // unreleased is the part of a changelog about what comes with the next release.
 func unreleased(changelog string) string {
 	_, after, _ := strings.Cut(changelog, "\n## Unreleased\n")

@@ -108,5 +108,8 @@ func TestUnreleasedPartOfAChangelog(t *testing.T) {
 		if got := unreleased(changelog); got != want {
 			t.Errorf("%q: %q, want %q", changelog, got, want)
 		}
+		if got, want := hasReleases(changelog), strings.Contains(changelog, "v1"); got != want {
+			t.Errorf("%q has releases: %t, want %t", changelog, got, want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,18 +23,22 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	tags, err := git("tag", "--list", "v*", "--merged", "HEAD", "--sort", "-version:refname")
+	// A candidate such as v1.0.0-rc.1 comes before its release.
+	tags, err := git("-c", "versionsort.suffix=-", "tag", "--list", "v*", "--merged", "HEAD", "--sort", "-version:refname")
 	if err != nil {
 		return err
 	}
 	release, _, _ := strings.Cut(tags, "\n")
-	if release == "" {
-		fmt.Println("promise: nothing has been released, so that nothing is promised")
-		return nil
-	}
 	changelog, err := os.ReadFile(filepath.Join(top, "CHANGELOG.md"))
 	if err != nil {
 		return fmt.Errorf("read the changelog: %w", err)
+	}
+	if release == "" && hasReleases(string(changelog)) {
+		return errors.New("CHANGELOG.md has releases, but the repository has no tag of one: fetch the tags")
+	}
+	if release == "" {
+		fmt.Println("promise: nothing has been released, so that nothing is promised")
+		return nil
 	}
 	files, err := filepath.Glob(filepath.Join(top, "config/crd/bases/*.yaml"))
 	if err != nil || len(files) == 0 {

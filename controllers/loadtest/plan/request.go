@@ -86,7 +86,7 @@ func httpOf(r *v1beta1.Request) v1beta1.HTTPRequest {
 	return ptr.Deref(r.HTTP, v1beta1.HTTPRequest{})
 }
 
-// hasTargets says whether a request stands for those of a targets file.
+// hasTargets reports whether a request is a targets file.
 func hasTargets(r *v1beta1.Request) bool { return httpOf(r).Targets != nil }
 
 func methodOf(m v1beta1.Method) string { return cmp.Or(string(m), "GET") }
