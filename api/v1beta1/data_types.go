@@ -17,7 +17,8 @@ type Data struct {
 	// +required
 	From Content `json:"from"`
 
-	// format is how the rows are written.
+	// format is how the rows are written: CSV, with the names of the columns in the first line,
+	// or JSONLines, with an object in each line.
 	// +required
 	Format DataFormat `json:"format"`
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,6 +166,9 @@ func compileWith(text string, find func(string) (column, bool), known func() str
 	return t, nil
 }
 
+// qualifiedName is a name behind that of a table, as other tools write a column.
+var qualifiedName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}[.][A-Za-z_][A-Za-z0-9_]{0,62}$`)
+
 // variable compiles what follows the single dollar sign at an index.
 func variable(s string, at int, find func(string) (column, bool), known func() string) (p part, rest string, err error) {
 	inside, ok := strings.CutPrefix(s, "{")
@@ -188,12 +192,24 @@ func variable(s string, at int, find func(string) (column, bool), known func() s
 	switch {
 	case !ok && columnName.MatchString(name):
 		return p, "", fmt.Errorf("unknown variable ${%s}; known are %s", name, known())
+	case !ok && qualifiedName.MatchString(name):
+		return p, "", errQualified(name)
 	case !ok:
 		return p, "", fmt.Errorf("the ${ at %d has no name before its closing brace; known are %s", at, known())
 	}
 	p.kind = random
 	p.from, p.span, err = parseRange(bounds)
 	return p, rest, err
+}
+
+// errQualified says how a qualified name is written. No column has the name of a variable, which
+// would be taken for it.
+func errQualified(name string) error {
+	_, alone, _ := strings.Cut(name, ".")
+	if reserved(alone) {
+		return fmt.Errorf("unknown variable ${%s}: a column or a captured value has no prefix, and must not be called %s, as a variable is; rename it", name, alone)
+	}
+	return fmt.Errorf("unknown variable ${%s}: a column or a captured value has no prefix; write ${%s}", name, alone)
 }
 
 // parseRange reads a-b, two integers from 0 on.

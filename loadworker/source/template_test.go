@@ -50,6 +50,8 @@ func TestCompileRefuses(t *testing.T) {
 		"a single dollar sign":   {"cost: $5", "a single $; write $$ for a dollar sign"},
 		"one at the end":         {"$", "a single $; write $$ for a dollar sign"},
 		"no closing brace":       {"${user", "the ${ at 0 has no closing brace"},
+		"a name with its table":  {"a ${accounts.email}", "unknown variable ${accounts.email}: a column or a captured value has no prefix; write ${email}"},
+		"a reserved name, too":   {"a ${accounts.user}", "unknown variable ${accounts.user}: a column or a captured value has no prefix, and must not be called user, as a variable is; rename it"},
 		"nothing in braces":      {"a ${}", "the ${ at 2 has no name before its closing brace; known are ${user}"},
 		"a space":                {"${ user}", "the ${ at 0 has no name"},
 		"upper case":             {"${User}", "unknown variable ${User}"},

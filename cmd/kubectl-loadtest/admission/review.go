@@ -32,6 +32,9 @@ func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructu
 	var problems []Problem
 	unknown, malformed := a.unknown(object)
 	for _, path := range unknown {
+		if a.isItemOfNoList(path) {
+			continue // that there is a list is refused
+		}
 		problems = append(problems, Problem{path, "unknown field" + a.meant(path)})
 	}
 	if malformed != nil {
@@ -62,6 +65,19 @@ func (a *Admission) unknown(object *unstructured.Unstructured) ([]string, *field
 	paths := pruning.PruneWithOptions(object.Object, a.structure, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	malformed, meta := objectmeta.CoerceWithOptions(nil, object.Object, a.structure, true, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
 	return append(paths, meta...), malformed
+}
+
+// isItemOfNoList says whether a path leads through an item of what must be no list.
+func (a *Admission) isItemOfNoList(path string) bool {
+	for i := range path {
+		if path[i] != '[' {
+			continue
+		}
+		if s := a.at(path[:i]); s != nil && s.Type == "object" && s.AdditionalProperties == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // said is the error as the API server words it, but for types and metrics.

@@ -43,9 +43,22 @@ func (a *Admission) wrongType(path string, object map[string]any) string {
 	case s.Type == "boolean":
 		return "must be true or false, without quotes"
 	case s.Type == "object" && len(s.Properties) > 0:
-		return "must have fields: " + strings.Join(slices.Sorted(maps.Keys(s.Properties)), ", ")
+		return withFields(s, value)
 	}
 	return ""
+}
+
+// withFields says which fields an object must have, or may have if it needs none.
+func withFields(s *schema.Structural, value any) string {
+	fields := slices.Sorted(maps.Keys(s.Properties))
+	if s.ValueValidation != nil && len(s.ValueValidation.Required) > 0 {
+		fields = slices.Sorted(slices.Values(s.ValueValidation.Required))
+	}
+	said := "must have fields: " + strings.Join(fields, ", ")
+	if _, isList := value.([]any); isList {
+		said = "must not be a list; it has fields: " + strings.Join(fields, ", ")
+	}
+	return said
 }
 
 // isTime says whether a text is a time.

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,18 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + goodSpec + "  thresholds: [{metric: errorRate, max: 1%}]\n",
 			[]string{"overLimitGrants or falseDenials; did you mean failureRate?"},
 		},
+		"a list in place of an object": {
+			testHead + goodSpec + "  setup: {fill: [{request: health, name: rows, count: 1}]}\n",
+			[]string{"a.yaml:8: LoadTest hello: spec.setup.fill: must not be a list; it has fields: count, request (fill sends a request many times"},
+		},
+		"a time in place of a range": {
+			testHead + strings.Replace(goodSpec, "users: 10", "users: 10, think: 1s", 1),
+			[]string{"a.yaml:7: LoadTest hello: spec.steps[0].think: must have fields: max, min ("},
+		},
+		"rows without a format": {
+			testHead + goodSpec + "  data: [{name: a, from: {secret: {name: a, key: b}}}]\n",
+			[]string{"spec.data[0].format: Required value (format is how the rows are written: CSV, with the names of the columns in the first line, or JSONLines, with an object in each line)"},
+		},
 		"what belongs into http": {
 			testHead + strings.Replace(goodSpec, "http: {path: /health}", "path: /health, method: GET", 1),
 			[]string{"spec.requests[0].path: unknown field; did you mean http.path?", "spec.requests[0].method: unknown field; did you mean grpc.method or http.method?"},
@@ -135,6 +148,9 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			t.Chdir(t.TempDir())
 			must.Succeed(t, os.WriteFile("a.yaml", []byte(tt.content), 0o600))
 			got := alone(t.Context(), t, "validate", "-f", "a.yaml")
+			if strings.Contains(got.out, "fill[0]") {
+				t.Errorf("what a list holds is refused beside the list:\n%s", got.out)
+			}
 			if got.code != 1 || strings.Contains(got.out, "LoadTest hello is valid") && len(tt.want) > 1 {
 				t.Errorf("exit code %d, want 1; standard output:\n%s", got.code, got.out)
 			}
@@ -175,6 +191,31 @@ func TestValidateTakesAllSamples(t *testing.T) {
 	got := alone(t.Context(), t, append([]string{"validate"}, args...)...)
 	if got.code != 0 || strings.Count(got.out, " is valid: ") < len(args)/2 {
 		t.Errorf("exit code %d, %d files:\n%s%s", got.code, len(args)/2, got.out, got.err)
+	}
+}
+
+// Every LoadTest in the documentation is valid.
+func TestValidateTakesTheDocumentation(t *testing.T) {
+	pages, err := filepath.Glob("../../../docs/*.md")
+	must.Succeed(t, err)
+	folder, args := t.TempDir(), []string{"validate"}
+	for _, page := range append(pages, "../../../README.md") {
+		text, err := os.ReadFile(page)
+		must.Succeed(t, err)
+		for i, block := range strings.Split(string(text), "```yaml\n")[1:] {
+			manifest, _, _ := strings.Cut(block, "\n```")
+			if !strings.Contains(manifest, "kind: LoadTest\n") {
+				continue
+			}
+			file := filepath.Join(folder, fmt.Sprintf("%s-%d.yaml", filepath.Base(page), i))
+			must.Succeed(t, os.WriteFile(file, []byte(manifest), 0o600))
+			args = append(args, "-f", file)
+		}
+	}
+	const least = 12 // of recipes.md and others
+	got := alone(t.Context(), t, args...)
+	if n := strings.Count(got.out, " is valid: "); got.code != 0 || n < least || n != len(args)/2 {
+		t.Errorf("exit code %d, %d of %d manifests are valid:\n%s%s", got.code, n, len(args)/2, got.out, got.err)
 	}
 }
 
