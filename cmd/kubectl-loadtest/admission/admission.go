@@ -25,26 +25,31 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/config/crd"
 )
 
-// Admission applies the definition of LoadTests.
+// Admission applies the definition of LoadTests, or of LoadTestSchedules.
 type Admission struct {
 	structure *schema.Structural
 	schema    validation.SchemaValidator
 	rules     *cel.Validator
 }
 
-// New reads the definition.
-func New() (*Admission, error) {
-	props, err := properties(crd.LoadTests)
+// New reads the definition of LoadTests.
+func New() (*Admission, error) { return read(crd.LoadTests) }
+
+// NewForSchedules reads the definition of LoadTestSchedules.
+func NewForSchedules() (*Admission, error) { return read(crd.Schedules) }
+
+func read(definition []byte) (*Admission, error) {
+	props, err := properties(definition)
 	if err != nil {
-		return nil, fmt.Errorf("read the definition of LoadTests: %w", err)
+		return nil, fmt.Errorf("read a definition: %w", err)
 	}
 	structure, err := schema.NewStructural(props)
 	if err != nil {
-		return nil, fmt.Errorf("read the schema of LoadTests: %w", err)
+		return nil, fmt.Errorf("read the schema of a definition: %w", err)
 	}
 	checker, _, err := validation.NewSchemaValidator(props)
 	if err != nil {
-		return nil, fmt.Errorf("read the schema of LoadTests: %w", err)
+		return nil, fmt.Errorf("read the schema of a definition: %w", err)
 	}
 	return &Admission{structure: structure, schema: checker, rules: cel.NewValidator(structure, true, celconfig.PerCallLimit)}, nil
 }
@@ -73,26 +78,29 @@ func (a *Admission) Admit(ctx context.Context, manifest *unstructured.Unstructur
 	case malformed != nil:
 		return nil, malformed
 	}
-	lt, errs, err := a.store(ctx, object)
-	if len(errs) > 0 {
+	lt := &v1beta1.LoadTest{}
+	errs, err := a.store(ctx, object, lt)
+	switch {
+	case len(errs) > 0:
 		return nil, apierrors.NewInvalid(object.GroupVersionKind().GroupKind(), object.GetName(), errs)
+	case err != nil:
+		return nil, err
 	}
-	return lt, err
+	return lt, nil
 }
 
-// store makes of an object without unknown fields the LoadTest that would be stored.
-func (a *Admission) store(ctx context.Context, object *unstructured.Unstructured) (*v1beta1.LoadTest, field.ErrorList, error) {
+// store reads an object without unknown fields as it would be stored. into is a pointer to its type.
+func (a *Admission) store(ctx context.Context, object *unstructured.Unstructured, into any) (field.ErrorList, error) {
 	delete(object.Object, "status")
 	defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, a.structure)
 	defaulting.Default(object.Object, a.structure)
 	if errs := a.validate(ctx, object); len(errs) > 0 {
-		return nil, errs, nil
+		return errs, nil
 	}
-	lt := &v1beta1.LoadTest{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, lt); err != nil {
-		return nil, nil, fmt.Errorf("read LoadTest %s: %w", object.GetName(), err)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
-	return lt, nil, nil
+	return nil, nil
 }
 
 // unknownFields says it as the API server does.

@@ -28,8 +28,25 @@ type Problem struct {
 // unknown fields, and says what may have been meant. The LoadTest is as it would be
 // stored; nil if there is a problem.
 func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructured) (*v1beta1.LoadTest, []Problem) {
+	lt := &v1beta1.LoadTest{}
+	if problems := a.review(ctx, manifest, lt); len(problems) > 0 {
+		return nil, problems
+	}
+	return lt, nil
+}
+
+// ReviewSchedule is Review of a LoadTestSchedule, by an Admission of these.
+func (a *Admission) ReviewSchedule(ctx context.Context, manifest *unstructured.Unstructured) (*v1beta1.LoadTestSchedule, []Problem) {
+	s := &v1beta1.LoadTestSchedule{}
+	if problems := a.review(ctx, manifest, s); len(problems) > 0 {
+		return nil, problems
+	}
+	return s, nil
+}
+
+// review finds what is wrong with a manifest, and reads it into what into points to.
+func (a *Admission) review(ctx context.Context, manifest *unstructured.Unstructured, into any) (problems []Problem) {
 	object := manifest.DeepCopy()
-	var problems []Problem
 	unknown, malformed := a.unknown(object)
 	for _, path := range unknown {
 		if a.isItemOfNoList(path) {
@@ -38,9 +55,9 @@ func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructu
 		problems = append(problems, Problem{path, "unknown field" + a.meant(path)})
 	}
 	if malformed != nil {
-		return nil, append(problems, Problem{malformed.Field, malformed.ErrorBody()})
+		return append(problems, Problem{malformed.Field, malformed.ErrorBody()})
 	}
-	lt, errs, err := a.store(ctx, object)
+	errs, err := a.store(ctx, object, into)
 	for _, e := range errs {
 		if e.Field == "<nil>" { // that the rules were not checked: they are, once the rest is right
 			continue
@@ -53,10 +70,7 @@ func (a *Admission) Review(ctx context.Context, manifest *unstructured.Unstructu
 	if err != nil {
 		problems = append(problems, Problem{Message: err.Error()})
 	}
-	if len(problems) > 0 {
-		return nil, problems
-	}
-	return lt, nil
+	return problems
 }
 
 // unknown removes the fields that the definition does not have, and returns their paths.

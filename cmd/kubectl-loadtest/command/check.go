@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/admission"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/local"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/preview"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/templates"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
 // policyHelp is the part of the help that is about the operator's policy.
@@ -29,8 +32,8 @@ The rules for the LoadTest's metadata.namespace apply.`
 
 // checkCodes is the part of the help that describes the exit codes.
 const checkCodes = `Exit code:
-  0  all LoadTests are valid
-  1  a LoadTest is invalid: the output says which, where and why
+  0  all are valid
+  1  one is invalid: the output says which, where and why
   4  a file could not be read`
 
 // checkOptions are the flags of the commands that check LoadTests without running them.
@@ -61,10 +64,12 @@ type checkedFiles struct {
 	others int
 }
 
-// checkedTest is a LoadTest of a file.
+// checkedTest is a LoadTest of a file, or what a LoadTestSchedule of a file starts.
 type checkedTest struct {
 	document
-	files    *checkedFiles
+	files *checkedFiles
+	// above is the path of what holds the LoadTest's fields: "" or that of a schedule's template.
+	above    string
 	loadTest *v1beta1.LoadTest
 	// preview is nil when there is no plan.
 	preview *preview.Preview
@@ -100,10 +105,6 @@ func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	rules, err := admission.New()
-	if err != nil {
-		return nil, err
-	}
 	checked, files := &checkedFiles{}, &local.Objects{}
 	for _, path := range o.files {
 		documents, err := readDocuments(path, stdin)
@@ -114,8 +115,12 @@ func (o *checkOptions) check(ctx context.Context, stdin io.Reader, now time.Time
 			return nil, err
 		}
 	}
+	review, err := newReviews(checked.tests)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range checked.tests {
-		t.admit(ctx, rules)
+		t.admit(ctx, review)
 		if t.loadTest != nil {
 			t.plan(policy, o, files, now)
 		}
@@ -131,7 +136,10 @@ func (c *checkedFiles) take(path string, documents []document, files *local.Obje
 		case isLoadTest(d.object):
 			found = true
 			c.tests = append(c.tests, &checkedTest{document: d, files: c})
-		case d.object.GetKind() == loadTestKind.Kind && d.object.GroupVersionKind().Group == loadTestKind.Group:
+		case isSchedule(d.object):
+			found = true
+			c.tests = append(c.tests, &checkedTest{document: d, files: c, above: "spec.template."})
+		case isOfAnotherVersion(d.object):
 			found = true
 			c.problems = append(c.problems, problem{d, "apiVersion", fmt.Sprintf("%s is unknown here; it must be %s", d.object.GetAPIVersion(), v1beta1.GroupVersion)})
 		case local.Takes(d.object):
@@ -143,7 +151,7 @@ func (c *checkedFiles) take(path string, documents []document, files *local.Obje
 		}
 	}
 	if !found {
-		return fmt.Errorf("-f %s: holds no LoadTest", path)
+		return fmt.Errorf("-f %s: holds no LoadTest and no LoadTestSchedule", path)
 	}
 	return nil
 }
@@ -154,8 +162,53 @@ func (t *checkedTest) refuse(field, message string) {
 	t.refused = true
 }
 
+// refuseField notes a problem of the LoadTest, in a field of its spec or as a whole.
+func (t *checkedTest) refuseField(field, message string) {
+	if strings.HasPrefix(field, "spec") {
+		field = t.above + field
+	}
+	t.refuse(field, message)
+}
+
+// reviews are how the API server would take LoadTests and LoadTestSchedules; schedules is nil if
+// there is none.
+type reviews struct{ tests, schedules *admission.Admission }
+
+func newReviews(tests []*checkedTest) (r reviews, err error) {
+	if r.tests, err = admission.New(); err != nil {
+		return r, err
+	}
+	if slices.ContainsFunc(tests, func(t *checkedTest) bool { return isSchedule(t.object) }) {
+		r.schedules, err = admission.NewForSchedules()
+	}
+	return r, err
+}
+
+// of returns what an object would run, or what is wrong with it.
+func (r reviews) of(ctx context.Context, object *unstructured.Unstructured) (*v1beta1.LoadTest, []admission.Problem) {
+	if !isSchedule(object) {
+		return r.tests.Review(ctx, object)
+	}
+	s, problems := r.schedules.ReviewSchedule(ctx, object)
+	if s == nil {
+		return nil, problems
+	}
+	return decision.Run(s, s.Name, "", nil), nil
+}
+
+// isSchedule says whether an object is a LoadTestSchedule.
+func isSchedule(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind() == scheduleKind
+}
+
+// isOfAnotherVersion says whether an object is of a kind of ours, in a version that there is not.
+func isOfAnotherVersion(object *unstructured.Unstructured) bool {
+	kind := object.GroupVersionKind().GroupKind()
+	return kind == loadTestKind.GroupKind() || kind == scheduleKind.GroupKind()
+}
+
 // admit checks what the API server checks.
-func (t *checkedTest) admit(ctx context.Context, rules *admission.Admission) {
+func (t *checkedTest) admit(ctx context.Context, review reviews) {
 	if t.object.GetName() == "" && t.object.GetGenerateName() == "" {
 		t.refuse("metadata.name", "must be set, or metadata.generateName")
 		return
@@ -167,7 +220,7 @@ func (t *checkedTest) admit(ctx context.Context, rules *admission.Admission) {
 	if given.GetNamespace() == "" {
 		given.SetNamespace(localNamespace)
 	}
-	lt, problems := rules.Review(ctx, given)
+	lt, problems := review.of(ctx, given)
 	for _, p := range problems {
 		t.refuse(p.Field, p.Message)
 	}
@@ -187,7 +240,7 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 		if !ok || !strings.HasPrefix(field, "spec") {
 			field, message = "spec", refusal.Message
 		}
-		t.refuse(field, message)
+		t.refuseField(field, message)
 		return
 	case err != nil:
 		t.refuse("", err.Error())
@@ -195,12 +248,12 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 	}
 	t.preview = p
 	for _, missing := range files.MissingKeys(t.loadTest) {
-		t.refuse("spec", missing)
+		t.refuseField("spec", missing)
 	}
 	for _, wrong := range templates.Check(&t.loadTest.Spec, func(key v1beta1.KeyReference) ([]byte, bool) {
 		return files.ConfigMapKey(t.loadTest.Namespace, key)
 	}) {
-		t.refuse(wrong.Field, wrong.Message)
+		t.refuseField(wrong.Field, wrong.Message)
 	}
 	if p.Policy != "" {
 		t.judgePolicy(o.config != "")
@@ -211,10 +264,10 @@ func (t *checkedTest) plan(policy *preview.Policy, o *checkOptions, files *local
 func (t *checkedTest) judgePolicy(known bool) {
 	field, message, _ := strings.Cut(t.preview.Policy, ": ")
 	if known {
-		t.refuse(field, message)
+		t.refuseField(field, message)
 		return
 	}
-	t.files.warnings = append(t.files.warnings, problem{t.document, field, message + " What is allowed is unknown here: give the operator's configuration by --config."})
+	t.files.warnings = append(t.files.warnings, problem{t.document, t.above + field, message + " What is allowed is unknown here: give the operator's configuration by --config."})
 }
 
 // exit is the end of a command that has said what is wrong.

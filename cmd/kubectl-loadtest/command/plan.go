@@ -118,7 +118,7 @@ func (c *config) askServer(ctx context.Context, checked *checkedFiles) error {
 			return err
 		}
 		for _, p := range problems {
-			t.refuse(p.Field, p.Message)
+			t.refuseField(p.Field, p.Message)
 		}
 	}
 	return nil

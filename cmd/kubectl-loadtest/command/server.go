@@ -23,7 +23,7 @@ func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured,
 	err := c.Create(ctx, object.DeepCopy(), client.DryRunAll, client.FieldOwner(fieldManager), client.FieldValidation(metav1.FieldValidationStrict))
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		problems = append(problems, admission.Problem{Field: "metadata.name", Message: "a LoadTest of that name exists already; run --replace deletes it first, once it has finished"})
+		problems = append(problems, admission.Problem{Field: "metadata.name", Message: exists(object)})
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsForbidden(err):
 		problems = append(problems, admission.Problem{Message: err.Error()})
 	case err != nil:
@@ -43,6 +43,14 @@ func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured,
 		}
 	}
 	return problems, nil
+}
+
+// exists says what to do about an object whose name is taken.
+func exists(object *unstructured.Unstructured) string {
+	if isSchedule(object) {
+		return "a LoadTestSchedule of that name exists already; kubectl apply changes it"
+	}
+	return "a LoadTest of that name exists already; run --replace deletes it first, once it has finished"
 }
 
 // reviewService is about the Service that is the target.

@@ -11,10 +11,10 @@ func (c *config) validate() *cobra.Command {
 	var o checkOptions
 	command := &cobra.Command{
 		Use:   "validate -f FILE",
-		Short: "Check LoadTests by the API's own rules, without a cluster",
-		Long: "Check the LoadTests in files as the API server and the operator do: fields\n" +
-			"that do not exist, the schema and its rules, whether the plan can be carried out, and\n" +
-			"which targets the policy allows. No cluster is needed.\n\n" +
+		Short: "Check LoadTests and LoadTestSchedules by the API's own rules, without a cluster",
+		Long: "Check the LoadTests in files, and what LoadTestSchedules start, as the API server and\n" +
+			"the operator do: fields that do not exist, the schema and its rules, whether the plan can\n" +
+			"be carried out, and which targets the policy allows. No cluster is needed.\n\n" +
 			"A file may hold several documents, Lists, and objects of other kinds, as kustomize\n" +
 			"builds them. Other objects are ignored, except ConfigMaps and Secrets: one that is in the\n" +
 			"files must have the keys that LoadTests name.\n\n" + policyHelp + "\n\n" + checkCodes,
@@ -32,7 +32,7 @@ func (c *config) validate() *cobra.Command {
 				if t.refused {
 					continue
 				}
-				if _, err := fmt.Fprintf(c.streams.Out, "%s: LoadTest %s is valid: %s\n", t.path, displayName(t.object), t.preview.Summary()); err != nil {
+				if _, err := fmt.Fprintf(c.streams.Out, "%s: %s %s is valid: %s\n", t.path, t.object.GetKind(), displayName(t.object), t.preview.Summary()); err != nil {
 					return fmt.Errorf("write the result: %w", err)
 				}
 			}

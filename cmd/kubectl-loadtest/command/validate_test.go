@@ -177,7 +177,7 @@ func TestValidateTakesWhatKustomizeBuilds(t *testing.T) {
 // Every LoadTest of the samples is valid without a cluster.
 func TestValidateTakesAllSamples(t *testing.T) {
 	var args []string
-	for _, pattern := range []string{"../../../config/samples/*.yaml", "../../../config/samples/seeds/*/*.yaml"} {
+	for _, pattern := range []string{"../../../config/samples/*.yaml", "../../../config/samples/seeds/*/*.yaml", "../../../config/samples/schedules/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -194,7 +194,32 @@ func TestValidateTakesAllSamples(t *testing.T) {
 	}
 }
 
-// Every LoadTest in the documentation is valid.
+// A schedule is checked by its own definition, and its template as a LoadTest is.
+func TestValidateChecksSchedules(t *testing.T) {
+	const head = "apiVersion: loadtest.dev/v1beta1\nkind: LoadTestSchedule\nmetadata: {name: nightly}\nspec:\n  schedule: '0 3 * * *'\n  template:\n    spec:\n"
+	spec := strings.ReplaceAll(strings.TrimPrefix(goodSpec, "spec:\n"), "\n  ", "\n      ")
+	good := head + "    " + spec
+	for name, tt := range map[string]struct{ content, want string }{
+		"good":                       {good, "LoadTestSchedule nightly is valid: 1 step"},
+		"a field of its own":         {strings.Replace(good, "schedule: ", "schedul: ", 1), "a.yaml:5: LoadTestSchedule nightly: spec.schedul: unknown field; did you mean schedule?"},
+		"a field of the template":    {strings.Replace(good, "duration", "duraton", 1), "spec.template.spec.steps[0].duraton: unknown field; did you mean duration?"},
+		"a rule of the template":     {strings.Replace(good, "users: 10", "rate: 10, users: 10", 1), "spec.template.spec.steps[0]: Invalid value: exactly one of users, rate and pause must be set"},
+		"a variable of the template": {strings.Replace(good, "/health", `"/${code}"`, 1), "spec.template.spec.requests[0].http.path: nothing defines ${code}"},
+		"what the operator refuses":  {strings.Replace(good, "users: 10,", `users: 1000000, ratePerUser: "999999999",`, 1), "spec.template.spec: the users of step"},
+		"another version":            {strings.Replace(good, "v1beta1", "v1alpha1", 1), "apiVersion: loadtest.dev/v1alpha1 is unknown here; it must be loadtest.dev/v1beta1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			must.Succeed(t, os.WriteFile("a.yaml", []byte(tt.content), 0o600))
+			got := alone(t.Context(), t, "validate", "-f", "a.yaml")
+			if !strings.Contains(got.out+got.err, tt.want) || (got.code == 0) != (name == "good") {
+				t.Errorf("exit code %d, it does not say %q:\n%s%s", got.code, tt.want, got.out, got.err)
+			}
+		})
+	}
+}
+
+// Every LoadTest and LoadTestSchedule in the documentation is valid.
 func TestValidateTakesTheDocumentation(t *testing.T) {
 	pages, err := filepath.Glob("../../../docs/*.md")
 	must.Succeed(t, err)
@@ -204,7 +229,8 @@ func TestValidateTakesTheDocumentation(t *testing.T) {
 		must.Succeed(t, err)
 		for i, block := range strings.Split(string(text), "```yaml\n")[1:] {
 			manifest, _, _ := strings.Cut(block, "\n```")
-			if !strings.Contains(manifest, "kind: LoadTest\n") {
+			isOurs := strings.Contains(manifest, "kind: LoadTest\n") || strings.Contains(manifest, "kind: LoadTestSchedule\n")
+			if !isOurs || strings.Contains(manifest, "# …") { // a part of it is left out
 				continue
 			}
 			file := filepath.Join(folder, fmt.Sprintf("%s-%d.yaml", filepath.Base(page), i))
