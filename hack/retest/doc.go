@@ -15,6 +15,8 @@
 // A test that is skipped when it runs alone has not passed. When the budget is used up, what
 // failed has failed.
 //
+// With -v, the last lines of each test that failed are printed again at the end.
+//
 // The last line says what became of the tests, and is added to the file, too:
 //
 //	tests: 120 passed, 0 failed, 3 skipped, 1 flaky

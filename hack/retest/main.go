@@ -98,8 +98,11 @@ func (c command) alone(t test, left time.Duration) []string {
 	return append(slices.Clone(c.flags), "-run", t.pattern(), fmt.Sprintf("-count=%d", times), fmt.Sprintf("-timeout=%s", left))
 }
 
-// note says which tests failed by chance and what became of all, and adds that to the file.
+// note repeats what tests said that failed, and says which tests failed by chance and what became of all, and adds that to the file.
 func (c command) note(r *results, flaky []test) error {
+	if why := r.why.String(); why != "" {
+		fmt.Fprintf(c.out, "\nwhat failed, last lines of each:\n%s", why)
+	}
 	all := ""
 	for _, t := range flaky {
 		all += fmt.Sprintf("flaky: %s\n", t)

@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// lastLines is how many lines of a test that failed are printed again.
+const lastLines = 40
+
 // event is one of those that go test -json prints; see go doc test2json.
 type event struct {
 	Action, Package, Test, Output string
@@ -49,6 +52,7 @@ type results struct {
 	verbose bool
 
 	output   map[test]*strings.Builder // of tests that run
+	why      strings.Builder           // what tests said that failed, if it was printed as it came
 	states   map[test]state
 	passes   map[test]int        // how often each passed
 	packages []string            // that failed
@@ -80,10 +84,10 @@ func (r *results) say(t test, text string) {
 	if why := noChance(text); why != "" {
 		r.noChance[t.Package] = append(r.noChance[t.Package], t.Package+" "+why)
 	}
-	switch {
-	case r.verbose, t.Test == "" && isWorthSaying(text):
+	if r.verbose || t.Test == "" && isWorthSaying(text) {
 		fmt.Fprint(r.out, text)
-	case t.Test != "":
+	}
+	if t.Test != "" {
 		if r.output[t] == nil {
 			r.output[t] = &strings.Builder{}
 		}
@@ -125,12 +129,24 @@ func (r *results) enter(t test, now state) {
 	}
 }
 
-// print prints what a test has said.
+// print prints what a test has said, or its last lines at the end of the run if they were
+// printed as they came.
 func (r *results) print(t test) {
-	if said := r.output[t]; said != nil {
+	said := r.output[t]
+	delete(r.output, t)
+	switch {
+	case said == nil:
+	case r.verbose:
+		fmt.Fprintf(&r.why, "%s:\n%s", t, last(said.String(), lastLines))
+	default:
 		fmt.Fprint(r.out, said.String())
 	}
-	delete(r.output, t)
+}
+
+// last are the last lines of a text.
+func last(text string, most int) string {
+	lines := slices.Collect(strings.Lines(text))
+	return strings.Join(lines[max(0, len(lines)-most):], "")
 }
 
 // fail prints what the tests of a package said that did not end: a panic or the end of its

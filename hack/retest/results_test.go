@@ -57,6 +57,21 @@ func TestOutputIsPrintedOfTestsThatFail(t *testing.T) {
 	}
 }
 
+// Tests that run at once print in turn, so that what each said is repeated by its name.
+func TestWhatFailedIsRepeatedWhereAllIsPrinted(t *testing.T) {
+	var out bytes.Buffer
+	r := newResults(&out, true)
+	long := strings.Repeat("more\n", lastLines)
+	lines := []string{output("TestA", "one"), output("TestB", "two"), output("TestA", "three"), action("fail", "TestA"), action("pass", "TestB"), output("TestC", long+"last"), pkgFails}
+	r.read(strings.NewReader(strings.Join(lines, "\n") + "\n"))
+	if got, want := out.String(), "one\ntwo\nthree\n"+long+"last\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+	if got, want := r.why.String(), "p.TestA:\none\nthree\np.TestC:\n"+long[len("more\n"):]+"last\n"; got != want {
+		t.Errorf("repeated %q, want %q", got, want)
+	}
+}
+
 func TestSuspectsAreTheInnermostTestsThatFailed(t *testing.T) {
 	r, _ := events(t,
 		`{"Action":"fail","Package":"p","Test":"TestA/one_(x)"}`, `{"Action":"pass","Package":"p","Test":"TestA/two"}`, fails,

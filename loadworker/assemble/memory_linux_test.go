@@ -7,6 +7,7 @@ package assemble
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -110,26 +112,48 @@ type standstill func(t *testing.T, users int64, a *workerv1.Target) (reached <-c
 func holding(t *testing.T, users int64, a *workerv1.Target) <-chan struct{} {
 	t.Helper()
 	held, all := atomic.Int64{}, make(chan struct{})
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	hold := func() {
 		if held.Add(1) == users {
 			close(all)
 		}
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		hold()
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)
-	server.Config.Protocols = &http.Protocols{}
-	server.Config.Protocols.SetHTTP1(true)
-	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	if server.EnableHTTP2 = a.Tls != nil; !server.EnableHTTP2 {
+	if a.Tls == nil {
 		server.Start()
 		a.Url = server.URL
 		return all
 	}
-	server.Config.Protocols.SetHTTP2(true)
+	// The server of net/http ends an HTTP/2 connection of which it has read nothing for two
+	// seconds, which is short for so many handshakes at once.
+	server.EnableHTTP2 = true
+	server.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
+		http2.NextProtoTLS: func(_ *http.Server, conn *tls.Conn, _ http.Handler) { holdFrames(conn, hold) },
+	}
 	server.StartTLS()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	a.Url, a.Tls.CaFile, a.Tls.ServerName = server.URL, file(t, string(certificate)), "example.com"
 	return all
+}
+
+// holdFrames reads a connection of HTTP/2 to its end, and calls hold for each request.
+func holdFrames(conn net.Conn, hold func()) {
+	framer := http2.NewFramer(conn, conn)
+	if _, err := io.CopyN(io.Discard, conn, int64(len(http2.ClientPreface))); err != nil || framer.WriteSettings() != nil {
+		return
+	}
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		if frame.Header().Type == http2.FrameHeaders {
+			hold()
+		}
+	}
 }
 
 // mute accepts all connections, and sends nothing.

@@ -14,7 +14,7 @@ faults: 1 injected, 0 wrong
 tests: 2 passed, 0 failed, 0 skipped, 1 flaky
 `
 	for suite, want := range map[string]string{"faults": printed + "faults: 3 injected, 1 wrong\n", "": printed} {
-		cmd := exec.Command("awk", "-v", "suite="+suite, "-f", "../../test/e2e/failures.awk")
+		cmd := exec.Command("awk", "-v", "suite="+suite, "-f", "../../test/e2e/summary.awk")
 		cmd.Stdin = strings.NewReader(printed)
 		if got, err := cmd.CombinedOutput(); err != nil || string(got) != want {
 			t.Errorf("suite %q: %v, printed\n%s\nwant\n%s", suite, err, got, want)
