@@ -218,7 +218,7 @@ type Outcomes struct {
 	// unexpectedStatus is an unexpected response of any other status.
 	// +optional
 	UnexpectedStatus int64 `json:"unexpectedStatus,omitempty"`
-	// timeout is a request without a whole response within spec.target.timeout, or an
+	// timeout is a request without a whole response within its timeout, or an
 	// unexpected DEADLINE_EXCEEDED of gRPC.
 	// +optional
 	Timeout int64 `json:"timeout,omitempty"`

@@ -62,7 +62,7 @@ type Target struct {
 	Proxy *Proxy `json:"proxy,omitempty"`
 
 	// timeout bounds each request, from when it is sent to the last byte of its
-	// response. Default 30s.
+	// response, unless it has its own. Default 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:Type=string

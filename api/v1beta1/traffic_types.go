@@ -1,6 +1,9 @@
 package v1beta1
 
-import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Request is one of the requests of the traffic mix: of HTTP or of gRPC.
 //
@@ -46,6 +49,14 @@ type Request struct {
 	// shop.v1.Cart/Add, message: {item: book}}.
 	// +optional
 	GRPC *Call `json:"grpc,omitempty"`
+
+	// timeout bounds the request, from when it is sent to the last byte of its response.
+	// Absent: target.timeout. Example: 500ms.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// expect is which responses are expected; any other counts as failed. Absent:
 	// every status from 200 to 299; OK with grpc. A redirect is not followed.

@@ -1726,6 +1726,11 @@ func (in *Request) DeepCopyInto(out *Request) {
 		*out = new(Call)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Timeout != nil {
+		in, out := &in.Timeout, &out.Timeout
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.Expect != nil {
 		in, out := &in.Expect, &out.Expect
 		*out = new(Expectation)

@@ -1,6 +1,7 @@
 package assemble
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -39,7 +40,7 @@ func (s *services) addCalls(list []*workerv1.Request, field func(int) string, re
 			continue
 		}
 		requests[i].Call = &source.Call{
-			Method: method, Timeout: time.Duration(s.target.GetTimeoutNanos()), Gzip: r.GetCall().GetGzip(),
+			Method: method, Timeout: time.Duration(cmp.Or(r.GetTimeoutNanos(), s.target.GetTimeoutNanos())), Gzip: r.GetCall().GetGzip(),
 		}
 		for _, m := range r.GetCall().GetMessages() {
 			requests[i].Call.Messages = append(requests[i].Call.Messages, string(m))

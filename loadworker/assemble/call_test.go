@@ -144,11 +144,15 @@ func TestDeadlineIsATimeout(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	a := callsTo(t, server.URL, workertest.Burst(0, 8, 3), `{}`)
-	a.Target.TimeoutNanos = int64(20 * time.Millisecond)
-	got := run(t, prepared(t, a, testConfig(), ignore))
-	if q := got.Requests[0]; q.Outcomes[measure.Timeout] != 24 || q.Sent != 24 || len(q.StatusCodes) != 0 {
-		t.Errorf("%v of %d, status codes %v; want 24 timeouts", q.Outcomes, q.Sent, q.StatusCodes)
+	of := func(target, own time.Duration) {
+		a.Target.TimeoutNanos, a.Requests[0].TimeoutNanos = int64(target), int64(own)
+		got := run(t, prepared(t, a, testConfig(), ignore))
+		if q := got.Requests[0]; q.Outcomes[measure.Timeout] != 24 || q.Sent != 24 || len(q.StatusCodes) != 0 {
+			t.Errorf("%v of %d, status codes %v; want 24 timeouts", q.Outcomes, q.Sent, q.StatusCodes)
+		}
 	}
+	of(20*time.Millisecond, 0)
+	of(time.Hour, 20*time.Millisecond)
 }
 
 func TestExpectationsOfACall(t *testing.T) {

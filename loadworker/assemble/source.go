@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
@@ -89,6 +90,7 @@ const (
 func toRequest(r *workerv1.Request) (source.Request, error) {
 	out := source.Request{
 		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
+		Timeout: time.Duration(r.GetTimeoutNanos()),
 		Expect: source.Expectation{
 			Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes(), MinReplies: r.GetMinReplies(), MaxReplies: r.GetMaxReplies(),
 		},

@@ -29,7 +29,7 @@ func (l Arrivals) schedule(step StepShare, c Config) schedule {
 	if l.Poisson || step.Share.Count > 0 || step.WarmUp > 0 {
 		a.perSec = max(l.Rate, l.End).PerSecond() / float64(step.Share.Stride)
 	}
-	a.limit = maxInFlight(a.perSec*c.Timeout.Seconds(), l.Poisson, c.MaxConnections)
+	a.limit = maxInFlight(a.perSec*c.longest().Seconds(), l.Poisson, c.MaxConnections)
 	if client, ok := c.Client.(*http2.Client); ok {
 		a.shared = client.Shared()
 	}

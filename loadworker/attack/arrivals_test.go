@@ -44,11 +44,13 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	tests := map[string]struct {
 		rate        pace.Rate
 		timeout     time.Duration
+		own         []time.Duration
 		connections int
 		want        int
 	}{
 		"few at a low rate":              {rate: 1e6, timeout: time.Second, connections: 1000, want: 64},
 		"rate x timeout by Little's law": {rate: 100e6, timeout: 3 * time.Second, connections: 1000, want: 300},
+		"by the longest of requests":     {rate: 100e6, timeout: time.Minute, own: []time.Duration{time.Second, 3 * time.Second}, connections: 1000, want: 300},
 		"bounded by the connections":     {rate: 10000e6, timeout: 30 * time.Second, connections: 1000, want: 1000},
 		"even below the few":             {rate: 1e6, timeout: time.Second, connections: 2, want: 2},
 		"an absurd rate":                 {rate: 1 << 62, timeout: time.Hour, connections: 1000, want: 1000},
@@ -56,7 +58,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			load, step := Arrivals{Rate: tt.rate, Duration: time.Second}, StepShare{Share: all(100), Total: 100}
-			s := load.schedule(step, Config{Timeout: tt.timeout, MaxConnections: tt.connections})
+			s := load.schedule(step, Config{Timeout: tt.timeout, timeouts: tt.own, MaxConnections: tt.connections})
 			if got := s.(*arrivals).limit; got != tt.want {
 				t.Errorf("limit %d, want %d", got, tt.want)
 			}

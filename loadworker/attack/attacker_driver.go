@@ -78,5 +78,5 @@ func (d attackerDriver) RoundTrip(r *http.Request) (*http.Response, error) {
 	d.mu.Unlock()
 	x := d.sched.x
 	end := func(response transport.Response, err error) { d.finish(c, response, err) }
-	return d.pool.Send(x.ctx, x.start.Add(c.hit.sent+x.timeout), r, &c.buffer.Request, end)
+	return d.pool.Send(x.ctx, x.start.Add(c.hit.sent+x.timeout(&c.hit)), r, &c.buffer.Request, end)
 }

@@ -33,8 +33,8 @@ type schedule interface {
 // Execution is the execution of a step, under way or over.
 type Execution struct {
 	step     StepShare
-	start    time.Time // of the window, after the warm-up
-	timeout  time.Duration
+	start    time.Time       // of the window, after the warm-up
+	timeouts []time.Duration // by request
 	runner   *Runner
 	source   *source.Source
 	rec      *recorder
@@ -67,6 +67,9 @@ type Execution struct {
 	stopped atomic.Bool
 }
 
+// timeout is that of the request of a hit.
+func (x *Execution) timeout(h *hit) time.Duration { return x.timeouts[h.request] }
+
 func (x *Execution) elapsed() time.Duration { return time.Since(x.start) }
 
 // stoodStill is for how long the process had stood still at an instant that has just been read.
@@ -91,7 +94,7 @@ func (x *Execution) execute(drive func()) {
 	limit := x.step.Load.length()
 	_, burst := x.step.Load.(Burst)
 	// What is sent last may be sent late, and its timeout noticed late.
-	drain := measure.Drain(x.timeout) + grace + expirySlack
+	drain := measure.Drain(x.runner.config.longest()) + grace + expirySlack
 	if burst {
 		drain = 0 // its limit is not a window but the end
 	}

@@ -128,7 +128,7 @@ func (d *goroutineDriver) finish(c *goroutineConn, response transport.Response, 
 // number of connections that are being opened.
 func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 	x := d.sched.x
-	deadline := x.start.Add(c.hit.sent + x.timeout)
+	deadline := x.start.Add(c.hit.sent + x.timeout(&c.hit))
 	if c.opening != nil {
 		err := c.conn.Open(c.dialing, deadline)
 		d.mu.Lock()

@@ -53,15 +53,15 @@ func (x *Execution) judgeWait(h *hit, res *result) {
 	if res.outcome != measure.Timeout && res.outcome != measure.Unfinished {
 		return
 	}
-	waited := res.received - h.sent
-	overrun := max(0, waited-x.timeout) // the timeout was noticed that much later
+	waited, timeout := res.received-h.sent, x.timeout(h)
+	overrun := max(0, waited-timeout) // the timeout was noticed that much later
 	stood := x.stoodSince(h, res.received)
-	res.stalled = stood-overrun > x.timeout/excusedPart
+	res.stalled = stood-overrun > timeout/excusedPart
 	if res.outcome == measure.Timeout {
 		res.unread = max(res.unread, overrun)
 		res.unreadAtMost = res.unread
 	} else {
-		res.undecided = waited < x.timeout || res.stalled
+		res.undecided = waited < timeout || res.stalled
 		res.cut = x.cut.Load()
 	}
 }

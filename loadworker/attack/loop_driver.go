@@ -64,7 +64,7 @@ func (d *loopDriver) send(c *connSlot) {
 		return
 	}
 	x := d.sched.x
-	d.loop.Send(x.ctx, &d.conns[c.index].inLoop, &d.buffer.Request, c.hit.sent+x.timeout)
+	d.loop.Send(x.ctx, &d.conns[c.index].inLoop, &d.buffer.Request, c.hit.sent+x.timeout(&c.hit))
 }
 
 // done counts the outcome of a request, and sends another one, which may have

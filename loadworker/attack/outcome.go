@@ -80,7 +80,7 @@ var errMissed = &failure.Error{Phase: failure.Reading, Err: os.ErrDeadlineExceed
 // missed reports whether a response is known to have come after its timeout, though it was
 // read: the process may have stood still.
 func (x *Execution) missed(h *hit, r *transport.Response, now time.Duration) bool {
-	return r.WaitExact && now-r.Waited-h.sent > x.timeout
+	return r.WaitExact && now-r.Waited-h.sent > x.timeout(h)
 }
 
 // judge classifies the response to a hit, or the error, which came now.
@@ -96,7 +96,7 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	res.inWindow = res.received <= x.windowEnd()
 	if err != nil {
 		res.outcome, res.exhausted = failure.Classify(err), failure.IsDescriptors(err) || failure.IsPorts(err)
-		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout {
+		if errors.Is(err, failure.ErrCancelled) && res.received-h.sent >= x.timeout(h) {
 			res.outcome = measure.Timeout // the server, too, has noticed the deadline that a call has
 		}
 		x.judgeWait(h, &res)

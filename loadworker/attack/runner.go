@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 type Config struct {
 	Source *source.Source
 	Client transport.Client
-	// Timeout of a request, from when it is sent.
+	// Timeout of a request that has none of its own, from when it is sent.
 	Timeout time.Duration
 	// Worker is the worker's number.
 	Worker int32
@@ -46,6 +47,16 @@ type Config struct {
 	Clock func() loop.Clock
 	// ExposeResponses permits the messages of errors to quote responses.
 	ExposeResponses bool
+
+	timeouts []time.Duration // by request
+}
+
+// longest is the longest timeout that a request has.
+func (c Config) longest() time.Duration {
+	if len(c.timeouts) == 0 {
+		return c.Timeout
+	}
+	return slices.Max(c.timeouts)
 }
 
 // Runner runs steps, one after another. It keeps the connections between them:
@@ -73,6 +84,10 @@ func NewRunner(c Config) (*Runner, error) {
 	}
 	if c.Timer == nil {
 		c.Timer = timer.New
+	}
+	c.timeouts = make([]time.Duration, c.Source.Len())
+	for i := range c.timeouts {
+		c.timeouts[i] = c.Source.Timeout(i, c.Timeout)
 	}
 	return &Runner{config: c, client: c.Client, probe: health.NewProbe()}, nil
 }
@@ -142,7 +157,7 @@ func (r *Runner) newExecution(step StepShare, start time.Time) *Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	x := &Execution{
-		step: step, start: start.Add(step.WarmUp), timeout: r.config.Timeout,
+		step: step, start: start.Add(step.WarmUp), timeouts: r.config.timeouts,
 		runner: r, source: r.config.Source, dialed: r.dialed,
 		schedule: step.Load.schedule(step, r.config), done: make(chan struct{}),
 	}

@@ -8,6 +8,7 @@ package attack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"syscall"
@@ -29,7 +30,8 @@ import (
 type simulated struct {
 	step     StepShare
 	journeys []source.Journey
-	timeout  time.Duration // 0: 10 s
+	timeout  time.Duration   // 0: 10 s
+	own      []time.Duration // the timeouts of as many requests; 0: that one
 	times    []time.Duration
 	// serve is how long the target takes for a request of a user, 0 for arrivals, and its
 	// status.
@@ -88,7 +90,13 @@ func (s simulated) execution(t *testing.T, worker int, start time.Time) *Executi
 	dialer, err := dial.NewDialer(dial.Config{URL: "http://x"})
 	must.Succeed(t, err)
 	config := source.Config{Requests: []source.Request{get("/a")}}
-	if s.journeys != nil {
+	switch {
+	case s.own != nil:
+		config.Requests = nil
+		for i, own := range s.own {
+			config.Requests = append(config.Requests, source.Request{Name: fmt.Sprint(i), Weight: 1, Method: "GET", Path: "/", Timeout: own})
+		}
+	case s.journeys != nil:
 		config = source.Config{Requests: []source.Request{{Name: "a", Method: "GET", Path: "/a"}, {Name: "b", Method: "GET", Path: "/b"}}, Journeys: s.journeys}
 	}
 	src, err := source.New(config)
@@ -158,7 +166,7 @@ func (d *simulatedDriver) send(c *connSlot) {
 	case noPort:
 		a.err = syscall.EADDRNOTAVAIL
 	}
-	if timeout := d.sched.x.timeout; took >= timeout {
+	if timeout := d.sched.x.timeout(&c.hit); took >= timeout {
 		a.at, a.err = c.hit.sent+timeout, context.DeadlineExceeded
 	}
 	i, _ := slices.BinarySearchFunc(d.pending, a, func(a, b simulatedAnswer) int { return int(a.at - b.at) })

@@ -90,7 +90,7 @@ func (d *streamDriver) send(c *connSlot) {
 		return
 	}
 	x, s := d.sched.x, d.slots[c.index]
-	d.loop.Send(x.ctx, &s.stream, &s.on.inLoop, &d.buffer.Request, c.hit.sent+x.timeout)
+	d.loop.Send(x.ctx, &s.stream, &s.on.inLoop, &d.buffer.Request, c.hit.sent+x.timeout(&c.hit))
 }
 
 // done counts the outcome of a request, and sends another one, which may have waited.

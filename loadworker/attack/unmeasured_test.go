@@ -149,7 +149,7 @@ func TestTimeoutsOfAWorkerThatDidNotRunAreExcused(t *testing.T) {
 // What is unfinished when its worker did not run is undecided, too, however long ago it was
 // sent.
 func TestUnfinishedOfAWorkerThatDidNotRunIsUndecided(t *testing.T) {
-	x := &Execution{timeout: time.Second, stood: func(time.Duration) time.Duration { return 0 }}
+	x := &Execution{timeouts: []time.Duration{time.Second}, stood: func(time.Duration) time.Duration { return 0 }}
 	for stood, want := range map[time.Duration]bool{0: false, 100 * ms: false, 101 * ms: true} {
 		x.stood = func(time.Duration) time.Duration { return time.Minute + stood }
 		res := result{received: time.Second, outcome: measure.Unfinished}

@@ -84,7 +84,7 @@ func (r Reading) next(value int64, err error, began, ended time.Time) Reading {
 const maxNumber = 1 << 53
 
 func (a Audit) read(ctx context.Context, s *sender, i int, round int64) (int64, error) {
-	a.Source.Render(&s.buffer, i, source.Vars{
+	s.render(i, source.Vars{
 		Seq: round*int64(a.Workers) + int64(a.Worker), Worker: a.Worker, Step: auditStep,
 	})
 	s.buffer.Request.Keep, s.buffer.Request.KeepMessage = keep, true

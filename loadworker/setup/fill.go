@@ -170,7 +170,7 @@ func (r *filling) send(ctx context.Context, first int64, rows [][]string) error 
 
 // one sends the worker's j-th request until it is answered.
 func (r *filling) one(ctx context.Context, s *sender, j int64) ([]string, error) {
-	r.Source.Render(&s.buffer, r.Request, source.Vars{
+	s.render(r.Request, source.Vars{
 		Seq: r.Number(j), Worker: r.Worker, Step: fillStep, Order: source.Order{N: j, Streams: 1},
 	})
 	if err := s.buffer.Request.Err; err != nil {

@@ -36,7 +36,7 @@ func (p Preflight) Ask(ctx context.Context) error {
 }
 
 func (p Preflight) ask(ctx context.Context, s *sender, question int) error {
-	p.Source.Render(&s.buffer, question, source.Vars{
+	s.render(question, source.Vars{
 		Seq: int64(question)*int64(p.Workers) + int64(p.Worker), Worker: p.Worker, Step: preflightStep,
 	})
 	if err := s.buffer.Request.Err; err != nil {

@@ -13,7 +13,7 @@ import (
 type Config struct {
 	Source *source.Source
 	Client transport.Client
-	// Timeout of a request.
+	// Timeout of a request that has none of its own.
 	Timeout time.Duration
 	// Worker is the worker's number, of Workers.
 	Worker, Workers int32
@@ -39,13 +39,15 @@ func (e *Unreachable) Unwrap() error { return e.Err }
 
 // sender is a connection with the buffers of its request.
 type sender struct {
-	conn    transport.Conn
-	timeout time.Duration
+	config Config
+	conn   transport.Conn
+	// request is the one of the source that is in the buffer.
+	request int
 	buffer  source.Buffer
 }
 
 func (c Config) newSender() *sender {
-	return &sender{conn: c.Client.NewConn(), timeout: c.Timeout}
+	return &sender{config: c, conn: c.Client.NewConn()}
 }
 
 // said is an error about a response, with what the target said of the status of a call.
@@ -56,7 +58,13 @@ func said(err error, r *transport.Response) error {
 	return failure.Withhold(r.Message, "%w", err)
 }
 
+// render renders a request of the source, which send sends.
+func (s *sender) render(request int, v source.Vars) {
+	s.request = request
+	s.config.Source.Render(&s.buffer, request, v)
+}
+
 // send sends the rendered request once.
 func (s *sender) send(ctx context.Context) (transport.Response, error) {
-	return s.conn.Do(ctx, &s.buffer.Request, time.Now().Add(s.timeout))
+	return s.conn.Do(ctx, &s.buffer.Request, time.Now().Add(s.config.Source.Timeout(s.request, s.config.Timeout)))
 }

@@ -57,7 +57,7 @@ func (w WarmUp) send(ctx context.Context, c Config, user, n int64) {
 			User: user, Seq: (k*n+user)*int64(c.Workers) + int64(c.Worker), Worker: c.Worker, Step: warmUpStep,
 			Order: source.Order{N: k, Stream: user, Streams: n},
 		})
-		if _, err := conn.Do(ctx, &buffer.Request, time.Now().Add(c.Timeout)); err != nil {
+		if _, err := conn.Do(ctx, &buffer.Request, time.Now().Add(c.Source.Timeout(w.Request, c.Timeout))); err != nil {
 			select {
 			case <-time.After(failedPause):
 			case <-ctx.Done():

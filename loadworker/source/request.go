@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/textproto"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 )
@@ -27,6 +28,8 @@ type Request struct {
 	// metadata.
 	Call   *Call
 	Expect Expectation
+	// Timeout goes instead of the target's; 0: the target's.
+	Timeout time.Duration
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -52,6 +55,7 @@ type request struct {
 	// clientName is the name of the client header, which a target may have.
 	clientName string
 	call       *call // nil: it is none
+	timeout    time.Duration
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -88,7 +92,7 @@ type compiler struct {
 }
 
 func (c compiler) compile(r Request) (request, error) {
-	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets}
+	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets, timeout: r.Timeout}
 	switch {
 	case r.Targets != nil:
 		return c.compileTargets(r, out)

@@ -1,10 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/textproto"
 	"slices"
+	"time"
 )
 
 // Config configures a Source.
@@ -110,6 +112,11 @@ func (s *Source) Len() int { return len(s.requests) }
 
 // Name returns the name of a request.
 func (s *Source) Name(request int) string { return s.requests[request].name }
+
+// Timeout returns the timeout of a request whose target has another.
+func (s *Source) Timeout(request int, target time.Duration) time.Duration {
+	return cmp.Or(s.requests[request].timeout, target)
+}
 
 // Takes reports whether a request takes rows of a table.
 func (s *Source) Takes(request int, t *Table) bool {

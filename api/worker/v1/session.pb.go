@@ -1880,8 +1880,10 @@ type Request struct {
 	Call *Call `protobuf:"bytes,51,opt,name=call,proto3" json:"call,omitempty"`
 	// min_replies and max_replies bound how many replies a call has whose method returns a
 	// stream; 0: no bound.
-	MinReplies    int64 `protobuf:"varint,52,opt,name=min_replies,json=minReplies,proto3" json:"min_replies,omitempty"`
-	MaxReplies    int64 `protobuf:"varint,53,opt,name=max_replies,json=maxReplies,proto3" json:"max_replies,omitempty"`
+	MinReplies int64 `protobuf:"varint,52,opt,name=min_replies,json=minReplies,proto3" json:"min_replies,omitempty"`
+	MaxReplies int64 `protobuf:"varint,53,opt,name=max_replies,json=maxReplies,proto3" json:"max_replies,omitempty"`
+	// timeout_nanos goes instead of the target's; 0: the target's.
+	TimeoutNanos  int64 `protobuf:"varint,61,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2024,6 +2026,13 @@ func (x *Request) GetMinReplies() int64 {
 func (x *Request) GetMaxReplies() int64 {
 	if x != nil {
 		return x.MaxReplies
+	}
+	return 0
+}
+
+func (x *Request) GetTimeoutNanos() int64 {
+	if x != nil {
+		return x.TimeoutNanos
 	}
 	return 0
 }
@@ -4848,7 +4857,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
-	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xd6\x04\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xfb\x04\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -4868,7 +4877,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vmin_replies\x184 \x01(\x03R\n" +
 	"minReplies\x12\x1f\n" +
 	"\vmax_replies\x185 \x01(\x03R\n" +
-	"maxRepliesJ\x04\b\f\x10\r\"f\n" +
+	"maxReplies\x12#\n" +
+	"\rtimeout_nanos\x18= \x01(\x03R\ftimeoutNanosJ\x04\b\f\x10\r\"f\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x1a\n" +
 	"\bmessages\x18\x02 \x03(\fR\bmessages\x12\x12\n" +

@@ -67,11 +67,12 @@ type sample struct {
 	items     int64           // that those expected in the window carried
 	within    int             // of the times of the plan, the threshold's
 	journey   measure.Journey // of all journeys that it names
-	timeout   time.Duration   // of a request
+	timeout   time.Duration   // the longest of these
 }
 
 func newSample(spec *v1beta1.LoadTestSpec, requests []v1beta1.RequestStatus, t *v1beta1.Threshold, step *v1beta1.StepStatus, merged *measure.Measurement) (sample, error) {
-	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t), timeout: plan.Timeout(spec)}
+	s := sample{threshold: t, metric: metric.Of(t.Metric), step: step, merged: merged, request: measure.NewRequest(), within: timeOf(spec, t)}
+	s.timeout = plan.LongestTimeout(spec, func(i int) bool { return plan.IsAbout(t, requests, i) && plan.IsSent(spec, &spec.Requests[i]) })
 	if merged == nil || step.Result == nil {
 		return s, nil
 	}

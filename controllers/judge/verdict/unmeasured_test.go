@@ -170,7 +170,7 @@ func TestUndecidedRequests(t *testing.T) {
 // With a timeout that is longer than the drain, they had waited for the whole drain: they may
 // be answered yet, and not soon.
 func TestUndecidedRequestsAreSlow(t *testing.T) {
-	minute := func(s *v1beta1.LoadTestSpec) { s.Target.Timeout = &metav1.Duration{Duration: time.Minute} }
+	minute := func(s *v1beta1.LoadTestSpec) { s.Requests[0].Timeout = &metav1.Duration{Duration: time.Minute} }
 	stood := func(o *outcome) { o.merged.Health.Stalled = time.Second }
 	judgeComplete(t, minute, map[string]complete{
 		"failed or not": {

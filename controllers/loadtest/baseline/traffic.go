@@ -59,7 +59,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		"spec.target.http2":                 spelled(t.HTTP2),
 		"spec.target.protocol":              string(cmp.Or(t.Protocol, v1beta1.ProtocolHTTP1)),
 		"spec.target.proxy":                 none,
-		"spec.target.timeout":               plan.Timeout(spec).String(),
+		"spec.target.timeout":               plan.TargetTimeout(t).String(),
 		"spec.target.tls.clientCertificate": none,
 		"spec.target.tls.resume":            fmt.Sprint(tls.Resume),
 		"spec.target.trace":                 none,
@@ -83,6 +83,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 		for field, value := range request(spec.Requests[i]) {
 			fields[field+" of request "+named.Name] = value
 		}
+		fields["timeout of request "+named.Name] = plan.Timeout(spec, &spec.Requests[i]).String()
 	}
 	return fields
 }
@@ -102,7 +103,7 @@ func scheme(t *v1beta1.Target) v1beta1.Scheme {
 // out its path, which may differ from one version of the target to the next.
 func request(r v1beta1.Request) map[string]string {
 	h := ptr.Deref(r.HTTP, v1beta1.HTTPRequest{})
-	r.Name, r.Type, r.Weight, r.Items, r.HTTP = "", "", nil, max(r.Items, 1), nil
+	r.Name, r.Type, r.Weight, r.Items, r.Timeout, r.HTTP = "", "", nil, max(r.Items, 1), nil, nil
 	h.Path, h.Headers = "", own(h.Headers)
 	if h.Method == "GET" {
 		h.Method = "" // the default

@@ -115,6 +115,7 @@ func requests(spec *v1beta1.LoadTestSpec, target *v1beta1.Target) []*workerv1.Re
 func request(target *v1beta1.Target, r *v1beta1.Request) *workerv1.Request {
 	w := &workerv1.Request{Name: r.Name, Type: requestType(r), Weight: requestWeight(r)}
 	expect(w, r.Expect)
+	w.TimeoutNanos = int64(v1beta1.OrZero(r.Timeout))
 	if r.GRPC != nil {
 		setCall(w, target, r)
 	} else {

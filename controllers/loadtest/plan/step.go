@@ -27,10 +27,33 @@ const (
 	MaxBurst = time.Hour
 )
 
-// Timeout is the bound of each request, its default applied.
-func Timeout(spec *v1beta1.LoadTestSpec) time.Duration { return timeoutOf(&spec.Target) }
+// Timeout is the bound of a request, its default applied.
+func Timeout(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) time.Duration {
+	if r.Timeout != nil && r.Timeout.Duration > 0 {
+		return r.Timeout.Duration
+	}
+	return TargetTimeout(&spec.Target)
+}
 
-func timeoutOf(t *v1beta1.Target) time.Duration {
+// LongestTimeout is the longest of the requests whose index is chosen: that of the target if
+// none is.
+func LongestTimeout(spec *v1beta1.LoadTestSpec, chosen func(i int) bool) time.Duration {
+	longest := time.Duration(0)
+	for i := range spec.Requests {
+		if chosen(i) {
+			longest = max(longest, Timeout(spec, &spec.Requests[i]))
+		}
+	}
+	return cmp.Or(longest, TargetTimeout(&spec.Target))
+}
+
+// longestTimeout is that of all requests: a worker waits for as long at the end of a step.
+func longestTimeout(spec *v1beta1.LoadTestSpec) time.Duration {
+	return LongestTimeout(spec, func(int) bool { return true })
+}
+
+// TargetTimeout is the bound of requests that have none of their own, its default applied.
+func TargetTimeout(t *v1beta1.Target) time.Duration {
 	if t.Timeout != nil && t.Timeout.Duration > 0 {
 		return t.Timeout.Duration
 	}
@@ -47,7 +70,7 @@ func Steps(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 		s.State = v1beta1.StepPending
 		if l := &s.Load; !l.IsPause() {
 			length := v1beta1.OrZero(l.WarmUp) + v1beta1.OrZero(l.Duration) + v1beta1.OrZero(l.MaxDuration)
-			s.TimeLimit = &metav1.Duration{Duration: length + measure.Drain(Timeout(spec)) + Grace}
+			s.TimeLimit = &metav1.Duration{Duration: length + measure.Drain(longestTimeout(spec)) + Grace}
 		}
 	}
 	return steps
@@ -62,7 +85,7 @@ func stepsOnce(spec *v1beta1.LoadTestSpec) []v1beta1.StepStatus {
 	if spec.Ladder != nil {
 		return ladderSteps(spec.Ladder)
 	}
-	return explicitSteps(spec.Steps, Timeout(spec)+longestWaits(spec))
+	return explicitSteps(spec.Steps, longestTimeout(spec)+longestWaits(spec))
 }
 
 func ladderSteps(l *v1beta1.Ladder) []v1beta1.StepStatus {
@@ -155,7 +178,7 @@ func burstLoad(s *v1beta1.Step, longest time.Duration) v1beta1.StepLoad {
 		RequestsPerUser: each,
 		Think:           s.Think,
 		Requests:        int64(users) * int64(each),
-		// A user sends one request after another, each bounded by the timeout, and thinks
+		// A user sends one request after another, each bounded by its timeout, and thinks
 		// between them.
 		MaxDuration: &metav1.Duration{Duration: min(time.Duration(each)*longest+longestThinking(s.Think, each)+BurstSlack, MaxBurst)},
 	}

@@ -226,11 +226,48 @@ func TestTimeout(t *testing.T) {
 	for said, want := range map[time.Duration]time.Duration{time.Millisecond: time.Millisecond, 1: 1, 0: plan.DefaultTimeout, -time.Second: plan.DefaultTimeout} {
 		s := withSteps()
 		s.Target.Timeout = duration(said)
-		if got := plan.Timeout(s); got != want {
+		if got := plan.TargetTimeout(&s.Target); got != want {
 			t.Errorf("timeout %v is %v, want %v", said, got, want)
 		}
 	}
-	if got := plan.Timeout(withSteps()); got != plan.DefaultTimeout {
+	if got := plan.TargetTimeout(&withSteps().Target); got != plan.DefaultTimeout {
 		t.Errorf("no timeout is %v, want %v", got, plan.DefaultTimeout)
 	}
+}
+
+// A step waits at its end for the longest timeout of its requests, and a burst may take that
+// for each.
+func TestTimeoutOfARequest(t *testing.T) {
+	s := withSteps(
+		v1beta1.Step{Name: "paced", Users: ptr(int32(3)), RatePerUser: decimal("2"), Duration: duration(time.Minute)},
+		v1beta1.Step{Name: "burst", Users: ptr(int32(3)), RequestsPerUser: ptr(int32(4))},
+	)
+	s.Target.Timeout = duration(2 * time.Second)
+	s.Requests = []v1beta1.Request{{Name: "a"}, {Name: "b", Timeout: duration(7 * time.Second)}, {Name: "c", Timeout: duration(time.Second)}}
+	for i, want := range []time.Duration{2 * time.Second, 7 * time.Second, time.Second} {
+		if got := plan.Timeout(s, &s.Requests[i]); got != want {
+			t.Errorf("the timeout of request %s is %v, want %v", s.Requests[i].Name, got, want)
+		}
+		if got := plan.LongestTimeout(s, func(j int) bool { return i == j }); got != want {
+			t.Errorf("the longest of %s alone is %v, want %v", s.Requests[i].Name, got, want)
+		}
+	}
+	if got := plan.LongestTimeout(s, func(int) bool { return false }); got != 2*time.Second {
+		t.Errorf("the longest of none is %v, want the target's", got)
+	}
+	steps := plan.Steps(s)
+	burst := 4*7*time.Second + plan.BurstSlack
+	if got, want := steps[0].TimeLimit.Duration, time.Minute+7*time.Second+plan.Grace; got != want {
+		t.Errorf("the paced step may take %v, want %v", got, want)
+	}
+	if got, want := steps[1].Load.MaxDuration.Duration, burst; got != want {
+		t.Errorf("the burst may take %v, want %v", got, want)
+	}
+	lt := &v1beta1.LoadTest{Spec: *s}
+	lt.Status.Workers.Desired = 1
+	var sent []time.Duration
+	for _, r := range plan.Assignments(lt)[0].GetRequests() {
+		sent = append(sent, time.Duration(r.GetTimeoutNanos()))
+	}
+	same.As(t, "timeouts that workers are sent", []time.Duration{0, 7 * time.Second, time.Second}, sent)
 }

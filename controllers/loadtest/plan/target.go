@@ -14,7 +14,7 @@ import (
 func target(spec *v1beta1.LoadTestSpec, t *v1beta1.Target, url string, access *v1beta1.TargetAccess) *workerv1.Target {
 	w := &workerv1.Target{
 		Url:              url,
-		TimeoutNanos:     int64(timeoutOf(t)),
+		TimeoutNanos:     int64(TargetTimeout(t)),
 		Protocol:         workerv1.Protocol_PROTOCOL_HTTP1,
 		DisableKeepAlive: t.DisableKeepAlive,
 		ProxyUrl:         proxyURL(t),

@@ -102,7 +102,7 @@ func checkVersus(spec *v1beta1.LoadTestSpec) *Refusal {
 		return nil
 	case spec.Baseline != nil || spec.Search != nil || len(spec.Audits) > 0:
 		return invalid("spec.versus: must not be set with baseline, search or audits.")
-	case timeoutOf(&v.Target) != timeoutOf(&spec.Target):
+	case TargetTimeout(&v.Target) != TargetTimeout(&spec.Target):
 		return invalid("spec.versus.target.timeout: must equal spec.target.timeout: both targets are measured alike.")
 	}
 	return nil

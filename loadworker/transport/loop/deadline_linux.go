@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"math"
 	"os"
 	"time"
 )
@@ -16,6 +17,7 @@ type Deadline struct {
 	waiter     Waiter
 	conn       *Conn // what it waits for comes on
 	at         time.Duration
+	lane       *lane // nil: it is not awaited
 	next, prev *Deadline
 }
 
@@ -32,7 +34,7 @@ func (l *Loop) Answered(d *Deadline) { l.waiting.remove(d) }
 // expire ends the waits whose deadline has passed. It reads first: if the process stood still,
 // the answer may have come long ago, and there may be more events than one Wait takes.
 func (l *Loop) expire(now time.Duration) {
-	for d := l.waiting.first; d != nil && d.at <= now; d = l.waiting.first {
+	for d := l.waiting.nearest(); d != nil && d.at <= now; d = l.waiting.nearest() {
 		l.punctuality = punctuality{} // this answer may have come before all others
 		d.conn.readPending()
 		if l.waiting.has(d) && d.at <= now {
@@ -46,45 +48,83 @@ func (l *Loop) giveUp(d *Deadline, err error) {
 	d.waiter.GiveUp(err)
 }
 
-// deadlines are those that are awaited, nearest first. All requests of a step have the
-// same timeout, so that the next one nearly always belongs at the end.
-type deadlines struct{ first, last *Deadline }
+// deadlines are those that are awaited, in lanes: in each, the nearest is first. Requests with
+// the same timeout come nearly in the order of their deadlines, so that a lane for each
+// timeout takes most of them at its end.
+type deadlines struct{ lanes []*lane }
+
+// lane is a list of deadlines, nearest first.
+type lane struct{ first, last *Deadline }
+
+const (
+	// maxLanes is how many there are at most: with more timeouts, some share one.
+	maxLanes = 16
+	// maxSteps is how far from its end a deadline is put into a lane, while there may be
+	// another.
+	maxSteps = 8
+)
+
+// nearest is the deadline that ends first; nil: there is none.
+func (q *deadlines) nearest() (d *Deadline) {
+	for _, l := range q.lanes {
+		if l.first != nil && (d == nil || l.first.at < d.at) {
+			d = l.first
+		}
+	}
+	return d
+}
 
 func (q *deadlines) add(d *Deadline) {
-	after := q.last
-	for after != nil && after.at > d.at {
-		after = after.prev
+	for _, l := range q.lanes {
+		if l.add(d, maxSteps) {
+			return
+		}
 	}
-	d.prev = after
+	if len(q.lanes) < maxLanes {
+		q.lanes = append(q.lanes, &lane{})
+	}
+	q.lanes[len(q.lanes)-1].add(d, math.MaxInt)
+}
+
+// add adds a deadline, unless its place is more than some steps from the end.
+func (l *lane) add(d *Deadline, steps int) bool {
+	after := l.last
+	for ; after != nil && after.at > d.at; after = after.prev {
+		if steps--; steps < 0 {
+			return false
+		}
+	}
+	d.lane, d.prev = l, after
 	if after == nil {
-		d.next, q.first = q.first, d
+		d.next, l.first = l.first, d
 	} else {
 		d.next, after.next = after.next, d
 	}
 	if d.next == nil {
-		q.last = d
+		l.last = d
 	} else {
 		d.next.prev = d
 	}
+	return true
 }
 
-// has reports whether a deadline is in the queue.
-func (q *deadlines) has(d *Deadline) bool { return d.prev != nil || q.first == d }
+// has reports whether a deadline is awaited.
+func (*deadlines) has(d *Deadline) bool { return d.lane != nil }
 
-// remove removes a deadline, if it is in the queue.
+// remove removes a deadline, if it is awaited.
 func (q *deadlines) remove(d *Deadline) {
-	switch {
-	case !q.has(d):
+	if !q.has(d) {
 		return
-	case d.prev != nil:
+	}
+	if d.prev != nil {
 		d.prev.next = d.next
-	default:
-		q.first = d.next
+	} else {
+		d.lane.first = d.next
 	}
 	if d.next == nil {
-		q.last = d.prev
+		d.lane.last = d.prev
 	} else {
 		d.next.prev = d.prev
 	}
-	d.next, d.prev = nil, nil
+	d.lane, d.next, d.prev = nil, nil, nil
 }

@@ -156,32 +156,73 @@ type waiter func(error)
 
 func (w waiter) GiveUp(err error) { w(err) }
 
+// Deadlines of few or many timeouts end nearest first, and the list of each lane is whole.
 func TestDeadlinesAreInOrder(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	for name, at := range map[string]func(i int, random *rand.Rand) time.Duration{
+		"at random":             func(_ int, random *rand.Rand) time.Duration { return time.Duration(random.IntN(50)) },
+		"with two timeouts":     func(i int, _ *rand.Rand) time.Duration { return time.Duration(i + i%2*5000) },
+		"with more than lanes":  func(i int, _ *rand.Rand) time.Duration { return time.Duration(i + i%(2*maxLanes)*5000) },
+		"with ever nearer ends": func(i int, _ *rand.Rand) time.Duration { return time.Duration(100_000 - i) },
+		"nearly in their order": func(i int, random *rand.Rand) time.Duration { return time.Duration(10*i + random.IntN(100)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 2))
+			var q deadlines
+			var want []*Deadline
+			for i := range 2000 {
+				if len(want) > 0 && random.IntN(3) == 0 {
+					k := random.IntN(len(want))
+					q.remove(want[k])
+					q.remove(want[k]) // once more does nothing
+					want = slices.Delete(want, k, k+1)
+				} else {
+					w := &Deadline{at: at(i, random)}
+					q.add(w)
+					want = append(want, w)
+				}
+				if n := q.check(t); n != len(want) {
+					t.Fatalf("%d deadlines are awaited, want %d", n, len(want))
+				}
+			}
+			slices.SortFunc(want, func(a, b *Deadline) int { return int(a.at - b.at) })
+			for _, w := range want {
+				d := q.nearest()
+				if d == nil || d.at != w.at {
+					t.Fatalf("the nearest is %v, want that at %d", d, w.at)
+				}
+				q.remove(d)
+			}
+			if d := q.nearest(); d != nil || len(q.lanes) > maxLanes {
+				t.Errorf("%v is left, in %d lanes", d, len(q.lanes))
+			}
+		})
+	}
+}
+
+// Deadlines of two timeouts that come in turn have a lane each.
+func TestTimeoutsHaveLanes(t *testing.T) {
 	var q deadlines
-	var want []*Deadline
-	for range 2000 {
-		if len(want) > 0 && random.IntN(3) == 0 {
-			i := random.IntN(len(want))
-			q.remove(want[i])
-			q.remove(want[i]) // once more does nothing
-			want = slices.Delete(want, i, i+1)
-		} else {
-			w := &Deadline{at: time.Duration(random.IntN(50))}
-			q.add(w)
-			want = append(want, w)
+	for i := range 1000 {
+		q.add(&Deadline{at: time.Duration(i + i%2*5000)})
+	}
+	if len(q.lanes) != 2 || q.lanes[0].last.at != 5999 || q.lanes[1].last.at != 998 {
+		t.Errorf("%d lanes; want two, one of which has the nearer deadlines", len(q.lanes))
+	}
+}
+
+// check checks the lists, and returns how many deadlines they have.
+func (q *deadlines) check(t *testing.T) (n int) {
+	t.Helper()
+	for _, l := range q.lanes {
+		var before *Deadline
+		for d := l.first; d != nil; before, d = d, d.next {
+			if n++; d.lane != l || d.prev != before || before != nil && before.at > d.at {
+				t.Fatalf("the deadline at %d is not in its place", d.at)
+			}
 		}
-		slices.SortStableFunc(want, func(a, b *Deadline) int { return int(a.at - b.at) })
-		var forth, back []*Deadline
-		for w := q.first; w != nil; w = w.next {
-			forth = append(forth, w)
-		}
-		for w := q.last; w != nil; w = w.prev {
-			back = append(back, w)
-		}
-		slices.Reverse(back)
-		if !slices.Equal(want, forth) || !slices.Equal(want, back) {
-			t.Fatalf("%d and %d deadlines from either end, want %d in order", len(forth), len(back), len(want))
+		if l.last != before {
+			t.Fatal("the last of a lane is not its end")
 		}
 	}
+	return n
 }

@@ -89,7 +89,7 @@ func (l *Loop) watch(operation, fd int, number int32) error {
 
 // Wait waits until something happens, but not beyond an instant, and handles it.
 func (l *Loop) Wait(until time.Duration) {
-	if d := l.waiting.first; d != nil {
+	if d := l.waiting.nearest(); d != nil {
 		until = min(until, d.at)
 	}
 	timeout := until - time.Since(l.start)
@@ -149,7 +149,7 @@ func (l *Loop) handle(e *unix.EpollEvent) {
 // its context ends. Nothing may be written after it.
 func (l *Loop) Interrupt() {
 	l.interrupted = true
-	for d := l.waiting.first; d != nil; d = l.waiting.first {
+	for d := l.waiting.nearest(); d != nil; d = l.waiting.nearest() {
 		l.giveUp(d, failure.ErrInterrupted)
 	}
 }
