@@ -22,7 +22,8 @@ import (
 
 // CacheOptions keeps the cache small in a large cluster: only the Jobs and pods of
 // LoadTests, and of all objects only what is read. Most of what there is are finished
-// LoadTests, thousands of them, of up to 1.5 MB each.
+// LoadTests, thousands of them, of up to 1.5 MB each, and anybody who may create LoadTests may
+// create as many that wait.
 func CacheOptions() (cache.Options, error) {
 	ours, err := labels.Parse(desired.LabelRun)
 	if err != nil {
@@ -34,6 +35,8 @@ func CacheOptions() (cache.Options, error) {
 			&corev1.Pod{}:       {Label: ours, Transform: stripPod},
 			&batchv1.Job{}:      {Label: ours, Transform: stripJob},
 			&v1beta1.LoadTest{}: {Transform: stripLoadTest},
+
+			&v1beta1.LoadTestSchedule{}: {Transform: stripSchedule},
 		},
 		NewInformer: newInformer,
 	}, nil
@@ -44,21 +47,25 @@ func Watched() []client.Object {
 	return []client.Object{&v1beta1.LoadTest{}, &batchv1.Job{}, &corev1.Pod{}}
 }
 
-// newInformer reads LoadTests in small pages where the API server does not stream them:
-// a page of the default length, 500 objects, may be 750 MB.
+// newInformer reads LoadTests and their schedules in small pages where the API server does not
+// stream them: a page of the default length, 500 objects, may be 750 MB.
 func newInformer(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	if _, ok := obj.(*v1beta1.LoadTest); ok {
-		lw = pages{lw}
+	switch obj.(type) {
+	case *v1beta1.LoadTest:
+		lw = pages{lw, stripLoadTest}
+	case *v1beta1.LoadTestSchedule:
+		lw = pages{lw, stripSchedule}
 	}
 	return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)
 }
 
-// pageSize is how many LoadTests are read at once: up to 30 MB.
+// pageSize is how many objects are read at once: up to 30 MB.
 const pageSize = 20
 
 // pages lists in pages of pageSize, and strips each before the next is read.
 type pages struct {
 	toolscache.ListerWatcher
+	strip toolscache.TransformFunc
 }
 
 var _ toolscache.ListerWatcherWithContext = pages{}
@@ -77,7 +84,7 @@ func (p pages) ListWithContext(ctx context.Context, options metav1.ListOptions) 
 		return nil, err
 	}
 	return list, meta.EachListItem(list, func(o runtime.Object) error {
-		_, err := stripLoadTest(o)
+		_, err := p.strip(o)
 		return err
 	})
 }

@@ -45,7 +45,7 @@ func many(n int, longest *int) toolscache.ListerWatcher {
 func TestLoadTestsAreListedInPages(t *testing.T) {
 	for _, version := range []string{"0", ""} {
 		longest := 0
-		lw := pages{many(105, &longest)}
+		lw := pages{many(105, &longest), stripLoadTest}
 		list, paged, err := pager.New(pager.SimplePageFunc(func(options metav1.ListOptions) (runtime.Object, error) {
 			return lw.ListWithContext(t.Context(), options)
 		})).ListWithAlloc(t.Context(), metav1.ListOptions{ResourceVersion: version})
@@ -71,7 +71,7 @@ func TestLoadTestsAreListedInPages(t *testing.T) {
 // A list that must be in one piece is.
 func TestAListInOnePiece(t *testing.T) {
 	longest := 0
-	list, err := pages{many(105, &longest)}.ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+	list, err := pages{many(105, &longest), stripLoadTest}.ListWithContext(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
 	if err != nil || len(list.(*v1beta1.LoadTestList).Items) != 105 {
 		t.Errorf("%v, want all 105", err)
 	}

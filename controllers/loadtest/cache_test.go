@@ -2,6 +2,7 @@ package loadtest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,6 +104,37 @@ func TestTheCacheHoldsLittleOfFinishedRuns(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("in the cache (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of runs that have not begun, the cache holds what the queue reads. Thousands of them, with
+// bodies of over 1 MB, leave the operator its memory.
+func TestTheCacheHoldsLittleOfRunsThatHaveNotBegun(t *testing.T) {
+	t.Parallel()
+	c := cached(t)
+	for name, edit := range map[string]func(*v1beta1.LoadTestSpec){
+		"new":        func(*v1beta1.LoadTestSpec) {},
+		"held":       func(s *v1beta1.LoadTestSpec) { s.Suspend = true },
+		"ended":      func(s *v1beta1.LoadTestSpec) { s.Terminate = true },
+		"of a class": func(s *v1beta1.LoadTestSpec) { s.Queue = &v1beta1.Queue{PriorityClass: "urgent"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt, got := hello(t), &v1beta1.LoadTest{}
+			change(t, lt, func(s *v1beta1.LoadTestSpec) {
+				for i := range 16 {
+					s.Requests = append(s.Requests, v1beta1.Request{Name: fmt.Sprint("r", i), HTTP: &v1beta1.HTTPRequest{Body: strings.Repeat("x", 60_000)}})
+				}
+				edit(s)
+			})
+			cachedAs(t, c, lt, got)
+			want := v1beta1.LoadTestSpec{Suspend: lt.Spec.Suspend, Terminate: lt.Spec.Terminate, Queue: lt.Spec.Queue}
+			if diff := cmp.Diff(want, got.Spec); diff != "" {
+				t.Errorf("in the cache (-want +got):\n%s", diff)
+			}
+			if size := v1beta1.JSONSize(got); size > 2_000 {
+				t.Errorf("it takes %d bytes of the cache", size)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 )
 
 // What the cache lacks is never written: the only write of an object is a merge patch of
@@ -45,7 +46,7 @@ func stripPod(o any) (any, error) {
 }
 
 // stripLoadTest keeps all of a LoadTest that runs, and of any other what says when it has
-// to be looked at again.
+// to be looked at again, and what the queue reads.
 func stripLoadTest(o any) (any, error) {
 	lt, ok := o.(*v1beta1.LoadTest)
 	if !ok {
@@ -61,18 +62,30 @@ func stripLoadTest(o any) (any, error) {
 			ObservedGeneration: s.ObservedGeneration, Phase: s.Phase, Verdict: s.Verdict, Conditions: s.Conditions,
 			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus,
 		}
-	case isHeld(lt):
+	case isToBegin(lt):
 		lt.Annotations, lt.Labels = nil, nil
-		lt.Spec = v1beta1.LoadTestSpec{Suspend: true}
+		lt.Spec = v1beta1.LoadTestSpec{Suspend: lt.Spec.Suspend, Terminate: lt.Spec.Terminate, Queue: lt.Spec.Queue}
 		lt.Status.Steps = nil
 	}
 	return lt, nil
 }
 
-// isHeld says whether a run is held before its start. Nothing of it is in the cache but
-// that: for its pass it is read again.
-func isHeld(lt *v1beta1.LoadTest) bool {
-	return lt.Spec.Suspend && lt.Status.StartTime == nil && !lifecycle.Finished(lt)
+// isToBegin says whether a run has not begun: it is new, waits in the queue, or is held. Whoever
+// may create LoadTests may create thousands of these, of over 1 MB each. In the cache is what
+// the queue reads of them: for the pass in which one may begin, it is read again.
+func isToBegin(lt *v1beta1.LoadTest) bool {
+	return lt.Status.StartTime == nil && !lifecycle.Finished(lt)
+}
+
+// stripSchedule keeps all of a schedule but its template.
+func stripSchedule(o any) (any, error) {
+	s, ok := o.(*v1beta1.LoadTestSchedule)
+	if !ok {
+		return o, nil
+	}
+	s.ManagedFields = nil
+	decision.WithoutTemplate(s)
+	return s, nil
 }
 
 // stripped is what the operator reads of any object's metadata.

@@ -134,13 +134,48 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 	}
 	r.Reconciler = &loadtest.Reconciler{
 		Policy: func() *policy.Policy { return unlimited },
-		Client: c, Uncached: unhurried{c}, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
+		Client: asCached{c}, Uncached: unhurried{c}, Recorder: r.recorder, Clock: r.clock, Workers: r.workers, Runs: loadtest.NewRuns(),
 		TargetAccess: &targetaccess.Checker{Reader: unhurried{c}},
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: "worker:test", Coordinator: "coordinator:9443", CA: "CA"}
 		},
 	}
 	return r
+}
+
+// asCached reads LoadTests at once, and as the operator's cache has them.
+type asCached struct{ client.Client }
+
+func (c asCached) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	err := c.Client.Get(ctx, name, o, options...)
+	if lt, ok := o.(*v1beta1.LoadTest); ok && err == nil {
+		err = inCache(lt)
+	}
+	return err
+}
+
+func (c asCached) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := c.Client.List(ctx, list, options...)
+	if of, ok := list.(*v1beta1.LoadTestList); ok && err == nil {
+		for i := range of.Items {
+			err = errors.Join(err, inCache(&of.Items[i]))
+		}
+	}
+	return err
+}
+
+// inCache makes of a LoadTest what the cache has of it.
+func inCache(lt *v1beta1.LoadTest) error {
+	options, err := loadtest.CacheOptions()
+	if err != nil {
+		return err
+	}
+	for kind, of := range options.ByObject {
+		if _, ok := kind.(*v1beta1.LoadTest); ok {
+			_, err = of.Transform(lt)
+		}
+	}
+	return err
 }
 
 // readPastCache replaces the reader of all that the reconciler reads past its cache.

@@ -35,9 +35,14 @@ type note struct {
 
 // reset clears the note unless it is about this LoadTest and this generation of its spec.
 func (n *note) reset(lt *v1beta1.LoadTest) {
-	if n.uid != lt.UID || n.generation != lt.Generation {
+	if !n.isOf(lt) {
 		*n = note{uid: lt.UID, generation: lt.Generation}
 	}
+}
+
+// isOf says whether the note is about this LoadTest and this generation of its spec.
+func (n *note) isOf(lt *v1beta1.LoadTest) bool {
+	return n.uid == lt.UID && n.generation == lt.Generation
 }
 
 // notes has a note for each LoadTest that is being reconciled. A LoadTest is reconciled

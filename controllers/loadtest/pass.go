@@ -77,6 +77,22 @@ func (r *Reconciler) carryOut(ctx context.Context, lt *v1beta1.LoadTest, inForce
 	return ctrl.Result{RequeueAfter: p.decision.RequeueAfter}, nil
 }
 
+// goesOnWaiting is a pass over a run that waits in the queue, with what the cache has of it:
+// unless its place has come, it writes the place alone.
+func (p *pass) goesOnWaiting(ctx context.Context) (goesOn bool, err error) {
+	if !p.note.isOf(p.lt) || p.note.refusals.cause != nil || !lifecycle.IsQueued(p.lt) {
+		return false, nil
+	}
+	place, err := p.placeAgain(ctx, p.lt, p.inForce, p.now)
+	if err != nil || place == nil || place.Begins {
+		return false, err
+	}
+	p.decision = lifecycle.GoesOnWaiting(p.lt, *place, p.note.written, p.now)
+	p.note.wakeAt = wakeAt(p.now, p.decision)
+	_, err = p.report(ctx)
+	return true, err
+}
+
 // hasMore says whether the pass noted what the next one is to observe: a refusal, a Job in
 // the way, or a reading of a target.
 func (p *pass) hasMore() bool {

@@ -40,6 +40,24 @@ func (r *Reconciler) place(ctx context.Context, lt *v1beta1.LoadTest, p *policy.
 	workers := plan.Workers(&lt.Spec)
 	r.line.mu.Lock()
 	defer r.line.mu.Unlock()
+	return r.admit(ctx, lt, workers, rules)
+}
+
+// placeAgain is the place of a run that waits, of which the cache has what the queue reads;
+// nil: it is not known, or it is not to begin any more.
+func (r *Reconciler) placeAgain(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (*queue.Place, error) {
+	rules := rulesOf(p, now)
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	workers, known := r.line.needs[lt.UID]
+	if !known || rules.stateOf(lt) != queue.Waiting {
+		return nil, nil
+	}
+	return r.admit(ctx, lt, workers, rules)
+}
+
+// admit puts a run into its place.
+func (r *Reconciler) admit(ctx context.Context, lt *v1beta1.LoadTest, workers int32, rules *rules) (*queue.Place, error) {
 	runs, err := r.unfinished(ctx, rules)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,10 @@
 package loadtest_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,6 +115,84 @@ func TestRestoredLoadTestsDoNotAllBegin(t *testing.T) {
 			t.Fatalf("another process has %d runs begin, want %d", n, most)
 		}
 	}
+}
+
+// A run that waits costs the API server nothing: of it, its Service and its baseline, nothing
+// is read again until its place comes. Then it begins by the whole of its spec.
+func TestWhatWaitsIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent, r.Policy = true, func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
+	}
+	counted := &countingReader{Reader: unhurried{apiserver.Client(t)}}
+	r.readPastCache(counted)
+	list := restored(t, 3)
+	r.passes(list)
+	waits := list[1:]
+	if n := len(inPhase(waits, v1beta1.PhaseQueued)); n != 2 {
+		t.Fatalf("%d of 2 wait", n)
+	}
+	before := counted.n.Load()
+	for range 5 {
+		r.after(time.Minute)
+		r.passes(waits)
+	}
+	if n := counted.n.Load() - before; n != 0 {
+		t.Errorf("%d readings of what waits, want none", n)
+	}
+	if got := waits[1].Status.Summary.Step; got != "place 2 of 2" {
+		t.Errorf("the last has %s", got)
+	}
+	r.end(list[0])
+	r.passes(waits)
+	if first := waits[0]; first.Status.StartTime == nil || len(first.Status.Steps) != 1 || first.Status.Workers.Desired == 0 {
+		t.Errorf("the first is %s: %+v", first.Status.Phase, first.Status)
+	}
+	if got := waits[1].Status; got.StartTime != nil || got.Phase != v1beta1.PhaseQueued {
+		t.Errorf("the second is %s", got.Phase)
+	}
+}
+
+// A run that waits is looked at whole again when its spec changes.
+func TestAChangeOfWhatWaitsIsJudged(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, apiserver.Client(t))
+	r.workers.absent, r.Policy = true, func() *policy.Policy {
+		return limitedTo("limits: {runs: 10000, workers: 100000, namespaces: [{runs: 1}]}")
+	}
+	list := restored(t, 3)
+	r.passes(list)
+	change(t, list[1], func(s *v1beta1.LoadTestSpec) { s.Parallelism = new(int32(7)) })
+	change(t, list[2], func(s *v1beta1.LoadTestSpec) { s.Terminate = true })
+	r.passes(list[1:])
+	if got := list[1].Status; got.Phase != v1beta1.PhaseQueued || got.ObservedGeneration != list[1].Generation {
+		t.Errorf("the one that changed is %s, of generation %d", got.Phase, got.ObservedGeneration)
+	}
+	if !lifecycle.Finished(list[2]) || list[2].Status.Verdict != v1beta1.VerdictCanceled {
+		t.Errorf("the one that was ended is %s, verdict %s", list[2].Status.Phase, list[2].Status.Verdict)
+	}
+	r.end(list[0])
+	r.passes(list[1:])
+	if got := list[1].Status; got.StartTime == nil || got.Workers.Desired != 7 {
+		t.Errorf("the one that changed is %s with %d workers, want that it begins with 7", got.Phase, got.Workers.Desired)
+	}
+}
+
+// countingReader counts what is read.
+type countingReader struct {
+	client.Reader
+	n atomic.Int64
+}
+
+func (c *countingReader) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	c.n.Add(1)
+	return c.Reader.Get(ctx, name, o, options...)
+}
+
+func (c *countingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	c.n.Add(1)
+	return c.Reader.List(ctx, list, options...)
 }
 
 // Of those that wait, the oldest begins once another ends, is deleted or is held; it says

@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -143,11 +144,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 			err = note.refusals.panicked(cause, debug.Stack())
 		}
 	}()
+	inForce := r.Policy() // of the whole pass, whatever changes meanwhile
 	lt, err := r.read(ctx, req.NamespacedName)
+	if err == nil && lt != nil && isToBegin(lt) && lt.DeletionTimestamp.IsZero() {
+		waits := &pass{Reconciler: r, lt: lt, inForce: inForce, now: r.Clock.Now(), note: note}
+		if goesOn, err := waits.goesOnWaiting(ctx); goesOn || err != nil {
+			return ctrl.Result{RequeueAfter: cmp.Or(waits.again, waits.decision.RequeueAfter)}, err
+		}
+		lt, err = r.readWhole(ctx, req.NamespacedName)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	inForce := r.Policy() // of the whole pass, whatever changes meanwhile
 	if lt == nil || !lt.DeletionTimestamp.IsZero() {
 		// Its children go by garbage collection; only memory is left to free.
 		r.forget(req.NamespacedName)
@@ -168,15 +176,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1beta1.LoadTest, error) {
 	lt := &v1beta1.LoadTest{}
 	err := r.Client.Get(ctx, name, lt)
-	if err == nil && isHeld(lt) {
-		lt = &v1beta1.LoadTest{}
-		err = r.Uncached.Get(ctx, name, lt)
-	}
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get LoadTest: %w", err)
+	}
+	return lt, nil
+}
+
+// readWhole reads a LoadTest that the cache has not whole.
+func (r *Reconciler) readWhole(ctx context.Context, name types.NamespacedName) (*v1beta1.LoadTest, error) {
+	lt := &v1beta1.LoadTest{}
+	if err := r.Uncached.Get(ctx, name, lt); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("get LoadTest: %w", err)
+	} else if err != nil {
+		return nil, nil
 	}
 	return lt, nil
 }

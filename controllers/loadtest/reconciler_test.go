@@ -21,6 +21,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 )
 
@@ -95,8 +96,8 @@ func TestRunFromItsAcceptanceToItsVerdict(t *testing.T) {
 	if len(last) != 1 {
 		t.Errorf("the last status was given away %d times", len(last))
 	}
-	if d := r.workers.last(); !d.Finish || d.Acknowledged != 1 {
-		t.Errorf("after completion workers are directed %+v, want Finish and the step acknowledged", d)
+	if d := r.workers.last(); !d.Finish || d.Acknowledged != plan.MaxSteps {
+		t.Errorf("after completion workers are directed %+v, want Finish and every step acknowledged: the cache does not say how many there were", d)
 	}
 	r.after(time.Minute) // the Job never ends here, so that it is deleted
 	r.mustPass(lt)

@@ -45,14 +45,15 @@ func (r *Reconciler) replace(ctx context.Context, s *v1beta1.LoadTestSchedule, d
 
 // create creates a LoadTest, unless it is there. It notes a refusal.
 func (r *Reconciler) create(ctx context.Context, s *v1beta1.LoadTestSchedule, d *decision.Decision, start *decision.Start, note *note, now time.Time, options ...client.CreateOption) (created bool, err error) {
-	if err := r.isCurrent(ctx, s); err != nil {
-		return false, err
-	}
-	passed, err := r.passed(ctx, s, d.Status.LastPassed)
+	whole, err := r.readAgain(ctx, s)
 	if err != nil {
 		return false, err
 	}
-	lt := decision.Run(s, start.Name, start.Cause, passed)
+	passed, err := r.passed(ctx, whole, d.Status.LastPassed)
+	if err != nil {
+		return false, err
+	}
+	lt := decision.Run(whole, start.Name, start.Cause, passed)
 	err = r.Client.Create(ctx, lt, append(options, client.FieldOwner(writes.FieldManager))...)
 	if apierrors.IsAlreadyExists(err) {
 		return r.isOurs(ctx, s, start.Name, note, now)
@@ -69,20 +70,20 @@ func (r *Reconciler) create(ctx context.Context, s *v1beta1.LoadTestSchedule, d 
 	return true, nil
 }
 
-// isCurrent reads the schedule anew. From an earlier state of it, a LoadTest might be
-// started that was there and has been deleted since.
-func (r *Reconciler) isCurrent(ctx context.Context, s *v1beta1.LoadTestSchedule) error {
-	var current v1beta1.LoadTestSchedule
-	err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(s), &current)
+// readAgain reads the schedule whole; the cache has no template. From an earlier state of it,
+// a LoadTest might be started that was there and has been deleted since.
+func (r *Reconciler) readAgain(ctx context.Context, s *v1beta1.LoadTestSchedule) (*v1beta1.LoadTestSchedule, error) {
+	current := &v1beta1.LoadTestSchedule{}
+	err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(s), current)
 	switch {
 	case apierrors.IsNotFound(err):
-		return errBehind
+		return nil, errBehind
 	case err != nil:
-		return fmt.Errorf("get LoadTestSchedule: %w", err)
+		return nil, fmt.Errorf("get LoadTestSchedule: %w", err)
 	case current.UID != s.UID || current.ResourceVersion != s.ResourceVersion:
-		return errBehind
+		return nil, errBehind
 	}
-	return nil
+	return current, nil
 }
 
 // passed is the LoadTest with which the next is compared, whole; nil: there is none.

@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -47,9 +48,20 @@ func newFixture(t *testing.T, c client.Client) *fixture {
 // restart is another process in the place of the first.
 func (f *fixture) restart() {
 	f.Reconciler = &loadtestschedule.Reconciler{
-		Client: f.client, Uncached: f.client, Recorder: f.recorder, Clock: f.clock,
+		Client: asCached{f.client}, Uncached: f.client, Recorder: f.recorder, Clock: f.clock,
 		Policy: func() *policy.Policy { return f.policy },
 	}
+}
+
+// asCached reads schedules at once, and as the operator's cache has them.
+type asCached struct{ client.Client }
+
+func (c asCached) Get(ctx context.Context, name client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	err := c.Client.Get(ctx, name, o, options...)
+	if s, ok := o.(*v1beta1.LoadTestSchedule); ok {
+		decision.WithoutTemplate(s)
+	}
+	return err
 }
 
 func load(t *testing.T, document string) *policy.Policy {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/instant"
 )
 
@@ -42,6 +43,21 @@ func (r *accepting) queue(place queue.Place) {
 	}
 	r.set(v1beta1.ConditionQueued, metav1.ConditionTrue, string(place.Reason), message)
 	s.Summary = v1beta1.Summary{Step: place.String()}
+}
+
+// GoesOnWaiting is Decide for a run that waits in the queue, and goes on waiting. Of the
+// LoadTest it needs the metadata and the status: what the spec says is looked at again when
+// its place comes.
+func GoesOnWaiting(lt *v1beta1.LoadTest, place queue.Place, written Written, now time.Time) Decision {
+	r := &accepting{pass: newPass(lt, policy.Rules{}, Observed{Place: &place, Written: written}, now)}
+	r.queue(place)
+	r.requeue()
+	return r.out
+}
+
+// IsQueued says whether a pass has put a run into the queue, and has seen it as it is now.
+func IsQueued(lt *v1beta1.LoadTest) bool {
+	return lt.Status.ObservedGeneration == lt.Generation && meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionQueued)
 }
 
 // leaveQueue says how long a run waited that now begins; empty: it did not wait.

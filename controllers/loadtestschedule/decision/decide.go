@@ -80,7 +80,7 @@ func (d *decision) noteChange() {
 		s.Change = nil
 		return
 	}
-	now := hash(&d.Spec.Template)
+	now := templateHash(d.LoadTestSchedule)
 	switch {
 	case s.Change == nil, s.Change.Hash != now && d.Generation != s.ObservedGeneration:
 		s.Change = &v1beta1.TemplateChange{Hash: now, Generation: d.Generation}

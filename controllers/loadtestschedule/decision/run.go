@@ -96,6 +96,37 @@ func nameOf(s *v1beta1.LoadTestSchedule, what ...any) string {
 	return s.Name + "-" + hex.EncodeToString(sum[:5])
 }
 
+// annotationHash has the hash of a template, in a schedule that is without it.
+const annotationHash = "loadtest.dev/template-hash"
+
+// WithoutTemplate takes the template out of a schedule, which may be of over 1 MB, but for what
+// a decision reads of it. Whoever starts a LoadTest reads the schedule again.
+func WithoutTemplate(s *v1beta1.LoadTestSchedule) {
+	if isWithoutTemplate(s) {
+		return
+	}
+	t := &s.Spec.Template
+	kept := v1beta1.LoadTestSpec{Baseline: t.Spec.Baseline}
+	if t.Spec.Versus != nil {
+		kept.Versus = &v1beta1.Versus{}
+	}
+	s.Annotations = map[string]string{annotationHash: hash(t)}
+	s.Spec.Template = v1beta1.LoadTestTemplate{Spec: kept}
+}
+
+// isWithoutTemplate says whether the template was taken out: one that is stored has requests.
+func isWithoutTemplate(s *v1beta1.LoadTestSchedule) bool {
+	return len(s.Spec.Template.Spec.Requests) == 0 && s.Annotations[annotationHash] != ""
+}
+
+// templateHash is the hash of a schedule's template, whether or not it was taken out.
+func templateHash(s *v1beta1.LoadTestSchedule) string {
+	if isWithoutTemplate(s) {
+		return s.Annotations[annotationHash]
+	}
+	return hash(&s.Spec.Template)
+}
+
 // hash is that of a template.
 func hash(t *v1beta1.LoadTestTemplate) string {
 	raw, err := json.Marshal(t)

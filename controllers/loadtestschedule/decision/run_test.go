@@ -1,6 +1,8 @@
 package decision_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +87,42 @@ func TestTheTrendOfTheLastThatFinishedIsRead(t *testing.T) {
 			if got := decision.Unread(s, runs[2:]); got != "" {
 				t.Errorf("none has finished, %q is read", got)
 			}
+		}
+	}
+}
+
+// What the cache has of a schedule, without its template, leads to the same decision. What a
+// user's own annotation says instead is not read.
+func TestADecisionNeedsNoTemplate(t *testing.T) {
+	for name, change := range map[string]func(*v1beta1.LoadTestSpec){
+		"of its own":     func(*v1beta1.LoadTestSpec) {},
+		"a baseline":     func(s *v1beta1.LoadTestSpec) { s.Baseline = &v1beta1.Baseline{Name: "golden"} },
+		"against second": func(s *v1beta1.LoadTestSpec) { s.Versus = &v1beta1.Versus{Name: "v3"} },
+	} {
+		whole := nightly(func(s *v1beta1.LoadTestSchedule) {
+			s.Spec.OnChange, s.Spec.Schedule = true, ""
+			s.Annotations = map[string]string{"loadtest.dev/template-hash": "forged"}
+			s.Spec.Template.Spec.Requests = []v1beta1.Request{{Name: "large", HTTP: &v1beta1.HTTPRequest{Body: strings.Repeat("x", 60_000)}}}
+			change(&s.Spec.Template.Spec)
+		})
+		stripped := whole.DeepCopy()
+		for range 2 {
+			decision.WithoutTemplate(stripped)
+		}
+		if size := v1beta1.JSONSize(stripped); size > 2_000 {
+			t.Errorf("%s: %d bytes are left", name, size)
+		}
+		seen := decision.Observed{}
+		for i, verdict := range []v1beta1.Verdict{v1beta1.VerdictPassed, v1beta1.VerdictPassed, v1beta1.VerdictFailed, v1beta1.VerdictFailed, v1beta1.VerdictFailed} {
+			seen.Runs = append(seen.Runs, decision.LoadTest{
+				Namespace: "shop", Name: fmt.Sprint("run-", i), UID: fmt.Sprint(i), Finished: true, Verdict: verdict, Kept: at("01:00:00"),
+				Created: at("00:00:00").Add(time.Duration(i) * time.Minute), Completed: at("00:00:30").Add(time.Duration(i) * time.Minute),
+			})
+		}
+		want := decision.Decide(whole, seen, at("12:00:00"))
+		same.As(t, name, want, decision.Decide(stripped, seen, at("12:00:00")))
+		if change := want.Status.Change; change == nil || change.Hash == "forged" {
+			t.Errorf("%s: the change is %+v", name, change)
 		}
 	}
 }
