@@ -188,7 +188,10 @@ func (r *rules) stateOf(lt *v1beta1.LoadTest) queue.State {
 // limits are those of the queue.
 func (r *rules) limits() queue.Limits {
 	cluster := r.policy.Cluster()
-	return queue.Limits{Runs: cluster.Runs, Workers: cluster.Workers, Of: func(namespace string) int32 { return r.of(namespace).Limits.Runs }}
+	return queue.Limits{Runs: cluster.Runs, Workers: cluster.Workers, Of: func(namespace string) queue.Share {
+		l := r.of(namespace).Limits
+		return queue.Share{Runs: l.Runs, Workers: l.WorkersAtOnce}
+	}}
 }
 
 // unfinishedField is an index of the cache: the LoadTests that have not ended.

@@ -25,8 +25,9 @@ const (
 // Limits are how large a LoadTest of one namespace may be, and how many of them run at
 // once. Zero is no limit.
 type Limits struct {
-	// Runs is how many LoadTests of the namespace run at once.
-	Runs int32
+	// Runs is how many LoadTests of the namespace run at once, and WorkersAtOnce how many workers
+	// they have together.
+	Runs, WorkersAtOnce int32
 	// Users, Rate, in requests per second, and BytesPerSecond are of a step.
 	Users          int32
 	Rate           int64
@@ -62,6 +63,9 @@ func (p *Policy) limits(namespace string) Limits {
 		Workers:  min(ptr.Deref(n.Workers, defaultWorkers), p.Cluster().Workers),
 		Duration: defaultDuration, BytesPerSecond: defaultBytesPerSecond,
 	}
+	// Half of the cluster's is left to others, whatever a namespace does, unless the administrator
+	// lets a single LoadTest have more.
+	l.WorkersAtOnce = ptr.Deref(n.WorkersAtOnce, max(l.Workers, p.Cluster().Workers/2))
 	if n.Duration != nil {
 		l.Duration = n.Duration.Duration
 	}
@@ -77,8 +81,12 @@ func checkLimits(l config.Limits) error {
 	}
 	for i, n := range l.Namespaces {
 		field := fmt.Sprintf("limits.namespaces[%d]", i)
-		if err := atLeastOne(field, count{"runs", n.Runs}, count{"users", n.Users}, count{"workers", n.Workers}); err != nil {
+		if err := atLeastOne(field, count{"runs", n.Runs}, count{"users", n.Users}, count{"workers", n.Workers}, count{"workersAtOnce", n.WorkersAtOnce}); err != nil {
 			return err
+		}
+		if n.WorkersAtOnce != nil && *n.WorkersAtOnce < min(ptr.Deref(n.Workers, defaultWorkers), ptr.Deref(l.Workers, defaultClusterWorkers)) {
+			return fmt.Errorf("%s.workersAtOnce: %d must be at least workers, %d, which a LoadTest may have: it would wait for ever; lower workers, too",
+				field, *n.WorkersAtOnce, ptr.Deref(n.Workers, defaultWorkers))
 		}
 		if n.Rate != nil && *n.Rate < 1 {
 			return fmt.Errorf("%s.rate: %d must be at least 1; to keep every LoadTest from beginning, set stop", field, *n.Rate)

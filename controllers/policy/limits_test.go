@@ -13,7 +13,7 @@ import (
 )
 
 // defaults are the limits of an empty document.
-var defaults = policy.Limits{Runs: 10, Users: 100_000, Rate: 100_000, BytesPerSecond: 1 << 30, Workers: 100, Duration: 24 * time.Hour}
+var defaults = policy.Limits{Runs: 10, WorkersAtOnce: 500, Users: 100_000, Rate: 100_000, BytesPerSecond: 1 << 30, Workers: 100, Duration: 24 * time.Hour}
 
 func TestLimitsOfNamespaces(t *testing.T) {
 	const document = `
@@ -23,11 +23,12 @@ limits:
   namespaces:
     - {namespaces: [team-a, "shop-*"], runs: 2, users: 10000, rate: 5000, workers: 8, duration: 2h, bytesPerSecond: 10Mi}
     - {namespaces: [team-b], workers: 90}
+    - {namespaces: [team-c], workers: 10, workersAtOnce: 20}
     - {users: 50}
 `
 	p, err := policy.Load([]byte(document))
 	must.Succeed(t, err)
-	small := policy.Limits{Runs: 2, Users: 10_000, Rate: 5000, BytesPerSecond: 10 << 20, Workers: 8, Duration: 2 * time.Hour}
+	small := policy.Limits{Runs: 2, WorkersAtOnce: 40, Users: 10_000, Rate: 5000, BytesPerSecond: 10 << 20, Workers: 8, Duration: 2 * time.Hour}
 	of := func(edit func(*policy.Limits)) policy.Limits {
 		l := defaults
 		edit(&l)
@@ -35,8 +36,9 @@ limits:
 	}
 	for namespace, want := range map[string]policy.Limits{
 		"team-a": small, "shop-eu": small,
-		"team-b": of(func(l *policy.Limits) { l.Workers = 80 }), // no more than the cluster has
-		"other":  of(func(l *policy.Limits) { l.Workers, l.Users = 80, 50 }),
+		"team-b": of(func(l *policy.Limits) { l.Workers, l.WorkersAtOnce = 80, 80 }), // no more than the cluster has
+		"other":  of(func(l *policy.Limits) { l.Workers, l.WorkersAtOnce, l.Users = 80, 80, 50 }),
+		"team-c": of(func(l *policy.Limits) { l.Workers, l.WorkersAtOnce = 10, 20 }),
 	} {
 		if diff := cmp.Diff(want, p.For(namespace).Limits); diff != "" {
 			t.Errorf("limits of %s (-want +got):\n%s", namespace, diff)
@@ -56,8 +58,10 @@ func TestLimitsByDefault(t *testing.T) {
 // The error of a document names the field and the way out.
 func TestLimitsThatAreNone(t *testing.T) {
 	for document, want := range map[string]string{
-		"limits: {runs: 0}":     "limits.runs: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
-		"limits: {workers: -1}": "limits.workers: -1 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {namespaces: [{workersAtOnce: 99}]}":                   "limits.namespaces[0].workersAtOnce: 99 must be at least workers, 100, which a LoadTest may have: it would wait for ever; lower workers, too",
+		"limits: {namespaces: [{workersAtOnce: 0}]}":                    "limits.namespaces[0].workersAtOnce: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {runs: 0}":                                             "limits.runs: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
+		"limits: {workers: -1}":                                         "limits.workers: -1 must be at least 1; to keep every LoadTest from beginning, set stop",
 		"limits: {namespaces: [{namespaces: [a]}, {runs: 0}]}":          "limits.namespaces[1].runs: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
 		"limits: {namespaces: [{users: 0}]}":                            "limits.namespaces[0].users: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
 		"limits: {namespaces: [{rate: 0}]}":                             "limits.namespaces[0].rate: 0 must be at least 1; to keep every LoadTest from beginning, set stop",

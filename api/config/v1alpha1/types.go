@@ -105,8 +105,8 @@ type Limits struct {
 	Namespaces []NamespaceLimits `json:"namespaces,omitempty"`
 }
 
-// NamespaceLimits are the limits of one namespace. All but runs apply to each of its
-// LoadTests.
+// NamespaceLimits are the limits of one namespace. All but runs and workersAtOnce apply to
+// each of its LoadTests.
 type NamespaceLimits struct {
 	// namespaces are as in TargetRule.
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -124,6 +124,11 @@ type NamespaceLimits struct {
 
 	// workers is the largest number of workers of a LoadTest. Default 100.
 	Workers *int32 `json:"workers,omitempty"`
+
+	// workersAtOnce is the number of workers that the LoadTests of each of these namespaces have
+	// at once, together; runs that need more wait, and so do the runs of the namespace behind
+	// them. Default half of limits.workers, and no fewer than workers.
+	WorkersAtOnce *int32 `json:"workersAtOnce,omitempty"`
 
 	// duration is the longest time that a run may take by its plan: its steps, pauses and repetitions,
 	// all the probes of a search, and with a setup startDeadlineSeconds. Default 24h.

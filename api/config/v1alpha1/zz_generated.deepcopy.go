@@ -69,6 +69,11 @@ func (in *NamespaceLimits) DeepCopyInto(out *NamespaceLimits) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.WorkersAtOnce != nil {
+		in, out := &in.WorkersAtOnce, &out.WorkersAtOnce
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Duration != nil {
 		in, out := &in.Duration, &out.Duration
 		*out = new(v1.Duration)

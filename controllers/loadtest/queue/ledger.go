@@ -7,11 +7,12 @@ import (
 )
 
 // Ledger has the runs that this process let begin and has not read back as begun: between
-// the decision and the cache that shows it, others must not take the same place. What is
-// read of the LoadTests is enough for all else, so that a process that starts anew has
-// as much. The zero value is ready. It is for one goroutine at a time.
+// the decision and the cache that shows it, others must not take the same place. And it has
+// whose turn it is, which begins anew with the process. What is read of the LoadTests is enough
+// for all else. The zero value is ready. It is for one goroutine at a time.
 type Ledger struct {
 	granted map[types.UID]bool
+	turns   turns
 }
 
 // Admit says whether a run may begin, and notes it if so. runs are all that have not
@@ -19,8 +20,9 @@ type Ledger struct {
 func (l *Ledger) Admit(run types.UID, runs []Run, limits Limits) (Place, *Line) {
 	line := l.Line(runs, limits)
 	place := line.Place(run)
-	if place.Begins {
+	if at := slices.IndexFunc(runs, func(r Run) bool { return r.UID == run }); place.Begins && !l.granted[run] && at >= 0 {
 		l.granted[run] = true
+		l.turns.take(runs[at].Namespace)
 	}
 	return place, line
 }
@@ -42,5 +44,5 @@ func (l *Ledger) Line(runs []Run, limits Limits) *Line {
 		}
 	}
 	l.granted = pending
-	return NewLine(runs, limits)
+	return newLine(runs, limits, l.turns)
 }

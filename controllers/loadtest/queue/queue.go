@@ -36,9 +36,12 @@ const (
 type Limits struct {
 	// Runs and Workers are those of the cluster.
 	Runs, Workers int32
-	// Of is how many runs a namespace may have; nil: there is no such limit.
-	Of func(namespace string) int32
+	// Of is the most that a namespace may have; nil: there is no such limit.
+	Of func(namespace string) Share
 }
+
+// Share bounds how much of one namespace may run at once. Zero is no limit.
+type Share struct{ Runs, Workers int32 }
 
 // Reason is the limit for which a run waits.
 type Reason string
@@ -46,6 +49,8 @@ type Reason string
 const (
 	// NamespaceRuns is the number of runs in its namespace.
 	NamespaceRuns Reason = "NamespaceRuns"
+	// NamespaceWorkers is the number of workers in its namespace.
+	NamespaceWorkers Reason = "NamespaceWorkers"
 	// ClusterRuns is the number of runs in the cluster.
 	ClusterRuns Reason = "ClusterRuns"
 	// ClusterWorkers is the number of workers in the cluster.
@@ -57,7 +62,7 @@ type Place struct {
 	// Begins says that it may begin now. What follows is then empty.
 	Begins bool
 	// Number is its place, from 1, among Of runs that wait: of its namespace if Reason is
-	// NamespaceRuns, else of the cluster.
+	// NamespaceRuns or NamespaceWorkers, else of the cluster.
 	Number, Of int
 	Reason     Reason
 	// Message is a sentence that says why it waits.
@@ -67,7 +72,7 @@ type Place struct {
 // String is the place in short: place 3 of 7.
 func (p Place) String() string { return fmt.Sprintf("place %d of %d", p.Number, p.Of) }
 
-// before is the order of the queue.
+// before is the order of the runs of a namespace.
 func before(a, b *Run) int {
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
@@ -92,9 +97,9 @@ type blocked struct {
 	by Reason
 }
 
-// NewLine puts runs in order. It keeps them; they must not change.
-func NewLine(runs []Run, limits Limits) *Line {
-	l := &Line{count: count{limits: limits, runs: map[string]int{}}}
+// newLine puts runs in order. It keeps them; they must not change.
+func newLine(runs []Run, limits Limits, t turns) *Line {
+	l := &Line{count: count{limits: limits, of: map[string]*inUse{}}}
 	var waiting []*Run
 	for i := range runs {
 		switch r := &runs[i]; r.State {
@@ -105,8 +110,7 @@ func NewLine(runs []Run, limits Limits) *Line {
 		case Held:
 		}
 	}
-	slices.SortFunc(waiting, before)
-	for _, r := range waiting {
+	for _, r := range inOrder(waiting, l.workersOf, t) {
 		if reason := l.blocks(r); reason != "" {
 			l.blocked = append(l.blocked, blocked{r, reason})
 			continue
@@ -131,7 +135,7 @@ func (l *Line) Place(uid types.UID) Place {
 	}
 	r := l.blocked[at]
 	p := Place{Reason: r.by, Number: at + 1, Of: len(l.blocked), Message: l.explain(r)}
-	if r.by == NamespaceRuns {
+	if r.by == NamespaceRuns || r.by == NamespaceWorkers {
 		p.Number, p.Of = l.inNamespace(at)
 	}
 	return p
@@ -152,12 +156,14 @@ func (l *Line) inNamespace(at int) (number, of int) {
 }
 
 // explain is a sentence that says why a run waits.
-func (l *Line) explain(r blocked) string {
-	switch r.by {
+func (l *Line) explain(b blocked) string {
+	switch r := b.Run; b.by {
 	case NamespaceRuns:
-		return fmt.Sprintf("%d of %d runs of namespace %s are under way.", l.runs[r.Namespace], l.of(r.Namespace), r.Namespace)
+		return fmt.Sprintf("%d of %d runs of namespace %s are under way.", l.namespace(r).runs, l.share(r).Runs, r.Namespace)
+	case NamespaceWorkers:
+		return fmt.Sprintf("%d of %d workers of namespace %s are in use; the run needs %d.", l.namespace(r).workers, l.share(r).Workers, r.Namespace, r.Workers)
 	case ClusterRuns:
-		return fmt.Sprintf("%d of %d runs of the cluster are under way.", l.all, l.limits.Runs)
+		return fmt.Sprintf("%d of %d runs of the cluster are under way.", l.runs, l.limits.Runs)
 	default:
 		return fmt.Sprintf("%d of %d workers of the cluster are in use; the run needs %d.", l.workers, l.limits.Workers, r.Workers)
 	}
@@ -165,39 +171,67 @@ func (l *Line) explain(r blocked) string {
 
 // count is what runs, and what is kept free.
 type count struct {
-	limits  Limits
-	all     int
-	runs    map[string]int // by namespace
+	inUse
+	limits Limits
+	of     map[string]*inUse // by namespace
+}
+
+// inUse is what runs, of a namespace or of all.
+type inUse struct {
+	runs    int
 	workers int64
 	// reserved says that a run waits for workers: what is free is for it.
 	reserved bool
 }
 
+func (u *inUse) add(r *Run) {
+	u.runs++
+	u.workers += int64(r.Workers)
+}
+
+// lacks says whether there are too few workers for the next run, which what is free is then kept
+// for. A run of more workers than the limit begins when nothing else runs.
+func (u *inUse) lacks(r *Run, limit int32) bool {
+	u.reserved = u.reserved || limit > 0 && u.workers > 0 && u.workers+int64(r.Workers) > int64(limit)
+	return u.reserved
+}
+
+func (u *inUse) isFull(limit int32) bool { return limit > 0 && u.runs >= int(limit) }
+
 func (c *count) add(r *Run) {
-	c.all++
-	c.runs[r.Namespace]++
-	c.workers += int64(r.Workers)
+	c.inUse.add(r)
+	c.namespace(r).add(r)
+}
+
+// namespace is what runs in that of a run.
+func (c *count) namespace(r *Run) *inUse {
+	if c.of[r.Namespace] == nil {
+		c.of[r.Namespace] = &inUse{}
+	}
+	return c.of[r.Namespace]
+}
+
+func (c *count) workersOf(r *Run) int64 { return c.namespace(r).workers }
+
+// share is what may run in the namespace of a run.
+func (c *count) share(r *Run) Share {
+	if c.limits.Of == nil {
+		return Share{}
+	}
+	return c.limits.Of(r.Namespace)
 }
 
 // blocks is the limit that keeps the next run in the order from beginning; empty: none.
 func (c *count) blocks(r *Run) Reason {
-	switch {
-	case isFull(c.runs[r.Namespace], c.of(r.Namespace)):
+	switch of, share := c.namespace(r), c.share(r); {
+	case of.isFull(share.Runs):
 		return NamespaceRuns
-	case isFull(c.all, c.limits.Runs):
+	case of.lacks(r, share.Workers):
+		return NamespaceWorkers
+	case c.isFull(c.limits.Runs):
 		return ClusterRuns
-	case c.reserved || c.limits.Workers > 0 && c.workers > 0 && c.workers+int64(r.Workers) > int64(c.limits.Workers):
-		c.reserved = true
+	case c.lacks(r, c.limits.Workers):
 		return ClusterWorkers
 	}
 	return ""
-}
-
-func isFull(n int, limit int32) bool { return limit > 0 && n >= int(limit) }
-
-func (c *count) of(namespace string) int32 {
-	if c.limits.Of == nil {
-		return 0
-	}
-	return c.limits.Of(namespace)
 }

@@ -24,7 +24,9 @@ func begun(namespace string, workers int32) queue.Run {
 	return r
 }
 
-func perNamespace(n int32) func(string) int32 { return func(string) int32 { return n } }
+func perNamespace(runs int32) func(string) queue.Share {
+	return func(string) queue.Share { return queue.Share{Runs: runs} }
+}
 
 func TestPlaces(t *testing.T) {
 	urgent, wide, six := waits("b", "urgent", 9), waits("b", "wide", 1), waits("b", "six", 1)
@@ -40,13 +42,39 @@ func TestPlaces(t *testing.T) {
 			runs: []queue.Run{waits("a", "1", 1), waits("a", "2", 2)},
 			want: map[types.UID]queue.Place{"a/1": {Begins: true}, "a/2": {Begins: true}},
 		},
-		"the older is first, then the name, and who is held has no place": {
+		"the older is first, then the namespace, and who is held has no place": {
 			runs:   []queue.Run{waits("a", "z", 2), waits("b", "x", 2), waits("a", "y", 2), waits("c", "old", 1), held},
 			limits: queue.Limits{Runs: 2},
 			want: map[types.UID]queue.Place{
 				"c/old": {Begins: true}, "a/y": {Begins: true},
-				"a/z": {Number: 1, Of: 2, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
-				"b/x": {Number: 2, Of: 2, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
+				"b/x": {Number: 1, Of: 2, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
+				"a/z": {Number: 2, Of: 2, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
+			},
+		},
+		"who has fewer workers is before who is older": {
+			runs:   []queue.Run{begun("a", 3), begun("b", 2), waits("a", "old", 1), waits("b", "1", 5), waits("c", "1", 8), waits("c", "2", 9)},
+			limits: queue.Limits{Runs: 3},
+			want: map[types.UID]queue.Place{
+				"c/1":   {Begins: true},
+				"c/2":   {Number: 1, Of: 3, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
+				"b/1":   {Number: 2, Of: 3, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
+				"a/old": {Number: 3, Of: 3, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
+			},
+		},
+		"a namespace has its own workers, which are kept for its first": {
+			runs:   []queue.Run{begun("b", 3), wide, waits("b", "2", 2), waits("a", "1", 3)},
+			limits: queue.Limits{Workers: 100, Of: func(string) queue.Share { return queue.Share{Workers: 10} }},
+			want: map[types.UID]queue.Place{
+				"b/wide": {Number: 1, Of: 2, Reason: queue.NamespaceWorkers, Message: "3 of 10 workers of namespace b are in use; the run needs 8."},
+				"b/2":    {Number: 2, Of: 2, Reason: queue.NamespaceWorkers, Message: "3 of 10 workers of namespace b are in use; the run needs 1."},
+				"a/1":    {Begins: true},
+			},
+		},
+		"priority is before what a namespace has": {
+			runs:   []queue.Run{begun("b", 9), waits("a", "1", 1), urgent},
+			limits: queue.Limits{Runs: 2},
+			want: map[types.UID]queue.Place{
+				"b/urgent": {Begins: true}, "a/1": {Number: 1, Of: 1, Reason: queue.ClusterRuns, Message: "2 of 2 runs of the cluster are under way."},
 			},
 		},
 		"priority is before age": {
@@ -100,7 +128,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			line, got := queue.NewLine(tt.runs, tt.limits), map[types.UID]queue.Place{}
+			line, got := new(queue.Ledger).Line(tt.runs, tt.limits), map[types.UID]queue.Place{}
 			for _, r := range tt.runs {
 				if r.State == queue.Waiting {
 					got[r.UID] = line.Place(r.UID)

@@ -59,13 +59,15 @@ func (c *cluster) pass(uid types.UID) {
 // checkLimits holds what has begun to the limits.
 func (c *cluster) checkLimits() {
 	var all, workers int32
-	namespaces := map[string]int32{}
+	namespaces := map[string]queue.Share{}
 	for _, r := range c.stored {
 		if r.State == queue.Begun {
 			all, workers = all+1, workers+r.Workers
-			namespaces[r.Namespace]++
-			if n := namespaces[r.Namespace]; n > c.limits.Of(r.Namespace) {
-				c.t.Fatalf("%d runs of namespace %s have begun", n, r.Namespace)
+			n, most := namespaces[r.Namespace], c.limits.Of(r.Namespace)
+			n.Runs, n.Workers = n.Runs+1, n.Workers+r.Workers
+			namespaces[r.Namespace] = n
+			if n.Runs > most.Runs || n.Workers > most.Workers {
+				c.t.Fatalf("%d runs with %d workers of namespace %s have begun; the limits are %+v", n.Runs, n.Workers, r.Namespace, most)
 			}
 		}
 	}
@@ -136,7 +138,8 @@ func TestQueueHoldsItsLimitsAndStarvesNone(t *testing.T) {
 	const seeds, runs = 200, 40
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		c := &cluster{t: t, r: r, granted: map[types.UID]bool{}, limits: queue.Limits{Runs: 1 + r.Int32N(6), Workers: 8 + r.Int32N(20), Of: perNamespace(1 + r.Int32N(3))}}
+		share := queue.Share{Runs: 1 + r.Int32N(3), Workers: 8 + r.Int32N(8)}
+		c := &cluster{t: t, r: r, granted: map[types.UID]bool{}, limits: queue.Limits{Runs: 1 + r.Int32N(6), Workers: 8 + r.Int32N(20), Of: func(string) queue.Share { return share }}}
 		for i := range runs {
 			c.stored = append(c.stored, queue.Run{
 				UID: types.UID(fmt.Sprint(i)), Namespace: fmt.Sprint("team-", r.IntN(4)), Name: fmt.Sprint(i),

@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// turns are the numbers of the namespaces by when a run of theirs began last, the latest with
+// the highest.
+type turns struct {
+	last int64
+	of   map[string]int64
+}
+
+// maxTurns bounds the namespaces that are known; they come and go.
+const maxTurns = 10_000
+
+// take notes that a run of a namespace begins.
+func (t *turns) take(namespace string) {
+	if t.of == nil || len(t.of) >= maxTurns {
+		t.of = map[string]int64{}
+	}
+	t.last++
+	t.of[namespace] = t.last
+}
+
+// inOrder is the order of the queue: by priority; then by what a namespace has, which is the
+// workers of its runs that have begun or are before in the order, the fewest first; then by whose
+// turn it is; then by age. So who is first does not follow from how many runs a namespace has
+// waiting, nor from how long ago it made them.
+func inOrder(waiting []*Run, workersOf func(*Run) int64, t turns) []*Run {
+	slices.SortFunc(waiting, before)
+	byName := map[string]*team{}
+	var teams fewestFirst
+	for _, r := range waiting {
+		if byName[r.Namespace] == nil {
+			byName[r.Namespace] = &team{workers: workersOf(r), turn: t.of[r.Namespace]}
+			teams = append(teams, byName[r.Namespace])
+		}
+		byName[r.Namespace].runs = append(byName[r.Namespace].runs, r)
+	}
+	heap.Init(&teams)
+	order := make([]*Run, 0, len(waiting))
+	for len(teams) > 0 {
+		first := teams[0]
+		r := first.runs[0]
+		order = append(order, r)
+		first.runs, first.workers = first.runs[1:], first.workers+int64(r.Workers)
+		if len(first.runs) == 0 {
+			heap.Pop(&teams)
+		} else {
+			heap.Fix(&teams, 0)
+		}
+	}
+	return order
+}
+
+// team is a namespace of which runs wait: these, in their order, the workers that it has, and
+// its turn.
+type team struct {
+	runs          []*Run
+	workers, turn int64
+}
+
+// fewestFirst is a heap of namespaces by whose run is next.
+type fewestFirst []*team
+
+var _ heap.Interface = (*fewestFirst)(nil)
+
+func (t fewestFirst) Len() int { return len(t) }
+
+func (t fewestFirst) Less(i, j int) bool {
+	a, b := t[i], t[j]
+	if c := cmp.Compare(b.runs[0].Priority, a.runs[0].Priority); c != 0 {
+		return c < 0
+	}
+	if c := cmp.Or(cmp.Compare(a.workers, b.workers), cmp.Compare(a.turn, b.turn)); c != 0 {
+		return c < 0
+	}
+	return before(a.runs[0], b.runs[0]) < 0
+}
+
+func (t fewestFirst) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+
+// Push is not used: all namespaces are there from the beginning.
+func (t *fewestFirst) Push(x any) { *t = append(*t, x.(*team)) }
+
+func (t *fewestFirst) Pop() any {
+	last := len(*t) - 1
+	x := (*t)[last]
+	*t = (*t)[:last]
+	return x
+}
