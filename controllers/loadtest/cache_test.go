@@ -2,6 +2,7 @@ package loadtest_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,6 +136,9 @@ func TestTheCacheHoldsLittleOfRunsThatHaveNotBegun(t *testing.T) {
 			}
 			if size := v1beta1.JSONSize(got); size > 2_000 {
 				t.Errorf("it takes %d bytes of the cache", size)
+			}
+			if size, err := strconv.Atoi(got.Annotations["loadtest.dev/size"]); err != nil || size < 16*60_000 || len(got.Annotations) > 1 {
+				t.Errorf("the cache has the annotations %v, want its size alone", got.Annotations)
 			}
 		})
 	}

@@ -1,6 +1,8 @@
 package loadtest
 
 import (
+	"strconv"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,11 +65,23 @@ func stripLoadTest(o any) (any, error) {
 			StartTime: s.StartTime, CompletionTime: s.CompletionTime, Workers: s.Workers, TargetURL: s.TargetURL, Versus: s.Versus,
 		}
 	case isToBegin(lt):
-		lt.Annotations, lt.Labels = nil, nil
+		lt.Annotations, lt.Labels = map[string]string{annotationSize: strconv.Itoa(sizeInStore(lt))}, nil
 		lt.Spec = v1beta1.LoadTestSpec{Suspend: lt.Spec.Suspend, Terminate: lt.Spec.Terminate, Queue: lt.Spec.Queue}
 		lt.Status.Steps = nil
 	}
 	return lt, nil
+}
+
+// annotationSize has the size of a LoadTest in one that the cache has not whole.
+const annotationSize = "loadtest.dev/size"
+
+// sizeInStore is what a LoadTest takes in the store, in bytes of JSON, whether or not the cache
+// has it whole: one that is stored has requests.
+func sizeInStore(lt *v1beta1.LoadTest) int {
+	if size, err := strconv.Atoi(lt.Annotations[annotationSize]); err == nil && len(lt.Spec.Requests) == 0 {
+		return size
+	}
+	return v1beta1.JSONSize(lt)
 }
 
 // isToBegin says whether a run has not begun: it is new, waits in the queue, or is held. Whoever

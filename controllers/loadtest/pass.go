@@ -87,7 +87,8 @@ func (p *pass) goesOnWaiting(ctx context.Context) (goesOn bool, err error) {
 	if err != nil || place == nil || place.Begins {
 		return false, err
 	}
-	p.decision = lifecycle.GoesOnWaiting(p.lt, *place, p.note.written, p.now)
+	written := lifecycle.Written{At: p.note.written.At, Size: sizeInStore(p.lt)}
+	p.decision = lifecycle.GoesOnWaiting(p.lt, *place, written, p.now)
 	p.note.wakeAt = wakeAt(p.now, p.decision)
 	_, err = p.report(ctx)
 	return true, err

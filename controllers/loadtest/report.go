@@ -31,7 +31,7 @@ func (p *pass) writeStatus(ctx context.Context) error {
 	} else if err != nil {
 		return fmt.Errorf("patch status: %w", err)
 	}
-	note.written = lifecycle.Written{At: p.now, Size: v1beta1.JSONSize(next) + note.archiving.written()}
+	note.written = lifecycle.Written{At: p.now, Size: sizeInStore(next) + note.archiving.written()}
 	note.version = next.ResourceVersion
 	p.budget.spend(p.now, note.written.Size)
 	for _, e := range d.Events {

@@ -17,10 +17,19 @@ const (
 	// placeRefresh is the least time for which a place stands in a status. The places of all
 	// runs that wait change with each run that begins.
 	placeRefresh = 10 * time.Second
-	// placeRefreshEach is added to it for each run that waits, so that all of them together
-	// write at most ten statuses a second.
+	// placeRefreshEach is the same for each run that waits, so that all of them together write
+	// at most ten statuses a second.
 	placeRefreshEach = 100 * time.Millisecond
+	// placeBytesPerSecond bounds what they write together if all are as large as this one: the
+	// store takes the whole object each time, whose spec may be of 1 MB.
+	placeBytesPerSecond = 200_000
 )
+
+// placeRefreshFor is how long a place stands in the status of one of so many runs that wait,
+// which takes that many bytes in the store.
+func placeRefreshFor(waiting, size int) time.Duration {
+	return max(placeRefresh, time.Duration(waiting)*placeRefreshEach, time.Duration(waiting)*(time.Duration(size)*time.Second/placeBytesPerSecond))
+}
 
 // queue keeps a run that may not begin yet waiting. The end of another run leads to a pass
 // over it; it asks for passes itself only to show people its place.
@@ -30,7 +39,7 @@ func (r *accepting) queue(place queue.Place) {
 	s.Baseline = nil // read again when it begins
 	r.withoutJob()
 	r.resumed()
-	refresh := max(placeRefresh, time.Duration(place.Of)*placeRefreshEach)
+	refresh := placeRefreshFor(place.Of, r.seen.Written.Size)
 	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionQueued)
 	if at := instant.Earlier(r.seen.Written.At, r.now).Add(refresh); queued && r.now.Before(at) {
 		r.wake(at)

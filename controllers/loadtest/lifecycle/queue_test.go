@@ -11,6 +11,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
+	"github.com/loadtest-dev/loadtest-operator/test/same"
 )
 
 func place(number, of int) *queue.Place {
@@ -48,6 +49,49 @@ func TestARunThatMayNotBeginYetIsQueued(t *testing.T) {
 	}
 	if got := reasons(d.Events); !slices.Equal(got, []string{"Queued"}) {
 		t.Errorf("events %v, want Queued", got)
+	}
+}
+
+// A run that goes on waiting needs no spec for what it says.
+func TestWhatWaitsNeedsNoSpec(t *testing.T) {
+	lt := waiting(t, 3, 7)
+	later, written := began.Add(time.Minute), lifecycle.Written{At: began, Size: 5_000}
+	whole := lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{Place: place(2, 6), Written: written}, later)
+	short := lt.DeepCopy()
+	short.Spec = v1beta1.LoadTestSpec{}
+	if !lifecycle.IsQueued(short) {
+		t.Fatal("it is not queued")
+	}
+	got := lifecycle.GoesOnWaiting(short, *place(2, 6), written, later)
+	same.As(t, "status", whole.Status, got.Status)
+	if got.RequeueAfter != whole.RequeueAfter || got.Status.Summary.Step != "place 2 of 6" {
+		t.Errorf("it has %q, and is looked at again after %v; want %v", got.Status.Summary.Step, got.RequeueAfter, whole.RequeueAfter)
+	}
+	short.Generation++
+	if lifecycle.IsQueued(short) {
+		t.Error("a spec that no pass has seen is taken for one that waits")
+	}
+}
+
+// The places of large LoadTests are written the more seldom: all of them together write 200 KB/s.
+func TestThePlaceOfALargeRunStandsLonger(t *testing.T) {
+	for name, tc := range map[string]struct {
+		of, size int
+		want     time.Duration
+	}{
+		"small":           {100, 5_000, 10 * time.Second},
+		"large":           {100, 1_000_000, 500 * time.Second},
+		"a crowd of them": {10_000, 1_200_000, 60_000 * time.Second},
+	} {
+		lt := waiting(t, 1, tc.of)
+		d := lifecycle.GoesOnWaiting(lt, *place(2, tc.of), lifecycle.Written{At: began, Size: tc.size}, began.Add(tc.want-time.Second))
+		if d.Status.Summary != lt.Status.Summary || d.RequeueAfter != time.Second {
+			t.Errorf("%s: a second before, it is %q, and looked at after %v", name, d.Status.Summary.Step, d.RequeueAfter)
+		}
+		d = lifecycle.GoesOnWaiting(lt, *place(2, tc.of), lifecycle.Written{At: began, Size: tc.size}, began.Add(tc.want))
+		if d.Status.Summary == lt.Status.Summary || d.RequeueAfter != tc.want {
+			t.Errorf("%s: then, it is %q, and looked at after %v, want %v", name, d.Status.Summary.Step, d.RequeueAfter, tc.want)
+		}
 	}
 }
 
