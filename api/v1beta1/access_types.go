@@ -10,6 +10,11 @@ type TargetAccess struct {
 	// +kubebuilder:validation:MaxLength=254
 	Name string `json:"name,omitempty"`
 
+	// serviceUID is the UID of the Service that was allowed. Absent: the target is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ServiceUID string `json:"serviceUID,omitempty"`
+
 	// allowed are ranges of addresses, each at a port. Absent with pods.
 	// +optional
 	// +listType=atomic

@@ -14,6 +14,9 @@ const (
 	// ReasonTargetNotAllowed surfaces when the administrator does not allow the
 	// target's host.
 	ReasonTargetNotAllowed = "TargetNotAllowed"
+	// ReasonTargetGone surfaces when the Service under test was deleted, or replaced by
+	// another of its name, while the run went on.
+	ReasonTargetGone = "TargetGone"
 	// ReasonLimitExceeded surfaces when the run would be larger than the administrator
 	// allows: its users, rate, bytes per second, workers or duration.
 	ReasonLimitExceeded = "LimitExceeded"

@@ -23,6 +23,8 @@ type Facts struct {
 
 // Service is a Service of the cluster.
 type Service struct {
+	// UID is that of the object: another Service of the name has another.
+	UID string
 	// Type is as in its spec, and HasSelector whether that has one.
 	Type        string
 	HasSelector bool
@@ -67,6 +69,8 @@ type Judgement struct {
 	// Allowed are where connections may go to. Pods says that they are pods, which change.
 	Allowed []address.Destination
 	Pods    bool
+	// UID is the Service's; empty: the place is none.
+	UID string
 	// Denied are never connected to, whatever Allowed says.
 	Denied []netip.Prefix
 }
@@ -120,10 +124,13 @@ func (j *Judgement) allow(d address.Destination) {
 
 func (t Targets) judgeService(p Place, f Facts) Judgement {
 	s := f.Service
+	if refusal := t.MayReach(p, f); refusal != "" {
+		return Judgement{Refusal: refusal}
+	}
 	if s == nil {
 		return Judgement{Problem: fmt.Sprintf("Service %s does not exist.", t.called(p))}
 	}
-	for _, refusal := range []string{t.mayReach(p, f), t.kindRefusal(p, s), t.endpointRefusal(p, s)} {
+	for _, refusal := range []string{t.kindRefusal(p, s), t.endpointRefusal(p, s)} {
 		if refusal != "" {
 			return Judgement{Refusal: refusal}
 		}
@@ -131,7 +138,7 @@ func (t Targets) judgeService(p Place, f Facts) Judgement {
 	if s.TooMany {
 		return Judgement{Refusal: fmt.Sprintf("Service %s has more endpoints or pods than the operator checks.", t.called(p))}
 	}
-	j := Judgement{Denied: slices.Clone(t.never)}
+	j := Judgement{UID: s.UID, Denied: slices.Clone(t.never)}
 	for _, a := range s.Addresses {
 		if within(a, t.never) || address.SpecialKind(a) != "" {
 			return Judgement{Refusal: fmt.Sprintf("address %s of Service %s can never be a target.", a, t.called(p))}
@@ -151,22 +158,24 @@ func (t Targets) judgeService(p Place, f Facts) Judgement {
 	return j
 }
 
-// mayReach says why a LoadTest of the namespace may not send load to a Service.
-func (t Targets) mayReach(p Place, f Facts) string {
+// MayReach says why a LoadTest of the namespace may not send load to a Service; empty: it may.
+// Of a Service that is not there it says the same as of one that is: what another namespace
+// has is nobody's business.
+func (t Targets) MayReach(p Place, f Facts) string {
 	if !p.IsProxy && (p.Namespace == t.namespace || f.AcceptsLoad) {
 		return ""
 	}
 	for _, r := range t.rulesFor(p) {
 		named, _ := r.names(strings.TrimSuffix(p.Name, "."))
 		short, _ := r.names(p.Host)
-		if named || short || len(f.Service.Addresses) > 0 && r.has(f.Service.Addresses...) {
+		if named || short || f.Service != nil && len(f.Service.Addresses) > 0 && r.has(f.Service.Addresses...) {
 			return ""
 		}
 	}
 	if p.IsProxy {
 		return fmt.Sprintf("Service %s is not allowed as a proxy; ask the administrator to add it, with proxies: true, to targets.rules of the operator's configuration.", t.called(p))
 	}
-	return fmt.Sprintf("Service %s is in a namespace that does not accept load from others; ask its owner to label namespace %s with loadtest.dev/accepts-load=true.", t.called(p), p.Namespace)
+	return fmt.Sprintf("Service %s does not exist, or its namespace does not accept load from others; ask its owner to label namespace %s with loadtest.dev/accepts-load=true.", t.called(p), p.Namespace)
 }
 
 // kindRefusal refuses Services of which the addresses are written by hand, and are no pods'.
@@ -227,6 +236,20 @@ func (t Targets) portProblem(p Place, s *Service) string {
 		names = append(names, strings.TrimSpace(fmt.Sprintf("%d %s", port.Number, port.Name)))
 	}
 	return fmt.Sprintf("Service %s has no port %d; its ports: %s.", t.called(p), p.Port, strings.Join(names, ", "))
+}
+
+// Gone says why a place is no longer the Service that was allowed, whose UID is given, as a
+// sentence; empty: it is.
+func (t Targets) Gone(p Place, f Facts, allowed string) string {
+	switch {
+	case !p.IsService() || f.Unreadable != "" || allowed == "":
+		return ""
+	case f.Service == nil:
+		return fmt.Sprintf("Service %s was deleted while the run went on.", t.called(p))
+	case f.Service.UID != allowed:
+		return fmt.Sprintf("Service %s was replaced by another of its name while the run went on.", t.called(p))
+	}
+	return ""
 }
 
 // called is how a Service is called in a sentence.

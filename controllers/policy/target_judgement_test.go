@@ -72,11 +72,14 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 		"own":                         {url: "http://api", facts: policy.Facts{Service: service()}, allowed: "10.96.0.5:80"},
 		"own, absolute":               {url: "http://api.team-a.svc.cluster.local.", facts: policy.Facts{Service: service()}, allowed: "10.96.0.5:80"},
 		"not there":                   {url: "http://api", problem: "Service api does not exist."},
+		"another's that is not there": {url: "http://api.team-b.svc", refusal: "Service api of namespace team-b does not exist, or its namespace does not accept load from others;"},
+		"not there, by a rule":        {url: "http://gateway.infra.svc", problem: "Service gateway of namespace infra does not exist."},
+		"not there, and accepts load": {url: "http://api.team-b.svc", facts: policy.Facts{AcceptsLoad: true}, problem: "Service api of namespace team-b does not exist."},
 		"no such port":                {url: "http://api:81", facts: policy.Facts{Service: service()}, problem: "Service api has no port 81; its ports: 80 http."},
 		"not read":                    {url: "http://api", facts: policy.Facts{Unreadable: "It may not be read."}, problem: "It may not be read."},
 		"headless":                    {url: "http://api:8080", facts: policy.Facts{Service: service(headless)}, allowed: "10.1.0.7:8080"},
 		"headless, a foreign pod":     {url: "http://api:8080", facts: policy.Facts{Service: service(headless, endpoint(policy.Endpoint{Slice: "mine", Address: "10.1.0.9", Kind: "Pod", Namespace: "team-a", Name: "api-1"}))}, allowed: "10.1.0.7:8080"},
-		"another's":                   {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "Service api of namespace team-b is in a namespace that does not accept load from others; ask its owner to label namespace team-b with loadtest.dev/accepts-load=true."},
+		"another's":                   {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b"))}, refusal: "Service api of namespace team-b does not exist, or its namespace does not accept load from others; ask its owner to label namespace team-b with loadtest.dev/accepts-load=true."},
 		"another's that accepts load": {url: "http://api.team-b.svc", facts: policy.Facts{Service: service(of("team-b")), AcceptsLoad: true}, allowed: "10.96.0.5:80"},
 		"another's by a rule":         {url: "http://gateway.infra.svc", facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
 		"another's by its whole name": {url: "http://full.infra.svc", facts: policy.Facts{Service: service(of("infra"))}, allowed: "10.96.0.5:80"},
@@ -124,6 +127,33 @@ func TestServicesAreJudgedByWhatIsBehindThem(t *testing.T) {
 				t.Errorf("%s: %v; allowed %v, pods: %t", tc.allowed, err, got.Allowed, got.Pods)
 			}
 		})
+	}
+}
+
+// A Service is the one that was allowed as long as it has the same UID. What cannot be read may
+// be there still.
+func TestWhetherAServiceIsGone(t *testing.T) {
+	p, err := policy.Load([]byte(someRules))
+	must.Succeed(t, err)
+	targets := p.For("team-a").Targets
+	same := policy.Facts{Service: service(func(s *policy.Service) { s.UID = "1" })}
+	for name, tc := range map[string]struct {
+		at, allowed string
+		facts       policy.Facts
+		want        string
+	}{
+		"the same":                       {"http://api", "1", same, ""},
+		"another of its name":            {"http://api", "2", same, "Service api was replaced by another of its name while the run went on."},
+		"deleted":                        {"http://api.team-b.svc", "1", policy.Facts{}, "Service api of namespace team-b was deleted while the run went on."},
+		"not read":                       {"http://api", "1", policy.Facts{Unreadable: "It may not be read."}, ""},
+		"allowed before UIDs were noted": {"http://api", "", policy.Facts{}, ""},
+		"a host":                         {"http://api.example.com", "1", policy.Facts{}, ""},
+	} {
+		u, err := url.Parse(tc.at)
+		must.Succeed(t, err)
+		if got := targets.Gone(targets.Place(u), tc.facts, tc.allowed); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ type Access struct {
 	// Problem is why that is not known yet, and Refusal why a target is not allowed: each is
 	// a sentence that names the field. Both are empty if the access is known.
 	Problem, Refusal string
+	// Gone is why what was allowed when the run began is not there any more, likewise.
+	Gone string
 }
 
 // NeedsAccess says whether Observed must say where the targets of a run lead to: as it
@@ -44,6 +46,8 @@ func (r *inputs) accessRefusal(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus)
 	switch {
 	case a == nil:
 		return nil
+	case a.Gone != "":
+		return &plan.Refusal{Reason: v1beta1.ReasonTargetGone, Message: a.Gone}
 	case a.Refusal != "":
 		return &plan.Refusal{Reason: v1beta1.ReasonTargetNotAllowed, Message: a.Refusal}
 	case a.Problem != "" || r.read.HasAccess():

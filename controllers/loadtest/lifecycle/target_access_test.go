@@ -55,6 +55,18 @@ func TestARunWhoseTargetIsNotAllowedEnds(t *testing.T) {
 	}
 }
 
+// A Service that is deleted or replaced ends the run that sends load to it: its address may be
+// another's by now.
+func TestARunWhoseServiceIsGoneEnds(t *testing.T) {
+	const why = "spec.target: Service shortener was deleted while the run went on."
+	seen := awaited(ready, ready, ready)
+	seen.Access = &lifecycle.Access{Problem: "spec.target: Service shortener does not exist.", Gone: why}
+	d := lifecycle.Decide(limited(0), policy.Rules{}, seen, began.Add(time.Second))
+	if d.Status.Verdict != v1beta1.VerdictError || failure(d.Status) != "TargetGone: "+why {
+		t.Errorf("verdict %s: %s", d.Status.Verdict, failure(d.Status))
+	}
+}
+
 // Where a target leads to is noted once, and waited for as long as it is not known.
 func TestWhereTargetsLeadToIsNotedOnce(t *testing.T) {
 	first, later := &v1beta1.TargetAccess{Name: "first."}, &v1beta1.TargetAccess{Name: "later."}

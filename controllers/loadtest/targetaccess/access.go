@@ -26,6 +26,7 @@ type Access struct {
 type reach struct {
 	place     policy.Place
 	judgement policy.Judgement
+	pods      int // that were read
 	// sent is what workers were sent last; it does not change.
 	sent *workerv1.Destinations
 }
@@ -57,14 +58,14 @@ func interval(to *reach) time.Duration {
 	case to.judgement.Pods:
 		return podsEvery + time.Duration(len(to.judgement.Allowed))*eachPod
 	case to.place.IsService():
-		return addressEvery
+		return addressEvery + time.Duration(to.pods)*eachPod
 	}
 	return hostEvery
 }
 
 // granted is what stands in the status of what was judged.
 func (to *reach) granted() *v1beta1.TargetAccess {
-	a := &v1beta1.TargetAccess{Name: to.place.Name, Pods: to.judgement.Pods}
+	a := &v1beta1.TargetAccess{Name: to.place.Name, ServiceUID: to.judgement.UID, Pods: to.judgement.Pods}
 	if a.Pods {
 		return a
 	}

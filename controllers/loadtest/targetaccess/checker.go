@@ -35,9 +35,10 @@ type Checker struct {
 const (
 	// accessTimeout bounds a reading.
 	accessTimeout = 5 * time.Second
-	// addressEvery is how often a Service with an address of its own is read again: who
-	// may write EndpointSlices could have it lead elsewhere after the run began.
-	addressEvery = 30 * time.Second
+	// addressEvery is how often a Service with an address of its own is read again: its address
+	// may come to be another's, and who may write EndpointSlices could have it lead elsewhere
+	// after the run began.
+	addressEvery = 10 * time.Second
 	// podsEvery is the same for one whose pods are connected to, which a rolling restart
 	// replaces, and eachPod is added for each of them: a reading costs the more.
 	podsEvery, eachPod = 3 * time.Second, 20 * time.Millisecond
@@ -101,12 +102,12 @@ func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.T
 	}
 	r := reading{Checker: c, rules: rules, now: now, access: a}
 	target, control := targetURLs(lt)
-	if err := r.target(ctx, "spec.target", target, &lt.Spec.Target, &a.target); err != nil {
+	if err := r.target(ctx, "spec.target", target, &lt.Spec.Target, lt.Status.Internal.Access, &a.target); err != nil {
 		return nil, err
 	}
 	a.found.Target = a.target.granted()
 	if v := lt.Spec.Versus; v != nil {
-		if err := r.target(ctx, "spec.versus.target", control, &v.Target, &a.control); err != nil {
+		if err := r.target(ctx, "spec.versus.target", control, &v.Target, lt.Status.Internal.ControlAccess, &a.control); err != nil {
 			return nil, err
 		}
 		a.found.Control = a.control.granted()
@@ -116,21 +117,30 @@ func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.T
 }
 
 // target reads where the URL of the target in a field leads to, and then its proxy: what is
-// connected to.
-func (r *reading) target(ctx context.Context, field, at string, t *v1beta1.Target, to *reach) error {
-	if err := r.judge(ctx, connection{field: field, url: at}, to); err != nil {
+// connected to. allowed is what was allowed when the run began; nil: it has not.
+func (r *reading) target(ctx context.Context, field, at string, t *v1beta1.Target, allowed *v1beta1.TargetAccess, to *reach) error {
+	if err := r.judge(ctx, connection{field: field, url: at, allowed: allowed}, to); err != nil {
 		return err
 	}
 	if t.Proxy == nil {
 		return nil
 	}
-	return r.judge(ctx, connection{field: field + ".proxy", url: t.Proxy.URL, isProxy: true}, to)
+	return r.judge(ctx, connection{field: field + ".proxy", url: t.Proxy.URL, isProxy: true, allowed: allowed}, to)
 }
 
 // connection is what a field of the spec has workers connect to.
 type connection struct {
 	field, url string
 	isProxy    bool
+	allowed    *v1beta1.TargetAccess
+}
+
+// uid is that of the Service that was allowed; empty: none was, or another than the place.
+func (c *connection) uid(p policy.Place) string {
+	if c.allowed == nil || c.allowed.Name != p.Name {
+		return ""
+	}
+	return c.allowed.ServiceUID
 }
 
 // judge decides on where a connection leads to by what is read of it.
@@ -141,17 +151,23 @@ func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
 	}
 	to.place = r.rules.Place(u)
 	to.place.IsProxy = of.isProxy
-	facts, err := r.facts(ctx, to.place, r.now)
+	facts, err := r.facts(ctx, to.place)
 	if err != nil {
 		return err
 	}
 	to.judgement = r.rules.Judge(to.place, facts)
+	if to.pods = 0; facts.Service != nil {
+		to.pods = len(facts.Service.Pods)
+	}
 	a, name := r.access, func(sentence string) string { return of.field + ": " + sentence }
 	switch j := to.judgement; {
 	case j.Refusal != "" && a.found.Refusal == "":
 		a.found.Refusal = name(j.Refusal)
 	case j.Problem != "" && a.found.Problem == "":
 		a.found.Problem = name(j.Problem)
+	}
+	if gone := r.rules.Gone(to.place, facts, of.uid(to.place)); gone != "" && a.found.Gone == "" {
+		a.found.Gone = name(gone)
 	}
 	if u := r.rules.Unconfirmed(to.place, facts); u != "" && a.unconfirmed == "" {
 		a.unconfirmed = name(u)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -32,19 +31,27 @@ const (
 )
 
 // facts reads what a place is judged by. Nothing of it is in a cache.
-func (c *Checker) facts(ctx context.Context, p policy.Place, now time.Time) (policy.Facts, error) {
-	read := c.hostFacts
+func (r *reading) facts(ctx context.Context, p policy.Place) (f policy.Facts, err error) {
 	if p.IsService() {
-		read = c.serviceFacts
+		f, err = r.serviceFacts(ctx, p)
+	} else {
+		f.Never, err = r.forbidden.read(ctx, r.Checker, r.now)
 	}
-	f, err := read(ctx, p, now)
 	if apierrors.IsForbidden(err) {
 		return policy.Facts{Unreadable: fmt.Sprintf("The operator may not read what it needs to check the target: %v.", err)}, nil
 	}
 	return f, err
 }
 
-func (c *Checker) serviceFacts(ctx context.Context, p policy.Place, _ time.Time) (f policy.Facts, err error) {
+// serviceFacts reads no more of a Service than it has to: what is behind one that may not be
+// reached is not looked at.
+func (r *reading) serviceFacts(ctx context.Context, p policy.Place) (f policy.Facts, err error) {
+	c := r.Checker
+	var namespace corev1.Namespace
+	if err := c.Reader.Get(ctx, types.NamespacedName{Name: p.Namespace}, &namespace); client.IgnoreNotFound(err) != nil {
+		return f, fmt.Errorf("get Namespace: %w", err)
+	}
+	f.AcceptsLoad = namespace.Labels[config.NamespaceLabel] == "true"
 	var service corev1.Service
 	err = c.Reader.Get(ctx, types.NamespacedName{Namespace: p.Namespace, Name: p.Service}, &service)
 	if apierrors.IsNotFound(err) {
@@ -52,18 +59,13 @@ func (c *Checker) serviceFacts(ctx context.Context, p policy.Place, _ time.Time)
 	} else if err != nil {
 		return f, fmt.Errorf("get Service: %w", err)
 	}
-	var namespace corev1.Namespace
-	if err := c.Reader.Get(ctx, types.NamespacedName{Name: p.Namespace}, &namespace); err != nil {
-		return f, fmt.Errorf("get Namespace: %w", err)
-	}
-	f.AcceptsLoad = namespace.Labels[config.NamespaceLabel] == "true"
-	s := &policy.Service{Type: string(service.Spec.Type), HasSelector: len(service.Spec.Selector) > 0}
+	s := &policy.Service{UID: string(service.UID), Type: string(service.Spec.Type), HasSelector: len(service.Spec.Selector) > 0}
 	f.Service = s
 	for _, port := range service.Spec.Ports {
 		s.Ports = append(s.Ports, policy.Port{Number: port.Port, Name: port.Name})
 	}
 	s.Addresses = appendAddresses(nil, service.Spec.ClusterIPs...)
-	if !s.HasSelector {
+	if !s.HasSelector || r.rules.MayReach(p, f) != "" {
 		return f, nil
 	}
 	// Slices first: a pod that comes in between is known, and one that goes is waited for.
@@ -124,11 +126,6 @@ func (c *Checker) pages(ctx context.Context, list client.ObjectList, each func(c
 			return nil
 		}
 	}
-}
-
-func (c *Checker) hostFacts(ctx context.Context, _ policy.Place, now time.Time) (policy.Facts, error) {
-	never, err := c.forbidden.read(ctx, c, now)
-	return policy.Facts{Never: never}, err
 }
 
 func appendAddresses(list []netip.Addr, texts ...string) []netip.Addr {

@@ -227,3 +227,27 @@ func TestHeadlessServiceLeadsToItsPodsAlone(t *testing.T) {
 		t.Errorf("%s: %s; want that the run ended, since its target is not allowed any more", failed.Reason, failed.Message)
 	}
 }
+
+// TestADeletedServiceEndsItsRun deletes the Service of a run that sends load to its address.
+func TestADeletedServiceEndsItsRun(t *testing.T) {
+	t.Parallel()
+	ns := cluster.Namespace(t)
+	counter := cluster.CounterOf(t, ns)
+	lt := cluster.Create(t, ns, "gone", `
+target: {service: {name: counter}}
+requests: [{name: run, http: {path: /run}}]
+steps: [{name: 20/s, rate: 20, duration: 2m}]
+parallelism: 1
+`)
+	cluster.Until(t, lt, "measured", func(lt *v1beta1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: counter.Name}}
+	must.Succeed(t, cluster.API.Delete(t.Context(), service))
+	deleted := time.Now()
+	cluster.Finish(t, lt)
+	ended := lt.Status.CompletionTime.Sub(deleted)
+	failed := cluster.Condition(lt, v1beta1.ConditionCarriedOut)
+	if failed.Reason != v1beta1.ReasonTargetGone || lt.Status.Verdict != v1beta1.VerdictError {
+		t.Errorf("verdict %s, %s: %s; want Error, since the Service is gone", lt.Status.Verdict, failed.Reason, failed.Message)
+	}
+	fmt.Printf("deleted Service: the run ended after %.1f s: %s\n", ended.Seconds(), failed.Message)
+}

@@ -1,0 +1,47 @@
+package loadtest_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
+)
+
+// The Service under test is deleted, or another gets its name: the run ends within 10 s, before
+// its address is given to a Service that agreed to nothing.
+func TestARunWhoseServiceIsGoneEnds(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"deleted": false, "replaced": true} {
+		t.Run(name, func(t *testing.T) {
+			c, lt := apiserver.Client(t), hello(t)
+			r := newFixture(t, c)
+			for range 3 {
+				r.mustPass(lt)
+			}
+			if !lt.Status.HasAccess() || lt.Status.Internal.Access.ServiceUID == "" {
+				t.Fatalf("access %+v: %v", lt.Status.Internal.Access, messages(lt))
+			}
+			service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "shortener"}, Ports: []corev1.ServicePort{{Port: 8080}}}}
+			service.Namespace, service.Name = lt.Namespace, "shortener"
+			must.Succeed(t, c.Delete(t.Context(), service.DeepCopy()))
+			want := "spec.target: Service shortener was deleted while the run went on."
+			if again {
+				must.Succeed(t, c.Create(t.Context(), service))
+				want = "spec.target: Service shortener was replaced by another of its name while the run went on."
+			}
+			r.after(10*time.Second - time.Millisecond)
+			if r.mustPass(lt); lt.Status.Verdict != "" {
+				t.Fatalf("it ended before the Service was read again: %v", messages(lt))
+			}
+			r.after(time.Millisecond)
+			r.mustPass(lt)
+			if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Reason != v1beta1.ReasonTargetGone || c.Message != want {
+				t.Errorf("it ended with %+v, want TargetGone: %s", c, want)
+			}
+		})
+	}
+}
