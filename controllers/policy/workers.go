@@ -83,6 +83,10 @@ func (w Workers) Secret(name string) bool {
 	return w.rule.Secrets == nil || anyOf(*w.rule.Secrets, name)
 }
 
+// ExposeWithSecrets says whether a LoadTest may have messages quote responses whose requests
+// send values of Secrets.
+func (w Workers) ExposeWithSecrets() bool { return w.all || w.rule.ExposeWithSecrets }
+
 // Most is the most that a worker may ask for of a resource; limited says that there is a
 // limit, which is 0 for a resource that must be named and is not.
 func (w Workers) Most(name corev1.ResourceName) (most resource.Quantity, limited bool) {

@@ -180,6 +180,11 @@ type WorkerRule struct {
 	// a * stands for any characters. Absent: all. [] is none.
 	Secrets *[]string `json:"secrets,omitempty"`
 
+	// exposeWithSecrets permits expose Responses in a LoadTest whose requests send values of
+	// Secrets: a target that sends them back has them stand in messages, which those may read
+	// who may not read the Secret. Default false.
+	ExposeWithSecrets bool `json:"exposeWithSecrets,omitempty"`
+
 	// resources are the most that spec.worker.resources may ask for, by name. Without a name
 	// here, cpu, memory and ephemeral-storage have no limit, and other resources are not
 	// allowed. Example: {cpu: "4", memory: 8Gi}.

@@ -75,6 +75,25 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	return slices.Compact(list)
 }
 
+// sentSecrets are the names of the Secrets of which requests send values, in order: those of
+// which the worker only takes its own certificate, or whom it trusts, are not among them.
+func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
+	kept := *spec
+	kept.Target.TLS, kept.Target.GRPC = nil, nil
+	if v := spec.Versus; v != nil {
+		control := *v
+		control.Target.TLS, control.Target.GRPC = nil, nil
+		kept.Versus = &control
+	}
+	var names []string
+	for _, f := range Files(&kept) {
+		if f.Secret {
+			names = append(names, f.Name)
+		}
+	}
+	return slices.Compact(names)
+}
+
 // targetFiles are those that a target names.
 func targetFiles(t *v1beta1.Target) []File {
 	var list []File

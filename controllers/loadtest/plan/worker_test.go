@@ -79,6 +79,28 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 			"spec names Secret db: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule +
 				" spec names Secret identity: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule,
 		},
+		"responses beside Secrets that are sent": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Expose = v1beta1.ExposeResponses
+				ref := v1beta1.KeyReference{Name: "loadtest-rows", Key: "a"}
+				s.Data = []v1beta1.Data{{Name: "rows", From: v1beta1.Content{Secret: &ref}}}
+				s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-api", Key: "a"}}}}
+			},
+			"spec.expose: Responses is not allowed in namespace demo beside values of Secret loadtest-api, loadtest-rows, which a target may send back; " +
+				"leave it out, or ask the administrator to set exposeWithSecrets: true in a rule in workers of the operator's configuration.",
+		},
+		"responses beside a certificate": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Expose = v1beta1.ExposeResponses
+				s.Target.TLS = &v1beta1.TLS{ClientCertificate: &v1beta1.ClientCertificate{SecretName: "loadtest-identity"}}
+			}, "",
+		},
+		"Secrets that are sent, and nothing exposed": {
+			func(s *v1beta1.LoadTestSpec) {
+				ref := v1beta1.KeyReference{Name: "loadtest-body", Key: "a"}
+				s.Requests[0].HTTP.BodyFrom = &v1beta1.Content{Secret: &ref}
+			}, "",
+		},
 		"more than a worker may have": {
 			worker(v1beta1.Worker{Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": quantity("4001m")}}}),
 			"spec.worker.resources.requests: cpu of 4001m is more than a worker of namespace demo may have; ask for 4 or less.",
@@ -110,5 +132,17 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 				t.Errorf("refused on a person's own machine: %v", refusal)
 			}
 		})
+	}
+}
+
+// An administrator may allow it.
+func TestResponsesMayBeExposedBesideSecretsByARule(t *testing.T) {
+	p, err := policy.Load([]byte("workers: [{exposeWithSecrets: true}]"))
+	must.Succeed(t, err)
+	lt := loadTest(withSteps(v1beta1.Step{Name: "1 users x 1", Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
+	lt.Spec.Expose = v1beta1.ExposeResponses
+	lt.Spec.Requests[0].HTTP.BodyFrom = &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: "body", Key: "a"}}
+	if _, refusal := plan.New(lt, p.For(lt.Namespace)); refusal != nil {
+		t.Errorf("refused: %v", refusal)
 	}
 }
