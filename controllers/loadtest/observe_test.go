@@ -66,7 +66,11 @@ func TestPodState(t *testing.T) {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}),
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "OOMKilled, exit code 137",
 		},
-		"failed with a log": {
+		"failed without a message": {
+			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 2}),
+			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 2; the log of its pod may say why",
+		},
+		"failed with a message": {
 			status: ended(corev1.PodFailed, &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "starting\ncannot read the token\n"}),
 			state:  exchange.PodEnded, reason: v1beta1.ReasonWorkerLost, message: "Error, exit code 1: cannot read the token",
 		},
@@ -86,6 +90,41 @@ func TestPodState(t *testing.T) {
 				t.Errorf("got %v, %q, %q; want %v, %q, %q", state, reason, message, tc.state, tc.reason, tc.message)
 			}
 		})
+	}
+}
+
+// A pod that ended since it was deleted says so, and not how its container did; one that ended
+// before is told by its own reason.
+func TestWhyAPodEnded(t *testing.T) {
+	t.Parallel()
+	asked := metav1.NewTime(time.Date(2026, 11, 27, 6, 0, 0, 0, time.UTC))
+	at := func(d time.Duration) metav1.Time { return metav1.NewTime(asked.Add(d)) }
+	by := func(reason string) []corev1.PodCondition {
+		return []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason}}
+	}
+	for name, tc := range map[string]struct {
+		deleted    bool
+		conditions []corev1.PodCondition
+		ended      metav1.Time
+		want       string
+	}{
+		"deleted":               {true, nil, at(time.Second), "its pod was deleted"},
+		"deleted before it ran": {true, nil, at(0), "its pod was deleted"},
+		"ended before":          {true, nil, at(-time.Second), "Error, exit code 1: its own reason"},
+		"drained":               {true, by("EvictionByEvictionAPI"), at(time.Second), "its pod was evicted, as in a node drain"},
+		"its node shuts down":   {false, by(corev1.PodReasonTerminationByKubelet), at(0), "its node ended its pod, because the node shuts down or lacks a resource"},
+		"by itself":             {false, nil, at(0), "Error, exit code 1: its own reason"},
+	} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Conditions: tc.conditions, ContainerStatuses: []corev1.ContainerStatus{{
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 1, Message: "its own reason", FinishedAt: tc.ended}},
+		}}}}
+		if tc.deleted {
+			end := at(30 * time.Second)
+			pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &end, new(int64(30))
+		}
+		if _, _, got := podState(pod); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
 	}
 }
 

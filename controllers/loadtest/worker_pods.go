@@ -2,12 +2,15 @@ package loadtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
@@ -90,15 +93,22 @@ func deletion(pod *corev1.Pod) string {
 	return "its pod was deleted"
 }
 
-// ending says how a pod's container ended.
+// ending says why a pod ended: that it was deleted, if its container ended after that, else how
+// its container did. It has what the worker wrote as its reason, and no line of a log, in which
+// might be anything.
 func ending(pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
-		if t := c.State.Terminated; t != nil {
-			text := fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode)
-			if t.Message != "" {
-				text += ": " + lastLine(t.Message)
-			}
-			return text
+		t := c.State.Terminated
+		switch {
+		case t == nil:
+		case isDisrupted(pod) || isAfterDeletion(pod, t.FinishedAt):
+			return deletion(pod)
+		case t.Message != "":
+			return fmt.Sprintf("%s, exit code %d: %s", t.Reason, t.ExitCode, lastLine(t.Message))
+		case t.Reason == "Error":
+			return fmt.Sprintf("Error, exit code %d; the log of its pod may say why", t.ExitCode)
+		default:
+			return fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode)
 		}
 	}
 	if pod.Status.Reason != "" {
@@ -107,7 +117,24 @@ func ending(pod *corev1.Pod) string {
 	return "its pod ended"
 }
 
-// lastLine is the last line of a log that says anything.
+// isDisrupted says whether Kubernetes ended a pod that could have gone on.
+func isDisrupted(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	})
+}
+
+// isAfterDeletion says whether an instant is after somebody asked for the deletion of a pod,
+// whose timestamp is the end of the grace period.
+func isAfterDeletion(pod *corev1.Pod, at metav1.Time) bool {
+	if pod.DeletionTimestamp == nil {
+		return false
+	}
+	asked := pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+	return !at.Time.Before(asked)
+}
+
+// lastLine is the last line of a message that says anything.
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]

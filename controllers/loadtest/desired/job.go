@@ -161,9 +161,9 @@ func container(lt *v1beta1.LoadTest, cfg Config, w *v1beta1.Worker, mounts []cor
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 		VolumeMounts: mounts,
-		// The last lines of the log explain a failure when the worker left no
-		// message of its own.
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		// What the worker writes there itself is its reason. A line of its log, or of another
+		// image's, is nothing for a status.
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
 	}
 	if c.Image == "" {
 		c.Image = cfg.WorkerImage
