@@ -187,7 +187,7 @@ func TestObservePods(t *testing.T) {
 		pod("before", "0", "earlier"), pod("second", "1", "ours"), pod("below", "-1", "ours"),
 		pod("beyond", "3", "ours"), pod("none", "", "ours"), third,
 	})
-	want := []exchange.Worker{{}, {Pod: exchange.PodRunning}, {Pod: exchange.PodRunning, PodEnding: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
+	want := []exchange.Worker{{}, {Pod: exchange.PodRunning}, {Pod: exchange.PodRunning, PodEnding: true, PodTakenAway: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was deleted"}}
 	if diff := cmp.Diff(want, workers); diff != "" {
 		t.Errorf("workers (-want +got):\n%s", diff)
 	}

@@ -33,7 +33,8 @@ func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod)
 		ours[string(pod.UID)] = true
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
-		if w.PodEnding = !pod.DeletionTimestamp.IsZero(); w.PodEnding && w.Pod == exchange.PodRunning {
+		w.PodEnding, w.PodTakenAway = !pod.DeletionTimestamp.IsZero(), isTakenAway(pod)
+		if w.PodEnding && w.Pod != exchange.PodEnded {
 			w.PodReason, w.PodMessage = v1beta1.ReasonWorkerLost, deletion(pod)
 		}
 	}
@@ -101,7 +102,7 @@ func ending(pod *corev1.Pod) string {
 		t := c.State.Terminated
 		switch {
 		case t == nil:
-		case isDisrupted(pod) || isAfterDeletion(pod, t.FinishedAt):
+		case isTakenAway(pod):
 			return deletion(pod)
 		case t.Message != "":
 			return fmt.Sprintf("%s, exit code %d: %s", t.Reason, t.ExitCode, lastLine(t.Message))
@@ -117,21 +118,22 @@ func ending(pod *corev1.Pod) string {
 	return "its pod ended"
 }
 
-// isDisrupted says whether Kubernetes ended a pod that could have gone on.
-func isDisrupted(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+// isTakenAway says whether a pod ends, or has ended, though it could have gone on: Kubernetes says
+// so, or somebody asked for its deletion before its container ended. The timestamp of that is the
+// end of the grace period.
+func isTakenAway(pod *corev1.Pod) bool {
+	if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
-	})
-}
-
-// isAfterDeletion says whether an instant is after somebody asked for the deletion of a pod,
-// whose timestamp is the end of the grace period.
-func isAfterDeletion(pod *corev1.Pod, at metav1.Time) bool {
+	}) {
+		return true
+	}
 	if pod.DeletionTimestamp == nil {
 		return false
 	}
 	asked := pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
-	return !at.Time.Before(asked)
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.State.Terminated != nil && c.State.Terminated.FinishedAt.Time.Before(asked)
+	})
 }
 
 // lastLine is the last line of a message that says anything.

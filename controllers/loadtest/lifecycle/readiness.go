@@ -146,7 +146,7 @@ type blocker struct {
 // number, and how many workers share its reason.
 func (r *starting) worstBlocker() (worst blocker, n int32) {
 	for _, w := range r.workers {
-		h, ok := blockerOf(w)
+		h, ok := r.blockerOf(w)
 		switch {
 		case !ok:
 		case n == 0, h.permanent && !worst.permanent:
@@ -158,8 +158,10 @@ func (r *starting) worstBlocker() (worst blocker, n int32) {
 	return worst, n
 }
 
-func blockerOf(w exchange.Worker) (blocker, bool) {
+func (r *starting) blockerOf(w exchange.Worker) (blocker, bool) {
 	switch {
+	case r.isReplaced(w):
+		return blocker{v1beta1.ReasonWorkerLost, w.PodMessage + "; the workers are started again", false}, true
 	case w.Pod == exchange.PodEnded:
 		return blocker{v1beta1.ReasonWorkerLost, "ended before the run began: " + w.PodMessage, true}, true
 	case w.PodReason != "":

@@ -26,6 +26,7 @@ func awaited(workers ...exchange.Worker) lifecycle.Observed {
 
 // What a wait for workers says, of the hindrance that matters most.
 func TestWhyWorkersAreNotReady(t *testing.T) {
+	deleted := exchange.Worker{Pod: exchange.PodEnded, PodEnding: true, PodTakenAway: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was deleted"}
 	full := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1beta1.ReasonUnschedulable, PodMessage: "waits for a node: full\n"}
 	pull := exchange.Worker{Pod: exchange.PodWaiting, PodReason: v1beta1.ReasonImagePull, PodMessage: "no such image."}
 	ended := exchange.Worker{Pod: exchange.PodEnded, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "Error, exit code 1"}
@@ -48,6 +49,7 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 		"a reason without a word":      {awaited(away, ready, ready), "TargetUnreachable: 1 of 3 workers: " + until, false},
 		"what is hopeless comes first": {awaited(full, refuses, full), "WorkerRefused: 1 of 3 workers: too many users.", true},
 		"the first that is hopeless":   {awaited(ready, ended, refuses), "WorkerLost: 1 of 3 workers: ended before the run began: Error, exit code 1.", true},
+		"one whose pod was deleted":    {awaited(ready, deleted, ready), "WorkerLost: 1 of 3 workers: its pod was deleted; the workers are started again." + until, false},
 		"a Job that is not ours": {
 			lifecycle.Observed{Job: lifecycle.JobForeign, Workers: make([]exchange.Worker, 3)},
 			"CreateRefused: A Job with the name of the LoadTest exists and does not belong to it; delete the Job, or give the LoadTest another name.", true,
@@ -78,6 +80,49 @@ func TestWhyWorkersAreNotReady(t *testing.T) {
 				t.Errorf("why it ended (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A worker whose pod is taken away before the first request is replaced, with all others: their
+// Job is made again. If it had a setup to send, or ended by itself, the run ends.
+func TestAWorkerThatIsTakenAwayBeforeTheRunIsReplaced(t *testing.T) {
+	drained := exchange.Worker{Pod: exchange.PodRunning, PodEnding: true, PodTakenAway: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was evicted, as in a node drain", Connected: true, Ready: true}
+	gone := exchange.Worker{Pod: exchange.PodEnded, PodTakenAway: true, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "its pod was deleted"}
+	crashed := exchange.Worker{Pod: exchange.PodEnded, PodReason: v1beta1.ReasonWorkerLost, PodMessage: "OOMKilled, exit code 137"}
+	deleting := awaited(ready, gone, ready)
+	deleting.Job = lifecycle.JobDeleting
+	setup := func(lt *v1beta1.LoadTest) {
+		lt.Spec.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: "health", Count: 1}}
+	}
+	for name, tc := range map[string]struct {
+		seen lifecycle.Observed
+		edit func(*v1beta1.LoadTest)
+		want lifecycle.JobAction
+		ends bool
+	}{
+		"as it goes":       {awaited(ready, drained, ready), nil, lifecycle.JobDelete, false},
+		"once it is gone":  {awaited(gone, ready, ready), nil, lifecycle.JobDelete, false},
+		"one of several":   {awaited(gone, crashed, ready), nil, lifecycle.JobKeep, true},
+		"a second time":    {deleting, nil, lifecycle.JobKeep, false},
+		"then":             {lifecycle.Observed{Since: began, Workers: make([]exchange.Worker, 3)}, nil, lifecycle.JobCreate, false},
+		"with a setup":     {awaited(gone, ready, ready), setup, lifecycle.JobKeep, true},
+		"ended by itself":  {awaited(crashed, ready, ready), nil, lifecycle.JobKeep, true},
+		"while it is read": {awaited(gone, ready, ready), func(lt *v1beta1.LoadTest) { lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditBefore} }, lifecycle.JobDelete, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt := accepted(ladder())
+			if tc.edit != nil {
+				tc.edit(lt)
+			}
+			d := lifecycle.Decide(lt, policy.Rules{}, tc.seen, began.Add(time.Second))
+			if d.Job != tc.want || (d.Status.Verdict != "") != tc.ends || d.Status.Internal.Auditing != nil {
+				t.Errorf("Job %v, verdict %q: %s; want %v, that it ends: %t", d.Job, d.Status.Verdict, failure(d.Status), tc.want, tc.ends)
+			}
+		})
+	}
+	late := lifecycle.Decide(accepted(ladder()), policy.Rules{}, awaited(gone, ready, ready), began.Add(time.Minute))
+	if failure(late.Status) != "StartDeadlineExceeded: The workers were not ready within startDeadlineSeconds (60s). 1 of 3 workers: its pod was deleted; the workers are started again." {
+		t.Errorf("a minute later: %s", failure(late.Status))
 	}
 }
 

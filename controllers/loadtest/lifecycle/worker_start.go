@@ -119,6 +119,9 @@ func (r *starting) failAtStartDeadline() (goesOn bool) {
 // there.
 func (r *starting) bringWorkers() (goesOn bool) {
 	switch {
+	case slices.ContainsFunc(r.seen.Workers, r.isReplaced):
+		r.out.Status.Internal.Auditing = nil // those that come read the numbers again
+		r.withoutJob()
 	case !r.out.Status.KnowsTargets() || r.lacksAccess() || r.lacksBaseline(&r.out.Status):
 		r.wake(r.now.Add(targetExpected)) // no watch of Services or of other LoadTests brings it
 	case r.seen.Job == JobAbsent:
@@ -128,6 +131,11 @@ func (r *starting) bringWorkers() (goesOn bool) {
 	}
 	return true
 }
+
+// isReplaced says whether the pod of a worker was taken away from the run, and all are made
+// again: nothing was sent yet. What a setup has sent cannot be sent again. A pod that is taken
+// away again and again keeps the run waiting until its start deadline.
+func (r *starting) isReplaced(w exchange.Worker) bool { return w.PodTakenAway && r.spec.Setup == nil }
 
 // createRetry is the time between two tries to create a Job that is refused: a quota
 // is raised, and a policy changed, by people.

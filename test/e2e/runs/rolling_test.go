@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,14 +52,21 @@ type rolled struct {
 // newRolled has a run of a spec, of requests or of calls, send to that many pods.
 func newRolled(t *testing.T, pods int, spec string) *rolled {
 	t.Helper()
+	r := newRolledService(t)
+	r.start("old", pods)
+	r.lt = cluster.Create(t, r.namespace, "run", spec)
+	r.await("old", pods)
+	return r
+}
+
+// newRolledService has no pods, and no run.
+func newRolledService(t *testing.T) *rolled {
+	t.Helper()
 	r := &rolled{T: t, namespace: cluster.Namespace(t), pods: map[string]cluster.Counter{}, machine: pressure.Start()}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: "rolled"}, Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": "rolled"}, Ports: []corev1.ServicePort{{Name: "http", Port: 8080}, {Name: "https", Port: 8443}},
 	}}
 	must.Succeed(t, errors.Join(cluster.API.Create(t.Context(), service), cluster.DescribeHealth(t.Context(), r.namespace)))
-	r.start("old", pods)
-	r.lt = cluster.Create(t, r.namespace, "run", spec)
-	r.await("old", pods)
 	return r
 }
 
@@ -250,4 +258,47 @@ parallelism: 1
 		t.Errorf("verdict %s, %s: %s; want Error, since the Service is gone", lt.Status.Verdict, failed.Reason, failed.Message)
 	}
 	fmt.Printf("deleted Service: the run ended after %.1f s: %s\n", ended.Seconds(), failed.Message)
+}
+
+// TestAWorkerThatIsDeletedBeforeItsRunIsReplaced deletes the pod of a worker that waits for its
+// target: the workers are started again, and the run passes when the target is there.
+func TestAWorkerThatIsDeletedBeforeItsRunIsReplaced(t *testing.T) {
+	t.Parallel()
+	r := newRolledService(t)
+	r.lt = cluster.Create(t, r.namespace, "run", `
+target: {service: {name: rolled, port: 8080}, timeout: 5s}
+requests: [{name: run, http: {path: /run}}]
+steps: [{name: 4 users x 5, users: 4, requestsPerUser: 5}]
+parallelism: 2
+startDeadlineSeconds: 150
+worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+`)
+	first := r.workers(nil)
+	must.Succeed(t, cluster.API.Delete(t.Context(), &first[1]))
+	r.workers(first)
+	r.start("old", 1)
+	cluster.Finish(t, r.lt)
+	cluster.IsPassed(t, r.lt, r.machine)
+	if n, s := r.received(), r.lt.Status.Steps[0].Result; s == nil || s.Sent != 20 || n != 20 {
+		t.Errorf("%d received, want 20: %+v", n, s)
+	}
+}
+
+// workers waits until both workers of the run have pods that run, and are others than before.
+func (r *rolled) workers(before []corev1.Pod) (pods []corev1.Pod) {
+	r.Helper()
+	cluster.Soon(r.T, func(ctx context.Context) error {
+		var list corev1.PodList
+		if err := cluster.API.List(ctx, &list, client.InNamespace(r.namespace), client.MatchingLabels{"batch.kubernetes.io/job-name": "run"}); err != nil {
+			return err
+		}
+		pods = slices.DeleteFunc(list.Items, func(p corev1.Pod) bool {
+			return p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil || slices.ContainsFunc(before, func(b corev1.Pod) bool { return b.UID == p.UID })
+		})
+		if len(pods) != 2 {
+			return fmt.Errorf("%d of 2 workers run: %s", len(pods), cluster.Condition(r.lt, v1beta1.ConditionWorkersReady).Message)
+		}
+		return nil
+	})
+	return pods
 }
