@@ -247,12 +247,12 @@ requests: [{name: run, http: {path: /run}}]
 steps: [{name: 20/s, rate: 20, duration: 2m}]
 parallelism: 1
 `)
-	cluster.Until(t, lt, "measured", func(lt *v1beta1.LoadTest) bool { return lt.Status.Steps[0].Result != nil })
+	cluster.Until(t, lt, "measured", func(lt *v1beta1.LoadTest) bool { return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil })
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: counter.Name}}
 	must.Succeed(t, cluster.API.Delete(t.Context(), service))
 	deleted := time.Now()
 	cluster.Finish(t, lt)
-	ended := lt.Status.CompletionTime.Sub(deleted)
+	ended := lt.Status.CompletionTime.Time.Sub(deleted)
 	failed := cluster.Condition(lt, v1beta1.ConditionCarriedOut)
 	if failed.Reason != v1beta1.ReasonTargetGone || lt.Status.Verdict != v1beta1.VerdictError {
 		t.Errorf("verdict %s, %s: %s; want Error, since the Service is gone", lt.Status.Verdict, failed.Reason, failed.Message)
