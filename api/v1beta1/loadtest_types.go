@@ -260,7 +260,8 @@ type LoadTestSpec struct {
 	Expose Exposure `json:"expose,omitempty"`
 
 	// queue decides the place among the runs that wait, if this one has to. Absent: the
-	// older LoadTest is first. Example: {priorityClass: release-gate}.
+	// namespace with the fewest workers under way is first, and within it the older LoadTest.
+	// Example: {priorityClass: release-gate}.
 	// +optional
 	Queue *Queue `json:"queue,omitempty"`
 

@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector does not take simulations: see simulated_step_test.go.
+
 package attack
 
 import (

@@ -145,8 +145,8 @@ type PriorityClass struct {
 	// name is the name that LoadTests give. Example: release-gate.
 	Name string `json:"name"`
 
-	// value orders the queue: the higher value first, and with the same value the older
-	// LoadTest.
+	// value orders the queue: the higher value first, and with the same value the namespace that
+	// has the fewest workers under way.
 	Value int32 `json:"value"`
 
 	// namespaces are as in TargetRule.
