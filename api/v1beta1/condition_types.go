@@ -208,6 +208,9 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonTerminated surfaces when spec.terminate ended the run.
 	ReasonTerminated = "Terminated"
+	// ReasonHeldTooLong surfaces when spec.suspend held the run between two steps for longer
+	// than the administrator allows.
+	ReasonHeldTooLong = "HeldTooLong"
 	// ReasonInvalidResult surfaces when what the workers reported cannot be merged.
 	ReasonInvalidResult = "InvalidResult"
 	// ReasonStatusRefused surfaces when the API server does not take the status.

@@ -19,6 +19,7 @@ const (
 	defaultRate           = 100_000
 	defaultWorkers        = 100
 	defaultDuration       = 24 * time.Hour
+	defaultHeld           = time.Hour
 	defaultBytesPerSecond = 1 << 30
 )
 
@@ -32,9 +33,10 @@ type Limits struct {
 	Users          int32
 	Rate           int64
 	BytesPerSecond int64
-	// Workers and Duration are of a LoadTest.
-	Workers  int32
-	Duration time.Duration
+	// Workers and Duration are of a LoadTest, and Held is how long it may be held between two
+	// steps.
+	Workers        int32
+	Duration, Held time.Duration
 }
 
 // Cluster is how much runs at once in the cluster. Zero is no limit.
@@ -61,13 +63,16 @@ func (p *Policy) limits(namespace string) Limits {
 	l := Limits{
 		Runs: ptr.Deref(n.Runs, defaultRuns), Users: ptr.Deref(n.Users, defaultUsers), Rate: ptr.Deref(n.Rate, defaultRate),
 		Workers:  min(ptr.Deref(n.Workers, defaultWorkers), p.Cluster().Workers),
-		Duration: defaultDuration, BytesPerSecond: defaultBytesPerSecond,
+		Duration: defaultDuration, Held: defaultHeld, BytesPerSecond: defaultBytesPerSecond,
 	}
 	// Half of the cluster's is left to others, whatever a namespace does, unless the administrator
 	// lets a single LoadTest have more.
 	l.WorkersAtOnce = ptr.Deref(n.WorkersAtOnce, max(l.Workers, p.Cluster().Workers/2))
 	if n.Duration != nil {
 		l.Duration = n.Duration.Duration
+	}
+	if n.Held != nil {
+		l.Held = n.Held.Duration
 	}
 	if n.BytesPerSecond != nil {
 		l.BytesPerSecond = n.BytesPerSecond.Value()
@@ -93,6 +98,9 @@ func checkLimits(l config.Limits) error {
 		}
 		if n.Duration != nil && n.Duration.Duration <= 0 {
 			return fmt.Errorf("%s.duration: %v must be greater than 0, such as 2h", field, n.Duration.Duration)
+		}
+		if n.Held != nil && n.Held.Duration <= 0 {
+			return fmt.Errorf("%s.held: %v must be greater than 0, such as 1h", field, n.Held.Duration)
 		}
 		if n.BytesPerSecond != nil && n.BytesPerSecond.Cmp(*resource.NewQuantity(1, resource.BinarySI)) < 0 {
 			return fmt.Errorf("%s.bytesPerSecond: %v must be at least 1, such as 100Mi", field, n.BytesPerSecond)

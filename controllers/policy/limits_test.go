@@ -13,7 +13,7 @@ import (
 )
 
 // defaults are the limits of an empty document.
-var defaults = policy.Limits{Runs: 10, WorkersAtOnce: 500, Users: 100_000, Rate: 100_000, BytesPerSecond: 1 << 30, Workers: 100, Duration: 24 * time.Hour}
+var defaults = policy.Limits{Runs: 10, WorkersAtOnce: 500, Users: 100_000, Rate: 100_000, BytesPerSecond: 1 << 30, Workers: 100, Duration: 24 * time.Hour, Held: time.Hour}
 
 func TestLimitsOfNamespaces(t *testing.T) {
 	const document = `
@@ -21,14 +21,14 @@ limits:
   runs: 7
   workers: 80
   namespaces:
-    - {namespaces: [team-a, "shop-*"], runs: 2, users: 10000, rate: 5000, workers: 8, duration: 2h, bytesPerSecond: 10Mi}
+    - {namespaces: [team-a, "shop-*"], runs: 2, users: 10000, rate: 5000, workers: 8, duration: 2h, held: 10m, bytesPerSecond: 10Mi}
     - {namespaces: [team-b], workers: 90}
     - {namespaces: [team-c], workers: 10, workersAtOnce: 20}
     - {users: 50}
 `
 	p, err := policy.Load([]byte(document))
 	must.Succeed(t, err)
-	small := policy.Limits{Runs: 2, WorkersAtOnce: 40, Users: 10_000, Rate: 5000, BytesPerSecond: 10 << 20, Workers: 8, Duration: 2 * time.Hour}
+	small := policy.Limits{Runs: 2, WorkersAtOnce: 40, Users: 10_000, Rate: 5000, BytesPerSecond: 10 << 20, Workers: 8, Duration: 2 * time.Hour, Held: 10 * time.Minute}
 	of := func(edit func(*policy.Limits)) policy.Limits {
 		l := defaults
 		edit(&l)
@@ -59,6 +59,7 @@ func TestLimitsByDefault(t *testing.T) {
 func TestLimitsThatAreNone(t *testing.T) {
 	for document, want := range map[string]string{
 		"limits: {namespaces: [{workersAtOnce: 99}]}":                   "limits.namespaces[0].workersAtOnce: 99 must be at least workers, 100, which a LoadTest may have: it would wait for ever; lower workers, too",
+		"limits: {namespaces: [{held: 0s}]}":                            "limits.namespaces[0].held: 0s must be greater than 0, such as 1h",
 		"limits: {namespaces: [{workersAtOnce: 0}]}":                    "limits.namespaces[0].workersAtOnce: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
 		"limits: {runs: 0}":                                             "limits.runs: 0 must be at least 1; to keep every LoadTest from beginning, set stop",
 		"limits: {workers: -1}":                                         "limits.workers: -1 must be at least 1; to keep every LoadTest from beginning, set stop",

@@ -134,6 +134,10 @@ type NamespaceLimits struct {
 	// all the probes of a search, and with a setup startDeadlineSeconds. Default 24h.
 	Duration *metav1.Duration `json:"duration,omitempty"`
 
+	// held is how long a run may be held between two steps by spec.suspend, while its workers
+	// wait and it keeps its place. One that is held for longer ends. Default 1h.
+	Held *metav1.Duration `json:"held,omitempty"`
+
 	// bytesPerSecond is the most that a step may plan to send, by its rate and the bodies
 	// written in its requests; the size of templates and files is not known. Default 1Gi.
 	BytesPerSecond *resource.Quantity `json:"bytesPerSecond,omitempty"`

@@ -79,6 +79,11 @@ func (in *NamespaceLimits) DeepCopyInto(out *NamespaceLimits) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.Held != nil {
+		in, out := &in.Held, &out.Held
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.BytesPerSecond != nil {
 		in, out := &in.BytesPerSecond, &out.BytesPerSecond
 		x := (*in).DeepCopy()

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // next starts step i, holds before it, or ends the run.
@@ -24,13 +26,32 @@ func (r *running) next(i int) {
 	case r.lossStops():
 		r.finish(i, v1beta1.ReasonStoppedOnWorkerLoss)
 	case r.spec.Suspend:
-		s.Phase = v1beta1.PhaseSuspended
-		r.suspended(v1beta1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
+		r.holdBefore(i)
 	case !s.Steps[i].Load.IsPause() && !r.gather(i, isConnected):
 	default:
 		s.Internal.GoneWorkers = r.gone()
 		r.startStep(i, r.startAfter(i))
 	}
+}
+
+// holdBefore holds the run before step i, and ends it when it has been held for as long as one of
+// its namespace may be: it keeps its workers, and its place among those that run.
+func (r *running) holdBefore(i int) {
+	s, since := &r.out.Status, r.now
+	if c := meta.FindStatusCondition(r.read.Conditions, v1beta1.ConditionSuspended); c != nil && c.Status == metav1.ConditionTrue {
+		since = c.LastTransitionTime.Time
+	}
+	if limit := r.rules.Limits.Held; limit > 0 {
+		end := since.Add(limit)
+		if !r.now.Before(end) {
+			r.fail(v1beta1.VerdictCanceled, v1beta1.ReasonHeldTooLong, fmt.Sprintf("spec.suspend held the run before step %s for %s, as long as a run of namespace %s may be held with its workers. What was measured is kept.",
+				s.Steps[i].Name, text.Short(limit), r.test.Namespace))
+			return
+		}
+		r.wake(end)
+	}
+	s.Phase = v1beta1.PhaseSuspended
+	r.suspended(v1beta1.ReasonSuspended, fmt.Sprintf("The run is held before step %s; its workers wait.", s.Steps[i].Name))
 }
 
 // endOf is the latest end of a step that has begun, and the exact end of a pause.

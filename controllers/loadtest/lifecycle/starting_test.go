@@ -100,14 +100,16 @@ func TestAWorkerThatIsTakenAwayBeforeTheRunIsReplaced(t *testing.T) {
 		want lifecycle.JobAction
 		ends bool
 	}{
-		"as it goes":       {awaited(ready, drained, ready), nil, lifecycle.JobDelete, false},
-		"once it is gone":  {awaited(gone, ready, ready), nil, lifecycle.JobDelete, false},
-		"one of several":   {awaited(gone, crashed, ready), nil, lifecycle.JobKeep, true},
-		"a second time":    {deleting, nil, lifecycle.JobKeep, false},
-		"then":             {lifecycle.Observed{Since: began, Workers: make([]exchange.Worker, 3)}, nil, lifecycle.JobCreate, false},
-		"with a setup":     {awaited(gone, ready, ready), setup, lifecycle.JobKeep, true},
-		"ended by itself":  {awaited(crashed, ready, ready), nil, lifecycle.JobKeep, true},
-		"while it is read": {awaited(gone, ready, ready), func(lt *v1beta1.LoadTest) { lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditBefore} }, lifecycle.JobDelete, false},
+		"as it goes":      {awaited(ready, drained, ready), nil, lifecycle.JobDelete, false},
+		"once it is gone": {awaited(gone, ready, ready), nil, lifecycle.JobDelete, false},
+		"one of several":  {awaited(gone, crashed, ready), nil, lifecycle.JobKeep, true},
+		"a second time":   {deleting, nil, lifecycle.JobKeep, false},
+		"then":            {lifecycle.Observed{Since: began, Workers: make([]exchange.Worker, 3)}, nil, lifecycle.JobCreate, false},
+		"with a setup":    {awaited(gone, ready, ready), setup, lifecycle.JobKeep, true},
+		"ended by itself": {awaited(crashed, ready, ready), nil, lifecycle.JobKeep, true},
+		"while it is read": {awaited(gone, ready, ready), func(lt *v1beta1.LoadTest) {
+			lt.Status.Internal.Auditing = &v1beta1.Auditing{Point: v1beta1.AuditBefore}
+		}, lifecycle.JobDelete, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := accepted(ladder())

@@ -187,6 +187,10 @@ var stories = map[string]func(*world.World){
 			x.Refuses = [2]string{v1beta1.ReasonPreflightFailed, "preflight: grpcHealth: the target has no health service (status 12 UNIMPLEMENTED): register grpc.health.v1.Health there, or call a method that it has by preflight.grpc"}
 		}
 	},
+	"held-for-too-long": func(w *world.World) {
+		w.Configure("limits: {namespaces: [{held: 20s}]}")
+		w.After(4*time.Second, func() { w.LoadTest().Spec.Suspend = true })
+	},
 	"preflight-waits-then-suspended": func(w *world.World) {
 		w.LoadTest().Spec.Preflight = questions()
 		for _, x := range w.Workers {
