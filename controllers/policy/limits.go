@@ -86,28 +86,35 @@ func checkLimits(l config.Limits) error {
 	}
 	for i, n := range l.Namespaces {
 		field := fmt.Sprintf("limits.namespaces[%d]", i)
-		if err := atLeastOne(field, count{"runs", n.Runs}, count{"users", n.Users}, count{"workers", n.Workers}, count{"workersAtOnce", n.WorkersAtOnce}); err != nil {
+		if err := checkNamespaceLimits(field, n, ptr.Deref(l.Workers, defaultClusterWorkers)); err != nil {
 			return err
-		}
-		if n.WorkersAtOnce != nil && *n.WorkersAtOnce < min(ptr.Deref(n.Workers, defaultWorkers), ptr.Deref(l.Workers, defaultClusterWorkers)) {
-			return fmt.Errorf("%s.workersAtOnce: %d must be at least workers, %d, which a LoadTest may have: it would wait for ever; lower workers, too",
-				field, *n.WorkersAtOnce, ptr.Deref(n.Workers, defaultWorkers))
-		}
-		if n.Rate != nil && *n.Rate < 1 {
-			return fmt.Errorf("%s.rate: %d must be at least 1; to keep every LoadTest from beginning, set stop", field, *n.Rate)
-		}
-		if n.Duration != nil && n.Duration.Duration <= 0 {
-			return fmt.Errorf("%s.duration: %v must be greater than 0, such as 2h", field, n.Duration.Duration)
-		}
-		if n.Held != nil && n.Held.Duration <= 0 {
-			return fmt.Errorf("%s.held: %v must be greater than 0, such as 1h", field, n.Held.Duration)
-		}
-		if n.BytesPerSecond != nil && n.BytesPerSecond.Cmp(*resource.NewQuantity(1, resource.BinarySI)) < 0 {
-			return fmt.Errorf("%s.bytesPerSecond: %v must be at least 1, such as 100Mi", field, n.BytesPerSecond)
 		}
 		if i+1 < len(l.Namespaces) && len(n.Namespaces) == 0 {
 			return fmt.Errorf("%s: matches all namespaces, so the rules after it never apply; put it last", field)
 		}
+	}
+	return nil
+}
+
+// checkNamespaceLimits checks those of a field, in a cluster that may have so many workers.
+func checkNamespaceLimits(field string, n config.NamespaceLimits, cluster int32) error {
+	if err := atLeastOne(field, count{"runs", n.Runs}, count{"users", n.Users}, count{"workers", n.Workers}, count{"workersAtOnce", n.WorkersAtOnce}); err != nil {
+		return err
+	}
+	if most := min(ptr.Deref(n.Workers, defaultWorkers), cluster); n.WorkersAtOnce != nil && *n.WorkersAtOnce < most {
+		return fmt.Errorf("%s.workersAtOnce: %d must be at least workers, %d, which a LoadTest may have: it would wait for ever; lower workers, too", field, *n.WorkersAtOnce, most)
+	}
+	if n.Rate != nil && *n.Rate < 1 {
+		return fmt.Errorf("%s.rate: %d must be at least 1; to keep every LoadTest from beginning, set stop", field, *n.Rate)
+	}
+	if n.Duration != nil && n.Duration.Duration <= 0 {
+		return fmt.Errorf("%s.duration: %v must be greater than 0, such as 2h", field, n.Duration.Duration)
+	}
+	if n.Held != nil && n.Held.Duration <= 0 {
+		return fmt.Errorf("%s.held: %v must be greater than 0, such as 1h", field, n.Held.Duration)
+	}
+	if n.BytesPerSecond != nil && n.BytesPerSecond.Cmp(*resource.NewQuantity(1, resource.BinarySI)) < 0 {
+		return fmt.Errorf("%s.bytesPerSecond: %v must be at least 1, such as 100Mi", field, n.BytesPerSecond)
 	}
 	return nil
 }

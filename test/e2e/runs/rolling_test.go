@@ -252,7 +252,7 @@ parallelism: 1
 	must.Succeed(t, cluster.API.Delete(t.Context(), service))
 	deleted := time.Now()
 	cluster.Finish(t, lt)
-	ended := lt.Status.CompletionTime.Time.Sub(deleted)
+	ended := lt.Status.CompletionTime.Sub(deleted)
 	failed := cluster.Condition(lt, v1beta1.ConditionCarriedOut)
 	if failed.Reason != v1beta1.ReasonTargetGone || lt.Status.Verdict != v1beta1.VerdictError {
 		t.Errorf("verdict %s, %s: %s; want Error, since the Service is gone", lt.Status.Verdict, failed.Reason, failed.Message)
