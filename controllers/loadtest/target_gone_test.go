@@ -1,10 +1,13 @@
 package loadtest_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
@@ -44,4 +47,43 @@ func TestARunWhoseServiceIsGoneEnds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// While the API server does not answer, nobody knows whether the Service is gone: the run goes on,
+// and ends once it answers.
+func TestAServiceThatCannotBeReadIsNotGone(t *testing.T) {
+	t.Parallel()
+	c, lt := apiserver.Client(t), hello(t)
+	r := newFixture(t, c)
+	for range 3 {
+		r.mustPass(lt)
+	}
+	service := &corev1.Service{}
+	service.Namespace, service.Name = lt.Namespace, "shortener"
+	must.Succeed(t, c.Delete(t.Context(), service))
+	r.TargetAccess.Reader = noReader{}
+	for range 20 {
+		r.after(3 * time.Second)
+		if r.mustPass(lt); lt.Status.Verdict != "" {
+			t.Fatalf("it ended: %v", messages(lt))
+		}
+	}
+	r.TargetAccess.Reader = unhurried{c}
+	r.after(3 * time.Second)
+	if r.mustPass(lt); lt.Status.Verdict != v1beta1.VerdictError {
+		t.Errorf("verdict %q: %v", lt.Status.Verdict, messages(lt))
+	}
+}
+
+// noReader is an API server that does not answer.
+type noReader struct{ client.Reader }
+
+var errNoAnswer = errors.New("no answer")
+
+func (noReader) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errNoAnswer
+}
+
+func (noReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errNoAnswer
 }

@@ -21,6 +21,14 @@ type Facts struct {
 	Unreadable string
 }
 
+// UID is that of the Service; empty: it is not there.
+func (f Facts) UID() string {
+	if f.Service == nil {
+		return ""
+	}
+	return f.Service.UID
+}
+
 // Service is a Service of the cluster.
 type Service struct {
 	// UID is that of the object: another Service of the name has another.
@@ -159,8 +167,8 @@ func (t Targets) judgeService(p Place, f Facts) Judgement {
 }
 
 // MayReach says why a LoadTest of the namespace may not send load to a Service; empty: it may.
-// Of a Service that is not there it says the same as of one that is: what another namespace
-// has is nobody's business.
+// It says the same of a Service that does not exist: who may not send load to a namespace does
+// not learn which Services it has.
 func (t Targets) MayReach(p Place, f Facts) string {
 	if !p.IsProxy && (p.Namespace == t.namespace || f.AcceptsLoad) {
 		return ""
@@ -238,18 +246,16 @@ func (t Targets) portProblem(p Place, s *Service) string {
 	return fmt.Sprintf("Service %s has no port %d; its ports: %s.", t.called(p), p.Port, strings.Join(names, ", "))
 }
 
-// Gone says why a place is no longer the Service that was allowed, whose UID is given, as a
-// sentence; empty: it is.
-func (t Targets) Gone(p Place, f Facts, allowed string) string {
-	switch {
-	case !p.IsService() || f.Unreadable != "" || allowed == "":
+// Gone says why a Service is not the one that was allowed any more, as a sentence; empty: it is.
+// found and allowed are the UIDs of what is there now, empty if nothing is, and of that one.
+func (t Targets) Gone(p Place, found, allowed string) string {
+	switch found {
+	case allowed:
 		return ""
-	case f.Service == nil:
+	case "":
 		return fmt.Sprintf("Service %s was deleted while the run went on.", t.called(p))
-	case f.Service.UID != allowed:
-		return fmt.Sprintf("Service %s was replaced by another of its name while the run went on.", t.called(p))
 	}
-	return ""
+	return fmt.Sprintf("Service %s was replaced by another of its name while the run went on.", t.called(p))
 }
 
 // called is how a Service is called in a sentence.

@@ -15,8 +15,9 @@ import (
 type Access struct {
 	found           lifecycle.Access
 	target, control reach
-	// next is when it is read again.
-	next time.Time
+	// next is when it is read again, and nextGone when it is asked whether the Services are still
+	// there.
+	next, nextGone time.Time
 	// unconfirmed is an endpoint that no pod has, and since when.
 	unconfirmed string
 	since       time.Time
@@ -24,15 +25,22 @@ type Access struct {
 
 // reach is where the workers may connect to for one target.
 type reach struct {
+	field     string // of the spec, that names it
 	place     policy.Place
 	judgement policy.Judgement
-	pods      int // that were read
 	// sent is what workers were sent last; it does not change.
 	sent *workerv1.Destinations
 }
 
 // Found returns what a decision needs of it.
 func (a *Access) Found() *lifecycle.Access { return &a.found }
+
+// gone notes why a Service is not the one that was allowed any more; empty: it is.
+func (a *Access) gone(to *reach, why string) {
+	if why != "" && a.found.Gone == "" {
+		a.found.Gone = to.field + ": " + why
+	}
+}
 
 // confirm has an endpoint that no pod has keep a run from beginning, and end one that is
 // under way if it stays.
@@ -58,7 +66,7 @@ func interval(to *reach) time.Duration {
 	case to.judgement.Pods:
 		return podsEvery + time.Duration(len(to.judgement.Allowed))*eachPod
 	case to.place.IsService():
-		return addressEvery + time.Duration(to.pods)*eachPod
+		return addressEvery
 	}
 	return hostEvery
 }

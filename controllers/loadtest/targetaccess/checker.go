@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -35,10 +37,12 @@ type Checker struct {
 const (
 	// accessTimeout bounds a reading.
 	accessTimeout = 5 * time.Second
-	// addressEvery is how often a Service with an address of its own is read again: its address
-	// may come to be another's, and who may write EndpointSlices could have it lead elsewhere
-	// after the run began.
-	addressEvery = 10 * time.Second
+	// addressEvery is how often a Service with an address of its own is read again: who
+	// may write EndpointSlices could have it lead elsewhere after the run began.
+	addressEvery = 30 * time.Second
+	// serviceEvery is how often it is asked whether a Service is still the one that was allowed,
+	// however many pods are behind it: its address may be given to another.
+	serviceEvery = 10 * time.Second
 	// podsEvery is the same for one whose pods are connected to, which a rolling restart
 	// replaces, and eachPod is added for each of them: a reading costs the more.
 	podsEvery, eachPod = 3 * time.Second, 20 * time.Millisecond
@@ -58,11 +62,16 @@ func (c *Checker) Observe(ctx context.Context, lt *v1beta1.LoadTest, rules polic
 	if c == nil || !lifecycle.NeedsAccess(lt) || target == "" || control == "" && lt.Spec.Versus != nil {
 		return nil, nil
 	}
-	if held != nil && lt.Status.HasAccess() && now.Before(held.next) {
+	isHeld := held != nil && lt.Status.HasAccess() && now.Before(held.next)
+	if isHeld && now.Before(held.nextGone) {
 		return held, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
 	defer cancel()
+	if isHeld {
+		c.lookWhetherGone(ctx, lt, rules, held, now)
+		return held, nil
+	}
 	read, err := c.read(ctx, lt, rules, held, now)
 	switch {
 	case err == nil:
@@ -85,6 +94,33 @@ func targetURLs(lt *v1beta1.LoadTest) (target, control string) {
 	return lt.Status.TargetURL, control
 }
 
+// lookWhetherGone reads of each Service whether it is the one that was allowed, and nothing behind
+// it. What cannot be read is asked again.
+func (c *Checker) lookWhetherGone(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, a *Access, now time.Time) {
+	a.nextGone = now.Add(serviceEvery)
+	for to, allowed := range map[*reach]*v1beta1.TargetAccess{&a.target: lt.Status.Internal.Access, &a.control: lt.Status.Internal.ControlAccess} {
+		uid := allowedUID(allowed, to.place)
+		if uid == "" {
+			continue
+		}
+		var service corev1.Service
+		err := c.Reader.Get(ctx, types.NamespacedName{Namespace: to.place.Namespace, Name: to.place.Service}, &service)
+		if client.IgnoreNotFound(err) != nil {
+			a.nextGone = now.Add(podsEvery)
+			continue
+		}
+		a.gone(to, rules.Gone(to.place, string(service.UID), uid)) // without a UID, if it was not found
+	}
+}
+
+// allowedUID is the UID of the Service that was allowed; empty: none was, or another than the place.
+func allowedUID(allowed *v1beta1.TargetAccess, p policy.Place) string {
+	if allowed == nil || allowed.Name != p.Name {
+		return ""
+	}
+	return allowed.ServiceUID
+}
+
 // reading is one reading of where the targets of a run lead to.
 type reading struct {
 	*Checker
@@ -96,7 +132,7 @@ type reading struct {
 
 // read reads where the targets lead to; before is what was read before it.
 func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
-	a := &Access{next: now.Add(hostEvery)}
+	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery)}
 	if before != nil {
 		a.target.sent, a.control.sent = before.target.sent, before.control.sent
 	}
@@ -135,14 +171,6 @@ type connection struct {
 	allowed    *v1beta1.TargetAccess
 }
 
-// uid is that of the Service that was allowed; empty: none was, or another than the place.
-func (c *connection) uid(p policy.Place) string {
-	if c.allowed == nil || c.allowed.Name != p.Name {
-		return ""
-	}
-	return c.allowed.ServiceUID
-}
-
 // judge decides on where a connection leads to by what is read of it.
 func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
 	u, err := url.Parse(of.url)
@@ -150,15 +178,12 @@ func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
 		return nil // the spec is refused
 	}
 	to.place = r.rules.Place(u)
-	to.place.IsProxy = of.isProxy
+	to.place.IsProxy, to.field = of.isProxy, of.field
 	facts, err := r.facts(ctx, to.place)
 	if err != nil {
 		return err
 	}
 	to.judgement = r.rules.Judge(to.place, facts)
-	if to.pods = 0; facts.Service != nil {
-		to.pods = len(facts.Service.Pods)
-	}
 	a, name := r.access, func(sentence string) string { return of.field + ": " + sentence }
 	switch j := to.judgement; {
 	case j.Refusal != "" && a.found.Refusal == "":
@@ -166,8 +191,8 @@ func (r *reading) judge(ctx context.Context, of connection, to *reach) error {
 	case j.Problem != "" && a.found.Problem == "":
 		a.found.Problem = name(j.Problem)
 	}
-	if gone := r.rules.Gone(to.place, facts, of.uid(to.place)); gone != "" && a.found.Gone == "" {
-		a.found.Gone = name(gone)
+	if uid := allowedUID(of.allowed, to.place); uid != "" && facts.Unreadable == "" {
+		a.gone(to, r.rules.Gone(to.place, facts.UID(), uid))
 	}
 	if u := r.rules.Unconfirmed(to.place, facts); u != "" && a.unconfirmed == "" {
 		a.unconfirmed = name(u)
