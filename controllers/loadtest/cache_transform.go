@@ -17,13 +17,13 @@ import (
 // its status, which has what differs between what was read and what is to be. Nothing
 // here may be read without being kept.
 
-// stripJob keeps the owner of a Job and its conditions.
+// stripJob keeps the owner of a Job, its conditions and which of its pods failed.
 func stripJob(o any) (any, error) {
 	job, ok := o.(*batchv1.Job)
 	if !ok {
 		return o, nil
 	}
-	return &batchv1.Job{ObjectMeta: stripped(job.ObjectMeta), Status: batchv1.JobStatus{Conditions: job.Status.Conditions}}, nil
+	return &batchv1.Job{ObjectMeta: stripped(job.ObjectMeta), Status: batchv1.JobStatus{Conditions: job.Status.Conditions, FailedIndexes: job.Status.FailedIndexes}}, nil
 }
 
 // stripPod keeps the owner of a pod, the number of its worker and its state.
@@ -37,12 +37,12 @@ func stripPod(o any) (any, error) {
 	kept.Labels = only(pod.Labels, batchv1.JobCompletionIndexAnnotation, desired.LabelName, desired.LabelRun)
 	kept.Status = corev1.PodStatus{Phase: pod.Status.Phase, Reason: pod.Status.Reason, Message: pod.Status.Message}
 	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled || c.Type == corev1.DisruptionTarget {
+		if c.Type == corev1.PodScheduled || c.Type == corev1.DisruptionTarget || c.Type == corev1.PodReady {
 			kept.Status.Conditions = append(kept.Status.Conditions, c)
 		}
 	}
 	for _, c := range pod.Status.ContainerStatuses {
-		kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: c.State})
+		kept.Status.ContainerStatuses = append(kept.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: c.State, Ready: c.Ready})
 	}
 	return kept, nil
 }

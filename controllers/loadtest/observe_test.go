@@ -128,6 +128,37 @@ func TestWhyAPodEnded(t *testing.T) {
 	}
 }
 
+// A worker without a session, whose node does not report, is taken away; so is one whose pod is
+// gone, and which its Job has as failed.
+func TestWorkersThatAreTakenAway(t *testing.T) {
+	t.Parallel()
+	job := &batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: new("1,3-5")}}
+	job.UID = "ours"
+	var pods []corev1.Pod
+	add := func(number string, ready corev1.ConditionStatus, containerReady bool) {
+		p := corev1.Pod{Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}},
+			ContainerStatuses: []corev1.ContainerStatus{{Ready: containerReady}},
+		}}
+		p.UID, p.Annotations = types.UID(number), map[string]string{batchv1.JobCompletionIndexAnnotation: number}
+		p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		pods = append(pods, p)
+	}
+	add("6", corev1.ConditionFalse, true)  // marked, without a session
+	add("7", corev1.ConditionFalse, true)  // marked, and it has a session
+	add("8", corev1.ConditionFalse, false) // its container ended a moment ago
+	add("9", corev1.ConditionTrue, true)
+	workers := make([]exchange.Worker, 10)
+	workers[7].Connected, workers[7].PodUID = true, "7"
+	observePods(workers, job, pods)
+	const deleted, lost = "its pod was deleted", "its node is not ready"
+	for n, want := range []string{"", deleted, "", deleted, deleted, deleted, lost, "", "", ""} {
+		if w := workers[n]; w.PodMessage != want || w.PodTakenAway != (want != "") || (w.PodReason != "") != (want != "") {
+			t.Errorf("worker %d: %q, taken away: %t; want %q", n, w.PodMessage, w.PodTakenAway, want)
+		}
+	}
+}
+
 func TestJobState(t *testing.T) {
 	t.Parallel()
 	lt := &v1beta1.LoadTest{}

@@ -34,8 +34,16 @@ func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod)
 		w := &workers[n]
 		w.Pod, w.PodReason, w.PodMessage = podState(pod)
 		w.PodEnding, w.PodTakenAway = !pod.DeletionTimestamp.IsZero(), isTakenAway(pod)
-		if w.PodEnding && w.Pod != exchange.PodEnded {
+		switch {
+		case w.PodEnding && w.Pod != exchange.PodEnded:
 			w.PodReason, w.PodMessage = v1beta1.ReasonWorkerLost, deletion(pod)
+		case !w.PodEnding && !w.Connected && isOnLostNode(pod):
+			w.PodTakenAway, w.PodReason, w.PodMessage = true, v1beta1.ReasonWorkerLost, "its node is not ready"
+		}
+	}
+	for i := range workers {
+		if w := &workers[i]; w.Pod == exchange.PodAbsent && hasFailed(job, i) {
+			w.PodTakenAway, w.PodReason, w.PodMessage = true, v1beta1.ReasonWorkerLost, "its pod was deleted"
 		}
 	}
 	for i := range workers {
@@ -118,9 +126,36 @@ func ending(pod *corev1.Pod) string {
 	return "its pod ended"
 }
 
-// isTakenAway says whether a pod ends, or has ended, though it could have gone on: Kubernetes says
-// so, or somebody asked for its deletion before its container ended. The timestamp of that is the
-// end of the grace period.
+// isOnLostNode says whether the node of a pod does not report any more: the API server's side has
+// marked the pod as not ready, which its kubelet said last that it was.
+func isOnLostNode(pod *corev1.Pod) bool {
+	marked := slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse
+	})
+	return marked && pod.Status.Phase == corev1.PodRunning && len(pod.Status.ContainerStatuses) > 0 &&
+		!slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return !c.Ready })
+}
+
+// hasFailed says whether the pod of a number failed: its Job makes no other. The pod itself may be
+// gone, as one that is deleted by force is at once.
+func hasFailed(job *batchv1.Job, number int) bool {
+	for part := range strings.SplitSeq(ptr.Deref(job.Status.FailedIndexes, ""), ",") { // such as "1,3-5"
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		first, errFirst := strconv.Atoi(from)
+		last, errLast := strconv.Atoi(to)
+		if errFirst == nil && errLast == nil && first <= number && number <= last {
+			return true
+		}
+	}
+	return false
+}
+
+// isTakenAway says whether a pod ends, or has ended, and could have gone on: Kubernetes says so, or
+// its deletion was requested before its container ended. The deletion timestamp is the time of the
+// request plus the grace period.
 func isTakenAway(pod *corev1.Pod) bool {
 	if slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue

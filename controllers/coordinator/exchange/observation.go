@@ -48,8 +48,8 @@ type Worker struct {
 	// PodEnding says that its pod is being deleted: the container may run on for
 	// its grace period, and sends what it measured before it ends.
 	PodEnding bool
-	// PodTakenAway says that its pod ends, or has ended, as it was deleted, evicted or preempted,
-	// or its node goes away: not by what the worker did.
+	// PodTakenAway says that its pod ends, or has ended, because it was deleted, evicted or
+	// preempted, or that its node is lost: not because of what the worker did.
 	PodTakenAway bool
 
 	// PodUID and Node are those of its latest session.

@@ -50,7 +50,7 @@ func (r *running) gone() []int32 {
 // whyLost is the known cause of a worker's loss; empty: none is known.
 func whyLost(w exchange.Worker) string {
 	why := ""
-	if w.PodEnding || w.Pod == exchange.PodEnded {
+	if w.PodEnding || w.PodTakenAway || w.Pod == exchange.PodEnded {
 		why = w.PodMessage
 	}
 	switch {
