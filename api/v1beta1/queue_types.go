@@ -18,8 +18,8 @@ const (
 	// begun after that. Absent of a run that did not have to wait. Its message has the
 	// place, which is written anew every few seconds at most.
 	ConditionQueued = "Queued"
-	// ReasonNamespaceWorkers surfaces while the namespace has so many workers that those of
-	// the run would be more than it may have.
+	// ReasonNamespaceWorkers surfaces while the namespace would have more workers than it may
+	// have if the run began.
 	ReasonNamespaceWorkers = "NamespaceWorkers"
 	// ReasonNamespaceRuns surfaces while the namespace has as many runs as it may have.
 	// The place is that among the runs of the namespace that wait.

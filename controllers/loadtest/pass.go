@@ -77,21 +77,24 @@ func (r *Reconciler) carryOut(ctx context.Context, lt *v1beta1.LoadTest, inForce
 	return ctrl.Result{RequeueAfter: p.decision.RequeueAfter}, nil
 }
 
-// goesOnWaiting is a pass over a run that waits in the queue, with what the cache has of it:
-// unless its place has come, it writes the place alone.
-func (p *pass) goesOnWaiting(ctx context.Context) (goesOn bool, err error) {
-	if !p.note.isOf(p.lt) || p.note.refusals.cause != nil || !lifecycle.IsQueued(p.lt) {
-		return false, nil
+// goesOnWaiting is the pass over a run that goes on waiting in the queue, with what the cache has
+// of it: it writes its place alone. waits is false if the run is to be looked at whole.
+func (r *Reconciler) goesOnWaiting(ctx context.Context, lt *v1beta1.LoadTest, inForce *policy.Policy, note *note) (result ctrl.Result, waits bool, err error) {
+	if !lt.DeletionTimestamp.IsZero() || !note.isOf(lt) || note.refusals.cause != nil || !lifecycle.IsQueued(lt) {
+		return ctrl.Result{}, false, nil
 	}
+	p := &pass{Reconciler: r, lt: lt, inForce: inForce, now: r.Clock.Now(), note: note}
 	place, err := p.placeAgain(ctx, p.lt, p.inForce, p.now)
 	if err != nil || place == nil || place.Begins {
-		return false, err
+		return ctrl.Result{}, false, err
 	}
 	written := lifecycle.Written{At: p.note.written.At, Size: sizeInStore(p.lt)}
 	p.decision = lifecycle.GoesOnWaiting(p.lt, *place, written, p.now)
 	p.note.wakeAt = wakeAt(p.now, p.decision)
-	_, err = p.report(ctx)
-	return true, err
+	if ends, err := p.report(ctx); ends || err != nil {
+		return ctrl.Result{RequeueAfter: p.again}, true, err
+	}
+	return ctrl.Result{RequeueAfter: p.decision.RequeueAfter}, true, nil
 }
 
 // hasMore says whether the pass noted what the next one is to observe: a refusal, a Job in

@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -145,13 +144,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 		}
 	}()
 	inForce := r.Policy() // of the whole pass, whatever changes meanwhile
-	lt, err := r.read(ctx, req.NamespacedName)
-	if err == nil && lt != nil && isToBegin(lt) && lt.DeletionTimestamp.IsZero() {
-		waits := &pass{Reconciler: r, lt: lt, inForce: inForce, now: r.Clock.Now(), note: note}
-		if goesOn, err := waits.goesOnWaiting(ctx); goesOn || err != nil {
-			return ctrl.Result{RequeueAfter: cmp.Or(waits.again, waits.decision.RequeueAfter)}, err
+	lt, err := r.read(ctx, r.Client, req.NamespacedName)
+	if err == nil && lt != nil && isToBegin(lt) {
+		if result, waits, err := r.goesOnWaiting(ctx, lt, inForce, note); waits || err != nil {
+			return result, err
 		}
-		lt, err = r.readWhole(ctx, req.NamespacedName)
+		lt, err = r.read(ctx, r.Uncached, req.NamespacedName)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
@@ -173,25 +171,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (_ ctrl.Re
 }
 
 // read reads a LoadTest; it is nil when it is gone.
-func (r *Reconciler) read(ctx context.Context, name types.NamespacedName) (*v1beta1.LoadTest, error) {
+func (r *Reconciler) read(ctx context.Context, from client.Reader, name types.NamespacedName) (*v1beta1.LoadTest, error) {
 	lt := &v1beta1.LoadTest{}
-	err := r.Client.Get(ctx, name, lt)
+	err := from.Get(ctx, name, lt)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get LoadTest: %w", err)
-	}
-	return lt, nil
-}
-
-// readWhole reads a LoadTest that the cache has not whole.
-func (r *Reconciler) readWhole(ctx context.Context, name types.NamespacedName) (*v1beta1.LoadTest, error) {
-	lt := &v1beta1.LoadTest{}
-	if err := r.Uncached.Get(ctx, name, lt); client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("get LoadTest: %w", err)
-	} else if err != nil {
-		return nil, nil
 	}
 	return lt, nil
 }

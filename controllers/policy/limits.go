@@ -96,12 +96,13 @@ func checkLimits(l config.Limits) error {
 	return nil
 }
 
-// checkNamespaceLimits checks those of a field, in a cluster that may have so many workers.
-func checkNamespaceLimits(field string, n config.NamespaceLimits, cluster int32) error {
+// checkNamespaceLimits checks the entry of limits.namespaces that a field names. clusterWorkers is
+// the limit of the cluster.
+func checkNamespaceLimits(field string, n config.NamespaceLimits, clusterWorkers int32) error {
 	if err := atLeastOne(field, count{"runs", n.Runs}, count{"users", n.Users}, count{"workers", n.Workers}, count{"workersAtOnce", n.WorkersAtOnce}); err != nil {
 		return err
 	}
-	if most := min(ptr.Deref(n.Workers, defaultWorkers), cluster); n.WorkersAtOnce != nil && *n.WorkersAtOnce < most {
+	if most := min(ptr.Deref(n.Workers, defaultWorkers), clusterWorkers); n.WorkersAtOnce != nil && *n.WorkersAtOnce < most {
 		return fmt.Errorf("%s.workersAtOnce: %d must be at least workers, %d, which a LoadTest may have: it would wait for ever; lower workers, too", field, *n.WorkersAtOnce, most)
 	}
 	if n.Rate != nil && *n.Rate < 1 {

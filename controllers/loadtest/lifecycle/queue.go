@@ -25,6 +25,10 @@ const (
 	placeBytesPerSecond = 200_000
 )
 
+// queueLooked is how long a run that waits is left alone at most. The end of another run leads to
+// a pass over it; should that be missed, it does not wait for the write of its place.
+const queueLooked = 5 * time.Minute
+
 // placeRefreshFor is how long a place stands in the status of one of so many runs that wait,
 // which takes that many bytes in the store.
 func placeRefreshFor(waiting, size int) time.Duration {
@@ -42,10 +46,10 @@ func (r *accepting) queue(place queue.Place) {
 	refresh := placeRefreshFor(place.Of, r.seen.Written.Size)
 	queued := meta.IsStatusConditionTrue(r.read.Conditions, v1beta1.ConditionQueued)
 	if at := instant.Earlier(r.seen.Written.At, r.now).Add(refresh); queued && r.now.Before(at) {
-		r.wake(at)
+		r.wake(instant.Earlier(at, r.now.Add(queueLooked)))
 		return
 	}
-	r.wake(r.now.Add(refresh))
+	r.wake(r.now.Add(min(refresh, queueLooked)))
 	message := fmt.Sprintf("Place %d of %d: %s", place.Number, place.Of, place.Message)
 	if !queued {
 		r.event(string(v1beta1.PhaseQueued), message)

@@ -75,8 +75,8 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	return slices.Compact(list)
 }
 
-// sentSecrets are the names of the Secrets of which requests send values, in order: those of
-// which the worker only takes its own certificate, or whom it trusts, are not among them.
+// sentSecrets are the names of the Secrets whose values requests send, in order. A Secret that has a
+// certificate or descriptors alone is not sent.
 func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
 	kept := *spec
 	kept.Target.TLS, kept.Target.GRPC = nil, nil

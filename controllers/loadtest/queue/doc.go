@@ -7,8 +7,8 @@
 // the fewest first; then of when a run of the namespace began last, the longest ago first; then
 // of creation, then of namespace and name. Three rules say who begins:
 //
-//   - A run whose namespace has as many runs or workers as it may have waits, and does not
-//     hold up those of other namespaces behind it.
+//   - A run whose namespace has as many runs or workers as it may have waits. Runs of other
+//     namespaces behind it do not wait for it.
 //   - When the cluster has as many runs as it may have, all wait.
 //   - A run that needs more workers than are free waits, and all behind it wait as well:
 //     each run that ends then brings it nearer, and smaller ones cannot pass it for ever.

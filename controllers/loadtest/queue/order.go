@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// turns are the numbers of the namespaces by when a run of theirs began last, the latest with
-// the highest.
+// turns number the namespaces by when a run of each began last, from 1; 0: none has, as far as
+// this process knows.
 type turns struct {
 	last int64
 	of   map[string]int64
@@ -25,46 +25,49 @@ func (t *turns) take(namespace string) {
 	t.of[namespace] = t.last
 }
 
-// inOrder is the order of the queue: by priority; then by what a namespace has, which is the
-// workers of its runs that have begun or are before in the order, the fewest first; then by whose
-// turn it is; then by age. So who is first does not follow from how many runs a namespace has
-// waiting, nor from how long ago it made them.
+// inOrder is the order of the queue: by priority; then by the workers of the namespace, of its runs
+// that have begun or come before in the order, the fewest first; then by whose turn it is; then by
+// age. So the order does not follow from how many runs a namespace has waiting, nor from when it
+// made them.
+//
+// It is max-min fairness in workers, which is approached one run at a time (progressive filling:
+// Bertsekas and Gallager, "Data Networks", 6.5.2), and round robin between namespaces that have as
+// many.
 func inOrder(waiting []*Run, workersOf func(*Run) int64, t turns) []*Run {
 	slices.SortFunc(waiting, before)
-	byName := map[string]*team{}
-	var teams fewestFirst
+	byName := map[string]*namespace{}
+	var all fewestFirst
 	for _, r := range waiting {
 		if byName[r.Namespace] == nil {
-			byName[r.Namespace] = &team{workers: workersOf(r), turn: t.of[r.Namespace]}
-			teams = append(teams, byName[r.Namespace])
+			byName[r.Namespace] = &namespace{workers: workersOf(r), turn: t.of[r.Namespace]}
+			all = append(all, byName[r.Namespace])
 		}
 		byName[r.Namespace].runs = append(byName[r.Namespace].runs, r)
 	}
-	heap.Init(&teams)
+	heap.Init(&all)
 	order := make([]*Run, 0, len(waiting))
-	for len(teams) > 0 {
-		first := teams[0]
+	for len(all) > 0 {
+		first := all[0]
 		r := first.runs[0]
 		order = append(order, r)
 		first.runs, first.workers = first.runs[1:], first.workers+int64(r.Workers)
 		if len(first.runs) == 0 {
-			heap.Pop(&teams)
+			heap.Pop(&all)
 		} else {
-			heap.Fix(&teams, 0)
+			heap.Fix(&all, 0)
 		}
 	}
 	return order
 }
 
-// team is a namespace of which runs wait: these, in their order, the workers that it has, and
-// its turn.
-type team struct {
+// namespace has the runs that wait of one, in their order, the workers that it has, and its turn.
+type namespace struct {
 	runs          []*Run
 	workers, turn int64
 }
 
-// fewestFirst is a heap of namespaces by whose run is next.
-type fewestFirst []*team
+// fewestFirst is a heap of namespaces, whose root has the run that is next.
+type fewestFirst []*namespace
 
 var _ heap.Interface = (*fewestFirst)(nil)
 
@@ -84,7 +87,7 @@ func (t fewestFirst) Less(i, j int) bool {
 func (t fewestFirst) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
 
 // Push is not used: all namespaces are there from the beginning.
-func (t *fewestFirst) Push(x any) { *t = append(*t, x.(*team)) }
+func (t *fewestFirst) Push(x any) { *t = append(*t, x.(*namespace)) }
 
 func (t *fewestFirst) Pop() any {
 	last := len(*t) - 1

@@ -159,9 +159,9 @@ func (l *Line) inNamespace(at int) (number, of int) {
 func (l *Line) explain(b blocked) string {
 	switch r := b.Run; b.by {
 	case NamespaceRuns:
-		return fmt.Sprintf("%d of %d runs of namespace %s are under way.", l.namespace(r).runs, l.share(r).Runs, r.Namespace)
+		return fmt.Sprintf("%d of %d runs of namespace %s are under way.", l.besides(r).runs, l.share(r).Runs, r.Namespace)
 	case NamespaceWorkers:
-		return fmt.Sprintf("%d of %d workers of namespace %s are in use; the run needs %d.", l.namespace(r).workers, l.share(r).Workers, r.Namespace, r.Workers)
+		return fmt.Sprintf("%d of %d workers of namespace %s are in use; the run needs %d.", l.besides(r).workers, l.share(r).Workers, r.Namespace, r.Workers)
 	case ClusterRuns:
 		return fmt.Sprintf("%d of %d runs of the cluster are under way.", l.runs, l.limits.Runs)
 	default:
@@ -189,8 +189,8 @@ func (u *inUse) add(r *Run) {
 	u.workers += int64(r.Workers)
 }
 
-// lacks says whether there are too few workers for the next run, which what is free is then kept
-// for. A run of more workers than the limit begins when nothing else runs.
+// lacks says whether too few workers are free for the next run. What is free is then kept for it. A
+// run of more workers than the limit begins when nothing else runs.
 func (u *inUse) lacks(r *Run, limit int32) bool {
 	u.reserved = u.reserved || limit > 0 && u.workers > 0 && u.workers+int64(r.Workers) > int64(limit)
 	return u.reserved
@@ -200,18 +200,18 @@ func (u *inUse) isFull(limit int32) bool { return limit > 0 && u.runs >= int(lim
 
 func (c *count) add(r *Run) {
 	c.inUse.add(r)
-	c.namespace(r).add(r)
+	c.besides(r).add(r)
 }
 
-// namespace is what runs in that of a run.
-func (c *count) namespace(r *Run) *inUse {
+// besides is what runs in the namespace of a run.
+func (c *count) besides(r *Run) *inUse {
 	if c.of[r.Namespace] == nil {
 		c.of[r.Namespace] = &inUse{}
 	}
 	return c.of[r.Namespace]
 }
 
-func (c *count) workersOf(r *Run) int64 { return c.namespace(r).workers }
+func (c *count) workersOf(r *Run) int64 { return c.besides(r).workers }
 
 // share is what may run in the namespace of a run.
 func (c *count) share(r *Run) Share {
@@ -223,7 +223,7 @@ func (c *count) share(r *Run) Share {
 
 // blocks is the limit that keeps the next run in the order from beginning; empty: none.
 func (c *count) blocks(r *Run) Reason {
-	switch of, share := c.namespace(r), c.share(r); {
+	switch of, share := c.besides(r), c.share(r); {
 	case of.isFull(share.Runs):
 		return NamespaceRuns
 	case of.lacks(r, share.Workers):
