@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,12 @@ func TestAWorkerThatIsTakenAwayBeforeTheRunIsReplaced(t *testing.T) {
 			d := lifecycle.Decide(lt, policy.Rules{}, tc.seen, began.Add(time.Second))
 			if d.Job != tc.want || (d.Status.Verdict != "") != tc.ends || d.Status.Internal.Auditing != nil {
 				t.Errorf("Job %v, verdict %q: %s; want %v, that it ends: %t", d.Job, d.Status.Verdict, failure(d.Status), tc.want, tc.ends)
+			}
+			said := slices.ContainsFunc(d.Events, func(e lifecycle.Event) bool {
+				return e.Warning && e.Reason == v1beta1.ReasonWorkerLost && strings.HasSuffix(e.Message, "; the workers are started again.")
+			})
+			if said != (tc.want == lifecycle.JobDelete) {
+				t.Errorf("events %v; want one that says that workers are started again: %t", d.Events, tc.want == lifecycle.JobDelete)
 			}
 		})
 	}

@@ -118,10 +118,14 @@ func (r *starting) failAtStartDeadline() (goesOn bool) {
 // bringWorkers creates the Job, or asks for a pass when what the workers wait for may be
 // there.
 func (r *starting) bringWorkers() (goesOn bool) {
+	taken := slices.IndexFunc(r.seen.Workers, r.isReplaced)
 	switch {
-	case slices.ContainsFunc(r.seen.Workers, r.isReplaced):
+	case taken >= 0:
 		r.out.Status.Internal.Auditing = nil // those that come read the numbers again
-		r.withoutJob()
+		if r.withoutJob(); r.out.Job == JobDelete {
+			// The condition says it only until they are there.
+			r.warn(v1beta1.ReasonWorkerLost, fmt.Sprintf("Worker %d: %s; the workers are started again.", taken, r.seen.Workers[taken].PodMessage))
+		}
 	case !r.out.Status.KnowsTargets() || r.lacksAccess() || r.lacksBaseline(&r.out.Status):
 		r.wake(r.now.Add(targetExpected)) // no watch of Services or of other LoadTests brings it
 	case r.seen.Job == JobAbsent:

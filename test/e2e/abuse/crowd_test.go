@@ -3,9 +3,11 @@
 package abuse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +25,10 @@ func crowdAbuses() []abuse {
 	if os.Getenv("FULL") == "" {
 		return nil
 	}
-	return []abuse{{"1,000 LoadTests that may begin in the same moment", operator, "1 of 1 runs of namespace", beginAtOnce}}
+	return []abuse{
+		{"1,000 LoadTests that may begin in the same moment", operator, "1 of 1 runs of namespace", beginAtOnce},
+		{"200 LoadTests that wait, and as many schedules, of a megabyte each", operator, "1 of 1 runs of namespace", fillMemory},
+	}
 }
 
 const (
@@ -31,8 +36,12 @@ const (
 	// operator/values.yaml.
 	crowd = 1000
 	// moreInACrowd is what the operator may hold more: 50 KB for each of them, in its cache
-	// and on the way there.
+	// and on the way there. Of the large ones, it is a quarter of what they are.
 	moreInACrowd = 100e6
+	// large is how many are of a megabyte: the store has room for little more.
+	large = 200
+	// oneAtATime keeps a run going while the others wait.
+	oneAtATime = "steps: [{name: pause 1h, pause: 1h}, {name: 1/s, rate: 1, duration: 1s}]"
 )
 
 // beginAtOnce creates LoadTests while runs of their namespace are stopped, and takes the stop
@@ -45,14 +54,14 @@ func beginAtOnce(t *testing.T, _ *people) attempt {
 	t.Cleanup(func() {
 		_, _ = cluster.Command(context.Background(), "kubectl", "loadtest", "resume", "--all", "-n", tn.namespace)
 	})
-	tn.createCrowd(t)
-	tn.awaitCrowd(t, func(lt *v1beta1.LoadTest) bool { return lt.Status.Phase == v1beta1.PhaseSuspended })
+	tn.createCrowd(t, crowd, specWith(oneAtATime))
+	tn.awaitCrowd(t, crowd, func(lt *v1beta1.LoadTest) bool { return lt.Status.Phase == v1beta1.PhaseSuspended })
 	if began, _ := tn.begun(t); began > 0 {
 		return succeeded("%d began while runs were stopped", began)
 	}
 	cluster.MustCommand(t, "kubectl", "loadtest", "resume", "--all", "-n", tn.namespace)
 	harm := b.suffered(t, b.begin(t, "turn"))
-	tn.awaitCrowd(t, func(lt *v1beta1.LoadTest) bool {
+	tn.awaitCrowd(t, crowd, func(lt *v1beta1.LoadTest) bool {
 		return lt.Status.StartTime != nil || lt.Status.Phase == v1beta1.PhaseQueued
 	})
 	began, waits := tn.begun(t)
@@ -69,20 +78,55 @@ func beginAtOnce(t *testing.T, _ *people) attempt {
 	return refused(operator, waits)
 }
 
-func (tn *tenant) createCrowd(t *testing.T) {
+// fillMemory creates what each replica of the operator would have in its memory, if it kept the
+// whole of it.
+func fillMemory(t *testing.T, _ *people) attempt {
+	tn, b := newTenantNamed(t, "crowd-"), newOthersRun(t)
+	leading := cluster.NewScraper(t, tn.namespace)
+	before := healthOf(t, leading)
+	requests := strings.Repeat("{name: N, http: {method: POST, body: "+strings.Repeat("x", 62_500)+"}}, ", 16)
+	for i := range 16 {
+		requests = strings.Replace(requests, "name: N", fmt.Sprintf("name: r%d", i), 1)
+	}
+	spec := specWith(oneAtATime + "\nrequests: [" + requests + "]")
+	tn.createCrowd(t, large, spec)
+	var all errgroup.Group
+	all.SetLimit(20)
+	for range large {
+		s := tn.scheduleObject(t, spec, "suspend: true")
+		all.Go(func() error { return tn.editor.Create(t.Context(), s) })
+	}
+	must.Succeed(t, all.Wait())
+	tn.awaitCrowd(t, large, func(lt *v1beta1.LoadTest) bool {
+		return lt.Status.StartTime != nil || lt.Status.Phase == v1beta1.PhaseQueued
+	})
+	harm := b.suffered(t, b.begin(t, "beside"))
+	after := healthOf(t, leading)
+	fmt.Printf("crowd of large ones: the leader had %.0f MB, and has %.0f\n", before.values[resident]/1e6, after.values[resident]/1e6)
+	if harm = cmp.Or(harm, after.since(before, moreInACrowd)); harm != "" {
+		return succeeded("%s", harm)
+	}
+	_, waits := tn.begun(t)
+	must.Succeed(t, tn.editor.DeleteAllOf(t.Context(), &v1beta1.LoadTestSchedule{}, client.InNamespace(tn.namespace)))
+	tn.removeCrowd(t)
+	return refused(operator, waits)
+}
+
+// createCrowd creates so many LoadTests of a spec.
+func (tn *tenant) createCrowd(t *testing.T, n int, spec string) {
 	t.Helper()
 	var all errgroup.Group
 	all.SetLimit(20)
-	for i := range crowd {
-		lt := tn.loadTest(t, specWith("steps: [{name: pause 1h, pause: 1h}, {name: 1/s, rate: 1, duration: 1s}]"))
+	for i := range n {
+		lt := tn.loadTest(t, spec)
 		lt.SetName(fmt.Sprintf("crowd-%d", i))
 		all.Go(func() error { return tn.editor.Create(t.Context(), lt) })
 	}
 	must.Succeed(t, all.Wait())
 }
 
-// awaitCrowd reads all LoadTests until a condition holds for each.
-func (tn *tenant) awaitCrowd(t *testing.T, holds func(*v1beta1.LoadTest) bool) {
+// awaitCrowd reads all LoadTests until there are so many, and a condition holds for each.
+func (tn *tenant) awaitCrowd(t *testing.T, n int, holds func(*v1beta1.LoadTest) bool) {
 	t.Helper()
 	cluster.Soon(t, func(ctx context.Context) error {
 		all, err := tn.listCrowd(ctx)
@@ -95,7 +139,7 @@ func (tn *tenant) awaitCrowd(t *testing.T, holds func(*v1beta1.LoadTest) bool) {
 				missing++
 			}
 		}
-		if missing > 0 || len(all) != crowd {
+		if missing > 0 || len(all) != n {
 			return fmt.Errorf("%d of %d are not there yet: %v", missing, len(all), phases)
 		}
 		return nil

@@ -131,10 +131,12 @@ func (h operatorHealth) rejected(reason string) float64 {
 	return h.values["loadtest_coordinator_rejected_total{"+reason+"}"]
 }
 
+// resident is the metric of the memory that the operator has.
+const resident = "process_resident_memory_bytes"
+
 // since says what is wrong with the operator that was well before; empty: nothing. more is
 // how much memory it may hold more.
 func (h operatorHealth) since(before operatorHealth, more float64) string {
-	const resident = "process_resident_memory_bytes"
 	switch was, is := before.values[resident], h.values[resident]; {
 	case h.pod != before.pod, h.restarts != before.restarts:
 		return fmt.Sprintf("%s leads, restarted %d times, in place of %s, restarted %d times", h.pod, h.restarts, before.pod, before.restarts)
