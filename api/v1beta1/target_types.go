@@ -215,7 +215,7 @@ type Header struct {
 
 	// valueFrom is a source of a value that must not stand here. It is no template,
 	// and line breaks at its end are removed. Example: {prefix: "Bearer ",
-	// secret: {name: api, key: token}}.
+	// secret: {name: loadtest-api, key: token}}.
 	// +optional
 	ValueFrom *HeaderSource `json:"valueFrom,omitempty"`
 }

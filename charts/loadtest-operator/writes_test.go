@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
@@ -84,10 +86,92 @@ func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	must.Report(t, "a Secret of the administrator is refused", admin.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: own, Name: "another"}}, client.DryRunAll))
 }
 
+// The policy lets the operator mount the Secrets that the configuration lets LoadTests use, in each
+// namespace by its first rule.
+func TestOperatorMountsTheSecretsOfTheRules(t *testing.T) {
+	own, some, none, all, other := apiserver.Namespace(t), apiserver.Namespace(t), apiserver.Namespace(t), apiserver.Namespace(t), apiserver.Namespace(t)
+	config := fmt.Sprintf(`workers: [{namespaces: [%s], secrets: ["api", "shop.*-key"]}, {namespaces: [%s], secrets: []}, {namespaces: [%s], secrets: ["*"]}, {images: ["a/*"]}]`,
+		some, none, all[:len(all)-1]+"*")
+	asJSON, err := yaml.YAMLToJSON([]byte(config))
+	must.Succeed(t, err)
+	rules, err := policy.Load([]byte(config))
+	must.Succeed(t, err)
+	installPolicies(t, own, "--set-json", "config="+string(asJSON))
+	operator := account(t, own)
+	awaitPolicies(t, operator, own)
+
+	allowed := 0
+	for _, namespace := range []string{some, none, all, other} {
+		for _, name := range []string{"api", "api2", "shop.a-key", "shopxa-key", "loadtest-", "loadtest-api", "a-loadtest-"} {
+			job := reviewed(t, "../../controllers/loadtest/desired/testdata/job-default.yaml", namespace)
+			key := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Items: []corev1.KeyToPath{{Key: "a", Path: "a"}}}
+			volumes := &job.Spec.Template.Spec.Volumes
+			*volumes = append(*volumes, corev1.Volume{Name: "more", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{Secret: key}}}}})
+			want := rules.For(namespace).Workers.Secret(name)
+			if want {
+				allowed++
+			}
+			if err := operator.Create(t.Context(), job, client.DryRunAll); (err == nil) != want {
+				t.Errorf("Secret %s in %s: %v; that the configuration allows it: %t", name, namespace, err, want)
+			}
+		}
+	}
+	same.As(t, "Secrets that are allowed", 2+0+7+2, allowed)
+}
+
+// What a run has come to cannot be changed with the operator's rights; where its results are kept
+// can be said afterwards.
+func TestOperatorDoesNotChangeARunThatHasFinished(t *testing.T) {
+	admin, own, namespace := apiserver.Client(t), apiserver.Namespace(t), apiserver.Namespace(t)
+	installPolicies(t, own)
+	operator := account(t, own)
+	awaitPolicies(t, operator, own)
+	lt := deviation.Scheduled(namespace)
+	lt.OwnerReferences = nil
+	must.Succeed(t, admin.Create(t.Context(), lt))
+	condition := func(kind string, status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: "Tested", LastTransitionTime: metav1.Now().Rfc3339Copy()}
+	}
+	now := metav1.Now().Rfc3339Copy()
+	lt.Status.StartTime, lt.Status.Verdict = &now, v1beta1.VerdictFailed
+	lt.Status.Steps = []v1beta1.StepStatus{{Name: "1 users x 1", Rung: 1, Repetition: 1, State: v1beta1.StepComplete}}
+	must.Succeed(t, operator.Status().Update(t.Context(), lt.DeepCopy()))
+	must.Succeed(t, admin.Get(t.Context(), client.ObjectKeyFromObject(lt), lt))
+	lt.Status.CompletionTime, lt.Status.Verdict = &now, v1beta1.VerdictPassed // it is judged
+	lt.Status.Conditions = []metav1.Condition{condition(v1beta1.ConditionFinished, metav1.ConditionTrue)}
+	must.Succeed(t, operator.Status().Update(t.Context(), lt))
+
+	later := metav1.NewTime(now.Add(time.Hour))
+	for what, change := range map[string]func(*v1beta1.LoadTestStatus){
+		"another verdict": func(s *v1beta1.LoadTestStatus) { s.Verdict = v1beta1.VerdictFailed },
+		"no verdict":      func(s *v1beta1.LoadTestStatus) { s.Verdict = "" },
+		"another step":    func(s *v1beta1.LoadTestStatus) { s.Steps[0].State = v1beta1.StepCut },
+		"no step":         func(s *v1beta1.LoadTestStatus) { s.Steps = nil },
+		"another result":  func(s *v1beta1.LoadTestStatus) { s.Steps[0].Result = &v1beta1.StepResult{Due: 1} },
+		"another archive": func(s *v1beta1.LoadTestStatus) {
+			s.ResultRefs = []v1beta1.ResultRef{{Step: "1 users x 1", ConfigMap: "a"}}
+		},
+		"another start":       func(s *v1beta1.LoadTestStatus) { s.StartTime = &later },
+		"another end":         func(s *v1beta1.LoadTestStatus) { s.CompletionTime = &later },
+		"that it goes on":     func(s *v1beta1.LoadTestStatus) { s.Conditions[0].Status = metav1.ConditionFalse },
+		"nothing at all":      func(s *v1beta1.LoadTestStatus) { *s = v1beta1.LoadTestStatus{} },
+		"no condition at all": func(s *v1beta1.LoadTestStatus) { s.Conditions = nil },
+	} {
+		changed := lt.DeepCopy()
+		change(&changed.Status)
+		if err := operator.Status().Update(t.Context(), changed, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "of a LoadTest that has finished") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	kept := lt.DeepCopy()
+	kept.Status.Conditions = append(kept.Status.Conditions, condition(v1beta1.ConditionArchived, metav1.ConditionTrue))
+	must.Report(t, "that the results are kept is refused", operator.Status().Update(t.Context(), kept, client.DryRunAll))
+}
+
 // installPolicies has the server enforce the policies of a chart in a namespace.
-func installPolicies(t *testing.T, own string) {
+func installPolicies(t *testing.T, own string, args ...string) {
 	t.Helper()
-	objects, err := helm(t, release, "--namespace", own)
+	objects, err := helm(t, release, append([]string{"--namespace", own}, args...)...)
 	must.Succeed(t, err)
 	n := enforce(t, objects, func(o *unstructured.Unstructured) bool {
 		return strings.HasPrefix(o.GetKind(), "ValidatingAdmissionPolicy") && !slices.Contains([]string{release + "-targets", release + "-schedules"}, o.GetName())

@@ -112,7 +112,7 @@ func TestObjectsAreNamedAfterTheirTarget(t *testing.T) {
 		},
 		"event store": {
 			set:  only + "eventstore.enabled=true",
-			want: []string{"Pod/eventstore-test", "Secret/eventstore", "Service/eventstore", "Service/eventstore-app", "StatefulSet/eventstore-app"},
+			want: []string{"Pod/eventstore-test", "Secret/loadtest-eventstore", "Service/eventstore", "Service/eventstore-app", "StatefulSet/eventstore-app"},
 		},
 		"event store for all": {
 			set:  only + "eventstore.enabled=true,eventstore.auth.enabled=false",

@@ -30,16 +30,16 @@ func TestUpgradesKeepPasswords(t *testing.T) {
 	run(t, append(append([]string{"upgrade"}, args...), "eventstore.tenants={one,two},shortener.replicas=3")...)
 	second := secrets(t, namespace)
 
-	added := second["eventstore"]["api-key-two"]
-	if len(added) != 32 || added == second["eventstore"]["api-key-one"] {
+	added := second["loadtest-eventstore"]["api-key-two"]
+	if len(added) != 32 || added == second["loadtest-eventstore"]["api-key-one"] {
 		t.Errorf("the new tenant's key is %q", added)
 	}
-	want := "tenants:\n- apiKey: " + first["eventstore"]["api-key-one"] + "\n  name: one\n- apiKey: " + added + "\n  name: two\n"
-	same.As(t, "tenants.yaml", want, second["eventstore"]["tenants.yaml"])
+	want := "tenants:\n- apiKey: " + first["loadtest-eventstore"]["api-key-one"] + "\n  name: one\n- apiKey: " + added + "\n  name: two\n"
+	same.As(t, "tenants.yaml", want, second["loadtest-eventstore"]["tenants.yaml"])
 	for _, name := range []string{"api-key-two", "tenants.yaml"} {
-		delete(second["eventstore"], name)
+		delete(second["loadtest-eventstore"], name)
 	}
-	delete(first["eventstore"], "tenants.yaml")
+	delete(first["loadtest-eventstore"], "tenants.yaml")
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("Secrets after the upgrade (-before +after):\n%s", diff)
 	}
@@ -148,7 +148,7 @@ func TestNotesNameEveryAddress(t *testing.T) {
 	all := notes("shortener.enabled=true,shortener.service.port=8080,eventstore.enabled=true,eventstore.auth.enabled=true")
 	for _, want := range []string{
 		"http://ratelimiter.demo/api", address + "/urls", "http://eventstore.demo/events", "one store and 1Gi of memory",
-		`get secret eventstore -o go-template='{{index .data "api-key" | base64decode}}'`, "helm test tried --namespace demo --logs",
+		`get secret loadtest-eventstore -o go-template='{{index .data "api-key" | base64decode}}'`, "helm test tried --namespace demo --logs",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the notes have no %q:\n%s", want, all)

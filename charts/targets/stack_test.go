@@ -105,8 +105,8 @@ func TestKeysOfTheEventStoreFollowItsTenants(t *testing.T) {
 		set               string
 		apiKey, file, try string
 	}{
-		"one store": {apiKey: "<eventstore:api-key>", try: "<eventstore:api-key>"},
-		"tenants":   {set: ",eventstore.tenants={one,two}", file: "/etc/eventstore/tenants.yaml", try: "<eventstore:api-key-one>"},
+		"one store": {apiKey: "<loadtest-eventstore:api-key>", try: "<loadtest-eventstore:api-key>"},
+		"tenants":   {set: ",eventstore.tenants={one,two}", file: "/etc/eventstore/tenants.yaml", try: "<loadtest-eventstore:api-key-one>"},
 		"for all":   {set: ",eventstore.auth.enabled=false"},
 	}
 	for name, tc := range tests {

@@ -25,7 +25,8 @@ type archiving struct {
 
 // storedArchive is an archive in the store.
 type storedArchive struct {
-	name, sum string
+	// name is that of lifecycle.Store, configMap and sum are of what is stored.
+	name, configMap, sum string
 	// size is what it costs the store, in bytes.
 	size int
 }
@@ -34,12 +35,12 @@ type storedArchive struct {
 // status yet.
 func (a *archiving) isStored(name string) bool { return a.stored.name == name }
 
-// sign puts the sum of what is stored into the status that names it. Another process comes
-// to the same one: the archive of a step is the same bytes each time.
+// sign puts the ConfigMap and the sum of what is stored into the status. Another process comes
+// to the same ones: the archive of a step is the same bytes each time.
 func (a *archiving) sign(s *v1beta1.LoadTestStatus) {
 	for i := range s.ResultRefs {
 		if ref := &s.ResultRefs[i]; ref.ConfigMap == a.stored.name {
-			ref.SHA256 = a.stored.sum
+			ref.ConfigMap, ref.SHA256 = a.stored.configMap, a.stored.sum
 		}
 	}
 }

@@ -16,11 +16,11 @@ func TestArchiveIsStoredUntilAStatusNamesIt(t *testing.T) {
 	if a.isStored("hello-0") {
 		t.Error("it is stored before it was")
 	}
-	a.stored = storedArchive{name: "hello-0", sum: "abc", size: 100}
+	a.stored = storedArchive{name: "hello-0", configMap: "hello-0-abc", sum: "abc", size: 100}
 	for range 2 {
 		status := v1beta1.LoadTestStatus{ResultRefs: []v1beta1.ResultRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0"}, {}}}
 		a.sign(&status)
-		want := []v1beta1.ResultRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0", SHA256: "abc"}, {}}
+		want := []v1beta1.ResultRef{{ConfigMap: "earlier", SHA256: "def"}, {ConfigMap: "hello-0-abc", SHA256: "abc"}, {}}
 		if diff := cmp.Diff(want, status.ResultRefs); diff != "" || !a.isStored("hello-0") || a.isStored("hello-1") {
 			t.Errorf("stored: %t; the references (-want +got):\n%s", a.isStored("hello-0"), diff)
 		}

@@ -1,15 +1,12 @@
 package loadtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
@@ -43,16 +40,15 @@ func (p *pass) storeArchive(ctx context.Context, s *lifecycle.Store) (again time
 		a.giveUp(s.Step, err.Error())
 		return time.Millisecond, nil
 	}
-	err = p.createResults(ctx, s.Name, packed)
-	if err == nil {
-		a.stored = storedArchive{name: s.Name, sum: archive.Sum(packed), size: len(packed)}
+	// The name follows from the content: what has it is this archive, which a process before this
+	// one created. If somebody put another in its place since, its sum is not that of the status.
+	configMap := results.StoredName(p.lt, s.Step, packed)
+	err = p.Client.Create(ctx, desired.Results(p.lt, configMap, packed), client.FieldOwner(writes.FieldManager))
+	if err == nil || apierrors.IsAlreadyExists(err) {
+		a.stored = storedArchive{name: s.Name, configMap: configMap, sum: archive.Sum(packed), size: len(packed)}
 		return 0, nil
 	}
-	refusal, refused := writes.RefusalOf(err)
-	if foreign := (foreignError{}); errors.As(err, &foreign) {
-		refusal, refused = writes.Refusal{Message: foreign.Error(), Permanent: true}, true
-	}
-	if refused {
+	if refusal, refused := writes.RefusalOf(err); refused {
 		p.Metrics.refused(refusedResults)
 		if a.failed(s.Step, refusal.Permanent, maxStoreTries, refusal.Message) {
 			return time.Millisecond, nil
@@ -64,29 +60,4 @@ func (p *pass) storeArchive(ctx context.Context, s *lifecycle.Store) (again time
 		return time.Millisecond, nil
 	}
 	return 0, fmt.Errorf("store the results of step %d: %w", s.Step, err)
-}
-
-// foreignError is that another object has the name of an archive.
-type foreignError struct{ name string }
-
-// Error is a sentence for the status.
-func (e foreignError) Error() string {
-	return fmt.Sprintf("ConfigMap %s exists, but this run did not store it.", e.name)
-}
-
-// createResults creates the ConfigMap. One that is there must be this one, which a
-// process before this one created.
-func (p *pass) createResults(ctx context.Context, name string, packed []byte) error {
-	err := p.Client.Create(ctx, desired.Results(p.lt, name, packed), client.FieldOwner(writes.FieldManager))
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	var found corev1.ConfigMap
-	if err := p.Uncached.Get(ctx, client.ObjectKey{Namespace: p.lt.Namespace, Name: name}, &found); err != nil {
-		return err
-	}
-	if !metav1.IsControlledBy(&found, p.lt) || !found.DeletionTimestamp.IsZero() || !bytes.Equal(found.BinaryData[archive.Key], packed) {
-		return foreignError{name}
-	}
-	return nil
 }

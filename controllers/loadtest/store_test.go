@@ -165,7 +165,8 @@ func noResultMaps(t *testing.T, namespace string) {
 	awaitAdmission(t, false, func(c client.Client) error { return c.Create(t.Context(), probe.DeepCopy()) })
 }
 
-// A ConfigMap of that name that is another's is neither taken for ours nor touched.
+// A ConfigMap of that name that somebody put there since is not touched, and the status has the sum
+// of what was measured, by which everybody who reads it refuses another.
 func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*corev1.ConfigMap){
@@ -183,6 +184,7 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 			}
 			c := apiserver.Client(t)
 			forged := stored(t, lt)[0]
+			measured := forged.BinaryData[archive.Key]
 			if err := c.Delete(t.Context(), forged.DeepCopy()); err != nil {
 				t.Fatal(err)
 			}
@@ -196,9 +198,9 @@ func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 			next.after(2 * time.Second)
 			next.mustPass(lt)
 			next.mustPass(lt)
-			want := "ConfigMap " + forged.Name + " exists, but this run did not store it."
-			if refs := lt.Status.ResultRefs; len(refs) != 1 || refs[0].ConfigMap != "" || refs[0].Message != want {
-				t.Errorf("status.resultRefs is %+v, want the message %q", refs, want)
+			want := []v1beta1.ResultRef{{Step: lt.Status.Steps[0].Name, ConfigMap: forged.Name, SHA256: archive.Sum(measured)}}
+			if diff := cmp.Diff(want, lt.Status.ResultRefs); diff != "" {
+				t.Errorf("status.resultRefs (-want +got):\n%s", diff)
 			}
 			if !meta.IsStatusConditionTrue(lt.Status.Conditions, v1beta1.ConditionFinished) {
 				t.Error("the run does not end")

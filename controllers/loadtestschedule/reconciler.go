@@ -33,7 +33,6 @@ import (
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtestschedules,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtestschedules/status,verbs=patch
 // +kubebuilder:rbac:groups=loadtest.dev,resources=loadtests,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets;controllerrevisions,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconciler starts the LoadTests of LoadTestSchedules.

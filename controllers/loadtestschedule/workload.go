@@ -29,7 +29,7 @@ func (r *Reconciler) rollout(ctx context.Context, s *v1beta1.LoadTestSchedule) (
 	case apierrors.IsNotFound(err):
 		return nil, &decision.Problem{Reason: v1beta1.ReasonWorkloadNotFound, Message: fmt.Sprintf("%s %s (spec.onRollout) does not exist.", of.Kind, of.Name)}, nil
 	case apierrors.IsForbidden(err):
-		return nil, &decision.Problem{Reason: v1beta1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s (spec.onRollout).", of.Kind, of.Name)}, nil
+		return nil, &decision.Problem{Reason: v1beta1.ReasonWorkloadForbidden, Message: fmt.Sprintf("The operator may not read %s %s (spec.onRollout); the administrator has to set rollouts.enabled of the chart.", of.Kind, of.Name)}, nil
 	case err != nil:
 		return nil, nil, fmt.Errorf("get %s: %w", of.Kind, err)
 	}

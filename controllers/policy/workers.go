@@ -78,9 +78,19 @@ func (w Workers) Toleration(t corev1.Toleration) bool {
 // TolerationKeys are the patterns of the taints that may be tolerated.
 func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
 
+// usable are the Secrets that a namespace without a rule may use: their names say what they are
+// for. Whoever creates a Secret chooses its name, and nobody can change it.
+var usable = []string{"loadtest-*"}
+
 // Secret says whether a LoadTest may use a Secret of its namespace.
-func (w Workers) Secret(name string) bool {
-	return w.rule.Secrets == nil || anyOf(*w.rule.Secrets, name)
+func (w Workers) Secret(name string) bool { return w.all || anyOf(w.Secrets(), name) }
+
+// Secrets are the patterns of the Secrets that a LoadTest may use.
+func (w Workers) Secrets() []string {
+	if w.rule.Secrets != nil {
+		return *w.rule.Secrets
+	}
+	return usable
 }
 
 // ExposeWithSecrets says whether a LoadTest may have messages quote responses whose requests

@@ -21,6 +21,7 @@ const (
 	limits     = "the container must be restricted"
 	program    = "run what its image runs"
 	volumes    = "the volumes must be a token for the coordinator"
+	secrets    = "the Secrets must be those that LoadTests of the namespace may use"
 )
 
 // jobs are Jobs that no LoadTest has.
@@ -105,6 +106,10 @@ var jobs = []Deviation{
 	volume("all keys of a projected Secret", projected(corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}})),
 	volume("a token for the API server", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}})),
 	volume("a token for another service", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", Audience: "vault"}})),
+	pod("a key of a Secret that is not for load tests, as a volume", secrets, func(p *corev1.PodSpec) {
+		key := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}, Items: []corev1.KeyToPath{{Key: "a", Path: "a"}}}
+		p.Volumes = append(p.Volumes, corev1.Volume{Name: "more", VolumeSource: projected(corev1.VolumeProjection{Secret: key})})
+	}),
 	volume("what the pod is", projected(corev1.VolumeProjection{DownwardAPI: &corev1.DownwardAPIProjection{}})),
 }
 

@@ -159,8 +159,8 @@ type PriorityClass struct {
 
 // WorkerRule is what LoadTests may ask for their workers' pods. The first rule that names
 // a namespace counts. Without one, a LoadTest may choose nodes by the well-known labels of
-// their operating system, architecture, zone and region, and what its workers take of
-// processors, memory and storage, and nothing else.
+// their operating system, architecture, zone and region, what its workers take of processors,
+// memory and storage, and Secrets whose names begin with loadtest-, and nothing else.
 type WorkerRule struct {
 	// namespaces are as in TargetRule.
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -181,7 +181,7 @@ type WorkerRule struct {
 	TolerationKeys []string `json:"tolerationKeys,omitempty"`
 
 	// secrets are the names of the Secrets of its namespace that a LoadTest may use;
-	// a * stands for any characters. Absent: all. [] is none.
+	// a * stands for any characters. Absent: ["loadtest-*"]. [] is none.
 	Secrets *[]string `json:"secrets,omitempty"`
 
 	// exposeWithSecrets permits expose Responses in a LoadTest whose requests send values of

@@ -1,13 +1,14 @@
 {{/*
 The operator's rights, which follow from the markers in controllers; a
-test compares them with config/rbac/role.yaml, which is generated from those.
+test compares them with config/rbac/role.yaml, which is generated from those. What a value asks
+for is here and in config/rbac/optional alone.
 
 Where LoadTests are: in every namespace, or in each of watchNamespaces.
 */}}
 {{- define "loadtest-operator.testRules" -}}
 - apiGroups: [""]
   resources: [configmaps]
-  verbs: [create, get]
+  verbs: [create{{ if .Values.config.results }}, get{{ end }}]
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch]
@@ -28,9 +29,11 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, list, patch]
+{{- if .Values.rollouts.enabled }}
 - apiGroups: [apps]
   resources: [controllerrevisions, daemonsets, deployments, statefulsets]
   verbs: [get]
+{{- end }}
 - apiGroups: [loadtest.dev]
   resources: [loadtests]
   verbs: [create, delete, get, list, watch]
@@ -107,4 +110,32 @@ read those of every namespace.
   resources: [endpointslices]
   verbs: [list]
 {{- end }}
+{{- end -}}
+
+{{/* A regular expression of CEL for a list of patterns, in which a * stands for any characters. */}}
+{{- define "loadtest-operator.patterns" -}}
+{{- $all := list -}}
+{{- range . }}{{ $all = append $all (regexQuoteMeta . | replace "\\*" ".*") }}{{ end -}}
+{{- printf "^(%s)$" (join "|" $all) | toJson -}}
+{{- end -}}
+
+{{/*
+An expression of CEL: the Secrets that LoadTests of a namespace may use, by the first of the
+rules in config.workers that names it.
+*/}}
+{{- define "loadtest-operator.secretNames" -}}
+{{- $default := list "loadtest-*" -}}
+{{- $open := true -}}
+{{- range .Values.config.workers }}
+{{- if $open }}
+{{- $names := include "loadtest-operator.patterns" (ternary .secrets $default (kindIs "slice" .secrets)) }}
+{{- if .namespaces }}
+{{- printf "request.namespace.matches(%s) ? %s : " (include "loadtest-operator.patterns" .namespaces) $names }}
+{{- else }}
+{{- $open = false }}
+{{- $names }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if $open }}{{ include "loadtest-operator.patterns" $default }}{{ end }}
 {{- end -}}

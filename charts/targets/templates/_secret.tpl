@@ -13,3 +13,11 @@ A password that lasts as long as the release: what its Secret has, or a new one.
 {{- $root := index . 0 -}}
 {{- (index $root.Values (index . 1)).existingSecret | default (include "targets.name" .) -}}
 {{- end }}
+
+{{/*
+The Secret of the event store: the given one, or the chart's. LoadTests may use those whose names
+begin with loadtest-. (list $ "eventstore")
+*/}}
+{{- define "targets.apiKeys" -}}
+{{- (index . 0).Values.eventstore.existingSecret | default (printf "loadtest-%s" (include "targets.name" .)) -}}
+{{- end }}

@@ -57,7 +57,7 @@ func TestInitWritesASchedule(t *testing.T) {
 	if s.Spec.Schedule != "30 2 * * 1-5" || spec.Target.Service == nil || spec.Requests[0].HTTP.Path != "/cart" || len(spec.Thresholds) != 2 || !spec.Thresholds[1].IsRelative() {
 		t.Errorf("the schedule is %+v", s.Spec)
 	}
-	contains(t, "the comment", written.out, "kubectl loadtest run --from schedule/cart", "kubectl create secret generic cart-headers")
+	contains(t, "the comment", written.out, "kubectl loadtest run --from schedule/cart", "kubectl create secret generic loadtest-cart-headers")
 }
 
 func TestInitRefuses(t *testing.T) {

@@ -77,8 +77,9 @@ func oneLine(text string) string {
 	}, text)
 }
 
+// secretName is one that LoadTests may use by default.
 func (d *Draft) secretName() string {
-	return strings.Trim(d.Name[:min(len(d.Name), 40)], "-") + "-headers"
+	return "loadtest-" + strings.Trim(d.Name[:min(len(d.Name), 40)], "-") + "-headers"
 }
 
 // secretKeys are the keys of the Secret, sorted.

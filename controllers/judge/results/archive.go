@@ -14,20 +14,30 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
 
-// ArchiveName is the name under which the archive of a step with that result is stored.
-// It is the same for the same run, step and result, so that an operator that carries on
-// where another ended stores nothing twice. Another result, as of a worker that was
-// found again meanwhile, has another name: what is stored is of the status that names it.
-// So has one of another number of workers, though they may have measured the same.
+// ArchiveName is the name of the archive of a step with that result, until it is stored. It is
+// the same for the same run, step and result. Another result, as of a worker that was found
+// again meanwhile, has another name. So has one of another number of workers, though they may
+// have measured the same.
 func ArchiveName(lt *v1beta1.LoadTest, i int, result *v1beta1.StepResult, report *exchange.Report) (string, error) {
-	const longest = 200 // of 253
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return "", fmt.Errorf("name the results of step %d: %w", i, err)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d %d %s", archive.Format, lt.UID, i, report.Reporting, report.Series.Workers(), raw))
+	return archiveName(lt, i, sum), nil
+}
+
+// StoredName is the name of the ConfigMap that has the archive of step i, which follows from its
+// content: an operator that carries on where another ended comes to the same one, stores nothing
+// twice, and need not read what is there. Nobody can know it before the operator creates it.
+func StoredName(lt *v1beta1.LoadTest, i int, packed []byte) string {
+	return archiveName(lt, i, sha256.Sum256(packed))
+}
+
+func archiveName(lt *v1beta1.LoadTest, i int, sum [sha256.Size]byte) string {
+	const longest = 200 // of 253
 	name := strings.TrimRight(lt.Name[:min(len(lt.Name), longest)], ".-")
-	return fmt.Sprintf("%s-%d-%s", name, i, hex.EncodeToString(sum[:8])), nil
+	return fmt.Sprintf("%s-%d-%s", name, i, hex.EncodeToString(sum[:8]))
 }
 
 // Archive is the archive of step i of a run, of which all has been reported.

@@ -64,12 +64,12 @@ func check(t *testing.T, name string, object any) {
 // withFiles names keys of two ConfigMaps and two Secrets, one of them twice.
 func withFiles() *v1beta1.LoadTest {
 	lt := loadTest(nil)
-	token := v1beta1.Header{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "api", Key: "token"}}}
+	token := v1beta1.Header{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-api", Key: "token"}}}
 	lt.Spec.Target = v1beta1.Target{
 		URL: "https://shortener", Headers: []v1beta1.Header{token},
 		TLS: &v1beta1.TLS{
 			CA:                &v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "trust", Key: "ca.crt"}},
-			ClientCertificate: &v1beta1.ClientCertificate{SecretName: "client"},
+			ClientCertificate: &v1beta1.ClientCertificate{SecretName: "loadtest-client"},
 		},
 	}
 	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Headers: []v1beta1.Header{token}}}}

@@ -208,7 +208,7 @@ func TestTerminatedWhileItWaits(t *testing.T) {
 // that is what they waited for.
 func TestMissingFiles(t *testing.T) {
 	header := func(s *v1beta1.LoadTestSpec) {
-		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "api", Key: "token"}}}}
+		s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-api", Key: "token"}}}}
 	}
 	tables := func(keys ...string) func(*v1beta1.LoadTestSpec) {
 		return func(s *v1beta1.LoadTestSpec) {
@@ -224,7 +224,7 @@ func TestMissingFiles(t *testing.T) {
 		seen lifecycle.Observed
 		want string
 	}{
-		"a Secret":            {header, awaited(coming, ready, ready), may + "key token of Secret api."},
+		"a Secret":            {header, awaited(coming, ready, ready), may + "key token of Secret loadtest-api."},
 		"a ConfigMap":         {tables("a"), awaited(coming, ready, ready), may + "key a of ConfigMap rows."},
 		"as many as are read": {tables("a", "b", "c", "d", "e"), awaited(coming, coming, coming), may + "key a of ConfigMap rows, key b of ConfigMap rows, key c of ConfigMap rows, key d of ConfigMap rows, key e of ConfigMap rows."},
 		"no file":             {func(*v1beta1.LoadTestSpec) {}, awaited(coming, ready, ready), ""},

@@ -132,7 +132,7 @@ var stories = map[string]func(*world.World){
 		})
 	},
 	"a-secret-is-missing": func(w *world.World) {
-		w.LoadTest().Spec.Target.Headers = []v1beta1.Header{{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "api", Key: "token"}}}}
+		w.LoadTest().Spec.Target.Headers = []v1beta1.Header{{Name: "Authorization", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-api", Key: "token"}}}}
 		for _, key := range []string{"a.csv", "b.csv", "c.csv", "d.csv", "e.csv"} {
 			table := v1beta1.Data{Name: key, From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: key}}, Format: v1beta1.DataFormatCSV}
 			w.LoadTest().Spec.Data = append(w.LoadTest().Spec.Data, table)

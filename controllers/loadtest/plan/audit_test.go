@@ -17,8 +17,8 @@ import (
 func audited() *v1beta1.LoadTestSpec {
 	s := oneUser()
 	s.Requests = []v1beta1.Request{{Name: "create"}, {Name: "follow"}, {Name: "import", Items: 10}}
-	s.Target.Headers = []v1beta1.Header{{Name: "X-Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "target", Key: "key"}}}}
-	own := v1beta1.Header{Name: "X-Admin", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "admin", Key: "key"}}}
+	s.Target.Headers = []v1beta1.Header{{Name: "X-Key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-target", Key: "key"}}}}
+	own := v1beta1.Header{Name: "X-Admin", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-admin", Key: "key"}}}
 	s.Audits = []v1beta1.Audit{
 		{Name: "contract", RateLimit: &v1beta1.RateLimit{Capacity: 1, RefillPerSecond: v1beta1.NewDecimal("1"), ClientHeader: "A"}},
 		{Name: "links", Stored: &v1beta1.Stored{
@@ -48,11 +48,11 @@ func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
 	want := []*workerv1.Audit{{Value: ".links", Read: &workerv1.Request{
 		Name: "GET /stats", Type: "Read", Weight: 1, Method: "GET", Path: "/stats",
 		Headers: []*workerv1.Header{
-			{Name: "X-Key", ValueFile: "/var/run/loadtest/secrets/target/key"}, {Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/admin/key"},
+			{Name: "X-Key", ValueFile: "/var/run/loadtest/secrets/loadtest-target/key"}, {Name: "X-Admin", ValueFile: "/var/run/loadtest/secrets/loadtest-admin/key"},
 		},
 	}}}
 	same.As(t, "audits", want, list[len(list)-1].GetAudits(), protocmp.Transform())
-	files := []plan.File{{Secret: true, Name: "admin", Key: "key"}, {Secret: true, Name: "target", Key: "key"}}
+	files := []plan.File{{Secret: true, Name: "loadtest-admin", Key: "key"}, {Secret: true, Name: "loadtest-target", Key: "key"}}
 	same.As(t, "files", files, plan.Files(audited()))
 }
 

@@ -18,7 +18,7 @@ func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 	c := workerCheck{rules: rules, namespace: lt.Namespace}
 	for _, f := range Files(&lt.Spec) {
 		if f.Secret && !rules.Secret(f.Name) {
-			c.refuse("spec names Secret "+f.Name, "its use", "secrets", "")
+			c.refuse("spec names Secret "+f.Name, "its use", "secrets", orNamed(rules.Secrets()))
 		}
 	}
 	if secrets := sentSecrets(&lt.Spec); lt.Spec.Expose == v1beta1.ExposeResponses && len(secrets) > 0 && !rules.ExposeWithSecrets() {
@@ -76,6 +76,14 @@ func (c *workerCheck) nodes(w *v1beta1.Worker) {
 			c.refuse(fmt.Sprintf("spec.worker.tolerations[%d]", i), what, "tolerationKeys", orOneOf("leave it out", c.rules.TolerationKeys()))
 		}
 	}
+}
+
+// orNamed is what the author can do about a Secret without the administrator.
+func orNamed(allowed []string) string {
+	if len(allowed) == 0 {
+		return ""
+	}
+	return "use one that is called " + strings.Join(allowed, ", ") + ", or "
 }
 
 // orOneOf is what the author can do without the administrator.

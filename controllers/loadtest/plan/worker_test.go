@@ -76,8 +76,8 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		},
 		"Secrets, one in two keys": {
 			secret,
-			"spec names Secret db: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule +
-				" spec names Secret identity: its use is not allowed in namespace demo; ask the administrator to add it to secrets" + rule,
+			"spec names Secret db: its use is not allowed in namespace demo; use one that is called loadtest-*, or ask the administrator to add it to secrets" + rule +
+				" spec names Secret identity: its use is not allowed in namespace demo; use one that is called loadtest-*, or ask the administrator to add it to secrets" + rule,
 		},
 		"responses beside Secrets that are sent": {
 			func(s *v1beta1.LoadTestSpec) {
@@ -141,7 +141,7 @@ func TestResponsesMayBeExposedBesideSecretsByARule(t *testing.T) {
 	must.Succeed(t, err)
 	lt := loadTest(withSteps(v1beta1.Step{Name: "1 users x 1", Users: ptr[int32](1), RequestsPerUser: ptr[int32](1)}))
 	lt.Spec.Expose = v1beta1.ExposeResponses
-	lt.Spec.Requests[0].HTTP.BodyFrom = &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: "body", Key: "a"}}
+	lt.Spec.Requests[0].HTTP.BodyFrom = &v1beta1.Content{Secret: &v1beta1.KeyReference{Name: "loadtest-body", Key: "a"}}
 	if _, refusal := plan.New(lt, p.For(lt.Namespace)); refusal != nil {
 		t.Errorf("refused: %v", refusal)
 	}

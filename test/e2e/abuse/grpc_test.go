@@ -25,6 +25,7 @@ func grpcAbuses() []abuse {
 	return []abuse{
 		{"a message of a megabyte", operator, "spec.requests[0].grpc.message: must have at most 65536 bytes", applies(calling("message: {a: " + strings.Repeat("x", 1_000_000) + "}"))},
 		{"a Secret in the place of descriptors, to have it quoted", operator, "is not a descriptor set of protobuf", quotesASecret},
+		{"a Secret that is not for load tests, in a header", operator, "its use is not allowed in namespace", sendsAnotherSecret},
 		{"a Secret in a header that the target sends back, to have it quoted", operator, "spec.expose: Responses is not allowed", quotesASentSecret},
 		{"descriptors that take longer than there is time", operator, "it leads to public imports in more than 32768 ways", importsWithoutEnd},
 		{"a question of gRPC to another team's Service", operator, "does not accept load from others", asksTheVictim},
@@ -64,7 +65,7 @@ func described(source string) string {
 func quotesASecret(t *testing.T, people *people) attempt {
 	t.Helper()
 	const text = "hunter2-of-the-team"
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, StringData: map[string]string{"k": text}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.secretName()}, StringData: map[string]string{"k": text}}
 	people.attacker.make(t, secret)
 	got := applies(describedBy("secret: {name: "+secret.Name+", key: k}")+"\nexpose: Responses")(t, people)
 	if strings.Contains(got.words, text) {
@@ -73,11 +74,19 @@ func quotesASecret(t *testing.T, people *people) attempt {
 	return got
 }
 
+// sendsAnotherSecret has a worker send a Secret whose name does not say that load tests may use it.
+func sendsAnotherSecret(t *testing.T, people *people) attempt {
+	t.Helper()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, StringData: map[string]string{"k": "hunter2-of-the-team"}}
+	people.attacker.make(t, secret)
+	return applies("requests: [{name: a, http: {headers: [{name: A, valueFrom: {secret: {name: " + secret.Name + ", key: k}}}]}}]")(t, people)
+}
+
 // quotesASentSecret has a worker send a Secret that the author may not read, and permits it to
 // quote what a target sends, which might be the header.
 func quotesASentSecret(t *testing.T, people *people) attempt {
 	t.Helper()
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, StringData: map[string]string{"k": "hunter2-of-the-team"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.secretName()}, StringData: map[string]string{"k": "hunter2-of-the-team"}}
 	people.attacker.make(t, secret)
 	return applies("requests: [{name: a, http: {headers: [{name: A, valueFrom: {secret: {name: "+secret.Name+", key: k}}}]}, expect: {status: [418]}}]\nexpose: Responses")(t, people)
 }

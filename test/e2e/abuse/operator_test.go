@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/test/deviation"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // operatorAbuses are what a thief of the operator's token would do with it.
@@ -51,6 +53,15 @@ var thefts = []abuse{
 	{"a LoadTestSchedule, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
 		s := &v1beta1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: "nightly"}}
 		return byAPI(t, p.operator(t).Create(t.Context(), s, client.DryRunAll))
+	}},
+	{"a better verdict for a run that has finished, with the operator's token", admissionPolicy, "of a LoadTest that has finished", func(t *testing.T, p *people) attempt {
+		lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: p.victim.name()}}
+		object := p.victim.loadTest(t, specWith("requests: [{name: a, http: {path: /, headers: [{name: A, valueFrom: {secret: {name: "+lt.Name+", key: k}}}]}}]"))
+		object.SetName(lt.Name)
+		must.Succeed(t, p.victim.editor.Create(t.Context(), object))
+		cluster.Finish(t, lt)
+		change := []byte(`{"status": {"verdict": "Passed"}}`)
+		return byAPI(t, p.operator(t).Status().Patch(t.Context(), lt, client.RawPatch(types.MergePatchType, change), client.DryRunAll))
 	}},
 	{"a token that lasts, with the operator's token", rbac, "cannot create resource", func(t *testing.T, p *people) attempt {
 		return byAPI(t, p.operator(t).SubResource("token").Create(t.Context(), operatorAccount(), &authenticationv1.TokenRequest{}))

@@ -126,6 +126,9 @@ func impersonate(t *testing.T, namespace, account string) client.Client {
 // name is one that no other object of the tenant has.
 func (tn *tenant) name() string { return fmt.Sprintf("abuse-%d", tn.names.Add(1)) }
 
+// secretName is a new name that LoadTests may use a Secret by.
+func (tn *tenant) secretName() string { return "loadtest-" + tn.name() }
+
 // loadTest is a LoadTest of a new name, from the YAML of its spec. Nothing checks it
 // before the API server does.
 func (tn *tenant) loadTest(t *testing.T, spec string) *unstructured.Unstructured {

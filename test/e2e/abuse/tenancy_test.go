@@ -41,11 +41,11 @@ func shows(fields string) func(*testing.T, *people) attempt {
 	return func(t *testing.T, p *people) attempt {
 		t.Helper()
 		tn, name := p.attacker, p.attacker.name()
-		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: name}, StringData: secrets}
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: tn.namespace, Name: "loadtest-" + name}, StringData: secrets}
 		object := tn.loadTest(t, specWith(strings.ReplaceAll(`
 target: {service: {name: api}, headers: [{name: X-Echo, valueFrom: {secret: {name: canary, key: header}}}, {name: X-Plain, value: `+plain+`}]}
 steps: [{name: s, users: 1, requestsPerUser: 2}]
-`+fields, "name: canary", "name: "+name)))
+`+fields, "name: canary", "name: loadtest-"+name)))
 		for _, o := range []client.Object{secret, object} {
 			must.Succeed(t, cluster.API.Create(t.Context(), o))
 		}

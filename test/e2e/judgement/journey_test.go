@@ -78,7 +78,7 @@ func checkJourney(t *testing.T) judgement {
 func tenantKeys(t *testing.T, ns string, tenants []string) map[string]string {
 	t.Helper()
 	var secret corev1.Secret
-	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "eventstore"}, &secret))
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "loadtest-eventstore"}, &secret))
 	keys := map[string]string{}
 	for _, tenant := range tenants {
 		keys[tenant] = string(secret.Data["api-key-"+tenant])

@@ -19,7 +19,6 @@ import (
 
 // needed are rights that a run may do without, and why they are there.
 var needed = map[string]string{
-	"get configmaps in all namespaces": "an operator that carries on between another's writes of a step's results and of the status that names them compares what is there",
 	// A watch begins with the list where the API server streams it, as the local one does.
 	"list jobs.batch in all namespaces":                                        "an API server that does not stream lists",
 	"list loadtests.loadtest.dev in all namespaces":                            "an API server that does not stream lists",

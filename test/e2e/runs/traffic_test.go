@@ -22,7 +22,7 @@ target:
   service: {name: ratelimiter, port: 80}
   headers:
     - name: X-Token
-      valueFrom: {secret: {name: token, key: token}}
+      valueFrom: {secret: {name: loadtest-token, key: token}}
 requests:
   - name: hit
     http:
@@ -62,7 +62,7 @@ func TestTraffic(t *testing.T) {
 		rows += "10.6.0." + last + "\n"
 	}
 	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: meta("clients"), Data: map[string]string{"clients.csv": rows}}))
-	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.Secret{ObjectMeta: meta("token"), StringData: map[string]string{"token": "s3cret"}}))
+	must.Succeed(t, cluster.API.Create(t.Context(), &corev1.Secret{ObjectMeta: meta("loadtest-token"), StringData: map[string]string{"token": "s3cret"}}))
 	before, machine := cluster.Ask(t, ns), pressure.Start()
 	lt := cluster.Create(t, ns, "traffic", whole)
 	cluster.Finish(t, lt)

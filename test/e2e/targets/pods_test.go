@@ -74,7 +74,7 @@ func (x *trial) taken(t *testing.T) int64 {
 func (x *trial) key(t *testing.T) string {
 	t.Helper()
 	var secret corev1.Secret
-	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: x.ns, Name: x.Preset.Host}, &secret))
+	must.Succeed(t, cluster.API.Get(t.Context(), client.ObjectKey{Namespace: x.ns, Name: "loadtest-" + x.Preset.Host}, &secret))
 	return string(secret.Data[apiKey])
 }
 
