@@ -40,6 +40,8 @@ type options struct {
 	rounds   int
 	duration time.Duration
 	users    int64
+	finished int
+	running  int
 	record   bool
 	before   string
 	over     protocol
@@ -107,6 +109,8 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 	flags.IntVar(&o.rounds, "rounds", 3, "how `often` each is measured; the median counts")
 	flags.DurationVar(&o.duration, "duration", 0, "how `long` a measurement takes (default what the benchmark needs: 4s, 30s, 30s, 4s or 10s)")
 	flags.Int64Var(&o.users, "users", 100_000, "how `many` users scale has")
+	flags.IntVar(&o.finished, "finished", 1000, "how `many` LoadTests have finished that operator has beside those that run")
+	flags.IntVar(&o.running, "running", 50, "how `many` LoadTests operator has run at once")
 	flags.BoolVar(&o.record, "record", false, "write the output to docs/results as well")
 	flags.StringVar(&o.before, "before", "", "the `commit` with whose worker change compares this one")
 	flags.StringVar((*string)(&o.over), "over", "", "the only `protocol` that change measures: TCP, TLS, HTTP/2 or gRPC (default all)")
@@ -122,8 +126,8 @@ func parse(args []string, stderr io.Writer) (name string, o options, err error) 
 		return "", o, fmt.Errorf("%q is not worker, change, accuracy, scale, targets or operator", name)
 	case flags.NArg() > 0:
 		return "", o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case o.rounds < 1 || o.users < 1:
-		return "", o, errors.New("--rounds and --users must be positive")
+	case o.rounds < 1 || o.users < 1 || o.finished < 1 || o.running < 1:
+		return "", o, errors.New("--rounds, --users, --finished and --running must be positive")
 	case o.over != "" && !slices.Contains(protocols, o.over):
 		return "", o, fmt.Errorf("--over %s must be one of %v", o.over, protocols)
 	case o.duration < 0 || o.duration%time.Second != 0:

@@ -18,9 +18,6 @@ import (
 )
 
 const (
-	// finishedTests and runningTests are what the operator is to bear at once.
-	finishedTests = 1000
-	runningTests  = 50
 	// stepsAlone is how many steps the run has that is measured alone.
 	stepsAlone = 50
 	// operatorPatience is how long it may all take.
@@ -61,11 +58,11 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	fmt.Fprintf(b.log, "creating %d finished LoadTests\n", finishedTests)
-	if err := simulated.Finish(ctx, server.Client, finishedTests); err != nil {
+	fmt.Fprintf(b.log, "creating %d finished LoadTests\n", b.finished)
+	if err := simulated.Finish(ctx, server.Client, b.finished); err != nil {
 		return "", err
 	}
-	if err := simulated.Allow(ctx, server.Client, runningTests); err != nil {
+	if err := simulated.Allow(ctx, server.Client, b.running); err != nil {
 		return "", err
 	}
 	o, err := b.startOperator(ctx, server)
@@ -86,7 +83,7 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 	if err != nil {
 		return "", err
 	}
-	together, err := o.measure(ctx, b, kubelet, "together", runningTests, 3, b.length(10*time.Second))
+	together, err := o.measure(ctx, b, kubelet, "together", b.running, 3, b.length(10*time.Second))
 	if err != nil {
 		return "", err
 	}
@@ -94,9 +91,9 @@ func benchOperator(ctx context.Context, b *bench) (last string, err error) {
 	fmt.Fprint(b.out, operatorMethod)
 	fmt.Fprintf(b.out, "| runs at once | KB/s of status and results per run | writes per run | passes per run | pass p50 ms | pass p99 ms | choice known ms ahead, least | choice p99 ms late | start p50 ms late | start p99 ms late |\n|---|---|---|---|---|---|---|---|---|---|\n%s%s\n", alone, together)
 	fmt.Fprintf(b.out, "Peak resident memory of the operator: %d MB, with %d finished LoadTests of 20 steps, and of processor time %.1f s in %.0f s with %d runs.\n",
-		rss, finishedTests, together.cpu.Seconds(), together.took.Seconds(), runningTests)
+		rss, b.finished, together.cpu.Seconds(), together.took.Seconds(), b.running)
 	last = fmt.Sprintf("bench-operator: finished=%d running=%d rss-mb=%d etcd-kb-per-s-per-run=%.1f reconcile-p99-ms=%.0f start-skew-p99-ms=%.2f start-skew-p99-ms-of-one-run=%.2f start-skew-of-operator-p99-ms=%.1f reconciles-per-run=%.0f",
-		finishedTests, runningTests, rss, together.rate, together.passP99, together.startP99, alone.startP99, together.choiceP99, together.passes)
+		b.finished, b.running, rss, together.rate, together.passP99, together.startP99, alone.startP99, together.choiceP99, together.passes)
 	if rss > maxOperatorRSS || together.rate > maxStoreRate {
 		return last, fmt.Errorf("%s: want at most %d MB and %d KB per second and run", last, maxOperatorRSS, maxStoreRate)
 	}
@@ -115,7 +112,7 @@ type operator struct {
 }
 
 func (b *bench) startOperator(ctx context.Context, server *simulated.Server) (*operator, error) {
-	if err := b.compile(ctx, "manager", ".", "build"); err != nil {
+	if err := b.compile(ctx, "manager", "./cmd", "build"); err != nil {
 		return nil, err
 	}
 	var ports [3]string

@@ -43,6 +43,8 @@ func StartServer(ctx context.Context, root, folder string) (*Server, error) {
 		Kubeconfig:  filepath.Join(folder, "kubeconfig"),
 		environment: &envtest.Environment{UseExistingCluster: new(false), CRDDirectoryPaths: []string{filepath.Join(root, "config", "crd", "bases")}, ErrorIfCRDPathMissing: true},
 	}
+	s.environment.ControlPlane.Etcd = &envtest.Etcd{}
+	s.environment.ControlPlane.Etcd.Configure().Append("quota-backend-bytes", "17179869184") // 10,000 LoadTests are more than the default
 	config, err := s.environment.Start()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the API server: %w", err), s.environment.Stop())

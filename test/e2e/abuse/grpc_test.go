@@ -79,7 +79,7 @@ func sendsAnotherSecret(t *testing.T, people *people) attempt {
 	t.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: people.attacker.namespace, Name: people.attacker.name()}, StringData: map[string]string{"k": "hunter2-of-the-team"}}
 	people.attacker.make(t, secret)
-	return applies("requests: [{name: a, http: {headers: [{name: A, valueFrom: {secret: {name: " + secret.Name + ", key: k}}}]}}]")(t, people)
+	return applies("requests: [{name: a, http: {headers: [{name: A, valueFrom: {secret: {name: "+secret.Name+", key: k}}}]}}]")(t, people)
 }
 
 // quotesASentSecret has a worker send a Secret that the author may not read, and permits it to

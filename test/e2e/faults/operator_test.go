@@ -41,7 +41,7 @@ func (c *campaign) sharedFaults() []func(context.Context) (shared, error) {
 	for _, lasts := range []time.Duration{5 * time.Second, 15 * time.Second, 180 * time.Second} {
 		all = append(all, apiServerAway(lasts))
 	}
-	return all
+	return append(all, controlPlaneFaults()...)
 }
 
 // operatorKilled has runs over other protocols beside those at each instant.
@@ -79,7 +79,7 @@ func onLeader(name string, lasts time.Duration, inject func(context.Context, *co
 
 // few are instants for faults of which there are many.
 func few() []fault.Instant {
-	return some("starting", "the gate", "the middle of a step", "the end of a step", "a pause")
+	return some("starting", "the gate", "the middle of a step", "the end of a step", "a pause", "finishing")
 }
 
 func leaseDeleted(context.Context) (shared, error) {

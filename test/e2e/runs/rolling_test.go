@@ -260,6 +260,43 @@ parallelism: 1
 	fmt.Printf("deleted Service: the run ended after %.1f s: %s\n", ended.Seconds(), failed.Message)
 }
 
+// TestADeletedNamespaceEndsItsLoad deletes a namespace in which a run is under way: the target, in
+// another, gets nothing any more within 10 s.
+func TestADeletedNamespaceEndsItsLoad(t *testing.T) {
+	t.Parallel()
+	ns, other := cluster.Namespace(t), cluster.Namespace(t)
+	counter := cluster.CounterOf(t, other)
+	cluster.MustCommand(t, "kubectl", "label", "namespace", other, "loadtest.dev/accepts-load=true")
+	lt := cluster.Create(t, ns, "run", fmt.Sprintf(`
+target: {url: "http://counter.%s.svc"}
+requests: [{name: run, http: {path: /run}}]
+steps: [{name: 20/s, rate: 20, duration: 2m}]
+parallelism: 2
+`, other))
+	cluster.Until(t, lt, "measured", func(lt *v1beta1.LoadTest) bool { return len(lt.Status.Steps) > 0 && lt.Status.Steps[0].Result != nil })
+	deleted := time.Now()
+	must.Succeed(t, cluster.API.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}))
+	last, at := int64(-1), time.Duration(0)
+	cluster.Soon(t, func(ctx context.Context) error {
+		counts, err := counter.Read(ctx)
+		n := counts["run"].Received
+		switch now := time.Since(deleted); {
+		case err != nil:
+			return err
+		case n != last:
+			last, at = n, now
+			return fmt.Errorf("%d requests so far", n)
+		case now < at+5*time.Second:
+			return fmt.Errorf("nothing for %s", now-at)
+		}
+		return nil
+	})
+	if at > 10*time.Second {
+		t.Errorf("the target got requests for %s after the namespace was deleted, want at most 10s", at)
+	}
+	fmt.Printf("deleted namespace: load ended after %.1f s, with %d requests\n", at.Seconds(), last)
+}
+
 // TestAWorkerThatIsDeletedBeforeItsRunIsReplaced deletes the pod of a worker that waits for its
 // target: the workers are started again, and the run passes when the target is there.
 func TestAWorkerThatIsDeletedBeforeItsRunIsReplaced(t *testing.T) {
