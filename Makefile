@@ -226,6 +226,10 @@ bench-queue: ## Simulate a day of twenty namespaces in the queue, one of which d
 bench-definitions: ## Print what the resources' definitions cost an API server: bytes as JSON, and the rules' estimated cost.
 	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml
 
+bench-status: bin/kubectl-loadtest ## Print how large a finished LoadTest of 20 steps and 10 requests is: at most 300 KB.
+	@kubectl-loadtest run --local --serve ratelimiter -f hack/bench/status.yaml -o json 2>/dev/null | \
+		awk '{sub(/^ */, ""); n += length($$0)} END {printf "bench-status: steps=20 requests=10 kb=%.0f\n", n / 1000}' # as the store has it
+
 SIMULATIONS ?= 1000
 bench-judgement: ## Simulate SIMULATIONS runs with known truths, and count the wrong judgements.
 	@SIMULATIONS=$(SIMULATIONS) go test -count=1 -json -timeout 90m -run '^TestSimulated' \
