@@ -227,7 +227,7 @@ bench-definitions: ## Print what the resources' definitions cost an API server: 
 	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml
 
 bench-status: bin/kubectl-loadtest ## Print how large a finished LoadTest of 20 steps and 10 requests is: at most 300 KB.
-	@kubectl-loadtest run --local --serve ratelimiter -f hack/bench/status.yaml -o json 2>/dev/null | \
+	@{ kubectl-loadtest run --local --serve ratelimiter -f hack/bench/status.yaml -o json 2>/dev/null || test $$? -lt 4; } | \
 		awk '{sub(/^ */, ""); n += length($$0)} END {printf "bench-status: steps=20 requests=10 kb=%.0f\n", n / 1000}' # as the store has it
 
 SIMULATIONS ?= 1000
