@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/test/await"
 )
 
 // passes are how long the passes of the reconciler took so far, as controller-runtime
@@ -23,11 +25,14 @@ const passBucket = `controller_runtime_reconcile_time_seconds_bucket{controller=
 
 // readPasses reads the operator's metrics, as soon as it serves them.
 func readPasses(ctx context.Context, url string) (p passes, err error) {
-	err = awaitReady(ctx, "the page of the operator's metrics", func() (err error) {
+	err = await.Try(ctx, func(ctx context.Context) (err error) {
 		p, err = tryPasses(ctx, url)
 		return err
 	})
-	return p, err
+	if err != nil {
+		return p, fmt.Errorf("the page of the operator's metrics is not ready: %w", err)
+	}
+	return p, nil
 }
 
 // settled reads the operator's metrics once it has seen all that there is, and has nothing

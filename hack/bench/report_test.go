@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"testing"
@@ -64,28 +65,32 @@ func TestFlagsAreReadOrRefused(t *testing.T) {
 		want options
 		err  string
 	}{
-		"worker":                         {want: options{rounds: 3, users: 100_000}},
-		"scale --users 10 --duration 2s": {want: options{rounds: 3, users: 10, duration: 2 * time.Second}},
-		"accuracy --rounds 1 --record":   {want: options{rounds: 1, users: 100_000, record: true}},
-		"targets --rounds 5":             {want: options{rounds: 5, users: 100_000}},
-		"":                               {err: `"" is not worker, change, accuracy, scale, targets or operator`},
-		"speed":                          {err: `"speed" is not worker, change, accuracy, scale, targets or operator`},
-		"worker 5":                       {err: `unexpected argument "5"`},
-		"scale --users 0":                {err: "--rounds and --users must be positive"},
-		"scale --users 1":                {want: options{rounds: 3, users: 1}},
-		"worker --rounds 0":              {err: "--rounds and --users must be positive"},
-		"worker --duration 1500ms":       {err: "--duration must be whole seconds"},
-		"worker --duration -1s":          {err: "--duration must be whole seconds"},
-		"worker --speed":                 {err: "flag provided but not defined"},
+		"worker":                            {want: options{rounds: 3, users: 100_000}},
+		"scale --users 10 --duration 2s":    {want: options{rounds: 3, users: 10, duration: 2 * time.Second}},
+		"accuracy --rounds 1 --record":      {want: options{rounds: 1, users: 100_000, record: true}},
+		"targets --rounds 5":                {want: options{rounds: 5, users: 100_000}},
+		"operator --finished 9 --running 2": {want: options{rounds: 3, users: 100_000, finished: 9, running: 2}},
+		"operator --running 0":              {err: "--rounds, --users, --finished and --running must be positive"},
+		"":                                  {err: `"" is not worker, change, accuracy, scale, targets or operator`},
+		"speed":                             {err: `"speed" is not worker, change, accuracy, scale, targets or operator`},
+		"worker 5":                          {err: `unexpected argument "5"`},
+		"scale --users 0":                   {err: "--rounds, --users, --finished and --running must be positive"},
+		"scale --users 1":                   {want: options{rounds: 3, users: 1}},
+		"worker --rounds 0":                 {err: "--rounds, --users, --finished and --running must be positive"},
+		"worker --duration 1500ms":          {err: "--duration must be whole seconds"},
+		"worker --duration -1s":             {err: "--duration must be whole seconds"},
+		"worker --speed":                    {err: "flag provided but not defined"},
 	}
 	for line, tt := range tests {
 		t.Run(line, func(t *testing.T) {
+			want := tt.want
+			want.finished, want.running = cmp.Or(want.finished, 1000), cmp.Or(want.running, 50)
 			name, got, err := parse(strings.Fields(line), io.Discard)
 			switch {
 			case tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)):
 				t.Errorf("parse = %v, want an error that contains %s", err, tt.err)
-			case tt.err == "" && (err != nil || got != tt.want || name != strings.Fields(line)[0]):
-				t.Errorf("parse = %s, %+v, %v; want %+v", name, got, err, tt.want)
+			case tt.err == "" && (err != nil || got != want || name != strings.Fields(line)[0]):
+				t.Errorf("parse = %s, %+v, %v; want %+v", name, got, err, want)
 			}
 		})
 	}

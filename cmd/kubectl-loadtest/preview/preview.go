@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -107,6 +108,7 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 // takes up at once.
 func accepted(lt *v1beta1.LoadTest, rules policy.Rules, now time.Time) (*v1beta1.LoadTestStatus, error) {
 	begun := lt.DeepCopy()
+	begun.Namespace = cmp.Or(lt.Namespace, metav1.NamespaceDefault) // as kubectl does
 	begun.Spec.Suspend, begun.Spec.Terminate = false, false
 	begun.Status = v1beta1.LoadTestStatus{}
 	decision := lifecycle.Decide(begun, rules, lifecycle.Observed{}, now)

@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
@@ -76,6 +78,8 @@ func finished(ctx context.Context, c client.Client, name, histogram string) erro
 			Due:    s.Load.Requests, Transport: "simulated", Histogram: histogram,
 		}
 	}
+	// With all that the operator adds, so that it has nothing to write.
+	lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{}, now.Time).Status
 	if err := c.Status().Update(ctx, lt); err != nil {
 		return fmt.Errorf("finish LoadTest %s: %w", name, err)
 	}
