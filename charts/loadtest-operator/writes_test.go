@@ -101,13 +101,15 @@ func TestOperatorMountsTheSecretsOfTheRules(t *testing.T) {
 	awaitPolicies(t, operator, own)
 
 	allowed := 0
-	for _, namespace := range []string{some, none, all, other} {
+	for _, namespace := range []string{some, none, all, other, own} {
+		workers := rules.For(namespace).Workers
+		workers.OperatorsOwn = namespace == own
 		for _, name := range []string{"api", "api2", "shop.a-key", "shopxa-key", "loadtest-", "loadtest-api", "a-loadtest-"} {
 			job := reviewed(t, "../../controllers/loadtest/desired/testdata/job-default.yaml", namespace)
 			key := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Items: []corev1.KeyToPath{{Key: "a", Path: "a"}}}
 			volumes := &job.Spec.Template.Spec.Volumes
 			*volumes = append(*volumes, corev1.Volume{Name: "more", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{Secret: key}}}}})
-			want := rules.For(namespace).Workers.Secret(name)
+			want := workers.Secret(name)
 			if want {
 				allowed++
 			}

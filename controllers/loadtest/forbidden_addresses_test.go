@@ -14,6 +14,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 const (
@@ -91,6 +92,29 @@ func TestNoAddressOfTheOperatorIsATarget(t *testing.T) {
 		said := strings.Join(messages(lt), "\n")
 		if strings.Contains(said, "address "+address+" belongs to a node, the API server, the operator") != refused || lt.Status.HasAccess() == refused {
 			t.Errorf("%s: refused %t, want %t; conditions:\n%s", address, !refused, refused, said)
+		}
+	}
+}
+
+// The operator's own Secrets have names that others may use, and the key of the coordinator is one.
+func TestNoLoadTestUsesASecretOfTheOperatorsNamespace(t *testing.T) {
+	t.Parallel()
+	for _, isOwn := range []bool{true, false} {
+		lt := withoutService(t)
+		secret := v1beta1.KeyReference{Name: "loadtest-operator-coordinator", Key: "tls.key"}
+		lt.Spec.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: secret}}}
+		must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
+		r := newFixture(t, apiserver.Client(t))
+		r.Policy = func() *policy.Policy { return everywhere }
+		if isOwn {
+			r.TargetAccess.Own.Namespace = lt.Namespace
+		}
+		for range 3 {
+			r.mustPass(lt)
+		}
+		const want = "spec names Secret loadtest-operator-coordinator: a LoadTest uses no Secret of the operator's own namespace; create both in another."
+		if said := strings.Join(messages(lt), "\n"); strings.Contains(said, want) != isOwn {
+			t.Errorf("in the operator's own namespace %t; conditions:\n%s", isOwn, said)
 		}
 	}
 }

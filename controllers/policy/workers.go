@@ -16,6 +16,8 @@ import (
 type Workers struct {
 	// Release is the image of the operator's release, which is always allowed.
 	Release string
+	// OperatorsOwn says that it is the operator's own namespace, whose Secrets no LoadTest uses.
+	OperatorsOwn bool
 
 	rule config.WorkerRule
 	// all says that everything is allowed.
@@ -83,7 +85,9 @@ func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
 var usable = []string{"loadtest-*"}
 
 // Secret says whether a LoadTest may use a Secret of its namespace.
-func (w Workers) Secret(name string) bool { return w.all || anyOf(w.Secrets(), name) }
+func (w Workers) Secret(name string) bool {
+	return w.all || !w.OperatorsOwn && anyOf(w.Secrets(), name)
+}
 
 // Secrets are the patterns of the Secrets that a LoadTest may use.
 func (w Workers) Secrets() []string {

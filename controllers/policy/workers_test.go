@@ -20,11 +20,14 @@ func load(t *testing.T, document string) *policy.Policy {
 func TestWorkersOfANamespaceWithoutARuleHaveTheReleasesImageAlone(t *testing.T) {
 	w, all := policy.Default().For("any").Workers, policy.Everything().Workers
 	w.Release = "loadtest.dev/worker:v1"
+	own := w
+	own.OperatorsOwn = true
 	for what, allowed := range map[string]bool{
 		"image of the release":   w.Image("loadtest.dev/worker:v1"),
 		"zone":                   w.NodeSelectorKey("topology.kubernetes.io/zone"),
 		"architecture":           w.NodeSelectorKey("kubernetes.io/arch"),
 		"any pull policy":        w.PullPolicy(corev1.PullNever),
+		"one of the operator":    !own.Secret("loadtest-operator-coordinator"),
 		"a Secret by its name":   w.Secret("loadtest-api") && w.Secret("loadtest-"),
 		"any other Secret":       !w.Secret("api") && !w.Secret("a-loadtest-") && !w.Secret("loadtest"),
 		"other image":            !w.Image("loadtest.dev/worker:v2"),

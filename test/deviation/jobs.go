@@ -106,6 +106,14 @@ var jobs = []Deviation{
 	volume("all keys of a projected Secret", projected(corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}})),
 	volume("a token for the API server", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}})),
 	volume("a token for another service", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", Audience: "vault"}})),
+	{"a Job of the operator that mounts the operator's own key", secrets, func(ctx context.Context, c client.Client, job *batchv1.Job, own string) error {
+		job = job.DeepCopy()
+		job.Namespace = own
+		key := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "loadtest-operator-coordinator"}, Items: []corev1.KeyToPath{{Key: "tls.key", Path: "a"}}}
+		volumes := &job.Spec.Template.Spec.Volumes
+		*volumes = append(*volumes, corev1.Volume{Name: "more", VolumeSource: projected(corev1.VolumeProjection{Secret: key})})
+		return c.Create(ctx, job, client.DryRunAll)
+	}},
 	pod("a key of a Secret that is not for load tests, as a volume", secrets, func(p *corev1.PodSpec) {
 		key := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}, Items: []corev1.KeyToPath{{Key: "a", Path: "a"}}}
 		p.Volumes = append(p.Volumes, corev1.Volume{Name: "more", VolumeSource: projected(corev1.VolumeProjection{Secret: key})})

@@ -121,9 +121,10 @@ read those of every namespace.
 
 {{/*
 An expression of CEL: the Secrets that LoadTests of a namespace may use, by the first of the
-rules in config.workers that names it.
+rules in config.workers that names it; none of the release's namespace, which are the operator's.
 */}}
 {{- define "loadtest-operator.secretNames" -}}
+{{- printf "request.namespace == %s ? %s : " (toJson .Release.Namespace) (include "loadtest-operator.patterns" list) -}}
 {{- $default := list "loadtest-*" -}}
 {{- $open := true -}}
 {{- range .Values.config.workers }}

@@ -17,7 +17,11 @@ import (
 func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 	c := workerCheck{rules: rules, namespace: lt.Namespace}
 	for _, f := range Files(&lt.Spec) {
-		if f.Secret && !rules.Secret(f.Name) {
+		switch {
+		case !f.Secret || rules.Secret(f.Name):
+		case rules.OperatorsOwn:
+			c.refused = append(c.refused, fmt.Sprintf("spec names Secret %s: a LoadTest uses no Secret of the operator's own namespace; create both in another.", f.Name))
+		default:
 			c.refuse("spec names Secret "+f.Name, "its use", "secrets", orNamed(rules.Secrets()))
 		}
 	}
