@@ -31,15 +31,7 @@ func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod)
 			continue
 		}
 		ours[string(pod.UID)] = true
-		w := &workers[n]
-		w.Pod, w.PodReason, w.PodMessage = podState(pod)
-		w.PodEnding, w.PodTakenAway = !pod.DeletionTimestamp.IsZero(), isTakenAway(pod)
-		switch {
-		case w.PodEnding && w.Pod != exchange.PodEnded:
-			w.PodReason, w.PodMessage = v1beta1.ReasonWorkerLost, deletion(pod)
-		case !w.PodEnding && !w.Connected && isOnLostNode(pod):
-			w.PodTakenAway, w.PodReason, w.PodMessage = true, v1beta1.ReasonWorkerLost, "its node is not ready"
-		}
+		observePod(&workers[n], pod)
 	}
 	for i := range workers {
 		if w := &workers[i]; w.Pod == exchange.PodAbsent && hasFailed(job, i) {
@@ -51,6 +43,18 @@ func observePods(workers []exchange.Worker, job *batchv1.Job, pods []corev1.Pod)
 			w.Connected, w.Ready, w.Reason, w.Message, w.Answers, w.Targets = false, false, "", "", 0, 0
 			w.Descriptors, w.ControlDescriptors = "", ""
 		}
+	}
+}
+
+// observePod adds its pod to a worker.
+func observePod(w *exchange.Worker, pod *corev1.Pod) {
+	w.Pod, w.PodReason, w.PodMessage = podState(pod)
+	w.PodEnding, w.PodTakenAway = !pod.DeletionTimestamp.IsZero(), isTakenAway(pod)
+	switch {
+	case w.PodEnding && w.Pod != exchange.PodEnded:
+		w.PodReason, w.PodMessage = v1beta1.ReasonWorkerLost, deletion(pod)
+	case !w.PodEnding && !w.Connected && isOnLostNode(pod):
+		w.PodTakenAway, w.PodReason, w.PodMessage = true, v1beta1.ReasonWorkerLost, "its node is not ready"
 	}
 }
 
