@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -140,7 +141,7 @@ func TestOperatorDoesNotChangeARunThatHasFinished(t *testing.T) {
 	must.Succeed(t, operator.Status().Update(t.Context(), lt.DeepCopy()))
 	must.Succeed(t, admin.Get(t.Context(), client.ObjectKeyFromObject(lt), lt))
 	lt.Status.CompletionTime, lt.Status.Verdict = &now, v1beta1.VerdictPassed // it is judged
-	lt.Status.Conditions = []metav1.Condition{condition(v1beta1.ConditionFinished, metav1.ConditionTrue)}
+	lt.Status.Conditions = []metav1.Condition{condition(v1beta1.ConditionFinished, metav1.ConditionTrue), condition(v1beta1.ConditionPassed, metav1.ConditionFalse)}
 	must.Succeed(t, operator.Status().Update(t.Context(), lt))
 
 	later := metav1.NewTime(now.Add(time.Hour))
@@ -153,16 +154,38 @@ func TestOperatorDoesNotChangeARunThatHasFinished(t *testing.T) {
 		"another archive": func(s *v1beta1.LoadTestStatus) {
 			s.ResultRefs = []v1beta1.ResultRef{{Step: "1 users x 1", ConfigMap: "a"}}
 		},
-		"another start":       func(s *v1beta1.LoadTestStatus) { s.StartTime = &later },
-		"another end":         func(s *v1beta1.LoadTestStatus) { s.CompletionTime = &later },
+		"another start":    func(s *v1beta1.LoadTestStatus) { s.StartTime = &later },
+		"another end":      func(s *v1beta1.LoadTestStatus) { s.CompletionTime = &later },
+		"that it passed":   func(s *v1beta1.LoadTestStatus) { s.Conditions[1].Status = metav1.ConditionTrue },
+		"why it failed":    func(s *v1beta1.LoadTestStatus) { s.Conditions[1].Message = "The network." },
+		"a condition less": func(s *v1beta1.LoadTestStatus) { s.Conditions = s.Conditions[:1] },
+		"a condition more": func(s *v1beta1.LoadTestStatus) {
+			s.Conditions = append(s.Conditions, condition("Approved", metav1.ConditionTrue))
+		},
+		"a kept threshold": func(s *v1beta1.LoadTestStatus) {
+			s.Thresholds = []v1beta1.ThresholdStatus{{Name: "p95", State: v1beta1.ThresholdPassed}}
+		},
+		"a higher goodput":    func(s *v1beta1.LoadTestStatus) { s.Summary.Goodput = "9999/s" },
+		"another target":      func(s *v1beta1.LoadTestStatus) { s.TargetURL = "http://other" },
 		"that it goes on":     func(s *v1beta1.LoadTestStatus) { s.Conditions[0].Status = metav1.ConditionFalse },
 		"nothing at all":      func(s *v1beta1.LoadTestStatus) { *s = v1beta1.LoadTestStatus{} },
 		"no condition at all": func(s *v1beta1.LoadTestStatus) { s.Conditions = nil },
 	} {
 		changed := lt.DeepCopy()
 		change(&changed.Status)
-		if err := operator.Status().Update(t.Context(), changed, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "of a LoadTest that has finished") {
+		if err := operator.Status().Update(t.Context(), changed, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "does not change what is said of a LoadTest that has finished") {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// Each field of the status is compared, or says nothing of what was measured.
+	text, err := os.ReadFile("../../config/admission/jobs.yaml")
+	must.Succeed(t, err)
+	rule := strings.Join(strings.Fields(string(text)), " ")
+	for field := range reflect.TypeFor[v1beta1.LoadTestStatus]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		said := slices.Contains([]string{"observedGeneration", "conditions", "currentStep", "workers", "internal"}, name)
+		if compared := strings.Contains(rule, "object.status.?"+name+" == oldObject.status.?"+name+" "); compared == said {
+			t.Errorf("status.%s is compared: %t", name, compared)
 		}
 	}
 	kept := lt.DeepCopy()

@@ -54,7 +54,7 @@ var thefts = []abuse{
 		s := &v1beta1.LoadTestSchedule{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: "nightly"}}
 		return byAPI(t, p.operator(t).Create(t.Context(), s, client.DryRunAll))
 	}},
-	{"a better verdict for a run that has finished, with the operator's token", admissionPolicy, "of a LoadTest that has finished", func(t *testing.T, p *people) attempt {
+	{"a better verdict for a run that has finished, with the operator's token", admissionPolicy, "does not change what is said of a LoadTest that has finished", func(t *testing.T, p *people) attempt {
 		lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Namespace: p.victim.namespace, Name: p.victim.name()}}
 		object := p.victim.loadTest(t, specWith("requests: [{name: a, http: {path: /, headers: [{name: A, valueFrom: {secret: {name: "+lt.Name+", key: k}}}]}}]"))
 		object.SetName(lt.Name)
