@@ -20,12 +20,13 @@ import (
 func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *replica.Replica, runs *loadtest.Runs) *loadtest.Reconciler {
 	counted := loadtest.NewMetrics(metrics.Registry)
 	reconciler := &loadtest.Reconciler{
-		Client:   mgr.GetClient(),
-		Uncached: mgr.GetAPIReader(),
-		Recorder: mgr.GetEventRecorder("loadtest-operator"),
-		Clock:    clock.RealClock{},
-		Workers:  r.Workers,
-		Runs:     runs,
+		Client:    mgr.GetClient(),
+		Uncached:  mgr.GetAPIReader(),
+		Recorder:  mgr.GetEventRecorder("loadtest-operator"),
+		Clock:     clock.RealClock{},
+		Workers:   r.Workers,
+		Runs:      runs,
+		Namespace: o.namespace,
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.Certificates.CA()}
 		},

@@ -107,7 +107,7 @@ func TestNoLoadTestUsesASecretOfTheOperatorsNamespace(t *testing.T) {
 		r := newFixture(t, apiserver.Client(t))
 		r.Policy = func() *policy.Policy { return everywhere }
 		if isOwn {
-			r.TargetAccess.Own.Namespace = lt.Namespace
+			r.Namespace = lt.Namespace
 		}
 		for range 3 {
 			r.mustPass(lt)

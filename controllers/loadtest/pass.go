@@ -111,7 +111,7 @@ func (p *pass) decide(context.Context) (ends bool, err error) {
 	}
 	rules := p.rules
 	rules.Workers.Release = p.Children().WorkerImage
-	rules.Workers.OperatorsOwn = p.TargetAccess.IsOwn(p.lt.Namespace)
+	rules.Workers.OperatorsOwn = p.lt.Namespace == p.Namespace
 	p.decision = lifecycle.Decide(p.lt, rules, p.seen, p.now)
 	p.note.seconds = p.decision.Seconds
 	return false, nil

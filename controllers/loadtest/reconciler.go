@@ -58,6 +58,8 @@ type Reconciler struct {
 	Runs     *Runs
 	// Policy is what the administrator allows now.
 	Policy func() *policy.Policy
+	// Namespace is the operator's own.
+	Namespace string
 	// Children is what the Jobs that are made now have in common.
 	Children func() desired.Config
 	// TargetAccess checks what targets lead to before workers are told of them, and again

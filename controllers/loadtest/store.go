@@ -41,7 +41,7 @@ func (p *pass) storeArchive(ctx context.Context, s *lifecycle.Store) (again time
 		return time.Millisecond, nil
 	}
 	// The name follows from the content: what has it is this archive, which a process before this
-	// one created. If somebody put another in its place since, its sum is not that of the status.
+	// one created. An editor of the namespace may have replaced it since: then its sum differs from the status.
 	configMap := results.StoredName(p.lt, s.Step, packed)
 	err = p.Client.Create(ctx, desired.Results(p.lt, configMap, packed), client.FieldOwner(writes.FieldManager))
 	if err == nil || apierrors.IsAlreadyExists(err) {

@@ -165,8 +165,8 @@ func noResultMaps(t *testing.T, namespace string) {
 	awaitAdmission(t, false, func(c client.Client) error { return c.Create(t.Context(), probe.DeepCopy()) })
 }
 
-// A ConfigMap of that name that somebody put there since is not touched, and the status has the sum
-// of what was measured, by which everybody who reads it refuses another.
+// A ConfigMap of results that was replaced by another of its name is not changed. The status has the
+// sum of what was measured, by which readers refuse the other.
 func TestAnotherConfigMapIsNotTakenForTheResults(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*corev1.ConfigMap){

@@ -81,7 +81,7 @@ func (w Workers) Toleration(t corev1.Toleration) bool {
 func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
 
 // usable are the Secrets that a namespace without a rule may use: their names say what they are
-// for. Whoever creates a Secret chooses its name, and nobody can change it.
+// for. The author of a Secret chooses its name, which is immutable.
 var usable = []string{"loadtest-*"}
 
 // Secret says whether a LoadTest may use a Secret of its namespace.

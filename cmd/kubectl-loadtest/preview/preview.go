@@ -80,14 +80,16 @@ var everyHost = policy.Everything()
 // allowed; empty: it is not known. now is the present. The error is a Refusal of what no
 // policy would allow.
 func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (*Preview, error) {
-	rules := allowed.For(lt.Namespace).Free()
+	judged := lt.DeepCopy()
+	judged.Namespace = cmp.Or(lt.Namespace, metav1.NamespaceDefault) // as kubectl creates it
+	rules := allowed.For(judged.Namespace).Free()
 	rules.Workers.Release = release
-	status, err := accepted(lt, rules, now)
+	status, err := accepted(judged, rules, now)
 	said := ""
 	var refusal Refusal
 	if errors.As(err, &refusal) && slices.Contains(byPolicy, refusal.Reason) {
 		said = refusal.Message
-		status, err = accepted(lt, everyHost, now)
+		status, err = accepted(judged, everyHost, now)
 	}
 	if err != nil {
 		return nil, err
@@ -108,7 +110,6 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 // takes up at once.
 func accepted(lt *v1beta1.LoadTest, rules policy.Rules, now time.Time) (*v1beta1.LoadTestStatus, error) {
 	begun := lt.DeepCopy()
-	begun.Namespace = cmp.Or(lt.Namespace, metav1.NamespaceDefault) // as kubectl does
 	begun.Spec.Suspend, begun.Spec.Terminate = false, false
 	begun.Status = v1beta1.LoadTestStatus{}
 	decision := lifecycle.Decide(begun, rules, lifecycle.Observed{}, now)

@@ -65,6 +65,23 @@ func TestPolicyAndRefusal(t *testing.T) {
 	}
 }
 
+// A LoadTest without a namespace is judged as one of the namespace default.
+func TestRulesWithoutANamespace(t *testing.T) {
+	lt := parse(t, "target: {service: {name: api}}\nrequests: [{name: home, http: {path: /, headers: [{name: A, valueFrom: {secret: {name: api, key: token}}}]}}]\nsteps: [{name: 10/s, rate: 10, duration: 1s}]")
+	lt.Namespace = ""
+	for config, want := range map[string]string{
+		"": "spec names Secret api: its use is not allowed in namespace default; leave it out, use loadtest-*, or ask the administrator to add it to secrets of a rule in workers of the operator's configuration.",
+		`workers: [{namespaces: [default], secrets: [api]}]`: "",
+	} {
+		rules, err := preview.LoadPolicy([]byte(config))
+		must.Succeed(t, err)
+		p, err := preview.New(lt, rules, "", now)
+		if err != nil || p.Policy != want {
+			t.Errorf("%s: %v, policy %q, want %q", config, err, p.Policy, want)
+		}
+	}
+}
+
 // The image of the release is allowed by any configuration, once it is known.
 func TestImageOfTheReleaseIsAllowed(t *testing.T) {
 	lt := parse(t, "target: {service: {name: api}}\nrequests: [{name: home, http: {path: /}}]\nsteps: [{name: 10/s, rate: 10, duration: 1s}]\nworker: {image: registry.example.com/worker:v1}")

@@ -164,4 +164,12 @@ func TestArchiveNames(t *testing.T) {
 			t.Errorf("%s has the same name, %s", what, first)
 		}
 	}
+	lt := archived(v1beta1.StepLoad{})
+	stored := StoredName(lt, 0, []byte("a"))
+	if stored != StoredName(lt, 0, []byte("a")) || !strings.HasPrefix(stored, "checkout-0-") {
+		t.Errorf("stored as %s, and again as %s", stored, StoredName(lt, 0, []byte("a")))
+	}
+	if stored == StoredName(lt, 0, []byte("b")) || stored == StoredName(lt, 1, []byte("a")) {
+		t.Errorf("another content or step is stored as %s, too", stored)
+	}
 }

@@ -124,7 +124,8 @@ func (r *starting) bringWorkers() (goesOn bool) {
 		r.out.Status.Internal.Auditing = nil // those that come read the numbers again
 		if r.withoutJob(); r.out.Job == JobDelete {
 			// The condition says it only until they are there.
-			r.warn(v1beta1.ReasonWorkerLost, fmt.Sprintf("Worker %d: %s; the workers are started again.", taken, r.seen.Workers[taken].PodMessage))
+			why, _ := r.blockerOf(r.seen.Workers[taken])
+			r.warn(why.reason, fmt.Sprintf("Worker %d: %s.", taken, why.message))
 		}
 	case !r.out.Status.KnowsTargets() || r.lacksAccess() || r.lacksBaseline(&r.out.Status):
 		r.wake(r.now.Add(targetExpected)) // no watch of Services or of other LoadTests brings it

@@ -22,7 +22,7 @@ func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 		case rules.OperatorsOwn:
 			c.refused = append(c.refused, fmt.Sprintf("spec names Secret %s: a LoadTest uses no Secret of the operator's own namespace; create both in another.", f.Name))
 		default:
-			c.refuse("spec names Secret "+f.Name, "its use", "secrets", orNamed(rules.Secrets()))
+			c.refuse("spec names Secret "+f.Name, "its use", "secrets", orOneOf("leave it out", rules.Secrets()))
 		}
 	}
 	if secrets := sentSecrets(&lt.Spec); lt.Spec.Expose == v1beta1.ExposeResponses && len(secrets) > 0 && !rules.ExposeWithSecrets() {
@@ -80,14 +80,6 @@ func (c *workerCheck) nodes(w *v1beta1.Worker) {
 			c.refuse(fmt.Sprintf("spec.worker.tolerations[%d]", i), what, "tolerationKeys", orOneOf("leave it out", c.rules.TolerationKeys()))
 		}
 	}
-}
-
-// orNamed is what the author can do about a Secret without the administrator.
-func orNamed(allowed []string) string {
-	if len(allowed) == 0 {
-		return ""
-	}
-	return "use one that is called " + strings.Join(allowed, ", ") + ", or "
 }
 
 // orOneOf is what the author can do without the administrator.

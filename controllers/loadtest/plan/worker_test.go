@@ -76,8 +76,8 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 		},
 		"Secrets, one in two keys": {
 			secret,
-			"spec names Secret db: its use is not allowed in namespace demo; use one that is called loadtest-*, or ask the administrator to add it to secrets" + rule +
-				" spec names Secret identity: its use is not allowed in namespace demo; use one that is called loadtest-*, or ask the administrator to add it to secrets" + rule,
+			"spec names Secret db: its use is not allowed in namespace demo; leave it out, use loadtest-*, or ask the administrator to add it to secrets" + rule +
+				" spec names Secret identity: its use is not allowed in namespace demo; leave it out, use loadtest-*, or ask the administrator to add it to secrets" + rule,
 		},
 		"responses beside Secrets that are sent": {
 			func(s *v1beta1.LoadTestSpec) {

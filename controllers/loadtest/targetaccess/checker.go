@@ -54,9 +54,6 @@ const (
 	unconfirmedFor = 15 * time.Second
 )
 
-// IsOwn says whether a namespace is the operator's own.
-func (c *Checker) IsOwn(namespace string) bool { return c != nil && namespace == c.Own.Namespace }
-
 // Observe returns where the targets of a run lead to, read anew when it has to be; held is
 // what it returned last for the run, which it may change. nil: it need not be known. A run
 // that is under way goes on with what was read before while the API server fails.
