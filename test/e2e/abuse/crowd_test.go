@@ -84,9 +84,9 @@ func fillMemory(t *testing.T, _ *people) attempt {
 	tn, b := newTenantNamed(t, "crowd-"), newOthersRun(t)
 	leading := cluster.NewScraper(t, tn.namespace)
 	before := healthOf(t, leading)
-	requests := strings.Repeat("{name: N, http: {method: POST, body: "+strings.Repeat("x", 62_500)+"}}, ", 16)
+	requests, body := "", strings.Repeat("x", 62_500)
 	for i := range 16 {
-		requests = strings.Replace(requests, "name: N", fmt.Sprintf("name: r%d", i), 1)
+		requests += fmt.Sprintf("{name: r%d, http: {method: POST, body: %s}}, ", i, body)
 	}
 	spec := specWith(oneAtATime + "\nrequests: [" + requests + "]")
 	tn.createCrowd(t, large, spec)

@@ -22,34 +22,31 @@ import (
 
 // These faults are of what the API server and pods need, on the local cluster.
 
-// away is how long what all need is not there: longer than a leader renews its lease.
-const away = 15 * time.Second
+// outage is longer than a leader may take to renew its lease.
+const outage = 15 * time.Second
 
-// controlPlaneFaults hit runs at a few instants, and at their last write.
+// controlPlaneFaults hit runs at a few instants, among them their last write.
 func controlPlaneFaults() []func(context.Context) (shared, error) {
-	var all []func(context.Context) (shared, error)
-	for name, inject := range map[string]func(context.Context) (undo, error){
-		"etcd stopped":       func(ctx context.Context) (undo, error) { return stopComponent(ctx, "etcd") },
-		"etcd without space": etcdWithoutSpace,
-		"DNS stopped":        func(ctx context.Context) (undo, error) { return stopComponent(ctx, "coredns") },
-	} {
-		all = append(all, func(context.Context) (shared, error) {
-			return shared{name: fmt.Sprintf("%s %s", name, away), lasts: away, instants: few(), inject: inject}, nil
-		})
+	of := func(name string, lasts time.Duration, inject func(context.Context) (undo, error)) func(context.Context) (shared, error) {
+		return func(context.Context) (shared, error) {
+			return shared{name: name, lasts: lasts, instants: few(), inject: inject}, nil
+		}
 	}
-	return append(all, allOperatorsKilled)
+	return []func(context.Context) (shared, error){
+		of(fmt.Sprintf("etcd stopped %s", outage), outage, stopComponent("etcd")),
+		of(fmt.Sprintf("etcd without space %s", outage), outage, etcdWithoutSpace),
+		of(fmt.Sprintf("DNS stopped %s", outage), outage, stopComponent("coredns")),
+		of("all operators killed", 0, killOperators),
+	}
 }
 
-// allOperatorsKilled ends the processes of all replicas at once: none is there to take over.
-func allOperatorsKilled(ctx context.Context) (shared, error) {
+// killOperators ends the processes of all replicas at once: none is there to take over.
+func killOperators(ctx context.Context) (undo, error) {
 	pods, err := cluster.OperatorPods(ctx)
-	return shared{name: "all operators killed", instants: few(), inject: func(context.Context) (undo, error) {
-		var errs []error
-		for i := range pods {
-			errs = append(errs, signal(&pods[i], syscall.SIGKILL))
-		}
-		return nil, errors.Join(errs...)
-	}}, err
+	for i := range pods {
+		err = errors.Join(err, signal(&pods[i], syscall.SIGKILL))
+	}
+	return nil, err
 }
 
 // component is a process of the control plane, and its command line.
@@ -78,18 +75,20 @@ func component(ctx context.Context, name string) (pid int, args []string, err er
 	return 0, nil, fmt.Errorf("no process of %s is %s", state, name)
 }
 
-// stopComponent stops a process of the control plane by a signal: connections stay, and nothing
-// answers.
-func stopComponent(ctx context.Context, name string) (undo, error) {
-	pid, _, err := component(ctx, name)
-	if err != nil {
-		return nil, err
+// stopComponent stops a process of the control plane by a signal: its connections stay open, and it
+// does not answer.
+func stopComponent(name string) func(context.Context) (undo, error) {
+	return func(ctx context.Context) (undo, error) {
+		pid, _, err := component(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGSTOP)
 	}
-	return func(context.Context) error { return syscall.Kill(pid, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGSTOP)
 }
 
-// etcdWithoutSpace has etcd refuse all writes, as it does when its quota is used up, and answer
-// what is read.
+// etcdWithoutSpace makes etcd refuse all writes, as it does when its quota is used up. It goes on to
+// answer reads.
 func etcdWithoutSpace(ctx context.Context) (undo, error) {
 	_, etcd, err := component(ctx, "etcd")
 	if err != nil {
