@@ -31,7 +31,7 @@ type Checker struct {
 	// Own is where the operator runs, which no LoadTest may target.
 	Own Own
 
-	forbidden forbiddenAddresses
+	clusterAddresses clusterAddresses
 }
 
 const (

@@ -22,23 +22,23 @@ import (
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get,resourceNames=kubernetes
 
 const (
-	// forbiddenLife is how long those addresses are kept. All runs share them.
-	forbiddenLife = time.Minute
+	// clusterAddressLife is how long those addresses are kept. All runs share them.
+	clusterAddressLife = time.Minute
 	// maxNodes is how many nodes a cluster may have whose addresses are kept.
 	maxNodes = 20_000
 )
 
-// forbiddenAddresses are the addresses that no host may lead to. The zero value is ready.
-type forbiddenAddresses struct {
+// clusterAddresses are the addresses that no host may lead to. The zero value is ready.
+type clusterAddresses struct {
 	mu   sync.Mutex
 	at   time.Time
 	list []netip.Addr
 }
 
-func (f *forbiddenAddresses) read(ctx context.Context, c *Checker, now time.Time) ([]netip.Addr, error) {
+func (f *clusterAddresses) read(ctx context.Context, c *Checker, now time.Time) ([]netip.Addr, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.at.IsZero() && now.Before(f.at.Add(forbiddenLife)) {
+	if !f.at.IsZero() && now.Before(f.at.Add(clusterAddressLife)) {
 		return f.list, nil
 	}
 	list := slices.Clone(c.Own.Addresses)

@@ -10,7 +10,7 @@
 //	access.go               what a reading came to
 //	destinations.go         what the workers are sent
 //	place_facts.go          what a Service, its endpoints and its pods are
-//	cluster_addresses.go    the addresses that no host may lead to
+//	cluster_addresses.go    the addresses of API server, operator and nodes, which no host may lead to
 //
 // It is read again while a run goes on: what a name leads to may change after the run began.
 package targetaccess

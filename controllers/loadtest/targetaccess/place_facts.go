@@ -35,7 +35,7 @@ func (r *reading) facts(ctx context.Context, p policy.Place) (f policy.Facts, er
 	if p.IsService() {
 		f, err = r.serviceFacts(ctx, p)
 	} else {
-		f.Never, err = r.forbidden.read(ctx, r.Checker, r.now)
+		f.Never, err = r.clusterAddresses.read(ctx, r.Checker, r.now)
 	}
 	if apierrors.IsForbidden(err) {
 		return policy.Facts{Unreadable: fmt.Sprintf("The operator may not read what it needs to check the target: %v.", err)}, nil

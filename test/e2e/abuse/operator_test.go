@@ -23,7 +23,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// operatorAbuses are what a thief of the operator's token would do with it.
+// operatorAbuses are what an attacker who has the operator's token would do with it.
 var operatorAbuses = append(thefts, deviations()...)
 
 // thefts are beyond the rights of the operator's account.
