@@ -64,8 +64,9 @@ images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
 #? REGISTRY=ghcr.io/me VERSION=1.2.3  where to push, as the user of docker login, and what it is then called
-push: ## Build images for amd64 and arm64, and push them and the operator's chart to a registry.
-	@go -C hack/images run . push --registry '$(REGISTRY)' --version '$(VERSION)' $(ARGS)
+#? KEY=cosign.key  a private key of cosign generate-key-pair, with its password in COSIGN_PASSWORD: all is signed
+push: bin/syft ## Build images for amd64 and arm64, and push them, their SBOMs and the operator's chart to a registry.
+	@go -C hack/images run . push --registry '$(REGISTRY)' --version '$(VERSION)' $(if $(KEY),--key '$(abspath $(KEY))') $(ARGS)
 
 sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, as SPDX.
 	@mkdir -p bin/sbom; for i in $(GO_IMAGES); do \

@@ -54,6 +54,20 @@ func TestValuesBecomeArguments(t *testing.T) {
 	}
 }
 
+// TestImagesArePulledByDigest says when: a tag that somebody sets is another image.
+func TestImagesArePulledByDigest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0a", 32)
+	for set, want := range map[string]string{
+		"workerImage.digest=" + digest:                                         "loadtest-dev/loadtest-worker:0.1.0@" + digest,
+		"workerImage.digest=" + digest + ",workerImage.tag=v2":                 "loadtest-dev/loadtest-worker:v2",
+		"workerImage.digest=" + digest + ",workerImage.repository=mirror/work": "mirror/work:0.1.0@" + digest,
+	} {
+		if found := arguments(t, render(t, "--set", set), release); !slices.Contains(found, "--worker-image="+want) {
+			t.Errorf("%s: the arguments are %q, want the image %s", set, found, want)
+		}
+	}
+}
+
 // TestReleasesStandBesideEachOther says that two releases do not share an object by chance.
 func TestReleasesStandBesideEachOther(t *testing.T) {
 	objects, err := helm(t, "perf", "--set", "watchNamespaces={team-a}")
@@ -131,6 +145,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"a misspelled value":        {"imagePullSecret=a", "imagePullSecret"},
 		"an image without a name":   {"image.repository=", "image/repository"},
 		"a tag with a colon":        {"image.tag=a:b", "image/tag"},
+		"a digest that is cut off":  {"image.digest=sha256:0a", "image/digest"},
 		"an unknown pull policy":    {"image.pullPolicy=Sometimes", "image/pullPolicy"},
 		"a worker image with a tag": {"workerImage.repository=Worker", "workerImage/repository"},
 		"a field that is unknown":   {"config.target=a", "config"},

@@ -20,7 +20,7 @@ const usage = `images builds this repository's container images without Docker o
 Usage:
   images build [--out DIR] [--install] [--fresh] [NAME...]
   images list
-  images push --registry HOST/PATH --version VERSION [NAME...]
+  images push --registry HOST/PATH --version VERSION [--key FILE] [NAME...]
   images kafka [--install] [lock]
   images deps [--install] [ecosystem]
 
@@ -32,9 +32,13 @@ tar whose image has not changed is left untouched. Load one with any of
 
 push builds images for linux/amd64 and linux/arm64, and pushes them as
 HOST/PATH/NAME:VERSION, and the operator's chart, which then names them, as
-oci://HOST/PATH/charts/loadtest-operator. It is for images of our own binaries; without
-a name, for operator, worker and kubectl-loadtest. Credentials are those of docker login.
-Plain HTTP is spoken to a registry on this machine only.
+oci://HOST/PATH/charts/loadtest-operator: by their digests, so that it is pushed with
+operator and worker alone. It is for images of our own binaries; without a name, for
+operator, worker and kubectl-loadtest. What syft finds inside an image is attached to
+it as SPDX. With --key all of it is signed, as cosign verify --key PUBLIC reads it: FILE
+is a private key of cosign generate-key-pair, whose password is in COSIGN_PASSWORD, or
+another of ECDSA in PEM. Credentials are those of docker login. Plain HTTP is spoken to
+a registry on this machine only.
 
 kafka fetches Kafka's jars with Maven, unless they are there with the digests
 that are recorded in the repository, and prints the folder that has them in

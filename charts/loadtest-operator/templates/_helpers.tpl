@@ -20,9 +20,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* An image by a dict of image and root. */}}
+{{/* An image by a dict of image and root. A tag is another image than that of the digest. */}}
 {{- define "loadtest-operator.image" -}}
 {{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
+{{- if and .image.digest (not .image.tag) }}@{{ .image.digest }}{{ end }}
 {{- end -}}
 
 {{/* The port of /metrics. */}}

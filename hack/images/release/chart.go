@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -31,45 +32,45 @@ const (
 	hubTag, hubFile = "artifacthub.io", "artifacthub-repo.yml"
 )
 
-// PushChart pushes the chart of a folder, with the release's version, and its images by
-// what the chart calls them. It returns the reference by digest.
-func (r Release) PushChart(ctx context.Context, folder string, images map[string]string) (string, error) {
+// PushChart pushes the chart of a folder, with the release's version and with its images, which
+// have been pushed, by what the chart calls them.
+func (r Release) PushChart(ctx context.Context, folder string, images map[string]Pushed) (Pushed, error) {
 	files, err := r.chart(folder, images)
 	if err != nil {
-		return "", fmt.Errorf("chart %s: %w", folder, err)
+		return Pushed{}, fmt.Errorf("chart %s: %w", folder, err)
 	}
 	metadata, err := yaml.YAMLToJSON(files["Chart.yaml"])
 	if err != nil {
-		return "", fmt.Errorf("read Chart.yaml: %w", err)
+		return Pushed{}, fmt.Errorf("read Chart.yaml: %w", err)
 	}
 	var about struct{ Name, Description string }
 	if err := json.Unmarshal(metadata, &about); err != nil {
-		return "", fmt.Errorf("read Chart.yaml: %w", err)
+		return Pushed{}, fmt.Errorf("read Chart.yaml: %w", err)
 	}
 	tag, err := r.tag("charts/" + about.Name)
 	if err != nil {
-		return "", err
+		return Pushed{}, err
 	}
 	packed, err := pack(about.Name, files, r.Created)
 	if err != nil {
-		return "", fmt.Errorf("pack chart %s: %w", folder, err)
+		return Pushed{}, fmt.Errorf("pack chart %s: %w", folder, err)
 	}
 	annotations := r.annotations(about.Name, about.Description)
-	reference, err := newArtifact(chartConfig, metadata, chartContent, packed, annotations).push(ctx, tag)
+	pushed, err := newArtifact(chartConfig, metadata, chartContent, packed, annotations).push(ctx, tag.Context(), r.Version)
 	if err != nil {
-		return "", err
+		return Pushed{}, err
 	}
 	hub, err := os.ReadFile(filepath.Join(folder, "..", hubFile))
 	if err != nil {
-		return "", err
+		return Pushed{}, err
 	}
-	_, err = newArtifact(hubConfig, []byte("{}"), hubContent, hub, nil).push(ctx, tag.Context().Tag(hubTag))
-	return reference, err
+	_, err = newArtifact(hubConfig, []byte("{}"), hubContent, hub, nil).push(ctx, tag.Context(), hubTag)
+	return pushed, err
 }
 
 // chart reads the files of a chart, but for those that .helmignore names, and puts the
 // version and the images into them.
-func (r Release) chart(folder string, images map[string]string) (map[string][]byte, error) {
+func (r Release) chart(folder string, images map[string]Pushed) (map[string][]byte, error) {
 	ignored, err := os.ReadFile(filepath.Join(folder, ".helmignore"))
 	if err != nil {
 		return nil, err
@@ -118,26 +119,46 @@ var (
 	appVersion   = regexp.MustCompile(`(?m)^appVersion: "?([^"\n]+)"?$`)
 )
 
-// stamp replaces the version of Chart.yaml, and the images of it and of values.yaml. Each
-// must be there: a chart whose images have other names would install those.
-func (r Release) stamp(files map[string][]byte, images map[string]string) error {
+// noDigest is what values.yaml has in the folder, once for each image.
+const noDigest = "digest: \"\"\n"
+
+// stamp replaces the version of Chart.yaml, and the images of it and of values.yaml, which
+// are then pulled by their digests. Each must be there: a chart whose images have other names
+// would install those.
+func (r Release) stamp(files map[string][]byte, images map[string]Pushed) error {
 	before := appVersion.FindSubmatch(files["Chart.yaml"])
 	if before == nil {
 		return errors.New("no appVersion in Chart.yaml")
 	}
 	for old, image := range images {
+		repository := image.repository.String()
 		for _, place := range []struct{ file, old, new string }{
-			{"values.yaml", "repository: " + old + "\n", "repository: " + r.Registry + "/" + image + "\n"},
-			{"Chart.yaml", "image: " + old + ":" + string(before[1]) + "\n", "image: " + r.Registry + "/" + image + ":" + r.Version + "\n"},
+			{"values.yaml", "repository: " + old + "\n", "repository: " + repository + "\n"},
+			{"Chart.yaml", "image: " + old + ":" + string(before[1]) + "\n", "image: " + image.String() + "\n"},
 		} {
 			if n := bytes.Count(files[place.file], []byte(place.old)); n != 1 {
 				return fmt.Errorf("%s has %q %d times, want once", place.file, strings.TrimSpace(place.old), n)
 			}
 			files[place.file] = bytes.Replace(files[place.file], []byte(place.old), []byte(place.new), 1)
 		}
+		values, err := withDigest(files["values.yaml"], repository, image.digest)
+		if err != nil {
+			return err
+		}
+		files["values.yaml"] = values
 	}
 	files["Chart.yaml"] = chartVersion.ReplaceAll(files["Chart.yaml"], []byte("${1}: "+r.Version))
 	return nil
+}
+
+// withDigest has the digest in the first place for one after the repository's line.
+func withDigest(values []byte, repository string, digest v1.Hash) ([]byte, error) {
+	at := bytes.Index(values, []byte("repository: "+repository+"\n"))
+	before, after, found := bytes.Cut(values[at:], []byte(noDigest))
+	if !found {
+		return nil, fmt.Errorf("values.yaml has no %s after %s", strings.TrimSpace(noDigest), repository)
+	}
+	return slices.Concat(values[:at], before, []byte("digest: "+digest.String()+"\n"), after), nil
 }
 
 // pack makes the archive that Helm installs: files in the order of their names, in a folder

@@ -14,30 +14,22 @@ import (
 // Platforms are the architectures that images are pushed for, all of Linux.
 var Platforms = []string{"amd64", "arm64"}
 
-// PushImage pushes an image for each platform, in their order, and the index of them under
-// its name. It returns the reference by digest.
-func (r Release) PushImage(ctx context.Context, image string, platforms []v1.Image) (string, error) {
+// PushImage pushes the index of an image under its name, and what it lists.
+func (r Release) PushImage(ctx context.Context, image string, index v1.ImageIndex) (Pushed, error) {
 	tag, err := r.tag(image)
 	if err != nil {
-		return "", err
-	}
-	index, err := r.index(image, platforms)
-	if err != nil {
-		return "", fmt.Errorf("make the index of %s: %w", tag, err)
+		return Pushed{}, err
 	}
 	if err := remote.WriteIndex(tag, index, options(ctx)...); err != nil {
-		return "", fmt.Errorf("push %s: %w", tag, err)
+		return Pushed{}, fmt.Errorf("push %s: %w", tag, err)
 	}
 	digest, err := index.Digest()
-	if err != nil {
-		return "", err
-	}
-	return tag.String() + "@" + digest.String(), nil
+	return Pushed{tag.Context(), r.Version, digest}, err
 }
 
-// index lists the images, each with the annotations that the index has, as some tools read
+// Index lists an image's platforms, in their order, each with the annotations that the index has, as some tools read
 // these and others those.
-func (r Release) index(image string, platforms []v1.Image) (v1.ImageIndex, error) {
+func (r Release) Index(image string, platforms []v1.Image) (v1.ImageIndex, error) {
 	annotations := r.annotations(image, "The "+image+" of loadtest-operator")
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, platform := range platforms {

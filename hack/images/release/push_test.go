@@ -32,7 +32,22 @@ import (
 
 const chart = "../../../charts/loadtest-operator"
 
-var images = map[string]string{"loadtest-dev/loadtest-operator": "operator", "loadtest-dev/loadtest-worker": "worker"}
+// pushedImages are those that the chart has, without anything in them.
+func pushedImages(t *testing.T, to Release) map[string]Pushed {
+	t.Helper()
+	return map[string]Pushed{
+		"loadtest-dev/loadtest-operator": pushedImage(t, to, "operator"), "loadtest-dev/loadtest-worker": pushedImage(t, to, "worker"),
+	}
+}
+
+func pushedImage(t *testing.T, to Release, image string) Pushed {
+	t.Helper()
+	index, err := to.Index(image, platforms(t))
+	must.Succeed(t, err)
+	pushed, err := to.PushImage(t.Context(), image, index)
+	must.Succeed(t, err)
+	return pushed
+}
 
 // started is a registry on loopback; the result is a host and a path.
 func started(t *testing.T) string {
@@ -66,8 +81,7 @@ func platforms(t *testing.T) (all []v1.Image) {
 
 func TestImagesArePushedForAllPlatforms(t *testing.T) {
 	to := at(started(t))
-	reference, err := to.PushImage(t.Context(), "operator", platforms(t))
-	must.Succeed(t, err)
+	reference := pushedImage(t, to, "operator").String()
 	tagged := to.Registry + "/operator:1.2.3"
 	index := pulled(t, tagged)
 	if want := tagged + "@" + index.Digest.String(); reference != want {
@@ -99,11 +113,14 @@ func TestImagesArePushedForAllPlatforms(t *testing.T) {
 func TestTheSameCommitGivesTheSameDigests(t *testing.T) {
 	to := at(started(t))
 	digests := func() (all []string) {
-		image, err := to.PushImage(t.Context(), "operator", platforms(t))
-		must.Succeed(t, err)
+		images := pushedImages(t, to)
+		for _, image := range images {
+			all = append(all, image.String())
+		}
+		slices.Sort(all)
 		chart, err := to.PushChart(t.Context(), chart, images)
 		must.Succeed(t, err)
-		return []string{image, chart}
+		return append(all, chart.String())
 	}
 	first := digests()
 	if diff := cmp.Diff(first, digests()); diff != "" {
@@ -120,6 +137,7 @@ func TestTheSameCommitGivesTheSameDigests(t *testing.T) {
 // The chart is what the folder has, but for the version and the names of the images.
 func TestChartNamesItsOwnImages(t *testing.T) {
 	to := at(started(t))
+	images := pushedImages(t, to)
 	if _, err := to.PushChart(t.Context(), chart, images); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +154,7 @@ func TestChartNamesItsOwnImages(t *testing.T) {
 	}
 	files := map[string]string{}
 	blob(t, to, manifest.Layers[0].Digest, func(r io.Reader) error { return unpack(r, files) })
-	compareWithFolder(t, to, files)
+	compareWithFolder(t, images, files)
 	repository := pulled(t, to.Registry+"/charts/loadtest-operator:artifacthub.io")
 	if !strings.Contains(string(repository.Manifest), hubContent) {
 		t.Errorf("ArtifactHub finds %s", repository.Manifest)
@@ -144,18 +162,23 @@ func TestChartNamesItsOwnImages(t *testing.T) {
 }
 
 // compareWithFolder undoes what the release put into the files, and compares them with the folder's.
-func compareWithFolder(t *testing.T, to Release, files map[string]string) {
+func compareWithFolder(t *testing.T, images map[string]Pushed, files map[string]string) {
 	t.Helper()
-	own := map[string]string{to.Registry + "/operator": "loadtest-dev/loadtest-operator", to.Registry + "/worker": "loadtest-dev/loadtest-worker"}
-	for _, file := range []string{"loadtest-operator/values.yaml", "loadtest-operator/Chart.yaml"} {
-		for image, before := range own {
-			if n := strings.Count(files[file], image); n != 1 {
-				t.Errorf("%s names %s %d times, want once", file, image, n)
+	for old, image := range images {
+		for file, places := range map[string][][2]string{
+			"values.yaml": {{image.repository.String(), old}, {"digest: " + image.digest.String(), `digest: ""`}},
+			"Chart.yaml":  {{image.String(), old + ":0.1.0"}},
+		} {
+			file = "loadtest-operator/" + file
+			for _, place := range places {
+				if n := strings.Count(files[file], place[0]); n != 1 {
+					t.Errorf("%s has %s %d times, want once", file, place[0], n)
+				}
+				files[file] = strings.Replace(files[file], place[0], place[1], 1)
 			}
-			files[file] = strings.Replace(files[file], image, before, 1)
 		}
-		files[file] = strings.ReplaceAll(files[file], "1.2.3", "0.1.0")
 	}
+	files["loadtest-operator/Chart.yaml"] = strings.ReplaceAll(files["loadtest-operator/Chart.yaml"], "1.2.3", "0.1.0")
 	for file, content := range files {
 		want, err := os.ReadFile(filepath.Join(chart, "..", file))
 		must.Succeed(t, err)
@@ -213,7 +236,7 @@ func unpack(r io.Reader, files map[string]string) error {
 
 func TestChartWithOtherImagesIsNotPushed(t *testing.T) {
 	to := at(started(t))
-	_, err := to.PushChart(t.Context(), chart, map[string]string{"loadtest-dev/renamed": "operator"})
+	_, err := to.PushChart(t.Context(), chart, map[string]Pushed{"loadtest-dev/renamed": pushedImage(t, to, "operator")})
 	if err == nil || !strings.Contains(err.Error(), "loadtest-dev/renamed") {
 		t.Errorf("error = %v, want one about the image that the chart does not have", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
@@ -55,6 +56,21 @@ func (r Release) tag(part string) (name.Tag, error) {
 	return tag, nil
 }
 
+// Pushed is a part of the release in its registry.
+type Pushed struct {
+	repository name.Repository
+	tag        string // empty for what has none
+	digest     v1.Hash
+}
+
+// String is the reference by tag and digest.
+func (p Pushed) String() string {
+	if p.tag == "" {
+		return p.repository.Digest(p.digest.String()).String()
+	}
+	return p.repository.Tag(p.tag).String() + "@" + p.digest.String()
+}
+
 // annotations are what registries and people read of a part.
 func (r Release) annotations(title, description string) map[string]string {
 	const image = "org.opencontainers.image."
@@ -75,19 +91,19 @@ func (r Release) annotations(title, description string) map[string]string {
 func options(ctx context.Context) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain),
-		remote.WithTransport(encrypted{remote.DefaultTransport}),
+		remote.WithTransport(onlyTLS{remote.DefaultTransport}),
 	}
 }
 
-// encrypted refuses plain HTTP to other machines: the client falls back to it for private
+// onlyTLS refuses plain HTTP to other machines: the client falls back to it for private
 // addresses, and would show them the password.
-type encrypted struct{ http.RoundTripper }
+type onlyTLS struct{ http.RoundTripper }
 
-func (e encrypted) RoundTrip(request *http.Request) (*http.Response, error) {
+func (o onlyTLS) RoundTrip(request *http.Request) (*http.Response, error) {
 	if host := request.URL.Hostname(); request.URL.Scheme != "https" && host != "localhost" {
 		if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 			return nil, fmt.Errorf("registry %s is not asked over plain HTTP: it is not on this machine", request.URL.Host)
 		}
 	}
-	return e.RoundTripper.RoundTrip(request)
+	return o.RoundTripper.RoundTrip(request)
 }

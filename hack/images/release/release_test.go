@@ -66,7 +66,7 @@ func TestPlainHTTPIsForThisMachineAlone(t *testing.T) {
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 		must.Succeed(t, err)
-		answer, err := encrypted{answers{}}.RoundTrip(request)
+		answer, err := onlyTLS{answers{}}.RoundTrip(request)
 		if err == nil {
 			_ = answer.Body.Close()
 		}

@@ -1,6 +1,6 @@
 module github.com/loadtest-dev/loadtest-operator/hack/tools/syft
 
-go 1.26
+go 1.26.8
 
 tool github.com/anchore/syft/cmd/syft
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"debug/elf"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,24 +99,86 @@ func (r registry) read(ctx context.Context, path, accept string) ([]byte, error)
 func pushesAndPulls(t *testing.T) string {
 	r := startRegistry(t)
 	home := r.address + "/example"
+	key := newCosignKey(t, "cosign")
 	var said [2]string
 	for i := range said {
-		out, err := makePush(t.Context(), home, pushedVersion)
+		out, err := makePush(t.Context(), home, pushedVersion, "KEY="+key+".key")
 		must.Succeed(t, err)
 		said[i] = out
 	}
-	if said[0] != said[1] || strings.Count(said[0], "@sha256:") != 4 {
-		t.Errorf("pushed twice, with other digests, or not three images and a chart:\n%s\n%s", said[0], said[1])
+	pushed := regexp.MustCompile(regexp.QuoteMeta(home)+`\S+@sha256:[0-9a-f]{64}`).FindAllString(said[1], -1)
+	if digests := regexp.MustCompile(`\S+@sha256:\S+`); len(pushed) != 7 || !slices.Equal(digests.FindAllString(said[0], -1), pushed) {
+		t.Errorf("pushed twice, with other digests, or not three images with an SBOM each and a chart:\n%s\n%s", said[0], said[1])
 	}
+	checkSignatures(t, key, pushed)
 	for image, program := range map[string]string{"operator": "manager", "worker": "loadworker", "kubectl-loadtest": "kubectl-loadtest"} {
 		r.checkPlatforms(t, "example/"+image, program)
+		r.checkSBOM(t, "example/"+image)
 	}
 	pulled := t.TempDir()
 	cluster.MustCommand(t, "helm", "pull", "oci://"+home+"/charts/loadtest-operator", "--version", pushedVersion, "--plain-http", "--untar", "--untardir", pulled)
 	chart := filepath.Join(pulled, "loadtest-operator")
 	cluster.MustCommand(t, "helm", "lint", "--strict", chart)
-	comparePulled(t, chart, home)
-	return "three images for amd64 and arm64 and the chart, twice with the same digests"
+	comparePulled(t, chart, pushed)
+	return "three images for amd64 and arm64, an SBOM of each and the chart, twice with the same digests; cosign verifies all 7 and refuses another key"
+}
+
+// newCosignKey makes a pair of keys, NAME.key and NAME.pub, and returns their path up to the dot.
+func newCosignKey(t *testing.T, name string) string {
+	t.Helper()
+	t.Setenv("COSIGN_PASSWORD", "of the test")
+	path := filepath.Join(t.TempDir(), name)
+	build := exec.CommandContext(t.Context(), "make", "bin/cosign")
+	build.Dir = "../../.."
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("make bin/cosign: %v\n%s", err, out)
+	}
+	cluster.MustCommand(t, "cosign", "generate-key-pair", "--output-key-prefix", path)
+	return path
+}
+
+// checkSignatures has cosign verify all that was pushed, as docs/security/releases.md says, and
+// once more by a key that did not sign it.
+func checkSignatures(t *testing.T, key string, pushed []string) {
+	t.Helper()
+	other := newCosignKey(t, "other")
+	for _, reference := range pushed {
+		args := []string{"verify", "--insecure-ignore-tlog=true", "--allow-http-registry", reference, "--key"}
+		cluster.MustCommand(t, "cosign", append(args, key+".pub")...)
+		out, err := cluster.Command(t.Context(), "cosign", append(args, other+".pub")...)
+		if err == nil || !strings.Contains(err.Error()+out, "no matching signatures") {
+			t.Errorf("with another key, cosign says of %s: %v, %s", reference, err, out)
+		}
+	}
+}
+
+// checkSBOM looks for the Go modules in the SBOM that refers to an image, for each platform.
+func (r registry) checkSBOM(t *testing.T, repository string) {
+	t.Helper()
+	tagged, err := r.read(t.Context(), repository+"/manifests/"+pushedVersion, "application/vnd.oci.image.index.v1+json")
+	must.Succeed(t, err)
+	var referrers, attached manifest
+	digest := fmt.Sprintf("%x", sha256.Sum256(tagged))
+	// This registry has no API of referrers: their list has a tag.
+	must.Succeed(t, r.get(t.Context(), repository+"/manifests/sha256-"+digest, "application/vnd.oci.image.index.v1+json", &referrers))
+	if len(referrers.Manifests) != 1 {
+		t.Fatalf("%d refer to %s, want its SBOM", len(referrers.Manifests), repository)
+	}
+	must.Succeed(t, r.get(t.Context(), repository+"/manifests/"+referrers.Manifests[0].Digest, "application/vnd.oci.image.manifest.v1+json", &attached))
+	if len(attached.Layers) != 2 {
+		t.Errorf("the SBOM of %s has %d documents, want one for each platform", repository, len(attached.Layers))
+	}
+	for _, layer := range attached.Layers {
+		var document struct{ Packages []struct{ Name string } }
+		must.Succeed(t, r.get(t.Context(), repository+"/blobs/"+layer.Digest, "", &document))
+		var names []string
+		for _, p := range document.Packages {
+			names = append(names, p.Name)
+		}
+		if !slices.Contains(names, "stdlib") || !slices.Contains(names, "google.golang.org/grpc") {
+			t.Errorf("the SBOM of %s has no Go modules: %q", repository, names)
+		}
+	}
 }
 
 // checkPlatforms looks at the program in the image of each platform.
@@ -174,20 +239,22 @@ func (r registry) file(t *testing.T, repository, layer, name string) []byte {
 
 // comparePulled checks that the chart installs the pushed images, and otherwise what the folder
 // installs.
-func comparePulled(t *testing.T, chart, home string) {
+func comparePulled(t *testing.T, chart string, pushed []string) {
 	t.Helper()
-	render := func(chart string, args ...string) string {
-		return cluster.MustCommand(t, "helm", append([]string{"template", "loadtest-operator", chart, "--include-crds", "--namespace", cluster.OperatorNamespace, "--kube-version", "1.36"}, args...)...)
+	render := func(chart string) string {
+		return cluster.MustCommand(t, "helm", "template", "loadtest-operator", chart, "--include-crds", "--namespace", cluster.OperatorNamespace, "--kube-version", "1.36")
 	}
 	got := render(chart)
-	want := render(operatorChart, "--set", "image.repository="+home+"/operator,workerImage.repository="+home+"/worker,image.tag="+pushedVersion+",workerImage.tag="+pushedVersion)
+	want := render(operatorChart)
+	for _, image := range []string{"operator", "worker"} {
+		at := slices.IndexFunc(pushed, func(reference string) bool { return strings.Contains(reference, "/"+image+":"+pushedVersion+"@") })
+		if at < 0 || !strings.Contains(got, pushed[at]) {
+			t.Fatalf("the chart from the registry does not install the %s by its digest: %q", image, pushed)
+		}
+		want = strings.ReplaceAll(want, "loadtest-dev/loadtest-"+image+":0.1.0", pushed[at])
+	}
 	want = strings.NewReplacer("loadtest-operator-0.1.0", "loadtest-operator-"+pushedVersion, `version: "0.1.0"`, `version: "`+pushedVersion+`"`).Replace(want)
 	if got != want {
 		t.Error("the chart from the registry does not install what the folder does")
-	}
-	for _, image := range []string{"operator", "worker"} {
-		if !strings.Contains(got, home+"/"+image+":"+pushedVersion) {
-			t.Errorf("it does not install %s", image)
-		}
 	}
 }

@@ -186,8 +186,8 @@ func stopsAtOlderCRDs(t *testing.T) string {
 }
 
 // makePush is what a person types to publish a release.
-func makePush(ctx context.Context, registry, version string) (string, error) {
-	push := exec.CommandContext(ctx, "make", "push", "REGISTRY="+registry, "VERSION="+version)
+func makePush(ctx context.Context, registry, version string, variables ...string) (string, error) {
+	push := exec.CommandContext(ctx, "make", append([]string{"push", "REGISTRY=" + registry, "VERSION=" + version}, variables...)...)
 	push.Dir = "../../.."
 	out, err := push.CombinedOutput()
 	if err != nil {
