@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -79,6 +80,8 @@ func (c Counter) Pod(node string) *corev1.Pod {
 		},
 		Containers: []corev1.Container{{
 			Name: "counter", Image: Image("counter") + ":" + ImageTag(),
+			// A machine that is busy serves it before what asks for nothing.
+			Resources:    corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
 			VolumeMounts: []corev1.VolumeMount{{Name: "counts", MountPath: "/counts"}},
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

@@ -5,6 +5,8 @@
 //	                                be a header; a traceparent is counted, too, and the id
 //	                                kept of one that is sampled and delayed
 //	       GET /NAME?stores=N       stores N times, too: 0 loses, 2 doubles
+//	       GET /NAME?grants=N       answers N of a burst, and refuses the others by 429; half
+//	                                a second without a request ends a burst
 //	       GET /NAME/stored         {"stored": 240}
 //	       POST /NAME/echo          sends back the body, and the header X-Echo
 //	       any call of gRPC         counts under the NAME in its metadata, name, and then

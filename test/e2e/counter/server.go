@@ -42,6 +42,7 @@ var modes = []mode{ok, wrongly, hang, refuse, drain}
 type target struct {
 	counts counts
 	times  times
+	bursts bursts
 	// plain and secure are the addresses that it listens on, without and with TLS.
 	plain, secure string
 	// exit ends the process.
@@ -178,8 +179,7 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInsufficientStorage)
 		return
 	}
-	times, _ := strconv.Atoi(r.URL.Query().Get("stores"))
-	for range min(times, 10) {
+	for range min(number(r.URL.Query().Get("stores")), 10) {
 		if err := t.counts.add(name, stored); err != nil {
 			panic(http.ErrAbortHandler) // nothing is acknowledged that is not stored
 		}
@@ -202,12 +202,21 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m == wrongly && t.counts.add(name, wrong) != nil {
 		panic(http.ErrAbortHandler) // an answer that is not counted is not given
 	}
+	grants, limits := r.URL.Query().Get("grants"), r.URL.Query().Has("grants")
 	switch {
 	case call:
 		reply(w, m == wrongly)
+	case limits && t.bursts.place(name, came) > number(grants):
+		w.WriteHeader(http.StatusTooManyRequests)
 	case m == wrongly:
 		w.WriteHeader(http.StatusInternalServerError)
 	}
+}
+
+// number is 0 of what is none.
+func number(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
 }
 
 // named is the name that a request is counted under: that of a call is in its metadata.

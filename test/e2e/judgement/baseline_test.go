@@ -18,6 +18,7 @@ target: {service: {name: counter}, timeout: 5s}
 requests: [{name: wait, http: {path: "/%s?delay=%s"}}]
 steps: [{name: three, users: 3, duration: 5s}]
 repetitions: 5
+worker: {resources: {requests: {cpu: 400m}}}
 `
 
 const comparedSpec = baselineSpec + `

@@ -11,27 +11,27 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// searchSpec looks for the highest rate of which the limiter denies at most 1%, from one
-// client.
+// searchSpec looks for the highest rate of which the target refuses at most 1%. The target
+// answers 209 requests of each probe, however fast the machine is: the rest tells it where a probe
+// ends.
 const searchSpec = `
-target: {service: {name: ratelimiter, port: http}}
-requests: [{name: api, http: {path: /api, headers: [{name: X-Forwarded-For, value: 10.7.0.1}]}}]
+target: {service: {name: counter}, timeout: 5s}
+requests: [{name: api, http: {path: "/search?grants=209"}}]
 search: {rate: {min: 60, max: 480}, duration: 2s, rest: 1s, precision: 10%, hold: 2s}
 thresholds: [{metric: failureRate, max: 1%}]
+worker: {resources: {requests: {cpu: 400m}}}
 `
 
-// A bucket of 10 tokens, full after each rest, to which 100 come back each second, grants
-// 209 to 210 requests in the 2 s of a probe. More than 1% of them are denied from a rate
-// between leastLimit and mostLimit on: 0.99 x 2 x rate is as many. A longer hold would have
-// less of the bucket, and so another limit.
+// In the 2 s of a probe, at most 1% of 211 requests are refused, and more of 212.
 const (
-	leastLimit = 209 / 1.98
-	mostLimit  = 210 / 1.98
+	leastLimit = 211. / 2
+	mostLimit  = 212. / 2
 )
 
-// checkSearch looks for a limit that follows from the target's configuration.
+// checkSearch looks for a limit that is known.
 func checkSearch(t *testing.T) judgement {
-	ns := cluster.Limiter(t, "ratelimiter.capacity=10", "ratelimiter.refillPerSecond=100")
+	ns := cluster.Namespace(t)
+	cluster.CounterOf(t, ns)
 	lt := cluster.Create(t, ns, "search", searchSpec)
 	cluster.Finish(t, lt)
 	s := lt.Status.Search

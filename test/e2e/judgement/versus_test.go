@@ -20,6 +20,7 @@ versus: {target: {service: {name: control}, timeout: 5s, headers: [{name: Delay,
 requests: [{name: wait, http: {path: /%s}}]
 steps: [{name: six, users: 6, duration: 4s}]
 repetitions: 5
+worker: {resources: {requests: {cpu: 400m}}}
 thresholds: [{metric: p50, maxIncrease: 60%%}]
 `
 

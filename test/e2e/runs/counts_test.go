@@ -47,6 +47,7 @@ steps:
   - {name: arrivals, rate: "150", duration: 4s}
   - {name: closed, users: 5, duration: 2s}
 parallelism: 3
+worker: {resources: {requests: {cpu: 250m, memory: 32Mi}}}
 # Two busy cores are those of the target, too.
 thresholds: [{metric: unsentRate, max: 5%}, {metric: downtime, max: 10%}]
 `

@@ -17,7 +17,7 @@ const (
 	drainedSends  = 4000
 	drainedTarget = `
 steps: [{name: 100/s, rate: "100", duration: 40s}]
-worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+worker: {resources: {requests: {cpu: 250m, memory: 32Mi}}}
 target:
   service: {name: rolled, port: 8443, scheme: HTTPS}
   tls: {insecureSkipVerify: true}

@@ -33,7 +33,7 @@ const (
 target: {service: {name: rolled, port: 8080}, disableKeepAlive: true, timeout: 5s}
 requests: [{name: run, http: {path: "/run?delay=250ms"}}]
 steps: [{name: 8 users x 200, users: 8, requestsPerUser: 200}]
-worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+worker: {resources: {requests: {cpu: 250m, memory: 32Mi}}}
 `
 	// drainsFor is how long a pod that is to go serves on at least: 3 s until the operator
 	// reads it, and 5 s each that the worker and the cluster's name servers keep an answer.
@@ -308,7 +308,7 @@ requests: [{name: run, http: {path: /run}}]
 steps: [{name: 4 users x 5, users: 4, requestsPerUser: 5}]
 parallelism: 2
 startDeadlineSeconds: 150
-worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+worker: {resources: {requests: {cpu: 250m, memory: 32Mi}}}
 `)
 	first := r.workers(nil)
 	must.Succeed(t, cluster.API.Delete(t.Context(), &first[1]))

@@ -45,7 +45,7 @@ const stoppedSpec = `
 target: {service: {name: counter}}
 requests: [{name: name, http: {path: /NAME}}]
 steps: [{name: load, LOAD}]
-worker: {resources: {requests: {cpu: 20m, memory: 32Mi}}}
+worker: {resources: {requests: {cpu: CPU, memory: 32Mi}}}
 `
 
 // TestStop sets the switch for a namespace while many of its runs send and start. The
@@ -110,7 +110,7 @@ func newStop(t *testing.T) *stop {
 	s.Counter, err = cluster.StartCounter(t.Context(), cluster.NamespaceNamed(t, "stop-"), "")
 	must.Succeed(t, err)
 	for i := range stoppedRuns {
-		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "rate: 5, duration: 10m"))
+		s.runs = append(s.runs, s.create(fmt.Sprintf("run-%d", i), "rate: 5, duration: 10m", "20m"))
 	}
 	for _, lt := range s.runs {
 		cluster.Until(t, lt, "taken up", func(lt *v1beta1.LoadTest) bool { return lt.Status.StartTime != nil })
@@ -128,15 +128,15 @@ func newStop(t *testing.T) *stop {
 	return s
 }
 
-func (s *stop) create(name, load string) *v1beta1.LoadTest {
+func (s *stop) create(name, load, cpu string) *v1beta1.LoadTest {
 	s.Helper()
-	return cluster.Create(s.T, s.Namespace, name, strings.NewReplacer("NAME", name, "LOAD", load).Replace(stoppedSpec))
+	return cluster.Create(s.T, s.Namespace, name, strings.NewReplacer("NAME", name, "LOAD", load, "CPU", cpu).Replace(stoppedSpec))
 }
 
 func (s *stop) createLate(name string) {
 	s.Helper()
 	for i := range lateRuns {
-		s.late = append(s.late, s.create(fmt.Sprintf("%s-%d", name, i), lateLoad))
+		s.late = append(s.late, s.create(fmt.Sprintf("%s-%d", name, i), lateLoad, "200m"))
 	}
 }
 
