@@ -41,5 +41,5 @@ type AllowedAddresses struct {
 
 // HasAccess says whether it is known where the workers may connect to for each target.
 func (s *LoadTestStatus) HasAccess() bool {
-	return s.Internal.Access != nil && (s.Versus == nil || s.Internal.ControlAccess != nil)
+	return s.Internal.Access != nil && (s.Versus == nil || s.Internal.ControlAccess != nil) && len(s.Internal.OtherAccess) == len(s.OtherTargets)
 }

@@ -33,6 +33,12 @@ type InternalStatus struct {
 	// +optional
 	ControlAccess *TargetAccess `json:"controlAccess,omitempty"`
 
+	// otherAccess are where they may connect to for spec.otherTargets, in their order.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	OtherAccess []TargetAccess `json:"otherAccess,omitempty"`
+
 	// auditing is present while a worker reads the numbers of spec.audits.
 	// +optional
 	Auditing *Auditing `json:"auditing,omitempty"`

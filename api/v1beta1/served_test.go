@@ -33,7 +33,7 @@ func TestTheSmallestLoadTestGetsTheDefaults(t *testing.T) {
 	must.Succeed(t, c.Get(t.Context(), client.ObjectKeyFromObject(object), &got))
 	want := v1beta1.LoadTestSpec{
 		Target: v1beta1.Target{
-			Service:  &v1beta1.ServiceReference{Name: "shortener", Port: new(intstr.FromInt32(80)), Scheme: v1beta1.SchemeHTTP},
+			Service:  &v1beta1.ServiceReference{Name: "shortener"},
 			Protocol: v1beta1.ProtocolHTTP1,
 			Timeout:  &metav1.Duration{Duration: 30 * time.Second},
 		},

@@ -52,6 +52,13 @@ type LoadTestStatus struct {
 	// +kubebuilder:validation:MaxLength=1024
 	TargetURL string `json:"targetURL,omitempty"`
 
+	// otherTargets are the same for spec.otherTargets, in their order.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	OtherTargets []OtherTargetStatus `json:"otherTargets,omitempty"`
+
 	// descriptors is the digest of the descriptors by which all workers encode calls of
 	// gRPC: equal digests are equal services and messages. Absent until the first step, and
 	// without calls. Example: sha256:9f86d081884c7d65….

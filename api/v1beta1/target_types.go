@@ -98,7 +98,6 @@ type ServiceReference struct {
 	// looked up when the run starts, which waits for the Service to be there.
 	// Example: http.
 	// +optional
-	// +kubebuilder:default=80
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]+(-[a-z0-9]+)*$') && self.matches('[a-z]')",message="port must be a number from 1 to 65535, or the name of a port of the Service, such as http"
@@ -106,7 +105,6 @@ type ServiceReference struct {
 
 	// scheme is HTTP or HTTPS. Default HTTP.
 	// +optional
-	// +kubebuilder:default=HTTP
 	Scheme Scheme `json:"scheme,omitempty"`
 }
 

@@ -50,8 +50,15 @@ type Request struct {
 	// +optional
 	GRPC *Call `json:"grpc,omitempty"`
 
+	// target is the name of one of spec.otherTargets, to which the request is sent. It must not
+	// be set with grpc, nor with http.targets. Absent: spec.target. Example: identity.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=24
+	Target string `json:"target,omitempty"`
+
 	// timeout bounds the request, from when it is sent to the last byte of its response.
-	// Absent: target.timeout. Example: 500ms.
+	// Absent: the timeout of its target. Example: 500ms.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32

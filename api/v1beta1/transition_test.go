@@ -71,6 +71,7 @@ var transitions = []validation{
 		name: "versus instead of a baseline", valid: "{}", invalid: "{baseline: null, audits: null, versus: {target: {url: 'http://v3:8080', timeout: 5s}}}",
 		want: []string{frozen("audits"), frozen("baseline"), frozen("versus")},
 	},
+	{name: "other targets", valid: "{}", invalid: "{otherTargets: [{name: a, url: 'http://a'}]}", want: []string{frozen("otherTargets")}},
 	{name: "audits", valid: "{}", invalid: "{audits: [{name: contract, rateLimit: {capacity: 51, refillPerSecond: '10', clientHeader: X-Forwarded-For}}]}", want: []string{frozen("audits")}},
 	{name: "no audits", valid: "{}", invalid: "{audits: null}", want: []string{frozen("audits")}},
 	{name: "parallelism", valid: "{}", invalid: "{parallelism: 3}", want: []string{frozen("parallelism")}},

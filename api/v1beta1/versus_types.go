@@ -1,5 +1,7 @@
 package v1beta1
 
+import "slices"
+
 // Versus is a second target that gets the same load in the same run: the control, with
 // which the target of the spec, the candidate, is compared. Each step that sends load is
 // planned twice in each repetition, once for either, one right after the other in an order
@@ -40,7 +42,8 @@ const (
 
 // KnowsTargets says whether it is known where to send the load.
 func (s *LoadTestStatus) KnowsTargets() bool {
-	return s.TargetURL != "" && (s.Versus == nil || s.Versus.TargetURL != "")
+	return s.TargetURL != "" && (s.Versus == nil || s.Versus.TargetURL != "") &&
+		!slices.ContainsFunc(s.OtherTargets, func(o OtherTargetStatus) bool { return o.TargetURL == "" })
 }
 
 // VersusStatus is what the two targets of a comparison are called.

@@ -111,6 +111,11 @@ func TestTargetsThatNeverAreAllowedAreRefusedWhenApplied(t *testing.T) {
 	versus := "target: {service: {name: api}}\nversus: {target: {%s}}"
 	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "url: 'http://127.0.0.1'")), "spec.versus.target.url: address 127.0.0.1")
 	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "service: {name: b}, proxy: {url: 'http://127.0.0.1'}")), "spec.versus.target.proxy.url: address")
+	other := "target: {service: {name: api}}\notherTargets: [{name: a, service: {name: b}}, {name: identity, %s}]"
+	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(other, "url: 'http://169.254.169.254'")), "spec.otherTargets[identity].url: address 169.254.169.254")
+	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(other, "service: {name: b}, proxy: {url: 'http://127.0.0.1'}")), "spec.otherTargets[identity].proxy.url: address")
+	mustRefuse(t, loadTest(t, own, fmt.Sprintf(other, "service: {name: loadtest-operator-leader}")), "spec.otherTargets[identity].service.name: loadtest-operator-leader."+own+".svc can never be a target")
+	must.Report(t, "another target is refused", create(t, loadTest(t, elsewhere, fmt.Sprintf(other, "service: {name: c}"))))
 	// A Service is meant in the LoadTest's namespace.
 	mustRefuse(t, loadTest(t, own, "target: {service: {name: loadtest-operator-leader}}"), "spec.target.service.name: loadtest-operator-leader."+own+".svc can never be a target")
 	mustRefuse(t, loadTest(t, own, "target: {url: 'http://loadtest-operator-metrics:8443'}"), "spec.target.url: loadtest-operator-metrics."+own)

@@ -11,7 +11,7 @@ import (
 type sentState struct {
 	assigned     bool
 	steps        int // of the assignment
-	destinations destinations
+	destinations exchange.Destinations
 	start        exchange.Start
 	stopped      int32
 	acknowledged int32
@@ -57,7 +57,7 @@ func (sent *sentState) update(d *exchange.Directive, worker int32) (messages []*
 		sent.auditRound = round
 		messages = append(messages, readAudits(round))
 	}
-	if now := destinationsOf(d, worker); now != sent.destinations && now.target != nil {
+	if now := destinationsOf(d, worker); !now.Same(sent.destinations) && now.Target != nil {
 		sent.destinations = now
 		messages = append(messages, redirect(now))
 	}
@@ -80,23 +80,16 @@ func (sent *sentState) update(d *exchange.Directive, worker int32) (messages []*
 	return messages
 }
 
-// destinations are where connections to the targets may go to. They are compared by
-// identity: what is directed is not changed.
-type destinations struct {
-	target, control *workerv1.Destinations
-}
-
-func destinationsOf(d *exchange.Directive, worker int32) destinations {
+func destinationsOf(d *exchange.Directive, worker int32) exchange.Destinations {
 	if int(worker) >= len(d.Assignments) {
-		return destinations{}
+		return exchange.Destinations{}
 	}
-	a := d.Assignments[worker]
-	return destinations{a.GetTarget().GetDestinations(), a.GetControl().GetTarget().GetDestinations()}
+	return exchange.DestinationsOf(d.Assignments[worker])
 }
 
-func redirect(to destinations) *workerv1.SessionResponse {
+func redirect(to exchange.Destinations) *workerv1.SessionResponse {
 	return &workerv1.SessionResponse{Message: &workerv1.SessionResponse_Redirect{
-		Redirect: &workerv1.Redirect{Target: to.target, Control: to.control},
+		Redirect: &workerv1.Redirect{Target: to.Target, Control: to.Control, OtherTargets: to.Others},
 	}}
 }
 

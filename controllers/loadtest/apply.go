@@ -112,8 +112,7 @@ func (p *pass) direct(d exchange.Directive) {
 	run := coordinator.RunID(lt.UID)
 	d.Assignments = make([]*workerv1.Assignment, lt.Status.Workers.Desired)
 	if !d.Finish {
-		target, control := access.Destinations()
-		d.Assignments = p.Runs.Note(run, lt, target, control)
+		d.Assignments = p.Runs.Note(run, lt, access.Destinations())
 	}
 	p.Workers.Direct(run, d)
 }

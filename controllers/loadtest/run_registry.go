@@ -13,6 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -34,8 +35,8 @@ type knownRun struct {
 	// steps is how many steps of the status are in them: a search appends some.
 	steps int
 	// target and control are where connections to the targets may go to.
-	target, control *workerv1.Destinations
-	assignments     []*workerv1.Assignment
+	to          exchange.Destinations
+	assignments []*workerv1.Assignment
 }
 
 // NewRuns returns an empty Runs.
@@ -50,20 +51,16 @@ func NewRuns() *Runs {
 // connections may go to has changed. A run is
 // noted by one goroutine at a time; what takes long is done outside the lock, for which
 // the coordinator waits.
-func (r *Runs) Note(run coordinator.RunID, lt *v1beta1.LoadTest, target, control *workerv1.Destinations) []*workerv1.Assignment {
+func (r *Runs) Note(run coordinator.RunID, lt *v1beta1.LoadTest, to exchange.Destinations) []*workerv1.Assignment {
 	r.mu.Lock()
 	known, ok := r.known[run]
 	r.mu.Unlock()
-	if ok && known.generation == lt.Generation && known.steps >= len(lt.Status.Steps) && known.target == target && known.control == control {
+	if ok && known.generation == lt.Generation && known.steps >= len(lt.Status.Steps) && known.to.Same(to) {
 		return known.assignments
 	}
-	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, len(lt.Status.Steps), target, control, plan.Assignments(lt)}
+	known = knownRun{client.ObjectKeyFromObject(lt), lt.Generation, len(lt.Status.Steps), to, plan.Assignments(lt)}
 	if len(known.assignments) > 0 { // which share their targets
-		first := known.assignments[0]
-		first.Target.Destinations = target
-		if first.GetControl() != nil {
-			first.Control.Target.Destinations = control
-		}
+		to.Set(known.assignments[0])
 	}
 	r.mu.Lock()
 	r.known[run] = known

@@ -11,6 +11,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 )
 
@@ -49,28 +50,28 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 	r := NewRuns()
 	lt := named(types.NamespacedName{Namespace: "team", Name: "a"})
 	lt.Generation, lt.Status.Workers.Desired = 1, 2
-	first := r.Note("run", lt, nil, nil)
+	first := r.Note("run", lt, exchange.Destinations{})
 	if len(first) != 2 {
 		t.Fatalf("%d assignments, want 2", len(first))
 	}
-	if again := r.Note("run", lt, nil, nil); again[0] != first[0] {
+	if again := r.Note("run", lt, exchange.Destinations{}); again[0] != first[0] {
 		t.Error("the assignments of one plan were made twice")
 	}
 	lt.Generation, lt.Status.Workers.Desired = 3, 5
-	if resumed := r.Note("run", lt, nil, nil); len(resumed) != 5 {
+	if resumed := r.Note("run", lt, exchange.Destinations{}); len(resumed) != 5 {
 		t.Errorf("%d assignments of the second plan, want 5", len(resumed))
 	}
 	lt.Status.Steps = make([]v1beta1.StepStatus, 3)
-	grown := r.Note("run", lt, nil, nil)
+	grown := r.Note("run", lt, exchange.Destinations{})
 	if len(grown[0].Steps) != 3 {
 		t.Errorf("%d steps are assigned after a search appended some, want 3", len(grown[0].Steps))
 	}
 	lt.Status.Steps = nil // as the cache keeps a run that has ended
-	if kept := r.Note("run", lt, nil, nil); kept[0] != grown[0] {
+	if kept := r.Note("run", lt, exchange.Destinations{}); kept[0] != grown[0] {
 		t.Error("the assignments of a run that has ended were made again")
 	}
 	r.Forget(types.NamespacedName{Namespace: "team", Name: "a"})
-	if next := r.Note("run", lt, nil, nil); len(next) != 5 {
+	if next := r.Note("run", lt, exchange.Destinations{}); len(next) != 5 {
 		t.Errorf("%d assignments after the run was forgotten, want 5", len(next))
 	}
 }
@@ -78,9 +79,9 @@ func TestAssignmentsAreMadeOncePerPlan(t *testing.T) {
 func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
 	r := started(t)
 	a, b := types.NamespacedName{Namespace: "team", Name: "a"}, types.NamespacedName{Namespace: "team", Name: "b"}
-	r.Note("first", named(a), nil, nil)
-	r.Note("other", named(b), nil, nil)
-	r.Note("second", named(a), nil, nil) // the name was used again
+	r.Note("first", named(a), exchange.Destinations{})
+	r.Note("other", named(b), exchange.Destinations{})
+	r.Note("second", named(a), exchange.Destinations{}) // the name was used again
 	notify := func(want ...string) {
 		t.Helper()
 		for _, run := range []coordinator.RunID{"unknown", "first", "other"} {
@@ -103,7 +104,7 @@ func TestNotifyEnqueuesTheRunsLoadTest(t *testing.T) {
 func TestNotificationsBeforeAPassAreOne(t *testing.T) {
 	r := started(t)
 	for _, name := range []string{"a", "b"} {
-		r.Note(coordinator.RunID(name), named(types.NamespacedName{Namespace: "team", Name: name}), nil, nil)
+		r.Note(coordinator.RunID(name), named(types.NamespacedName{Namespace: "team", Name: name}), exchange.Destinations{})
 	}
 	for range 5000 {
 		r.Notify("a")

@@ -43,6 +43,8 @@ type Config struct {
 
 	// policy is the access of one target, for all that dials it.
 	policy *address.Current
+	// otherPolicies are those of the assignment's other targets, in their order.
+	otherPolicies []*address.Current
 	// bodies is the memory for bodies of responses, of all targets.
 	bodies *transport.Budget
 	// shared is how requests share connections of HTTP/2.
@@ -72,6 +74,7 @@ type Assembly struct {
 	sides     []*side
 	toControl map[int32]bool
 	journeys  bool // there are any, which only users carry out
+	targets   int32
 }
 
 // New assembles what carries an assignment out, and checks all that can be
@@ -88,7 +91,7 @@ func New(ctx context.Context, a *workerv1.Assignment, c Config, notReady func(er
 			return nil, &Refusal{workerv1.ReasonInvalidSpec, fmt.Errorf("step %d is sent to a control, but there is none", s.GetIndex())}
 		}
 	}
-	held, memory, limits := x.steps, memoryNeed(a), limitsOfEach(c.Limits, len(assignmentsOf(a)))
+	held, memory, limits := x.steps, memoryNeed(a), limitsOfEach(c.Limits, targetsOf(a))
 	if largest := a.GetLargest(); largest != nil {
 		held = append(slices.Clone(held), stepOf(largest))
 	}
@@ -122,7 +125,7 @@ func (x *Assembly) assemble(ctx context.Context, a *workerv1.Assignment, c Confi
 	}
 	first, _ := x.StepAfter(-1)
 	for i, each := range assignmentsOf(a) {
-		if c.policy = &c.Access.target; i > 0 {
+		if c.policy, c.otherPolicies = &c.Access.target, c.Access.others; i > 0 {
 			c.policy = &c.Access.control
 		}
 		descriptors, err := describe(ctx, each, c, notReady)
@@ -138,7 +141,7 @@ func (x *Assembly) assemble(ctx context.Context, a *workerv1.Assignment, c Confi
 		}
 		x.sides = append(x.sides, s)
 	}
-	x.Audit = x.sides[0].audit
+	x.Audit, x.targets = x.sides[0].audit, int32(len(x.sides)+len(a.GetOtherTargets()))
 	return nil
 }
 
@@ -205,7 +208,7 @@ func (x *Assembly) PreflightAnswers() int32 {
 }
 
 // Targets is how many targets it sends to.
-func (x *Assembly) Targets() int32 { return int32(len(x.sides)) }
+func (x *Assembly) Targets() int32 { return x.targets }
 
 // Descriptors are the digests of those by which calls to the target, and to the control, are
 // encoded; "": there are none.

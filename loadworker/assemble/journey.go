@@ -49,5 +49,5 @@ func userMemory(a *workerv1.Assignment) int64 {
 			}
 		}
 	}
-	return source.UserMemory(len(names))
+	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()))
 }

@@ -31,12 +31,15 @@ const (
 type need struct{ base, each int64 }
 
 // memoryNeed counts a connection to a control with each to the target: those of the one
-// are kept while the other has its steps.
+// are kept while the other has its steps. Each user has one to each other target, too.
 func memoryNeed(a *workerv1.Assignment) need {
 	n := need{base: baseMemory + attack.Memory(len(a.GetRequests()), len(a.GetJourneys()))}
 	for _, of := range assignmentsOf(a) {
 		n.base += targetsMemory(of) + descriptorsMemory(of)
 		n.each += connectionMemory(of.GetTarget(), of.GetDriver()) + userMemory(of)
+		for _, other := range of.GetOtherTargets() {
+			n.each += connectionMemory(other, of.GetDriver())
+		}
 	}
 	return n
 }

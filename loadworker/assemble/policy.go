@@ -13,6 +13,7 @@ import (
 // replaced while an assembly is made, prepares and runs.
 type Access struct {
 	target, control address.Current
+	others          []*address.Current
 }
 
 // NewAccess is the access of an assignment.
@@ -20,6 +21,16 @@ func NewAccess(a *workerv1.Assignment) (*Access, error) {
 	x := &Access{}
 	if err := checkBehindProxy(a.GetTarget()); err != nil {
 		return nil, err
+	}
+	for _, t := range a.GetOtherTargets() {
+		current := &address.Current{}
+		if err := checkBehindProxy(t); err != nil {
+			return nil, err
+		}
+		if err := set(current, t, t.GetDestinations()); err != nil {
+			return nil, err
+		}
+		x.others = append(x.others, current)
 	}
 	if err := set(&x.target, a.GetTarget(), a.GetTarget().GetDestinations()); err != nil || a.GetControl() == nil {
 		return x, err
@@ -35,6 +46,11 @@ func NewAccess(a *workerv1.Assignment) (*Access, error) {
 func (x *Access) Redirect(a *workerv1.Assignment, r *workerv1.Redirect) error {
 	if err := set(&x.target, a.GetTarget(), r.GetTarget()); err != nil {
 		return err
+	}
+	for i := range min(len(x.others), len(r.GetOtherTargets())) {
+		if err := set(x.others[i], a.GetOtherTargets()[i], r.GetOtherTargets()[i]); err != nil {
+			return err
+		}
 	}
 	return set(&x.control, a.GetControl().GetTarget(), r.GetControl())
 }

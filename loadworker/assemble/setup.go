@@ -28,6 +28,9 @@ func newSetupPhase(a *workerv1.Assignment, c Config, t *requestSource, first att
 	if p.config.Client, err = newClient(a.GetTarget(), c); err != nil {
 		return nil, err
 	}
+	if p.config.Client, _, err = withOthers(p.config.Client, a, c); err != nil {
+		return nil, err
+	}
 	if s := a.GetSetup().GetFill(); s != nil {
 		share := shareOf(s.GetShare())
 		p.fill = &setup.Fill{

@@ -21,6 +21,7 @@ import (
 type side struct {
 	target    *workerv1.Target
 	client    transport.Client
+	others    []otherTarget
 	runner    *attack.Runner
 	preflight *setup.Preflight // nil: there are no questions
 	setup     *setupPhase
@@ -56,6 +57,9 @@ func newSide(a *workerv1.Assignment, c Config, d *message.Descriptors, connectio
 	if s.client, err = newStepClient(a, c); err != nil {
 		return nil, err
 	}
+	if s.client, s.others, err = withOthers(s.client, a, c); err != nil {
+		return nil, err
+	}
 	traces, err := newSampler(a.GetTarget())
 	if err != nil {
 		return nil, err
@@ -85,6 +89,11 @@ func newSide(a *workerv1.Assignment, c Config, d *message.Descriptors, connectio
 	return s, err
 }
 
+// targetsOf is to how many targets a user may have a connection.
+func targetsOf(a *workerv1.Assignment) int {
+	return len(assignmentsOf(a)) * (1 + len(a.GetOtherTargets()))
+}
+
 // verify waits until the target can be reached, and asks it the questions of the
 // preflight.
 func (s *side) verify(ctx context.Context, notReady func(error)) error {
@@ -104,6 +113,11 @@ func (s *side) reach(ctx context.Context) *Refusal {
 	defer cancel()
 	if err := s.client.Probe(ctx); err != nil {
 		return &Refusal{workerv1.ReasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(s.target), err)}
+	}
+	for _, other := range s.others {
+		if err := other.client.Probe(ctx); err != nil {
+			return &Refusal{workerv1.ReasonTargetUnreachable, fmt.Errorf("target %s: %w", destination(other.target), err)}
+		}
 	}
 	return nil
 }

@@ -63,6 +63,9 @@ func newRequestSource(a *workerv1.Assignment, d *message.Descriptors) (*requestS
 	var errs []error
 	for _, r := range a.GetRequests() {
 		request, err := toRequest(r)
+		if err == nil {
+			err = setTarget(&request, r, a)
+		}
 		if err == nil && r.GetTargetsFile() != "" {
 			request.Targets, err = readTargets(r, a.GetTarget())
 		}
@@ -118,6 +121,18 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 		out.Headers = append(out.Headers, header)
 	}
 	return out, nil
+}
+
+// setTarget names the target of a request, which is there if the operator made the assignment.
+func setTarget(out *source.Request, r *workerv1.Request, a *workerv1.Assignment) error {
+	n := int(r.GetTarget())
+	if n < 0 || n > len(a.GetOtherTargets()) {
+		return fmt.Errorf("target: there is no target %d among %d others", n, len(a.GetOtherTargets()))
+	}
+	if n > 0 {
+		out.Target, out.Secure = n, isSecure(a.GetOtherTargets()[n-1])
+	}
+	return nil
 }
 
 func readFile(path string, limit int64) (string, error) {

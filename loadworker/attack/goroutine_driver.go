@@ -130,6 +130,9 @@ func (d *goroutineDriver) do(c *goroutineConn) (transport.Response, error) {
 	x := d.sched.x
 	deadline := x.start.Add(c.hit.sent + x.timeout(&c.hit))
 	if c.opening != nil {
+		if routed, ok := c.conn.(*transport.RoutedConn); ok { // it was not rendered when it had to be opened
+			routed.Select(c.buffer.Request.Target)
+		}
 		err := c.conn.Open(c.dialing, deadline)
 		d.mu.Lock()
 		d.opened(c)

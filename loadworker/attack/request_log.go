@@ -12,6 +12,7 @@ type noted struct {
 	method string
 	path   []byte
 	bytes  int
+	target int
 }
 
 // note notes the request of a connection: what it was rendered into is used again.
@@ -19,7 +20,7 @@ func (c *connSlot) note(r *transport.Request) {
 	if c.noted == nil {
 		c.noted = &noted{}
 	}
-	c.noted.method, c.noted.bytes = r.Method, len(r.Body)
+	c.noted.method, c.noted.bytes, c.noted.target = r.Method, len(r.Body), r.Target
 	c.noted.path = append(c.noted.path[:0], r.Path...)
 }
 
@@ -27,7 +28,7 @@ func (c *connSlot) note(r *transport.Request) {
 func (x *Execution) log(c *connSlot, size int64, res result, err error) {
 	r := requestlog.Record{
 		Step: x.step.Index, Sent: x.start.Add(c.hit.sent), Latency: res.received - c.hit.sent,
-		BytesIn: size, BytesOut: int64(c.noted.bytes), Method: c.noted.method, Path: c.noted.path,
+		BytesIn: size, BytesOut: int64(c.noted.bytes), Target: c.noted.target, Method: c.noted.method, Path: c.noted.path,
 	}
 	if err != nil {
 		r.Error = err.Error()

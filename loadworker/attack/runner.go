@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -126,18 +127,47 @@ func (r *Runner) open(ctx context.Context, conns []transport.Conn) {
 	var group errgroup.Group
 	group.SetLimit(openAtOnce)
 	for _, c := range conns {
-		if c.Alive() {
+		if isAlive(c) {
 			continue
 		}
 		if limiter.Wait(ctx) != nil {
 			break
 		}
 		group.Go(func() error {
-			_ = c.Open(ctx, time.Now().Add(r.config.Timeout))
+			for range each(c) {
+				_ = c.Open(ctx, time.Now().Add(r.config.Timeout))
+			}
 			return nil
 		})
 	}
 	_ = group.Wait()
+}
+
+// isAlive says whether a connection is open as far as both sides know: to each target.
+func isAlive(c transport.Conn) bool {
+	alive := true
+	for range each(c) {
+		alive = alive && c.Alive()
+	}
+	return alive
+}
+
+// each selects one target of a connection after the other, where it has several, and the first
+// at last.
+func each(c transport.Conn) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		routed, ok := c.(*transport.RoutedConn)
+		if !ok {
+			yield(0)
+			return
+		}
+		for i := range routed.Targets() {
+			if routed.Select(i); !yield(i) {
+				break
+			}
+		}
+		routed.Select(0)
+	}
 }
 
 // openUntil is the time before its start at which a step stops opening

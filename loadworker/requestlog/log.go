@@ -58,8 +58,10 @@ type Record struct {
 	// Code is the status code; 0: there is no whole response.
 	Code              int
 	BytesIn, BytesOut int64
-	Method            string
-	Path              []byte
+	// Target is which target it was sent to; 0: that of the step.
+	Target int
+	Method string
+	Path   []byte
 	// Error is why it does not count as expected; empty: it does.
 	Error string
 }

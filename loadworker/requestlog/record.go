@@ -22,7 +22,7 @@ func (r *Record) append(b []byte) []byte {
 	b = append(b, 0, 0) // the length comes last
 	b = binary.BigEndian.AppendUint32(b, uint32(r.Step))
 	b = binary.BigEndian.AppendUint64(b, uint64(r.Sent.UnixNano()))
-	for _, n := range [...]uint64{uint64(r.Latency), uint64(r.Code), uint64(r.BytesIn), uint64(r.BytesOut)} {
+	for _, n := range [...]uint64{uint64(r.Latency), uint64(r.Code), uint64(r.BytesIn), uint64(r.BytesOut), uint64(r.Target)} {
 		b = binary.AppendUvarint(b, n)
 	}
 	b = appendText(b, r.Method[:min(len(r.Method), 64)])
@@ -63,7 +63,7 @@ func (r raw) record() (Record, error) {
 		return t
 	}
 	out.Latency, out.Code = time.Duration(number()), int(number())
-	out.BytesIn, out.BytesOut = int64(number()), int64(number())
+	out.BytesIn, out.BytesOut, out.Target = int64(number()), int64(number()), int(number())
 	out.Method, out.Path, out.Error = string(text()), text(), string(text())
 	if rest == nil || len(rest) > 0 {
 		return out, errors.New("a record of a request is damaged")

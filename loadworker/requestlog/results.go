@@ -19,8 +19,9 @@ type Step struct {
 	Index int32
 	// Name is that of the attack.
 	Name string
-	// URL is scheme and host of the target.
-	URL string
+	// URL is scheme and host of the target, OtherURLs those of the other targets.
+	URL       string
+	OtherURLs []string
 	// Sent is how many requests the run counted, from Start on.
 	Sent  int64
 	Start time.Time
@@ -80,6 +81,17 @@ func collect(readers []*reader, step int32) ([]raw, error) {
 	return records, nil
 }
 
+// url is scheme and host of a target; empty, if it is not known.
+func (s Step) url(target int) string {
+	switch {
+	case target == 0:
+		return s.URL
+	case target <= len(s.OtherURLs):
+		return s.OtherURLs[target-1]
+	}
+	return ""
+}
+
 // write writes the results of a step.
 func (s Step) write(encode vegeta.Encoder, records []raw) error {
 	last := s.Start
@@ -91,7 +103,7 @@ func (s Step) write(encode vegeta.Encoder, records []raw) error {
 		last = r.Sent
 		if err := encode(&vegeta.Result{
 			Attack: s.Name, Seq: uint64(n), Code: uint16(r.Code), Timestamp: r.Sent, Latency: r.Latency,
-			BytesIn: uint64(r.BytesIn), BytesOut: uint64(r.BytesOut), Error: r.Error, Method: r.Method, URL: s.URL + string(r.Path),
+			BytesIn: uint64(r.BytesIn), BytesOut: uint64(r.BytesOut), Error: r.Error, Method: r.Method, URL: s.url(r.Target) + string(r.Path),
 		}); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -241,7 +242,7 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 			w.log.Error("a second assignment differs from the first and is ignored")
 			return
 		}
-		w.redirect(&workerv1.Redirect{Target: a.GetTarget().GetDestinations(), Control: a.GetControl().GetTarget().GetDestinations()})
+		w.redirect(destinationsOf(a))
 		w.addSteps(ctx, a.GetSteps()) // that were added while there was no session
 		return
 	}
@@ -257,6 +258,15 @@ func (w *worker) assign(ctx context.Context, a *workerv1.Assignment) {
 		w.access, config.Access = access, access
 	}
 	go prepare(ctx, a, config, w.preparations)
+}
+
+// destinationsOf are where the connections of an assignment may go to.
+func destinationsOf(a *workerv1.Assignment) *workerv1.Redirect {
+	r := &workerv1.Redirect{Target: a.GetTarget().GetDestinations(), Control: a.GetControl().GetTarget().GetDestinations()}
+	for _, t := range a.GetOtherTargets() {
+		r.OtherTargets = append(r.OtherTargets, t.GetDestinations())
+	}
+	return r
 }
 
 // redirect replaces where connections may go to.
@@ -282,7 +292,7 @@ func isExtended(first, a *workerv1.Assignment) bool {
 // plain is an assignment without what may be replaced: where its connections may go to.
 func plain(a *workerv1.Assignment) *workerv1.Assignment {
 	a = proto.CloneOf(a)
-	for _, t := range []*workerv1.Target{a.GetTarget(), a.GetControl().GetTarget()} {
+	for _, t := range append(slices.Clone(a.GetOtherTargets()), a.GetTarget(), a.GetControl().GetTarget()) {
 		if t != nil {
 			t.Destinations = nil
 		}

@@ -189,9 +189,9 @@ func (r *request) checkAlone() error {
 // Journeys returns the number of journeys.
 func (s *Source) Journeys() int { return len(s.journeys) }
 
-// UserMemory is what a user of journeys that capture so many values takes besides a
-// connection, at most.
-func UserMemory(captured int) int64 {
+// UserMemory is what a user of journeys that capture so many values, and send to so many targets,
+// takes besides its connections, at most.
+func UserMemory(captured, targets int) int64 {
 	const place = 512 // the place in the mix, and the path of a request
-	return int64(place + cookie.MaxBytes + transport.MaxCookies + captured*(maxCaptured+24))
+	return int64(place + targets*cookie.MaxBytes + transport.MaxCookies + captured*(maxCaptured+24))
 }

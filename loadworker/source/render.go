@@ -26,7 +26,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	b.random.begin(s.seed, v.Step, v.Seq)
 	s.choose(b, r, &v)
 	b.text = b.text[:0]
-	b.Request.Keep = r.expect.keep()
+	b.Request.Keep, b.Request.Target = r.expect.keep(), r.target
 	b.Request.Host, b.Client, b.Request.KeepCookies = nil, nil, false
 	b.Request.Headers = b.Request.Headers[:0]
 	b.Request.Call, b.Request.KeepMessage, b.Request.Err = false, false, nil

@@ -30,6 +30,10 @@ type Request struct {
 	Expect Expectation
 	// Timeout goes instead of the target's; 0: the target's.
 	Timeout time.Duration
+	// Target is which target it goes to, 0 for the first; Secure says that another than the first
+	// is reached over TLS.
+	Target int
+	Secure bool
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -56,6 +60,8 @@ type request struct {
 	clientName string
 	call       *call // nil: it is none
 	timeout    time.Duration
+	target     int
+	secure     bool
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -92,7 +98,7 @@ type compiler struct {
 }
 
 func (c compiler) compile(r Request) (request, error) {
-	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets, timeout: r.Timeout}
+	out := request{name: r.Name, method: r.Method, client: -1, clientName: c.client, targets: r.Targets, timeout: r.Timeout, target: r.Target, secure: r.Secure}
 	switch {
 	case r.Targets != nil:
 		return c.compileTargets(r, out)

@@ -15,7 +15,7 @@ type Config struct {
 	// Journeys take part in the mix, beside the requests. Requests of users alone are in a
 	// mix that has any, see Walk.
 	Journeys []Journey
-	// Secure says that the target is reached over TLS.
+	// Secure says that the first target is reached over TLS.
 	Secure bool
 	// Tables are the data whose columns templates name.
 	Tables []*Table
@@ -39,7 +39,7 @@ type Source struct {
 
 	journeys  []journey
 	strictest []position // in which requests have a captured value, by its slot
-	secure    bool
+	targets   int        // how many there are
 }
 
 // New compiles the requests. The error lists every mistake with its request and field.
@@ -55,12 +55,16 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{seed: c.Seed, tables: c.Tables, secure: c.Secure}
+	s := &Source{seed: c.Seed, tables: c.Tables, targets: 1}
 	var errs []error
 	weights := make([]int32, len(c.Requests), len(c.Requests)+len(c.Journeys))
 	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader), traced: c.Traced}
 	for i, r := range c.Requests {
 		compiled, err := compiler.compile(r)
+		if r.Target == 0 {
+			compiled.secure = c.Secure
+		}
+		s.targets = max(s.targets, r.Target+1)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("request %q: %w", r.Name, err))
 		}

@@ -19,9 +19,9 @@ type Walk struct {
 	users    int64 // of the worker
 	thoughts int64 // waits that were drawn
 
-	values [][]byte // that were captured, by slot
-	jar    cookie.Jar
-	path   []byte // of the request on its way
+	values [][]byte     // that were captured, by slot
+	jars   []cookie.Jar // of each target
+	path   []byte       // of the request on its way
 }
 
 // place is a place in the mix.
@@ -36,7 +36,7 @@ type place struct {
 // NewWalk is the way of a user, who has a number over all workers, and another among the
 // users of the worker.
 func (s *Source) NewWalk(user, number, users int64) Walk {
-	w := Walk{source: s, number: number, users: users}
+	w := Walk{source: s, number: number, users: users, jars: make([]cookie.Jar, s.targets)}
 	w.place = place{user: user}
 	w.place.enter(s)
 	return w
@@ -109,7 +109,9 @@ func (w *Walk) Render(b *Buffer, v Vars) int {
 // addCookies adds the cookies that are for the request, unless it has a header of its own
 // for them.
 func (w *Walk) addCookies(b *Buffer) {
-	if w.jar.IsEmpty() {
+	r := &w.source.requests[w.place.request]
+	jar := &w.jars[r.target]
+	if jar.IsEmpty() {
 		return
 	}
 	for i := range b.Request.Headers {
@@ -118,7 +120,7 @@ func (w *Walk) addCookies(b *Buffer) {
 		}
 	}
 	start := len(b.text)
-	b.text = w.jar.Append(b.text, w.path, w.source.secure, time.Now())
+	b.text = jar.Append(b.text, w.path, r.secure, time.Now())
 	if value := b.text[start:len(b.text):len(b.text)]; len(value) > 0 {
 		b.Request.Headers = append(b.Request.Headers, transport.Header{Name: "Cookie", Value: value})
 	}
@@ -131,14 +133,14 @@ func (w *Walk) Answer(r *transport.Response) error {
 	if j == nil {
 		return nil
 	}
+	request := &w.source.requests[w.place.request]
 	if len(r.SetCookies) > 0 {
-		w.jar.Set(r.SetCookies, w.path, time.Now())
+		w.jars[request.target].Set(r.SetCookies, w.path, time.Now())
 	}
 	captures := j.turns[w.place.turn].captures
 	if len(captures) == 0 {
 		return nil
 	}
-	request := &w.source.requests[w.place.request]
 	if err := request.checkWhole(r); err != nil {
 		return fmt.Errorf("capture: %w", err)
 	}
@@ -183,7 +185,9 @@ func (w *Walk) capture(c capture, value string) error {
 func (w *Walk) Next(expected bool, draws pace.Draws) (wait time.Duration, over bool) {
 	j := w.place.journey
 	if over = w.place.next(w.source, expected); over {
-		w.jar.Clear()
+		for i := range w.jars {
+			w.jars[i].Clear()
+		}
 		if expected {
 			wait = w.think(j.after, draws)
 		}

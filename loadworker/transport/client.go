@@ -50,6 +50,8 @@ type Conn interface {
 // Request is one request, ready to be sent. Its slices belong to the caller, which
 // may reuse them after the response.
 type Request struct {
+	// Target is which client of a routed one sends it; others have one target.
+	Target int
 	// Method is the HTTP method.
 	Method string
 	// Path is the path and query.

@@ -6,7 +6,8 @@
 //	  ├─ http2    HTTP/2, by prior knowledge or over TLS: the same
 //	  │   └─ grpc calls: their messages' frames, and what a response must have
 //	  ├─ nethttp  targets behind a proxy: net/http without its pool
-//	  └─ oneShot  each of them, with a connection for each request
+//	  ├─ oneShot  each of them, with a connection for each request
+//	  └─ routed   several of them, each for one of several targets
 //	dial          opens their connections, to addresses that the policy permits
 //	failure       the phase and the cause of a failure, and its outcome class
 //

@@ -785,8 +785,8 @@ type Readiness struct {
 	// preflight_answers is how many of Assignment.preflight were answered as
 	// expected; 0 from a worker that is ready and has no such count.
 	PreflightAnswers int32 `protobuf:"varint,4,opt,name=preflight_answers,json=preflightAnswers,proto3" json:"preflight_answers,omitempty"`
-	// targets is how many targets a worker that is ready has prepared; 0 from one that
-	// has one at most.
+	// targets is how many targets a worker that is ready has prepared, other_targets included; 0
+	// from one that has one at most.
 	Targets int32 `protobuf:"varint,31,opt,name=targets,proto3" json:"targets,omitempty"`
 	// descriptors is the digest of the descriptors by which a worker that is ready encodes
 	// calls to the target, and control_descriptors of those for the control: "sha256:" and
@@ -912,6 +912,8 @@ type Assignment struct {
 	Largest *Step `protobuf:"bytes,20,opt,name=largest,proto3" json:"largest,omitempty"`
 	// driver is what drives the load.
 	Driver Driver `protobuf:"varint,21,opt,name=driver,proto3,enum=loadtest.worker.v1.Driver" json:"driver,omitempty"`
+	// other_targets are those of requests that go neither to target nor to the control.
+	OtherTargets []*Target `protobuf:"bytes,70,rep,name=other_targets,json=otherTargets,proto3" json:"other_targets,omitempty"`
 	// control is the second target, with which target is compared; absent: there is none.
 	Control *Control `protobuf:"bytes,31,opt,name=control,proto3" json:"control,omitempty"`
 	// journeys take part in the mix, beside requests. They are for users, not for arrivals.
@@ -1069,6 +1071,13 @@ func (x *Assignment) GetDriver() Driver {
 		return x.Driver
 	}
 	return Driver_DRIVER_UNSPECIFIED
+}
+
+func (x *Assignment) GetOtherTargets() []*Target {
+	if x != nil {
+		return x.OtherTargets
+	}
+	return nil
 }
 
 func (x *Assignment) GetControl() *Control {
@@ -1362,7 +1371,9 @@ type Redirect struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Target *Destinations          `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
 	// control is that of Assignment.control; absent: there is none.
-	Control       *Destinations `protobuf:"bytes,2,opt,name=control,proto3" json:"control,omitempty"`
+	Control *Destinations `protobuf:"bytes,2,opt,name=control,proto3" json:"control,omitempty"`
+	// other_targets are those of Assignment.other_targets, in their order.
+	OtherTargets  []*Destinations `protobuf:"bytes,3,rep,name=other_targets,json=otherTargets,proto3" json:"other_targets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1407,6 +1418,13 @@ func (x *Redirect) GetTarget() *Destinations {
 func (x *Redirect) GetControl() *Destinations {
 	if x != nil {
 		return x.Control
+	}
+	return nil
+}
+
+func (x *Redirect) GetOtherTargets() []*Destinations {
+	if x != nil {
+		return x.OtherTargets
 	}
 	return nil
 }
@@ -1883,7 +1901,9 @@ type Request struct {
 	MinReplies int64 `protobuf:"varint,52,opt,name=min_replies,json=minReplies,proto3" json:"min_replies,omitempty"`
 	MaxReplies int64 `protobuf:"varint,53,opt,name=max_replies,json=maxReplies,proto3" json:"max_replies,omitempty"`
 	// timeout_nanos goes instead of the target's; 0: the target's.
-	TimeoutNanos  int64 `protobuf:"varint,61,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
+	TimeoutNanos int64 `protobuf:"varint,61,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
+	// target is which of Assignment.other_targets it goes to, from 1; 0: target, or the control.
+	Target        int32 `protobuf:"varint,70,opt,name=target,proto3" json:"target,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2033,6 +2053,13 @@ func (x *Request) GetMaxReplies() int64 {
 func (x *Request) GetTimeoutNanos() int64 {
 	if x != nil {
 		return x.TimeoutNanos
+	}
+	return 0
+}
+
+func (x *Request) GetTarget() int32 {
+	if x != nil {
+		return x.Target
 	}
 	return 0
 }
@@ -4775,7 +4802,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x11preflight_answers\x18\x04 \x01(\x05R\x10preflightAnswers\x12\x18\n" +
 	"\atargets\x18\x1f \x01(\x05R\atargets\x12 \n" +
 	"\vdescriptors\x18< \x01(\tR\vdescriptors\x12/\n" +
-	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\xd1\x06\n" +
+	"\x13control_descriptors\x18= \x01(\tR\x12controlDescriptors\"\x92\a\n" +
 	"\n" +
 	"Assignment\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x16\n" +
@@ -4796,7 +4823,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"live_ideal\x18\x0e \x01(\bR\tliveIdeal\x12\x16\n" +
 	"\x06groups\x18\x0f \x03(\x05R\x06groups\x122\n" +
 	"\alargest\x18\x14 \x01(\v2\x18.loadtest.worker.v1.StepR\alargest\x122\n" +
-	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x125\n" +
+	"\x06driver\x18\x15 \x01(\x0e2\x1a.loadtest.worker.v1.DriverR\x06driver\x12?\n" +
+	"\rother_targets\x18F \x03(\v2\x1a.loadtest.worker.v1.TargetR\fotherTargets\x125\n" +
 	"\acontrol\x18\x1f \x01(\v2\x1b.loadtest.worker.v1.ControlR\acontrol\x127\n" +
 	"\bjourneys\x18\x1e \x03(\v2\x1b.loadtest.worker.v1.JourneyR\bjourneys\x12)\n" +
 	"\x10expose_responses\x18) \x01(\bR\x0fexposeResponses\"\xb1\x01\n" +
@@ -4819,10 +4847,11 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\":\n" +
 	"\bAddSteps\x12.\n" +
-	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"\x80\x01\n" +
+	"\x05steps\x18\x01 \x03(\v2\x18.loadtest.worker.v1.StepR\x05steps\"\xc7\x01\n" +
 	"\bRedirect\x128\n" +
 	"\x06target\x18\x01 \x01(\v2 .loadtest.worker.v1.DestinationsR\x06target\x12:\n" +
-	"\acontrol\x18\x02 \x01(\v2 .loadtest.worker.v1.DestinationsR\acontrol\"a\n" +
+	"\acontrol\x18\x02 \x01(\v2 .loadtest.worker.v1.DestinationsR\acontrol\x12E\n" +
+	"\rother_targets\x18\x03 \x03(\v2 .loadtest.worker.v1.DestinationsR\fotherTargets\"a\n" +
 	"\fDestinations\x129\n" +
 	"\aallowed\x18\x01 \x03(\v2\x1f.loadtest.worker.v1.DestinationR\aallowed\x12\x16\n" +
 	"\x06denied\x18\x02 \x03(\tR\x06denied\"I\n" +
@@ -4857,7 +4886,7 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"\vserver_name\x18\x04 \x01(\tR\n" +
 	"serverName\x120\n" +
 	"\x14insecure_skip_verify\x18\x05 \x01(\bR\x12insecureSkipVerify\x12\x16\n" +
-	"\x06resume\x18\x06 \x01(\bR\x06resume\"\xfb\x04\n" +
+	"\x06resume\x18\x06 \x01(\bR\x06resume\"\x93\x05\n" +
 	"\aRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x16\n" +
@@ -4878,7 +4907,8 @@ const file_worker_v1_session_proto_rawDesc = "" +
 	"minReplies\x12\x1f\n" +
 	"\vmax_replies\x185 \x01(\x03R\n" +
 	"maxReplies\x12#\n" +
-	"\rtimeout_nanos\x18= \x01(\x03R\ftimeoutNanosJ\x04\b\f\x10\r\"f\n" +
+	"\rtimeout_nanos\x18= \x01(\x03R\ftimeoutNanos\x12\x16\n" +
+	"\x06target\x18F \x01(\x05R\x06targetJ\x04\b\f\x10\r\"f\n" +
 	"\x04Call\x12\x16\n" +
 	"\x06method\x18\x01 \x01(\tR\x06method\x12\x1a\n" +
 	"\bmessages\x18\x02 \x03(\fR\bmessages\x12\x12\n" +
@@ -5214,73 +5244,75 @@ var file_worker_v1_session_proto_depIdxs = []int32{
 	19, // 20: loadtest.worker.v1.Assignment.audits:type_name -> loadtest.worker.v1.Audit
 	30, // 21: loadtest.worker.v1.Assignment.largest:type_name -> loadtest.worker.v1.Step
 	0,  // 22: loadtest.worker.v1.Assignment.driver:type_name -> loadtest.worker.v1.Driver
-	12, // 23: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
-	13, // 24: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
-	20, // 25: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
-	22, // 26: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
-	22, // 27: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
-	14, // 28: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
-	56, // 29: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
-	35, // 30: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
-	30, // 31: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
-	17, // 32: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
-	17, // 33: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
-	18, // 34: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
-	22, // 35: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
-	1,  // 36: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
-	21, // 37: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
-	25, // 38: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
-	17, // 39: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
-	25, // 40: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
-	24, // 41: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
-	2,  // 42: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
-	23, // 43: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
-	3,  // 44: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
-	4,  // 45: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
-	28, // 46: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
-	29, // 47: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
-	31, // 48: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
-	57, // 49: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
-	4,  // 50: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
-	31, // 51: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
-	32, // 52: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
-	33, // 53: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
-	36, // 54: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
-	37, // 55: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
-	34, // 56: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
-	35, // 57: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
-	35, // 58: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
-	35, // 59: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
-	43, // 60: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
-	46, // 61: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
-	51, // 62: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
-	53, // 63: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
-	50, // 64: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
-	53, // 65: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
-	54, // 66: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
-	53, // 67: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
-	49, // 68: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
-	48, // 69: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
-	47, // 70: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
-	53, // 71: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
-	53, // 72: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
-	53, // 73: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	53, // 74: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
-	53, // 75: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
-	58, // 76: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
-	53, // 77: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
-	53, // 78: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
-	52, // 79: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
-	53, // 80: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
-	53, // 81: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
-	55, // 82: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
-	5,  // 83: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
-	6,  // 84: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
-	84, // [84:85] is the sub-list for method output_type
-	83, // [83:84] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	20, // 23: loadtest.worker.v1.Assignment.other_targets:type_name -> loadtest.worker.v1.Target
+	12, // 24: loadtest.worker.v1.Assignment.control:type_name -> loadtest.worker.v1.Control
+	13, // 25: loadtest.worker.v1.Assignment.journeys:type_name -> loadtest.worker.v1.Journey
+	20, // 26: loadtest.worker.v1.Control.target:type_name -> loadtest.worker.v1.Target
+	22, // 27: loadtest.worker.v1.Control.requests:type_name -> loadtest.worker.v1.Request
+	22, // 28: loadtest.worker.v1.Control.preflight:type_name -> loadtest.worker.v1.Request
+	14, // 29: loadtest.worker.v1.Journey.steps:type_name -> loadtest.worker.v1.JourneyStep
+	56, // 30: loadtest.worker.v1.JourneyStep.capture:type_name -> loadtest.worker.v1.JourneyStep.CaptureEntry
+	35, // 31: loadtest.worker.v1.JourneyStep.think:type_name -> loadtest.worker.v1.Think
+	30, // 32: loadtest.worker.v1.AddSteps.steps:type_name -> loadtest.worker.v1.Step
+	17, // 33: loadtest.worker.v1.Redirect.target:type_name -> loadtest.worker.v1.Destinations
+	17, // 34: loadtest.worker.v1.Redirect.control:type_name -> loadtest.worker.v1.Destinations
+	17, // 35: loadtest.worker.v1.Redirect.other_targets:type_name -> loadtest.worker.v1.Destinations
+	18, // 36: loadtest.worker.v1.Destinations.allowed:type_name -> loadtest.worker.v1.Destination
+	22, // 37: loadtest.worker.v1.Audit.read:type_name -> loadtest.worker.v1.Request
+	1,  // 38: loadtest.worker.v1.Target.protocol:type_name -> loadtest.worker.v1.Protocol
+	21, // 39: loadtest.worker.v1.Target.tls:type_name -> loadtest.worker.v1.TLS
+	25, // 40: loadtest.worker.v1.Target.reflection_headers:type_name -> loadtest.worker.v1.Header
+	17, // 41: loadtest.worker.v1.Target.destinations:type_name -> loadtest.worker.v1.Destinations
+	25, // 42: loadtest.worker.v1.Request.headers:type_name -> loadtest.worker.v1.Header
+	24, // 43: loadtest.worker.v1.Request.expected_json:type_name -> loadtest.worker.v1.ExpectedValue
+	2,  // 44: loadtest.worker.v1.Request.targets_format:type_name -> loadtest.worker.v1.TargetsFormat
+	23, // 45: loadtest.worker.v1.Request.call:type_name -> loadtest.worker.v1.Call
+	3,  // 46: loadtest.worker.v1.Data.format:type_name -> loadtest.worker.v1.DataFormat
+	4,  // 47: loadtest.worker.v1.Data.choice:type_name -> loadtest.worker.v1.DataChoice
+	28, // 48: loadtest.worker.v1.Setup.fill:type_name -> loadtest.worker.v1.Fill
+	29, // 49: loadtest.worker.v1.Setup.warm_up:type_name -> loadtest.worker.v1.WarmUp
+	31, // 50: loadtest.worker.v1.Fill.share:type_name -> loadtest.worker.v1.Share
+	57, // 51: loadtest.worker.v1.Fill.capture:type_name -> loadtest.worker.v1.Fill.CaptureEntry
+	4,  // 52: loadtest.worker.v1.Fill.choice:type_name -> loadtest.worker.v1.DataChoice
+	31, // 53: loadtest.worker.v1.Step.share:type_name -> loadtest.worker.v1.Share
+	32, // 54: loadtest.worker.v1.Step.paced_users:type_name -> loadtest.worker.v1.PacedUsers
+	33, // 55: loadtest.worker.v1.Step.closed_users:type_name -> loadtest.worker.v1.ClosedUsers
+	36, // 56: loadtest.worker.v1.Step.burst:type_name -> loadtest.worker.v1.Burst
+	37, // 57: loadtest.worker.v1.Step.arrivals:type_name -> loadtest.worker.v1.Arrivals
+	34, // 58: loadtest.worker.v1.Step.ramped_users:type_name -> loadtest.worker.v1.RampedUsers
+	35, // 59: loadtest.worker.v1.ClosedUsers.think:type_name -> loadtest.worker.v1.Think
+	35, // 60: loadtest.worker.v1.RampedUsers.think:type_name -> loadtest.worker.v1.Think
+	35, // 61: loadtest.worker.v1.Burst.think:type_name -> loadtest.worker.v1.Think
+	43, // 62: loadtest.worker.v1.AuditReadings.readings:type_name -> loadtest.worker.v1.AuditReading
+	46, // 63: loadtest.worker.v1.Snapshot.measurement:type_name -> loadtest.worker.v1.StepMeasurement
+	51, // 64: loadtest.worker.v1.StepMeasurement.requests:type_name -> loadtest.worker.v1.RequestMeasurement
+	53, // 65: loadtest.worker.v1.StepMeasurement.lateness:type_name -> loadtest.worker.v1.Histogram
+	50, // 66: loadtest.worker.v1.StepMeasurement.health:type_name -> loadtest.worker.v1.GeneratorHealth
+	53, // 67: loadtest.worker.v1.StepMeasurement.read_lateness:type_name -> loadtest.worker.v1.Histogram
+	54, // 68: loadtest.worker.v1.StepMeasurement.clients:type_name -> loadtest.worker.v1.Clients
+	53, // 69: loadtest.worker.v1.StepMeasurement.handshakes:type_name -> loadtest.worker.v1.Histogram
+	49, // 70: loadtest.worker.v1.StepMeasurement.series:type_name -> loadtest.worker.v1.Series
+	48, // 71: loadtest.worker.v1.StepMeasurement.journeys:type_name -> loadtest.worker.v1.JourneyMeasurement
+	47, // 72: loadtest.worker.v1.StepMeasurement.timeline:type_name -> loadtest.worker.v1.Timeline
+	53, // 73: loadtest.worker.v1.JourneyMeasurement.time:type_name -> loadtest.worker.v1.Histogram
+	53, // 74: loadtest.worker.v1.JourneyMeasurement.unfinished:type_name -> loadtest.worker.v1.Histogram
+	53, // 75: loadtest.worker.v1.JourneyMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	53, // 76: loadtest.worker.v1.RequestMeasurement.response:type_name -> loadtest.worker.v1.Histogram
+	53, // 77: loadtest.worker.v1.RequestMeasurement.service:type_name -> loadtest.worker.v1.Histogram
+	58, // 78: loadtest.worker.v1.RequestMeasurement.status_codes:type_name -> loadtest.worker.v1.RequestMeasurement.StatusCodesEntry
+	53, // 79: loadtest.worker.v1.RequestMeasurement.failed_response:type_name -> loadtest.worker.v1.Histogram
+	53, // 80: loadtest.worker.v1.RequestMeasurement.failed_service:type_name -> loadtest.worker.v1.Histogram
+	52, // 81: loadtest.worker.v1.RequestMeasurement.traces:type_name -> loadtest.worker.v1.Traces
+	53, // 82: loadtest.worker.v1.RequestMeasurement.ideal:type_name -> loadtest.worker.v1.Histogram
+	53, // 83: loadtest.worker.v1.RequestMeasurement.failed_ideal:type_name -> loadtest.worker.v1.Histogram
+	55, // 84: loadtest.worker.v1.RequestMeasurement.errors:type_name -> loadtest.worker.v1.ErrorSample
+	5,  // 85: loadtest.worker.v1.CoordinatorService.Session:input_type -> loadtest.worker.v1.SessionRequest
+	6,  // 86: loadtest.worker.v1.CoordinatorService.Session:output_type -> loadtest.worker.v1.SessionResponse
+	86, // [86:87] is the sub-list for method output_type
+	85, // [85:86] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_worker_v1_session_proto_init() }

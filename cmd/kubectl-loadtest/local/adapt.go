@@ -18,6 +18,9 @@ func (r *run) adapt(list []*workerv1.Assignment) {
 	for _, a := range list {
 		a.Target.AllowSpecialAddresses = true
 		a.Target.Aliases = r.Services.names(a.GetTarget().GetUrl(), r.test.Namespace)
+		for _, t := range a.OtherTargets {
+			t.AllowSpecialAddresses = true
+		}
 		if c := a.Control; c != nil {
 			c.Target.AllowSpecialAddresses = true
 			_, host, _ := strings.Cut(a.GetTarget().GetUrl(), "://")

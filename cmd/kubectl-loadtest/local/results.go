@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/requestlog"
 )
 
@@ -59,7 +60,7 @@ func loggedSteps(lt *v1beta1.LoadTest) []requestlog.Step {
 		if step.Side == v1beta1.SideControl && lt.Status.Versus != nil {
 			url = lt.Status.Versus.TargetURL
 		}
-		list = append(list, requestlog.Step{Index: int32(i), Name: step.Name, URL: url, Sent: step.Result.Sent, Start: step.StartTime.Time})
+		list = append(list, requestlog.Step{Index: int32(i), Name: step.Name, URL: url, OtherURLs: plan.KnownURLs(lt).Others, Sent: step.Result.Sent, Start: step.StartTime.Time})
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
 // Services are addresses, host:port, by the names of Services.
@@ -26,8 +27,19 @@ func (s Services) Check() error {
 // Direct puts addresses in the place of the Services of the targets, whatever their ports
 // there. The control is called by the name of its Service still.
 func (s Services) Direct(lt *v1beta1.LoadTest) error {
-	if err := s.direct(lt.Name, "spec.target", &lt.Spec.Target); err != nil || lt.Spec.Versus == nil {
+	if err := s.direct(lt.Name, "spec.target", &lt.Spec.Target); err != nil {
 		return err
+	}
+	for i := range lt.Spec.OtherTargets {
+		other := &lt.Spec.OtherTargets[i]
+		target := other.Target()
+		if err := s.direct(lt.Name, plan.OtherTargetField(other.Name), target); err != nil {
+			return err
+		}
+		other.Service, other.URL = target.Service, target.URL
+	}
+	if lt.Spec.Versus == nil {
+		return nil
 	}
 	v := lt.Spec.Versus
 	if service := v.Target.Service; service != nil && v.Name == "" {

@@ -19,6 +19,10 @@ type Fact struct{ Name, Text string }
 func Facts(lt *v1beta1.LoadTest) []Fact {
 	s := &lt.Status
 	list := []Fact{{"Target", Target(&lt.Spec.Target)}}
+	for i := range lt.Spec.OtherTargets {
+		other := &lt.Spec.OtherTargets[i]
+		list = append(list, Fact{"Other target", other.Name + ", " + Target(other.Target())})
+	}
 	if v := lt.Spec.Versus; v != nil {
 		list = append(list, Fact{"Compared with", Target(&v.Target)})
 	}

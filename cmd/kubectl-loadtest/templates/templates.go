@@ -30,6 +30,9 @@ func Check(spec *v1beta1.LoadTestSpec, keys Keys) []Problem {
 	if spec.Versus != nil {
 		c.headers("spec.versus.target.headers", spec.Versus.Target.Headers)
 	}
+	for i := range spec.OtherTargets {
+		c.headers(fmt.Sprintf("spec.otherTargets[%d].headers", i), spec.OtherTargets[i].Headers)
+	}
 	uses := map[string][]string{}
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
@@ -155,7 +158,7 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 		}
 	}
 	if !expectsRefusal(r.Expect) {
-		c.json(field, h)
+		c.json(field, h, targetHeaders(c.spec, r))
 	}
 	return names
 }
@@ -237,8 +240,8 @@ func (c *check) meant(name string) string {
 
 // json checks that a body is JSON if its Content-Type says so. Of a body in which a column stands outside of a string nothing is
 // known: its cells may be parts of JSON.
-func (c *check) json(field string, r *v1beta1.HTTPRequest) {
-	if r.Body == "" || !c.saysJSON(r) {
+func (c *check) json(field string, r *v1beta1.HTTPRequest, ofTarget []v1beta1.Header) {
+	if r.Body == "" || !saysJSON(r, ofTarget) {
 		return
 	}
 	names, sample, err := source.Names(r.Body)
@@ -283,9 +286,9 @@ func hasBareName(body string, names []string) bool {
 	return false
 }
 
-// saysJSON says whether the Content-Type of a request is that of JSON.
-func (c *check) saysJSON(r *v1beta1.HTTPRequest) bool {
-	for _, headers := range [][]v1beta1.Header{r.Headers, c.spec.Target.Headers} {
+// saysJSON says whether the Content-Type of a request is that of JSON: its own, or its target's.
+func saysJSON(r *v1beta1.HTTPRequest, ofTarget []v1beta1.Header) bool {
+	for _, headers := range [][]v1beta1.Header{r.Headers, ofTarget} {
 		for _, h := range headers {
 			if strings.EqualFold(h.Name, "Content-Type") {
 				media := ""
@@ -374,10 +377,20 @@ func (c *check) targetHeaders(field string, headers []v1beta1.Header, own [][]v1
 	}
 }
 
+// targetHeaders are those that a request has from its target.
+func targetHeaders(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) []v1beta1.Header {
+	for i := range spec.OtherTargets {
+		if other := &spec.OtherTargets[i]; r.Target != "" && other.Name == r.Target {
+			return other.Headers
+		}
+	}
+	return spec.Target.Headers
+}
+
 // inherited are the names in the headers that a request has from the targets.
 func inherited(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) (names []string) {
-	own, headers := r.OwnHeaders(), spec.Target.Headers
-	if spec.Versus != nil {
+	own, headers := r.OwnHeaders(), targetHeaders(spec, r)
+	if spec.Versus != nil && r.Target == "" {
 		headers = slices.Concat(headers, spec.Versus.Target.Headers)
 	}
 	for _, h := range headers {

@@ -79,6 +79,11 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	if spec.Worker != nil && spec.Worker.Driver != "" {
 		fields["spec.worker.driver"] = string(spec.Worker.Driver)
 	}
+	for _, other := range spec.OtherTargets {
+		of := other
+		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // the timeout is among those of requests
+		fields[plan.OtherTargetField(other.Name)] = string(scheme(other.Target())) + spelled(of)
+	}
 	for i, named := range plan.RequestNames(spec) {
 		for field, value := range request(spec.Requests[i]) {
 			fields[field+" of request "+named.Name] = value

@@ -62,13 +62,28 @@ func (r *starting) eligibleWorkers() []exchange.Worker {
 		case w.Ready && int(w.Answers) < questions:
 			w.Ready, w.Reason = false, v1beta1.ReasonPreflightFailed
 			w.Message = fmt.Sprintf("preflight: %d of %d questions were asked; use a worker image of the operator's version", w.Answers, questions)
-		case w.Ready && w.Targets < 2 && r.spec.Versus != nil: // it would send all load to the first
+		case w.Ready && int(w.Targets) < targetCount(r.spec): // it would send all load to the first
 			w.Ready, w.Reason = false, v1beta1.ReasonInvalidSpec
 			w.Message = "spec.versus: the worker supports only one target; use a worker image of the operator's version"
+			if r.spec.Versus == nil {
+				w.Message = "spec.otherTargets: the worker supports only one target; use a worker image of the operator's version"
+			}
 		}
 	}
 	r.compareDescriptors(workers)
 	return workers
+}
+
+// targetCount is how many targets a worker must support; 0: it need not say so.
+func targetCount(spec *v1beta1.LoadTestSpec) int {
+	n := len(spec.OtherTargets)
+	if spec.Versus != nil {
+		n++
+	}
+	if n > 0 {
+		n++
+	}
+	return n
 }
 
 // wrongAnswer is the message of the first worker that got another answer than it expects.

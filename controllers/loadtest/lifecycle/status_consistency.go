@@ -23,6 +23,8 @@ func (r *inputs) inconsistency() string {
 		return "search does not follow from spec.search"
 	case (s.Versus == nil) != (r.spec.Versus == nil):
 		return "versus does not follow from spec.versus"
+	case !slices.EqualFunc(s.OtherTargets, r.spec.OtherTargets, func(a v1beta1.OtherTargetStatus, b v1beta1.OtherTarget) bool { return a.Name == b.Name }):
+		return "otherTargets do not follow from spec.otherTargets"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
 	case s.Internal.Auditing != nil && (s.Internal.Auditing.Point == v1beta1.AuditBefore) == r.hasStarted():

@@ -48,6 +48,9 @@ func room(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus) int {
 	if control := lt.Status.Internal.ControlAccess; control != nil {
 		left -= v1beta1.JSONSize(control)
 	}
+	if others := lt.Status.Internal.OtherAccess; len(others) > 0 {
+		left -= v1beta1.JSONSize(others)
+	}
 	return left
 }
 

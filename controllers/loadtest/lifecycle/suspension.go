@@ -15,7 +15,7 @@ func (r *pass) suspend(reason, message string) {
 	s := &r.out.Status
 	s.Phase = v1beta1.PhaseSuspended
 	s.StartTime, s.Baseline, s.Environment = nil, nil, nil
-	s.Internal.Access, s.Internal.ControlAccess, s.Internal.Auditing = nil, nil, nil
+	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess, s.Internal.Auditing = nil, nil, nil, nil
 	s.Workers.Ready = 0
 	r.withoutJob()
 	r.suspended(reason, message)

@@ -11,6 +11,8 @@ import (
 type Access struct {
 	// Target and Control are where workers may connect to. Control is nil without one.
 	Target, Control *v1beta1.TargetAccess
+	// Others are the same for spec.otherTargets, in their order.
+	Others []v1beta1.TargetAccess
 	// Problem is why that is not known yet, and Refusal why a target is not allowed: each is
 	// a sentence that names the field. Both are empty if the access is known.
 	Problem, Refusal string
@@ -53,7 +55,7 @@ func (r *inputs) accessRefusal(lt *v1beta1.LoadTest, steps []v1beta1.StepStatus)
 	case a.Problem != "" || r.read.HasAccess():
 		return nil
 	}
-	takes, free := v1beta1.JSONSize(a.Target)+v1beta1.JSONSize(a.Control), room(lt, steps)
+	takes, free := v1beta1.JSONSize(a.Target)+v1beta1.JSONSize(a.Control)+v1beta1.JSONSize(a.Others), room(lt, steps)
 	if takes <= free {
 		return nil
 	}
@@ -67,7 +69,7 @@ func (r *pass) noteAccess() {
 	if a == nil || a.Problem != "" {
 		return
 	}
-	s.Internal.Access, s.Internal.ControlAccess = a.Target, a.Control
+	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess = a.Target, a.Control, a.Others
 }
 
 // lacksAccess says whether the addresses of a target were looked up and are not known yet.

@@ -104,3 +104,36 @@ func TestBothTargetsAreFound(t *testing.T) {
 		t.Errorf("%s is still unknown", field)
 	}
 }
+
+// Named ports of other targets are looked up in their order, after those of a comparison.
+func TestOtherTargetsAreFound(t *testing.T) {
+	named := ptr.To(intstr.FromString("http"))
+	lt := &v1beta1.LoadTest{Spec: comparing()}
+	lt.Namespace = "default"
+	lt.Spec.Requests = append(lt.Spec.Requests, *lt.Spec.Requests[0].DeepCopy(), *lt.Spec.Requests[0].DeepCopy())
+	for i, name := range []string{"a", "b"} {
+		lt.Spec.OtherTargets = append(lt.Spec.OtherTargets, v1beta1.OtherTarget{Name: name, Service: &v1beta1.ServiceReference{Name: name, Port: named}})
+		r := &lt.Spec.Requests[len(lt.Spec.Requests)-1-i]
+		r.Name, r.Target = "to "+name, name
+	}
+	planned, refusal := plan.New(lt, policy.Rules{})
+	if refusal != nil {
+		t.Fatal(refusal.Message)
+	}
+	planned.Record(&lt.Status)
+	lt.Status.StartTime = &metav1.Time{Time: began}
+	for _, name := range []string{"a", "b"} {
+		if target, field := lifecycle.UnknownTarget(lt); target == nil || field != "spec.otherTargets["+name+"]" || target.Service.Name != name {
+			t.Fatalf("unknown is %s, want that of %s", field, name)
+		}
+		lt.Status = lifecycle.Decide(lt, policy.Rules{}, lifecycle.Observed{TargetPort: 8081}, began).Status
+	}
+	if target, field := lifecycle.UnknownTarget(lt); target != nil {
+		t.Errorf("%s is still unknown", field)
+	}
+	for i, name := range []string{"a", "b"} {
+		if got, want := lt.Status.OtherTargets[i].TargetURL, "http://"+name+".default.svc:8081"; got != want {
+			t.Errorf("target %s is %s, want %s", name, got, want)
+		}
+	}
+}

@@ -43,10 +43,13 @@ func (r *starting) findTarget() (goesOn bool) {
 		return true
 	}
 	url := plan.ServiceURL(r.test.Namespace, target.Service, r.seen.TargetPort)
-	if r.read.TargetURL == "" {
-		r.out.Status.TargetURL = url
-	} else {
-		r.out.Status.Versus.TargetURL = url
+	switch s := &r.out.Status; {
+	case r.read.TargetURL == "":
+		s.TargetURL = url
+	case r.read.Versus != nil && r.read.Versus.TargetURL == "":
+		s.Versus.TargetURL = url
+	default:
+		s.OtherTargets[unknownOther(&r.read)].TargetURL = url
 	}
 	return true
 }
@@ -176,10 +179,18 @@ func (r *inputs) unknownTarget() (target *v1beta1.Target, field string) {
 		return nil, ""
 	case s.TargetURL == "":
 		return &r.spec.Target, "spec.target"
-	case r.spec.Versus == nil:
+	case s.Versus != nil && s.Versus.TargetURL == "" && r.spec.Versus != nil:
+		return &r.spec.Versus.Target, "spec.versus.target"
+	case unknownOther(s) < 0 || unknownOther(s) >= len(r.spec.OtherTargets):
 		return nil, "" // not reached: such a status is refused
 	}
-	return &r.spec.Versus.Target, "spec.versus.target"
+	other := &r.spec.OtherTargets[unknownOther(&r.read)]
+	return other.Target(), plan.OtherTargetField(other.Name)
+}
+
+// unknownOther is the first of the other targets whose URL is not known; -1: all are.
+func unknownOther(s *v1beta1.LoadTestStatus) int {
+	return slices.IndexFunc(s.OtherTargets, func(o v1beta1.OtherTargetStatus) bool { return o.TargetURL == "" })
 }
 
 // MissesPods says whether a run waits for pods that are not there.

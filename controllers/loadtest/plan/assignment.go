@@ -33,14 +33,16 @@ type Plan struct {
 	Search *v1beta1.SearchStatus
 	// Versus is what the two targets of a comparison are called; nil: there is one target.
 	Versus *v1beta1.VersusStatus
+	// OtherTargets are where the requests go that name one, as far as ports are known.
+	OtherTargets []v1beta1.OtherTargetStatus
 }
 
 // Record writes the plan to a status.
 func (p Plan) Record(s *v1beta1.LoadTestStatus) {
 	s.Workers = v1beta1.WorkerCounts{Desired: p.Workers}
 	s.TargetURL, s.Requests, s.Steps = p.TargetURL, p.Requests, p.Steps
-	s.Internal.Access, s.Internal.ControlAccess = nil, nil
-	s.Audits, s.Search, s.Versus = p.Audits, p.Search, p.Versus
+	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess = nil, nil, nil
+	s.Audits, s.Search, s.Versus, s.OtherTargets = p.Audits, p.Search, p.Versus, p.OtherTargets
 }
 
 // Workers is how many workers a run will have.
@@ -72,7 +74,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 	target, control := target(&lt.Spec, &lt.Spec.Target, lt.Status.TargetURL, lt.Status.Internal.Access), control(lt)
 	setAliases(lt, target, control)
 	requests, data, preflight := requests(&lt.Spec, &lt.Spec.Target), data(&lt.Spec), preflight(lt.Spec.Preflight, &lt.Spec.Target)
-	audits, journeys := audits(&lt.Spec), journeys(&lt.Spec)
+	audits, journeys, others := audits(&lt.Spec), journeys(&lt.Spec), otherTargets(lt)
 	foreseen, groups := Foreseen(&lt.Spec, &lt.Status), requestGroups(&lt.Spec)
 	list := make([]*workerv1.Assignment, workers)
 	for w := range workers {
@@ -95,6 +97,7 @@ func Assignments(lt *v1beta1.LoadTest) []*workerv1.Assignment {
 			LiveIdeal:    Aborts(&lt.Spec),
 			Groups:       groups,
 			Control:      control,
+			OtherTargets: others,
 			Driver:       driver(&lt.Spec),
 
 			ExposeResponses: lt.Spec.Expose == v1beta1.ExposeResponses,

@@ -50,6 +50,9 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	if v := spec.Versus; v != nil {
 		list = append(list, targetFiles(&v.Target)...)
 	}
+	for i := range spec.OtherTargets {
+		list = append(list, targetFiles(spec.OtherTargets[i].Target())...)
+	}
 	for i := range spec.Requests {
 		r := httpOf(&spec.Requests[i])
 		add(contentFile(r.BodyFrom))
@@ -84,6 +87,10 @@ func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
 		control := *v
 		control.Target.TLS, control.Target.GRPC = nil, nil
 		kept.Versus = &control
+	}
+	kept.OtherTargets = slices.Clone(spec.OtherTargets)
+	for i := range kept.OtherTargets {
+		kept.OtherTargets[i].TLS = nil
 	}
 	var names []string
 	for _, f := range Files(&kept) {

@@ -106,7 +106,14 @@ func RequestItems(spec *v1beta1.LoadTestSpec) []int64 {
 func requests(spec *v1beta1.LoadTestSpec, target *v1beta1.Target) []*workerv1.Request {
 	list := make([]*workerv1.Request, len(spec.Requests))
 	for i := range spec.Requests {
-		list[i] = request(target, &spec.Requests[i])
+		to, other := target, otherTarget(spec, &spec.Requests[i])
+		if other >= 0 {
+			to = spec.OtherTargets[other].Target()
+		}
+		list[i] = request(to, &spec.Requests[i])
+		if other >= 0 {
+			list[i].Target, list[i].TimeoutNanos = int32(other+1), int64(Timeout(spec, &spec.Requests[i]))
+		}
 		list[i].Weight = weightIn(spec, &spec.Requests[i])
 	}
 	return list

@@ -32,7 +32,7 @@ func Timeout(spec *v1beta1.LoadTestSpec, r *v1beta1.Request) time.Duration {
 	if r.Timeout != nil && r.Timeout.Duration > 0 {
 		return r.Timeout.Duration
 	}
-	return TargetTimeout(&spec.Target)
+	return TargetTimeout(targetOf(spec, r))
 }
 
 // LongestTimeout is the longest of the requests whose index is chosen: that of the target if

@@ -41,13 +41,35 @@ func orZero(n *int32) int32 {
 	return *n
 }
 
-// TargetURLs are scheme and host of the targets of a run that has not begun: of the control
-// as well if there is one. "" is one whose port has a name.
-func TargetURLs(lt *v1beta1.LoadTest) (target, control string) {
+// URLs are scheme and host of the targets of a run: Control is "" without one, Others are those of
+// spec.otherTargets, in their order. "" is also one whose port has a name and is not known.
+type URLs struct {
+	Target, Control string
+	Others          []string
+}
+
+// TargetURLs are those of a run that has not begun.
+func TargetURLs(lt *v1beta1.LoadTest) URLs {
+	u := URLs{Target: targetURL(lt.Namespace, &lt.Spec.Target)}
 	if lt.Spec.Versus != nil {
-		control = targetURL(lt.Namespace, &lt.Spec.Versus.Target)
+		u.Control = targetURL(lt.Namespace, &lt.Spec.Versus.Target)
 	}
-	return targetURL(lt.Namespace, &lt.Spec.Target), control
+	for i := range lt.Spec.OtherTargets {
+		u.Others = append(u.Others, targetURL(lt.Namespace, lt.Spec.OtherTargets[i].Target()))
+	}
+	return u
+}
+
+// KnownURLs are those of a run that has begun, as its status has them.
+func KnownURLs(lt *v1beta1.LoadTest) URLs {
+	u := URLs{Target: lt.Status.TargetURL, Others: make([]string, len(lt.Spec.OtherTargets))}
+	if lt.Status.Versus != nil {
+		u.Control = lt.Status.Versus.TargetURL
+	}
+	for i := range min(len(u.Others), len(lt.Status.OtherTargets)) {
+		u.Others[i] = lt.Status.OtherTargets[i].TargetURL
+	}
+	return u
 }
 
 // targetURL is "" if the target is a named port of a Service.

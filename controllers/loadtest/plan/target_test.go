@@ -28,8 +28,8 @@ func TestTargetsOfARunThatHasNotBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lt := loadTest(withSteps())
 			lt.Spec.Target, lt.Spec.Versus = tt.target, tt.versus
-			if got, control := plan.TargetURLs(lt); got != tt.want || control != tt.ofControl {
-				t.Errorf("the targets are %q and %q, want %q and %q", got, control, tt.want, tt.ofControl)
+			if got := plan.TargetURLs(lt); got.Target != tt.want || got.Control != tt.ofControl {
+				t.Errorf("the targets are %+v, want %q and %q", got, tt.want, tt.ofControl)
 			}
 		})
 	}

@@ -61,15 +61,23 @@ func New(lt *v1beta1.LoadTest, rules policy.Rules) (Plan, *Refusal) {
 		Audits:    Audits(&lt.Spec),
 		Search:    newSearch(&lt.Spec),
 		Versus:    versus,
+
+		OtherTargets: otherTargetStatuses(lt),
 	}
 	return p, checkLimits(lt, p, rules.Limits)
 }
 
-// checkTargets holds both targets of a comparison to the same rules.
+// checkTargets holds all targets to the same rules.
 func checkTargets(spec *v1beta1.LoadTestSpec, rules policy.Rules) *Refusal {
 	refusal := checkTarget("spec.target", &spec.Target, rules)
 	if refusal == nil && spec.Versus != nil {
 		refusal = checkTarget("spec.versus.target", &spec.Versus.Target, rules)
+	}
+	for i := range spec.OtherTargets {
+		if refusal == nil {
+			other := &spec.OtherTargets[i]
+			refusal = checkTarget(OtherTargetField(other.Name), other.Target(), rules)
+		}
 	}
 	return refusal
 }
@@ -158,6 +166,9 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 		return refusal
 	}
 	if refusal := checkSearch(spec); refusal != nil {
+		return refusal
+	}
+	if refusal := checkOtherTargets(spec); refusal != nil {
 		return refusal
 	}
 	if refusal := checkVersus(spec); refusal != nil {

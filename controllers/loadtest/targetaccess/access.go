@@ -1,6 +1,7 @@
 package targetaccess
 
 import (
+	"iter"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -15,6 +16,7 @@ import (
 type Access struct {
 	found           lifecycle.Access
 	target, control reach
+	others          []reach // of spec.otherTargets, in their order
 	// next is when it is read again, and nextGone when it is asked whether the Services are still
 	// there.
 	next, nextGone time.Time
@@ -34,6 +36,34 @@ type reach struct {
 
 // Found returns what a decision needs of it.
 func (a *Access) Found() *lifecycle.Access { return &a.found }
+
+// keepSent keeps what the workers were sent last, so that the same is not sent again.
+func (a *Access) keepSent(before *Access) {
+	a.target.sent, a.control.sent = before.target.sent, before.control.sent
+	for i := range min(len(a.others), len(before.others)) {
+		a.others[i].sent = before.others[i].sent
+	}
+}
+
+// reaches are those of the targets that a LoadTest has, each with what was allowed when its run
+// began; nil: it has not begun.
+func (a *Access) reaches(lt *v1beta1.LoadTest) iter.Seq2[*reach, *v1beta1.TargetAccess] {
+	return func(yield func(*reach, *v1beta1.TargetAccess) bool) {
+		internal := &lt.Status.Internal
+		if !yield(&a.target, internal.Access) || lt.Spec.Versus != nil && !yield(&a.control, internal.ControlAccess) {
+			return
+		}
+		for i := range a.others {
+			var allowed *v1beta1.TargetAccess
+			if i < len(internal.OtherAccess) {
+				allowed = &internal.OtherAccess[i]
+			}
+			if !yield(&a.others[i], allowed) {
+				return
+			}
+		}
+	}
+}
 
 // gone notes why a Service is not the one that was allowed any more; empty: it is.
 func (a *Access) gone(to *reach, why string) {

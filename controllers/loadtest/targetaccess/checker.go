@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,8 +59,7 @@ const (
 // what it returned last for the run, which it may change. nil: it need not be known. A run
 // that is under way goes on with what was read before while the API server fails.
 func (c *Checker) Observe(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, held *Access, now time.Time) (*Access, error) {
-	target, control := targetURLs(lt)
-	if c == nil || !lifecycle.NeedsAccess(lt) || target == "" || control == "" && lt.Spec.Versus != nil {
+	if c == nil || !lifecycle.NeedsAccess(lt) || slices.ContainsFunc(targets(lt), func(t destination) bool { return t.url == "" }) {
 		return nil, nil
 	}
 	isHeld := held != nil && lt.Status.HasAccess() && now.Before(held.next)
@@ -83,22 +83,35 @@ func (c *Checker) Observe(ctx context.Context, lt *v1beta1.LoadTest, rules polic
 	return nil, err
 }
 
-// targetURLs are those of the status, or what they will be.
-func targetURLs(lt *v1beta1.LoadTest) (target, control string) {
+// destination is a target of a LoadTest: the field that has it, and its URL, which is that of the
+// status or what it will be.
+type destination struct {
+	field, url string
+	target     *v1beta1.Target
+}
+
+// targets are all of a LoadTest, in the order of Access.reaches.
+func targets(lt *v1beta1.LoadTest) []destination {
+	urls := plan.KnownURLs(lt)
 	if lt.Status.StartTime == nil {
-		return plan.TargetURLs(lt)
+		urls = plan.TargetURLs(lt)
 	}
-	if lt.Status.Versus != nil {
-		control = lt.Status.Versus.TargetURL
+	list := []destination{{"spec.target", urls.Target, &lt.Spec.Target}}
+	if v := lt.Spec.Versus; v != nil {
+		list = append(list, destination{"spec.versus.target", urls.Control, &v.Target})
 	}
-	return lt.Status.TargetURL, control
+	for i := range lt.Spec.OtherTargets {
+		o := &lt.Spec.OtherTargets[i]
+		list = append(list, destination{plan.OtherTargetField(o.Name), urls.Others[i], o.Target()})
+	}
+	return list
 }
 
 // lookWhetherGone reads of each Service whether it is the one that was allowed, and nothing behind
 // it. What cannot be read is asked again.
 func (c *Checker) lookWhetherGone(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, a *Access, now time.Time) {
 	a.nextGone = now.Add(serviceEvery)
-	for to, allowed := range map[*reach]*v1beta1.TargetAccess{&a.target: lt.Status.Internal.Access, &a.control: lt.Status.Internal.ControlAccess} {
+	for to, allowed := range a.reaches(lt) {
 		uid := allowedUID(allowed, to.place)
 		if uid == "" {
 			continue
@@ -132,36 +145,38 @@ type reading struct {
 
 // read reads where the targets lead to; before is what was read before it.
 func (c *Checker) read(ctx context.Context, lt *v1beta1.LoadTest, rules policy.Targets, before *Access, now time.Time) (*Access, error) {
-	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery)}
+	a := &Access{next: now.Add(hostEvery), nextGone: now.Add(serviceEvery), others: make([]reach, len(lt.Spec.OtherTargets))}
 	if before != nil {
-		a.target.sent, a.control.sent = before.target.sent, before.control.sent
+		a.keepSent(before)
 	}
-	r := reading{Checker: c, rules: rules, now: now, access: a}
-	target, control := targetURLs(lt)
-	if err := r.target(ctx, "spec.target", target, &lt.Spec.Target, lt.Status.Internal.Access, &a.target); err != nil {
-		return nil, err
-	}
-	a.found.Target = a.target.granted()
-	if v := lt.Spec.Versus; v != nil {
-		if err := r.target(ctx, "spec.versus.target", control, &v.Target, lt.Status.Internal.ControlAccess, &a.control); err != nil {
+	r, all, i := reading{Checker: c, rules: rules, now: now, access: a}, targets(lt), 0
+	for to, allowed := range a.reaches(lt) {
+		if err := r.target(ctx, all[i], allowed, to); err != nil {
 			return nil, err
 		}
+		i++
+	}
+	a.found.Target = a.target.granted()
+	if lt.Spec.Versus != nil {
 		a.found.Control = a.control.granted()
+	}
+	for i := range a.others {
+		a.found.Others = append(a.found.Others, *a.others[i].granted())
 	}
 	a.confirm(before, lt.Status.HasAccess(), now)
 	return a, nil
 }
 
-// target reads where the URL of the target in a field leads to, and then its proxy: what is
-// connected to. allowed is what was allowed when the run began; nil: it has not.
-func (r *reading) target(ctx context.Context, field, at string, t *v1beta1.Target, allowed *v1beta1.TargetAccess, to *reach) error {
-	if err := r.judge(ctx, connection{field: field, url: at, allowed: allowed}, to); err != nil {
+// target reads where the URL of a target leads to, and then its proxy: what is connected to.
+// allowed is what was allowed when the run began; nil: it has not.
+func (r *reading) target(ctx context.Context, d destination, allowed *v1beta1.TargetAccess, to *reach) error {
+	if err := r.judge(ctx, connection{field: d.field, url: d.url, allowed: allowed}, to); err != nil {
 		return err
 	}
-	if t.Proxy == nil {
+	if d.target.Proxy == nil {
 		return nil
 	}
-	return r.judge(ctx, connection{field: field + ".proxy", url: t.Proxy.URL, isProxy: true, allowed: allowed}, to)
+	return r.judge(ctx, connection{field: d.field + ".proxy", url: d.target.Proxy.URL, isProxy: true, allowed: allowed}, to)
 }
 
 // connection is what a field of the spec has workers connect to.

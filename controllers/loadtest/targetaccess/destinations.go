@@ -8,15 +8,20 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/address"
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 )
 
-// Destinations returns where connections to the targets may go, as Grant made it; nil: it
-// was not read. What it returns does not change.
-func (a *Access) Destinations() (target, control *workerv1.Destinations) {
+// Destinations returns where connections to the targets may go, as Grant made it; nothing, if it
+// was not read.
+func (a *Access) Destinations() exchange.Destinations {
 	if a == nil {
-		return nil, nil
+		return exchange.Destinations{}
 	}
-	return a.target.sent, a.control.sent
+	to := exchange.Destinations{Target: a.target.sent, Control: a.control.sent}
+	for i := range a.others {
+		to.Others = append(to.Others, a.others[i].sent)
+	}
+	return to
 }
 
 // Grant makes what the workers are sent from what the status grants. It is to be called
@@ -25,12 +30,12 @@ func (a *Access) Grant(lt *v1beta1.LoadTest) (known bool) {
 	if a == nil || !lt.Status.HasAccess() {
 		return false
 	}
-	a.target.grant(lt.Status.Internal.Access)
-	if lt.Status.Versus == nil {
-		return a.target.sent != nil
+	known = true
+	for to, allowed := range a.reaches(lt) {
+		to.grant(allowed)
+		known = known && to.sent != nil
 	}
-	a.control.grant(lt.Status.Internal.ControlAccess)
-	return a.target.sent != nil && a.control.sent != nil
+	return known
 }
 
 // grant makes what the workers are sent: what was allowed when the run began, or pods as

@@ -20,6 +20,7 @@ var judgementChecks = []judgementCheck{
 	{"on time", checkOnTime},
 	{"baseline", checkBaseline},
 	{"versus", checkVersus},
+	{"other targets", checkOtherTargets},
 	{"search", checkSearch},
 	{"think time", checkThink},
 	{"ramp of users", checkRamp},

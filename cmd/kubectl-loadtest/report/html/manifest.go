@@ -21,6 +21,9 @@ func manifest(lt *v1beta1.LoadTest) (string, error) {
 		object.Metadata["namespace"] = lt.Namespace
 	}
 	hide(object.Spec.Target.Headers)
+	for i := range object.Spec.OtherTargets {
+		hide(object.Spec.OtherTargets[i].Headers)
+	}
 	if v := object.Spec.Versus; v != nil {
 		hide(v.Target.Headers)
 		hideInQuestions(v.Preflight)
