@@ -68,12 +68,18 @@ func bearerToken(ctx context.Context) (string, bool) {
 	return token, ok && token != ""
 }
 
+// isAdjacent says whether a worker of that version can be worked with: one of the release before or
+// after, in the middle of an upgrade.
+func isAdjacent(protocol int32) bool {
+	return workerv1.ProtocolVersion-1 <= protocol && protocol <= workerv1.ProtocolVersion+1
+}
+
 // checkHello compares a hello with what the token proves.
 func (c *Coordinator) checkHello(identity Identity, hello *workerv1.Hello) error {
 	switch {
 	case hello == nil:
 		return c.reject(rejectHello, codes.InvalidArgument, "the first message of a session is hello")
-	case hello.GetProtocol() != workerv1.ProtocolVersion:
+	case !isAdjacent(hello.GetProtocol()):
 		return c.reject(rejectHello, codes.FailedPrecondition,
 			"hello.protocol is %d, the operator's is %d: use the worker image of the operator's release", hello.GetProtocol(), workerv1.ProtocolVersion)
 	case RunID(hello.GetRun()) != identity.Run:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -25,7 +26,7 @@ import (
 
 func TestUnprovenSessionIsRefused(t *testing.T) {
 	anotherProtocol := helloOf("a", 0)
-	anotherProtocol.GetHello().Protocol = workerv1.ProtocolVersion - 1
+	anotherProtocol.GetHello().Protocol = workerv1.ProtocolVersion - 2
 	for name, test := range map[string]struct {
 		token string
 		first *workerv1.SessionRequest
@@ -54,6 +55,26 @@ func TestUnprovenSessionIsRefused(t *testing.T) {
 				t.Error("a refused session left a trace")
 			}
 		})
+	}
+}
+
+// In the middle of an upgrade, workers are of the version before or after.
+func TestWorkersOfAdjacentVersionsAreTakenIn(t *testing.T) {
+	for version, taken := range map[int32]bool{
+		0: false, workerv1.ProtocolVersion - 2: false, workerv1.ProtocolVersion - 1: true, workerv1.ProtocolVersion + 1: true, workerv1.ProtocolVersion + 2: false,
+	} {
+		r, hello := newFixture(t), helloOf("a", 0)
+		hello.GetHello().Protocol = version
+		r.Direct("a", exchange.Directive{Assignments: assignments("a", 2)})
+		w := r.dial("a/0/pod")
+		w.send(hello)
+		if !taken {
+			wantEnd(t, w.end(), codes.FailedPrecondition, "use the worker image of the operator's release")
+			continue
+		}
+		if got := w.receive(); !strings.HasPrefix(got, "assignment") {
+			t.Errorf("a worker of version %d gets %s, want its assignment", version, got)
+		}
 	}
 }
 

@@ -3,8 +3,11 @@ package workerv1
 import "time"
 
 const (
-	// ProtocolVersion is the version of the session protocol, which Hello carries: the
-	// coordinator refuses workers of another.
+	// ProtocolVersion is the version of the session protocol, which Hello carries. The
+	// coordinator works with the one before and the one after, so that an upgrade ends no run, and
+	// refuses all others. What a worker of the version before cannot do, it must be seen to lack,
+	// as by Readiness.targets: a field that it does not know it ignores. The version is raised
+	// when that is not enough.
 	ProtocolVersion = 5
 
 	// ServerName is the name in the coordinator's certificate. Workers verify it

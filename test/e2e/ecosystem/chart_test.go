@@ -38,6 +38,7 @@ func checkChart(t *testing.T, e *ecosystem) {
 	c := component{e, "Helm"}
 	c.check(t, "helm test passes", func(t *testing.T) string { return passesHelmTest(t, "loadtest-operator", cluster.OperatorNamespace) })
 	c.check(t, "a run goes on through helm upgrade and helm rollback", runsThroughUpgrade)
+	c.check(t, "a run goes on from the version before, whose operator and worker work with these", worksWithThePrevious)
 	c.check(t, "an upgrade without its CRDs stops, and goes on when they are there", stopsAtOlderCRDs)
 	c.check(t, "an install for one namespace", installsForOneNamespace)
 	c.check(t, "make push, and helm pull from a registry", pushesAndPulls)
