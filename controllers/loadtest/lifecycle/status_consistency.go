@@ -21,16 +21,13 @@ func (r *inputs) inconsistency() string {
 		return "steps is empty, but startTime is set"
 	case (s.Search == nil) != (r.spec.Search == nil):
 		return "search does not follow from spec.search"
-	case (s.Versus == nil) != (r.spec.Versus == nil):
-		return "versus does not follow from spec.versus"
-	case !slices.EqualFunc(s.OtherTargets, r.spec.OtherTargets, func(a v1beta1.OtherTargetStatus, b v1beta1.OtherTarget) bool { return a.Name == b.Name }):
-		return "otherTargets do not follow from spec.otherTargets"
 	case s.Workers.Desired < 1:
 		return "workers.desired is less than 1"
 	case s.Internal.Auditing != nil && (s.Internal.Auditing.Point == v1beta1.AuditBefore) == r.hasStarted():
 		return "auditing does not belong to this part of the run"
-	case r.hasStarted() && !s.KnowsTargets():
-		return "targetURL is empty, but a step has begun" // no worker could be directed
+	}
+	if problem := r.targetsInconsistency(); problem != "" {
+		return problem
 	}
 	if len(s.Audits) > 0 && !slices.EqualFunc(s.Audits, r.spec.StoredAudits(), func(a v1beta1.AuditStatus, b v1beta1.Audit) bool { return a.Name == b.Name }) {
 		return "audits do not match spec.audits"
@@ -39,6 +36,20 @@ func (r *inputs) inconsistency() string {
 		return endedInconsistency(s.Steps)
 	}
 	return stepsInconsistency(s.Steps, r.toleratesLoss())
+}
+
+// targetsInconsistency names what is wrong with the targets of a run under way.
+func (r *inputs) targetsInconsistency() string {
+	s := &r.read
+	switch {
+	case (s.Versus == nil) != (r.spec.Versus == nil):
+		return "versus does not follow from spec.versus"
+	case !slices.EqualFunc(s.OtherTargets, r.spec.OtherTargets, func(a v1beta1.OtherTargetStatus, b v1beta1.OtherTarget) bool { return a.Name == b.Name }):
+		return "otherTargets do not follow from spec.otherTargets"
+	case r.hasStarted() && !s.KnowsTargets():
+		return "targetURL is empty, but a step has begun" // no worker could be directed
+	}
+	return ""
 }
 
 // stepsInconsistency names what is wrong with the steps of a run under way. In a run that

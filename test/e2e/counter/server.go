@@ -179,11 +179,7 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInsufficientStorage)
 		return
 	}
-	for range min(number(r.URL.Query().Get("stores")), 10) {
-		if err := t.counts.add(name, stored); err != nil {
-			panic(http.ErrAbortHandler) // nothing is acknowledged that is not stored
-		}
-	}
+	t.store(name, number(r.URL.Query().Get("stores")))
 	m, changed := t.now()
 	delay, _ := time.ParseDuration(cmp.Or(r.URL.Query().Get("delay"), r.Header.Get("Delay")))
 	defer func() { t.times.answered(name, came, time.Now(), delay) }()
@@ -210,6 +206,15 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTooManyRequests)
 	case m == wrongly:
 		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+// store stores a request so many times, at most 10. Nothing is acknowledged that is not stored.
+func (t *target) store(name string, times int) {
+	for range min(times, 10) {
+		if err := t.counts.add(name, stored); err != nil {
+			panic(http.ErrAbortHandler)
+		}
 	}
 }
 
