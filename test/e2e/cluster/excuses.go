@@ -61,9 +61,11 @@ func IsPassed(t *testing.T, lt *v1beta1.LoadTest, machine pressure.Meter) {
 		Excuses.Right()
 		return
 	}
+	said := Condition(lt, v1beta1.ConditionFinished).Message
 	if reading := machine.Read(); !Excuses.Takes(t.Name(), IsUndecided(lt), reading) {
-		t.Errorf("verdict %s, want Passed: %s (%s)", lt.Status.Verdict, Condition(lt, v1beta1.ConditionFinished).Message, reading)
+		t.Errorf("verdict %s, want Passed: %s (%s)", lt.Status.Verdict, said, reading)
 	}
+	t.Logf("verdict %s: %s", lt.Status.Verdict, said)
 }
 
 // IsUndecided says whether a run has no verdict for the generator's sake.

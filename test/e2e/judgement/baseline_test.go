@@ -11,12 +11,13 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
 )
 
-// baselineSpec has three users wait for a target that takes a known time for each
-// response, five times. They ask again when it has come, so that no schedule is missed.
+// baselineSpec has six users wait for a target that takes a known time for each
+// response, five times. They ask again when it has come, so that no schedule is missed: the time is
+// so long that the milliseconds for which a busy machine keeps them are less than 1% of it.
 const baselineSpec = `
 target: {service: {name: counter}, timeout: 5s}
 requests: [{name: wait, http: {path: "/%s?delay=%s"}}]
-steps: [{name: three, users: 3, duration: 5s}]
+steps: [{name: six, users: 6, duration: 5s}]
 repetitions: 5
 worker: {resources: {requests: {cpu: 400m}}}
 `
@@ -31,9 +32,9 @@ thresholds: [{metric: p50, maxIncrease: 40%%}, {metric: goodput, maxDecrease: 30
 func checkBaseline(t *testing.T) judgement {
 	ns := cluster.Namespace(t)
 	cluster.CounterOf(t, ns)
-	same := cluster.Create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "100ms"))
-	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "200ms"))
-	before := cluster.Create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "100ms"))
+	same := cluster.Create(t, ns, "same", fmt.Sprintf(comparedSpec, "same", "400ms"))
+	slower := cluster.Create(t, ns, "slower", fmt.Sprintf(comparedSpec, "slower", "800ms"))
+	before := cluster.Create(t, ns, "before", fmt.Sprintf(baselineSpec, "before", "400ms"))
 	for _, lt := range []*v1beta1.LoadTest{before, same, slower} {
 		cluster.Finish(t, lt)
 		t.Logf("%s: %s", lt.Name, cluster.Condition(lt, v1beta1.ConditionFinished).Message)

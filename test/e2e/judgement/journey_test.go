@@ -40,7 +40,7 @@ journeys:
     timeLimit: 30s
     steps:
       - {request: login, capture: {tenant: ".tenants[0]"}}
-      - {think: {min: 100ms, max: 300ms}}
+      - {think: {min: 400ms, max: 800ms}}
       - {request: position, capture: {position: .position}}
       - {request: buy}
 steps: [{name: shopping, users: 3, requestsPerUser: 102}]
