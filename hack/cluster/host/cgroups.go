@@ -111,6 +111,26 @@ func controllers(available string) string {
 	return strings.Join(words, " ")
 }
 
+// cpuWeights are the files with a group's weight against those beside it, by the controller's name for
+// it, and its default.
+var cpuWeights = map[string]int{"cpu.shares": 1024, "cpu.weight": 100}
+
+// Weigh has the group get times as much processor time as one beside it, where both want it.
+func (c Cgroups) Weigh(group string, times int) error {
+	for _, h := range c.hierarchies {
+		for name, normal := range cpuWeights {
+			file := filepath.Join(h.root, group, name)
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err := os.WriteFile(file, []byte(strconv.Itoa(times*normal)), 0); err != nil {
+				return fmt.Errorf("weigh control group: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
 // Join puts a process into the group.
 func (c Cgroups) Join(group string, pid int) error {
 	for _, h := range c.hierarchies {

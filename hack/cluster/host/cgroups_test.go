@@ -122,3 +122,21 @@ func TestRemoveTakesTheDeepestFirst(t *testing.T) {
 	}
 	same.As(t, "left", []string{root, filepath.Join(root, "other")}, groupsBelow(root))
 }
+
+// A group of either version is weighed, in the hierarchy that has the controller.
+func TestGroupsAreWeighed(t *testing.T) {
+	for file, want := range map[string]string{"cpu.shares": "4096", "cpu.weight": "400"} {
+		with, without := t.TempDir(), t.TempDir()
+		groups := Cgroups{[]hierarchy{{root: without}, {root: with}}}
+		must.Succeed(t, groups.Make("cluster/node-1"))
+		path := filepath.Join(with, "cluster", "node-1", file)
+		must.Succeed(t, os.WriteFile(path, []byte("1"), 0o600))
+		must.Succeed(t, groups.Weigh("cluster/node-1", 4))
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %s", file, got, err, want)
+		}
+		if entries, err := os.ReadDir(filepath.Join(without, "cluster", "node-1")); err != nil || len(entries) != 0 {
+			t.Errorf("without the controller, it has %v, %v", entries, err)
+		}
+	}
+}

@@ -40,6 +40,9 @@ func (s Nodes) StartRuntime(ctx context.Context, n int) error {
 	if err := s.Cgroups.Make(node.Cgroup()); err != nil {
 		return err
 	}
+	if err := s.Cgroups.Weigh(node.Cgroup(), 4); err != nil { // against the control plane, which has nodes of its own
+		return err
+	}
 	if err := network.JoinNode(n); err != nil {
 		return err
 	}

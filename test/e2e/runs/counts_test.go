@@ -45,7 +45,7 @@ steps:
   - {name: burst, users: 31, requestsPerUser: 20}
   - {name: pause, pause: 1s}
   - {name: arrivals, rate: "150", duration: 4s}
-  - {name: closed, users: 5, duration: 2s}
+  - {name: closed, users: 5, think: {min: 400ms, max: 600ms}, duration: 3s}
 parallelism: 3
 worker: {resources: {requests: {cpu: 250m, memory: 32Mi}}}
 # Two busy cores are those of the target, too.
