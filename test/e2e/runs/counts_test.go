@@ -42,7 +42,7 @@ requests:
     expect: {status: [200, 429]}
 steps:
   - {name: paced, users: 200, ratePerUser: "1", duration: 5s}
-  - {name: burst, users: 31, requestsPerUser: 20}
+  - {name: burst, users: 31, requestsPerUser: 20, think: {min: 100ms, max: 200ms}}
   - {name: pause, pause: 1s}
   - {name: arrivals, rate: "150", duration: 4s}
   - {name: closed, users: 5, think: {min: 400ms, max: 600ms}, duration: 3s}
