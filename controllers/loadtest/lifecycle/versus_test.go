@@ -137,3 +137,15 @@ func TestOtherTargetsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// A worker that knows no other targets would send all requests to the first.
+func TestOldWorkersSendToNoOtherTargets(t *testing.T) {
+	spec := ladder()
+	spec.OtherTargets = []v1beta1.OtherTarget{{Name: "identity", Service: &v1beta1.ServiceReference{Name: "keycloak"}}}
+	token := *spec.Requests[0].DeepCopy()
+	token.Name, token.Target = "token", "identity"
+	spec.Requests = append(spec.Requests, token)
+	w := newWorld(t, spec)
+	w.Targets = 0
+	checkStory(t, w, "stories", "other-targets-by-old-workers")
+}
