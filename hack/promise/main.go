@@ -46,21 +46,9 @@ func run() error {
 	}
 	var broken []string
 	for _, path := range files {
-		name := "config/crd/bases/" + filepath.Base(path)
-		if listed, err := git("ls-tree", "--name-only", release, ":/"+name); err != nil || listed == "" {
-			continue // the release had none of that kind
-		}
-		before, err := git("show", release+":"+name)
+		problems, err := compareWith(release, path, string(changelog))
 		if err != nil {
 			return err
-		}
-		now, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("read a definition: %w", err)
-		}
-		problems, err := compare([]byte(before), now, unreleased(string(changelog)))
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
 		}
 		broken = append(broken, problems...)
 	}
@@ -69,6 +57,27 @@ func run() error {
 	}
 	fmt.Println("promise: what", release, "promised holds")
 	return nil
+}
+
+// compareWith compares the definition of a file with that of a release, if the release had one.
+func compareWith(release, path, changelog string) (problems []string, err error) {
+	name := "config/crd/bases/" + filepath.Base(path)
+	if listed, err := git("ls-tree", "--name-only", release, ":/"+name); err != nil || listed == "" {
+		return nil, err
+	}
+	before, err := git("show", release+":"+name)
+	if err != nil {
+		return nil, err
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read a definition: %w", err)
+	}
+	problems, err = compare([]byte(before), now, unreleased(changelog))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return problems, nil
 }
 
 func git(args ...string) (string, error) {

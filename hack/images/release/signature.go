@@ -27,9 +27,9 @@ import (
 // layer is a signed text, with the signature in an annotation:
 // https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
 const (
-	signedType      types.MediaType = "application/vnd.dev.cosign.simplesigning.v1+json"
-	signatureOf                     = "dev.cosignproject.cosign/signature"
-	signatureOfType                 = "cosign container image signature"
+	signedType      = types.MediaType("application/vnd.dev.cosign.simplesigning.v1+json")
+	signatureOf     = "dev.cosignproject.cosign/signature"
+	signatureOfType = "cosign container image signature"
 )
 
 // Key signs what is pushed.
