@@ -50,7 +50,7 @@ type OtherTarget struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(us|µs|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('10m')",message="timeout must be a time from 1ms to 10m, such as 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
-	// headers are sent with every request to it, instead of those of spec.target. A request's
+	// headers are sent with every request to it; the headers of spec.target are not. A request's
 	// own header of the same name replaces one of these.
 	// +optional
 	// +listType=map

@@ -54,7 +54,7 @@ func TestValuesBecomeArguments(t *testing.T) {
 	}
 }
 
-// TestImagesArePulledByDigest says when: a tag that somebody sets is another image.
+// An image is pulled by its digest, unless the values have a tag: the digest belongs to the tag of the release.
 func TestImagesArePulledByDigest(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0a", 32)
 	for set, want := range map[string]string{

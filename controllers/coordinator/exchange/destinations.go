@@ -6,14 +6,14 @@ import (
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 )
 
-// Destinations are where connections to the targets of a run may go to: Others are those of
-// spec.otherTargets, in their order. What they point to does not change.
+// Destinations are where the workers of a run may connect to, for each target. Others has one for
+// each of spec.otherTargets, in their order. What they point to does not change.
 type Destinations struct {
 	Target, Control *workerv1.Destinations
 	Others          []*workerv1.Destinations
 }
 
-// DestinationsOf are those of an assignment.
+// DestinationsOf reads the destinations of an assignment.
 func DestinationsOf(a *workerv1.Assignment) Destinations {
 	d := Destinations{Target: a.GetTarget().GetDestinations(), Control: a.GetControl().GetTarget().GetDestinations()}
 	for _, t := range a.GetOtherTargets() {

@@ -81,7 +81,7 @@ func traffic(spec *v1beta1.LoadTestSpec, workers int32) map[string]string {
 	}
 	for _, other := range spec.OtherTargets {
 		of := other
-		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // the timeout is among those of requests
+		of.URL, of.Service, of.Headers, of.Timeout = "", nil, own(other.Headers), nil // each request has its timeout below
 		fields[plan.OtherTargetField(other.Name)] = string(scheme(other.Target())) + spelled(of)
 	}
 	for i, named := range plan.RequestNames(spec) {

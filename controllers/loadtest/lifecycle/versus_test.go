@@ -105,7 +105,7 @@ func TestBothTargetsAreFound(t *testing.T) {
 	}
 }
 
-// Named ports of other targets are looked up in their order, after those of a comparison.
+// The named ports of other targets are looked up one after another, after both targets of a comparison.
 func TestOtherTargetsAreFound(t *testing.T) {
 	named := ptr.To(intstr.FromString("http"))
 	lt := &v1beta1.LoadTest{Spec: comparing()}

@@ -38,7 +38,10 @@ type Key struct{ private *ecdsa.PrivateKey }
 // ReadKey reads a private key of ECDSA in PEM: one of cosign generate-key-pair, which its
 // password opens, or one in PKCS #8 or SEC 1, as openssl writes them.
 func ReadKey(text, password []byte) (Key, error) {
-	block, _ := pem.Decode(text)
+	block, rest := pem.Decode(text)
+	if block != nil && block.Type == "EC PARAMETERS" { // openssl ecparam writes the curve before the key
+		block, _ = pem.Decode(rest)
+	}
 	if block == nil {
 		return Key{}, errors.New("it is not PEM: make one with cosign generate-key-pair")
 	}
@@ -57,7 +60,7 @@ func ReadKey(text, password []byte) (Key, error) {
 		}
 		return Key{private}, nil
 	default:
-		return Key{}, fmt.Errorf("it is a %s: want a private key, such as one of cosign generate-key-pair", block.Type)
+		return Key{}, fmt.Errorf("it has %s: want a private key, such as one of cosign generate-key-pair", block.Type)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(content)
 	if err != nil {

@@ -99,13 +99,15 @@ func TestKeysOfCosignAndOpenSSLAreRead(t *testing.T) {
 		want     string
 	}{
 		"PKCS 8":              {inPEM("PRIVATE KEY", pkcs8), "", ""},
+		"SEC 1 after a curve": {append(inPEM("EC PARAMETERS", []byte{6, 8, 42, 134, 72, 206, 61, 3, 1, 7}), inPEM("EC PRIVATE KEY", sec1)...), "", ""},
+		"a curve alone":       {inPEM("EC PARAMETERS", []byte{6}), "", "cosign generate-key-pair"},
 		"SEC 1":               {inPEM("EC PRIVATE KEY", sec1), "", ""},
 		"of cosign":           {inPEM("ENCRYPTED SIGSTORE PRIVATE KEY", locked), "correct", ""},
 		"of an older cosign":  {inPEM("ENCRYPTED COSIGN PRIVATE KEY", locked), "correct", ""},
 		"with another secret": {inPEM("ENCRYPTED SIGSTORE PRIVATE KEY", locked), "wrong", "COSIGN_PASSWORD"},
 		"without a password":  {inPEM("ENCRYPTED SIGSTORE PRIVATE KEY", locked), "", "COSIGN_PASSWORD"},
 		"no PEM":              {[]byte("key"), "", "cosign generate-key-pair"},
-		"a public key":        {inPEM("PUBLIC KEY", public), "", "it is a PUBLIC KEY"},
+		"a public key":        {inPEM("PUBLIC KEY", public), "", "it has PUBLIC KEY"},
 		"another kind":        {inPEM("PRIVATE KEY", otherKind), "", "want one of ECDSA"},
 		"cut off":             {inPEM("PRIVATE KEY", pkcs8[:20]), "", "read it"},
 	} {
