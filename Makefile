@@ -184,6 +184,7 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
+#? PREVIOUS=COMMIT  with SUITE=ecosystem: the version before, to upgrade from; default: the last release, or a day ago
 # With -p 1 go test prints each line as it comes, from several packages too. What the operator
 # may do is compared with what it did when all tests are over.
 e2e: bin/helm bin/retest $(COMMANDS) cluster-ready ## Run the cluster tests, or one suite of them: SUITE=name. FULL=1: all, and with all faults.

@@ -119,6 +119,47 @@ func TestNoLoadTestUsesASecretOfTheOperatorsNamespace(t *testing.T) {
 	}
 }
 
+// Another target is judged by where it leads to, as the first is.
+func TestOtherTargetsDoNotLeadToTheOperator(t *testing.T) {
+	t.Parallel()
+	namespace, own, other := operators(t)
+	for address, refused := range map[string]bool{leaderAddress: true, standbyAddress: true, own: true, otherAddress: false, other: false} {
+		r, lt := alsoAiming(t, v1beta1.OtherTarget{Name: "identity", URL: "http://" + address + ":8443"}, namespace)
+		for range 3 {
+			r.mustPass(lt)
+		}
+		said := strings.Join(messages(lt), "\n")
+		if strings.Contains(said, "spec.otherTargets[identity]: address "+address+" belongs to a node, the API server, the operator") != refused || lt.Status.HasAccess() == refused {
+			t.Errorf("%s: refused %t, want %t; conditions:\n%s", address, !refused, refused, said)
+		}
+	}
+	// The worker, which alone resolves a name, is sent the addresses for each target.
+	r, lt := alsoAiming(t, v1beta1.OtherTarget{Name: "identity", URL: "http://identity.example.com"}, namespace)
+	for range 3 {
+		r.mustPass(lt)
+	}
+	bringPods(t, lt)
+	r.mustPass(lt)
+	d := r.workers.last()
+	if len(d.Assignments) == 0 || len(d.Assignments[0].GetOtherTargets()) != 1 {
+		t.Fatalf("assignments %v; WorkersReady: %s", d.Assignments, workersReady(lt).Message)
+	}
+	if denied := d.Assignments[0].GetOtherTargets()[0].GetDestinations().GetDenied(); !slices.Contains(denied, leaderAddress+"/32") || slices.Contains(denied, otherAddress+"/32") {
+		t.Errorf("denied are %v", denied)
+	}
+}
+
+// alsoAiming is a LoadTest of which one request goes to another target, and the operator.
+func alsoAiming(t *testing.T, other v1beta1.OtherTarget, namespace string) (*fixture, *v1beta1.LoadTest) {
+	t.Helper()
+	r, lt := aiming(t, "http://shop.example.com", namespace)
+	token := *lt.Spec.Requests[0].DeepCopy()
+	token.Name, token.Target = "token", other.Name
+	lt.Spec.Requests, lt.Spec.OtherTargets = append(lt.Spec.Requests, token), []v1beta1.OtherTarget{other}
+	must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
+	return r, lt
+}
+
 // messages are those of the conditions.
 func messages(lt *v1beta1.LoadTest) (list []string) {
 	for _, c := range lt.Status.Conditions {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -86,4 +87,33 @@ func (noReader) Get(context.Context, client.ObjectKey, client.Object, ...client.
 
 func (noReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
 	return errNoAnswer
+}
+
+// So it ends when the Service of another target is deleted.
+func TestARunWhoseOtherServiceIsGoneEnds(t *testing.T) {
+	t.Parallel()
+	c, lt := apiserver.Client(t), hello(t)
+	service := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "identity"}, Ports: []corev1.ServicePort{{Port: 8443}}}}
+	service.Namespace, service.Name = lt.Namespace, "identity"
+	must.Succeed(t, c.Create(t.Context(), service))
+	port := intstr.FromInt32(8443)
+	token := *lt.Spec.Requests[0].DeepCopy()
+	token.Name, token.Target = "token", "identity"
+	lt.Spec.Requests = append(lt.Spec.Requests, token)
+	lt.Spec.OtherTargets = []v1beta1.OtherTarget{{Name: "identity", Service: &v1beta1.ServiceReference{Name: "identity", Port: &port}}}
+	must.Succeed(t, c.Update(t.Context(), lt))
+	r := newFixture(t, c)
+	for range 3 {
+		r.mustPass(lt)
+	}
+	if !lt.Status.HasAccess() || len(lt.Status.Internal.OtherAccess) != 1 || lt.Status.Internal.OtherAccess[0].ServiceUID == "" {
+		t.Fatalf("access %+v: %v", lt.Status.Internal.OtherAccess, messages(lt))
+	}
+	must.Succeed(t, c.Delete(t.Context(), service))
+	r.after(10 * time.Second)
+	r.mustPass(lt)
+	const want = "spec.otherTargets[identity]: Service identity was deleted while the run went on."
+	if c := v1beta1.NotCarriedOut(lt.Status.Conditions); c == nil || c.Reason != v1beta1.ReasonTargetGone || c.Message != want {
+		t.Errorf("it ended with %+v, want TargetGone: %s", c, want)
+	}
 }

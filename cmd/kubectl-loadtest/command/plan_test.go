@@ -94,3 +94,22 @@ func TestPlanAsksTheCluster(t *testing.T) {
 		t.Errorf("the output does not say that the name is taken: %s", got.err)
 	}
 }
+
+// Each target is shown, and its Service is asked for.
+func TestPlanShowsAllTargets(t *testing.T) {
+	t.Parallel()
+	p := newTestUser(t)
+	p.apply("apiVersion: v1\nkind: Service\nmetadata: {name: shop}\nspec: {ports: [{port: 80}]}\n")
+	const spec = `
+  target: {service: {name: shop}}
+  otherTargets: [{name: identity, service: {name: keycloak, port: http}}]
+  requests: [{name: cart, http: {path: /}}, {name: token, target: identity, http: {path: /}}]
+  steps: [{name: one, users: 1, duration: 1s}]
+`
+	got := p.run("plan", "--server", "-f", write(t, "a.yaml", testHead+spec))
+	contains(t, "the output", got.err, "spec.otherTargets[0].service.name: Service keycloak is not in namespace "+p.namespace)
+	contains(t, "the plan", got.out, "Other targets       identity, ")
+	if got.code != 1 || strings.Contains(got.err, "shop") {
+		t.Errorf("exit code %d, want 1 for the other Service alone: %s", got.code, got.err)
+	}
+}

@@ -29,7 +29,19 @@ func (c *cluster) review(ctx context.Context, object *unstructured.Unstructured,
 	case err != nil:
 		return nil, fmt.Errorf("ask the cluster about LoadTest %s: %w", displayName(object), err)
 	}
-	named := []func() (*admission.Problem, error){func() (*admission.Problem, error) { return c.reviewService(ctx, object.GetNamespace(), spec) }}
+	named := []func() (*admission.Problem, error){func() (*admission.Problem, error) {
+		return c.reviewService(ctx, object.GetNamespace(), "spec.target", spec.Target.Service)
+	}}
+	for i := range spec.OtherTargets {
+		named = append(named, func() (*admission.Problem, error) {
+			return c.reviewService(ctx, object.GetNamespace(), fmt.Sprintf("spec.otherTargets[%d]", i), spec.OtherTargets[i].Service)
+		})
+	}
+	if v := spec.Versus; v != nil {
+		named = append(named, func() (*admission.Problem, error) {
+			return c.reviewService(ctx, object.GetNamespace(), "spec.versus.target", v.Target.Service)
+		})
+	}
 	for _, f := range local.Files(spec) {
 		named = append(named, func() (*admission.Problem, error) { return c.reviewFile(ctx, object.GetNamespace(), f) })
 	}
@@ -53,16 +65,15 @@ func exists(object *unstructured.Unstructured) string {
 	return "a LoadTest of that name exists already; run --replace deletes it first, once it has finished"
 }
 
-// reviewService is about the Service that is the target.
-func (c *cluster) reviewService(ctx context.Context, namespace string, spec *v1beta1.LoadTestSpec) (*admission.Problem, error) {
-	target := spec.Target.Service
+// reviewService is about the Service of the target in a field; nil: it is none.
+func (c *cluster) reviewService(ctx context.Context, namespace, field string, target *v1beta1.ServiceReference) (*admission.Problem, error) {
 	if target == nil {
 		return nil, nil
 	}
 	service := &corev1.Service{}
 	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: target.Name}, service)
 	if apierrors.IsNotFound(err) {
-		return &admission.Problem{Field: "spec.target.service.name", Message: fmt.Sprintf("Service %s is not in namespace %s", target.Name, namespace)}, nil
+		return &admission.Problem{Field: field + ".service.name", Message: fmt.Sprintf("Service %s is not in namespace %s", target.Name, namespace)}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get Service %s: %w", target.Name, err)
@@ -73,7 +84,7 @@ func (c *cluster) reviewService(ctx context.Context, namespace string, spec *v1b
 			return nil, nil
 		}
 	}
-	return &admission.Problem{Field: "spec.target.service.port", Message: fmt.Sprintf("Service %s has no port %s", target.Name, port.String())}, nil
+	return &admission.Problem{Field: field + ".service.port", Message: fmt.Sprintf("Service %s has no port %s", target.Name, port.String())}, nil
 }
 
 // reviewFile is about a key of a ConfigMap or a Secret. Of a Secret no more is read than

@@ -23,6 +23,8 @@ type Preview struct {
 	Name      string `json:"name"`
 	// Target is what the load goes to.
 	Target string `json:"target"`
+	// OtherTargets are what the requests go to that name one, each after its name.
+	OtherTargets []string `json:"otherTargets,omitempty"`
 	// Policy is what the operator's policy says of the target and of the size of the run: ""
 	// if it allows both.
 	Policy string `json:"policy,omitempty"`
@@ -99,6 +101,10 @@ func New(lt *v1beta1.LoadTest, allowed *Policy, release string, now time.Time) (
 		Workers: status.Workers.Desired, Computed: lt.Spec.Parallelism == nil,
 		Before: before(&lt.Spec), After: after(&lt.Spec),
 		Thresholds: thresholds(&lt.Spec, status.Thresholds),
+	}
+	for i := range lt.Spec.OtherTargets {
+		other := &lt.Spec.OtherTargets[i]
+		p.OtherTargets = append(p.OtherTargets, other.Name+", "+report.Target(other.Target()))
 	}
 	p.addSteps(status.Steps)
 	p.foresee(lt, status)

@@ -22,6 +22,9 @@ func (p *Preview) Text() string {
 	fmt.Fprintf(&b, "LoadTest %s\n\n", name)
 	row := func(label, text string) { fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, text) }
 	row("Target", p.Target)
+	for i, other := range p.OtherTargets {
+		row(first(i, "Other targets"), other)
+	}
 	if p.Policy != "" {
 		row("Not allowed", p.Policy)
 	}
