@@ -223,7 +223,7 @@ bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second
 	@go test -run '^$$' -bench 'Second/(1e4|32x312)' -count 9 ./controllers/coordinator | tee /dev/stderr | awk -f hack/bench/merge.awk
 
 bench-queue: ## Simulate a day of twenty namespaces in the queue, one of which does its worst.
-	@go test -count 1 -run TestANamespaceThatDoesItsWorst -v ./controllers/loadtest/queue | grep -o 'queue: .*'
+	@go test -count 1 -run 'TestANamespaceThatDoesItsWorst|TestRunsThatCannotStart' -v ./controllers/loadtest/queue | grep -o 'queue: .*'
 
 bench-definitions: ## Print what the resources' definitions cost an API server: bytes as JSON, and the rules' estimated cost.
 	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml

@@ -42,4 +42,9 @@ type InternalStatus struct {
 	// auditing is present while a worker reads the numbers of spec.audits.
 	// +optional
 	Auditing *Auditing `json:"auditing,omitempty"`
+
+	// gaveWayAfter is for how long the run had a place, in all, in which its workers did not
+	// become ready, until it gave the place to others. Absent: it did not give way.
+	// +optional
+	GaveWayAfter *metav1.Duration `json:"gaveWayAfter,omitempty"`
 }

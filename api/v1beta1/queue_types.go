@@ -29,6 +29,9 @@ const (
 	// ReasonClusterWorkers surfaces while too few workers are free in the cluster, or
 	// those that are free are for a run before this one.
 	ReasonClusterWorkers = "ClusterWorkers"
+	// ReasonGaveWay surfaces when the workers of a run that had begun did not become ready for
+	// two minutes, as without nodes or quota for them, and it gave its place to runs that wait.
+	ReasonGaveWay = "GaveWay"
 	// ReasonBegun surfaces when the run has begun.
 	ReasonBegun = "Begun"
 )

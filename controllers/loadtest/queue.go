@@ -67,6 +67,21 @@ func (r *Reconciler) admit(ctx context.Context, lt *v1beta1.LoadTest, workers in
 	return &place, nil
 }
 
+// isAwaited says whether another run waits for the place of one whose workers do not become ready.
+func (r *Reconciler) isAwaited(ctx context.Context, lt *v1beta1.LoadTest, p *policy.Policy, now time.Time) (bool, error) {
+	if !lifecycle.MayGiveWay(lt, now) {
+		return false, nil
+	}
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	rules := rulesOf(p, now)
+	runs, err := r.unfinished(ctx, rules)
+	if err != nil {
+		return false, err
+	}
+	return r.line.ledger.Line(runs, rules.limits()).WaitsFor(lt.Namespace), nil
+}
+
 // leaves says whether a run is over, or does not begin although it may: others may begin
 // in its place.
 func leaves(lt *v1beta1.LoadTest, seen lifecycle.Observed, d lifecycle.Decision) bool {
@@ -133,6 +148,7 @@ func (l *line) run(lt *v1beta1.LoadTest, rules *rules) queue.Run {
 	}
 	if run.State == queue.Waiting {
 		run.Workers = max(l.needs[lt.UID], 1)
+		run.GaveWay = lt.Status.Internal.GaveWayAfter != nil
 		run.Priority, _ = rules.of(lt.Namespace).Priorities.Value(plan.PriorityClass(&lt.Spec))
 	}
 	return run

@@ -34,7 +34,7 @@ const (
 	stopHolds = "nothing begins or passes while the operator has read that runs are stopped"
 	// The queue.
 	inTurn         = "no run begins, or has a Job, before its turn"
-	queuedOnce     = "a run that has begun is not queued again"
+	queuedOnce     = "a run that has begun is queued again only before its first step, to give way"
 	terminates     = "a run that is to end does not begin"
 	archiveIsNamed = "a step that is complete names its archive, or says why there is none"
 	// What is there before a run and after it.
@@ -173,7 +173,9 @@ func (w *World) checkStop(o *operator, b, a *v1beta1.LoadTestStatus) {
 // checkTurn holds a run to the queue. Two operators at once, which the lease excludes, could
 // exceed a limit by what both let begin.
 func (w *World) checkTurn(o *operator, b, a *v1beta1.LoadTestStatus) {
-	if a.Phase == v1beta1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil) {
+	hasStep := slices.ContainsFunc(b.Steps, func(s v1beta1.StepStatus) bool { return s.StartTime != nil })
+	gaveWay := a.Internal.GaveWayAfter != nil && (b.Internal.GaveWayAfter == nil || *a.Internal.GaveWayAfter != *b.Internal.GaveWayAfter)
+	if a.Phase == v1beta1.PhaseQueued && (a.StartTime != nil || b.StartTime != nil && (hasStep || !gaveWay)) {
 		w.violated(queuedOnce, "it has begun at %v, and is queued", b.StartTime)
 	}
 	if b.StartTime != nil || a.StartTime == nil {
@@ -297,7 +299,7 @@ func (w *World) checkPrompt() {
 	}
 	lt := w.api.lt.DeepCopy()
 	seen := o.observe()
-	seen.Place = o.wouldBegin()
+	seen.Place, seen.PlaceAwaited = o.wouldBegin(), o.isAwaited()
 	d := lifecycle.Decide(lt, o.rules(), seen, o.now())
 	if !progress(&lt.Status, d) {
 		o.behind = time.Time{}

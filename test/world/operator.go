@@ -207,7 +207,7 @@ func (o *operator) pass() {
 	}
 	lt, version := o.cache.lt.DeepCopy(), o.cache.version
 	seen := o.observe()
-	seen.Place = o.place()
+	seen.Place, seen.PlaceAwaited = o.place(), o.isAwaited()
 	d := o.decide(lt, seen)
 	o.seconds = d.Seconds
 	o.leaves(seen, d)

@@ -88,6 +88,7 @@ func (o *operator) runs() []queue.Run {
 		return o.cache.others
 	}
 	own := queue.Run{UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: Began, Workers: int32(len(o.seats)), State: o.stateOf(lt)}
+	own.GaveWay = lt.Status.Internal.GaveWayAfter != nil
 	return append(slices.Clone(o.cache.others), own)
 }
 
@@ -122,6 +123,18 @@ func (o *operator) wouldBegin() *queue.Place {
 	}
 	place := o.ledger.Line(o.runs(), oneAtATime).Place(o.cache.lt.UID)
 	return &place
+}
+
+// isAwaited says whether another run waits for the place of one that may give way.
+func (o *operator) isAwaited() bool {
+	lt := o.cache.lt
+	if !lifecycle.MayGiveWay(lt, o.now()) {
+		return false
+	}
+	if o.world.instant {
+		return o.world.PlaceAwaited
+	}
+	return o.ledger.Line(o.runs(), oneAtATime).WaitsFor(lt.Namespace)
 }
 
 // leaves takes back the place of a run that is over, or does not begin although it may.

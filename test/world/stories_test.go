@@ -102,6 +102,20 @@ var givesItsPlaceUp = all(
 	func(w *World) { w.After(600*time.Millisecond, func() { another(15 * time.Second)(w) }) },
 	edit(700*time.Millisecond, "resume", suspend(false)))
 
+// waitsForNodes lets no pod start for 130 s, while another run comes.
+func waitsForNodes(w *World) {
+	w.slack += 130 * time.Second
+	for _, x := range w.Workers {
+		x.Refused = true
+	}
+	w.After(30*time.Second, func() { another(20 * time.Second)(w) })
+	w.After(130*time.Second, func() {
+		for _, x := range w.Workers {
+			x.Refused = false
+		}
+	})
+}
+
 // audited makes the run compare a number of the target with what it acknowledged.
 func audited(s *v1beta1.LoadTestSpec) {
 	s.Requests[0].Name = "create"
@@ -275,6 +289,7 @@ func stories() []*story {
 			edit(4*time.Second, "suspend", suspend(true)), edit(8*time.Second, "resume", suspend(false)))},
 		{name: "gives its place up while it is held", script: givesItsPlaceUp},
 		{name: "gives its place up before its Job is seen", script: all(podsBehind(2*time.Second), givesItsPlaceUp)},
+		{name: "gives way to a run that waits", spec: func(s *v1beta1.LoadTestSpec) { s.StartDeadlineSeconds = ptr.To[int64](400) }, script: waitsForNodes},
 		{name: "out of time", timely: true, spec: func(s *v1beta1.LoadTestSpec) { s.ActiveDeadlineSeconds = ptr.To[int64](4) }},
 		{name: "held, then resumed", spec: suspend(true), script: all(
 			edit(10*time.Second, "resume", suspend(false)), edit(11*time.Second, "suspend", suspend(true)), edit(20*time.Second, "resume", suspend(false)))},

@@ -34,6 +34,8 @@ type World struct {
 	NoPort string
 	// Place is the run's place in the queue of a story; nil: there is no queue.
 	Place *queue.Place
+	// PlaceAwaited says that another run of a story waits for the run's place.
+	PlaceAwaited bool
 	// Shuffle orders what is due at the same instant; nil: as it was asked for.
 	Shuffle *rand.Rand
 	// Wrote is called with the LoadTest after each write of its status; nil: it is not.

@@ -19,7 +19,7 @@
 //	           keepWaiting  begin
 //	starting   wakeBeforeQuiet  findTarget  grantAccess  copyBaseline  selectWorkers
 //	           explainWait  endIfAsked  failAtDeadline  failIfHopeless  beginFirstStep
-//	           failAtStartDeadline  bringWorkers
+//	           failAtStartDeadline  giveWay  bringWorkers
 //	running    wakeBeforeQuiet  finishAudits  grantAccess  countWorkers  reportWorkers
 //	           stopIfHeld  stopIfAsked  followStep
 //	loading    failIfUnreadable  awaitReports  readTargetBefore  readTargetAfter

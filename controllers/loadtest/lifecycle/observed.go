@@ -57,6 +57,8 @@ type Observed struct {
 	// Place is the place in the queue of a run that wants to begin; nil: there is no queue,
 	// or the run does not want to.
 	Place *queue.Place
+	// PlaceAwaited says that another run waits for the place of one that MayGiveWay.
+	PlaceAwaited bool
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
 	// exist. Looked up only if NeedsBaseline.
 	Baseline *v1beta1.LoadTest

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -50,7 +51,7 @@ func (r *accepting) queue(place queue.Place) {
 		return
 	}
 	r.wake(r.now.Add(min(refresh, queueLooked)))
-	message := fmt.Sprintf("Place %d of %d: %s", place.Number, place.Of, place.Message)
+	message := strings.TrimSpace(fmt.Sprintf("Place %d of %d: %s %s", place.Number, place.Of, place.Message, r.gaveWay()))
 	if !queued {
 		r.event(string(v1beta1.PhaseQueued), message)
 	}

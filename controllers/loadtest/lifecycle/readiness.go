@@ -204,7 +204,7 @@ const maxKeys = 5
 
 // until says when the wait ends.
 func (r *inputs) until() string {
-	at, ok := deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
+	at, ok := r.startDeadline()
 	if !ok {
 		return ""
 	}

@@ -165,7 +165,7 @@ func TestHowLongWorkersAreWaitedFor(t *testing.T) {
 		"the start deadline":                {ptr.To[int64](60), nil, awaited(coming), 59 * time.Second, time.Second, ""},
 		"the start deadline has passed":     {ptr.To[int64](60), nil, awaited(coming), time.Minute, 30 * time.Second, v1beta1.ReasonStartDeadlineExceeded},
 		"no look at what is past":           {ptr.To[int64](60), ptr.To[int64](65), awaited(coming), time.Minute, 30 * time.Second, v1beta1.ReasonStartDeadlineExceeded},
-		"no deadline":                       {nil, nil, awaited(coming), time.Hour, 0, ""},
+		"no deadline":                       {nil, nil, awaited(coming), time.Hour, 10 * time.Second, ""}, // the look at who waits
 		"the end of the run comes first":    {ptr.To[int64](60), ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},
 		"the start deadline comes first":    {ptr.To[int64](60), ptr.To[int64](90), awaited(coming), 5 * time.Second, 55 * time.Second, ""},
 		"the end of the run, and no other":  {nil, ptr.To[int64](20), awaited(coming), 5 * time.Second, 15 * time.Second, ""},

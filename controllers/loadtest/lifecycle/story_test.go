@@ -87,6 +87,45 @@ var stories = map[string]func(*world.World){
 		w.Place = &queue.Place{Number: 2, Of: 3, Reason: v1beta1.ReasonNamespaceRuns, Message: "namespace default has 2 runs, as many as it may have."}
 		w.After(20*time.Second, func() { w.Place = &queue.Place{Begins: true} })
 	},
+	"gives-way-to-a-run-that-waits": func(w *world.World) {
+		for _, x := range w.Workers {
+			x.Refused = true
+		}
+		w.LoadTest().Spec.StartDeadlineSeconds = ptr.To[int64](300)
+		w.Place, w.PlaceAwaited = &queue.Place{Begins: true}, true
+		w.After(119*time.Second, func() { // another is to have the place
+			w.Place = &queue.Place{Number: 1, Of: 1, Reason: queue.NamespaceRuns, Message: "1 of 1 runs of namespace default are under way."}
+		})
+		w.After(185*time.Second, func() {
+			w.Place, w.PlaceAwaited = &queue.Place{Begins: true}, false
+		})
+		w.After(200*time.Second, func() { // the quota is raised
+			for _, x := range w.Workers {
+				x.Refused = false
+				x.Boot()
+			}
+		})
+	},
+	"gives-way-until-its-start-deadline": func(w *world.World) {
+		for _, x := range w.Workers {
+			x.Refused = true
+		}
+		w.LoadTest().Spec.StartDeadlineSeconds = ptr.To[int64](300)
+		w.Place, w.PlaceAwaited = &queue.Place{Begins: true}, true
+	},
+	"gives-no-way-after-a-setup": func(w *world.World) {
+		w.Workers[1].Refused, w.PlaceAwaited = true, true
+		w.LoadTest().Spec.Setup = &v1beta1.Setup{}
+		w.LoadTest().Spec.StartDeadlineSeconds = ptr.To[int64](150)
+	},
+	"gives-way-before-a-setup": func(w *world.World) {
+		for _, x := range w.Workers {
+			x.Refused = true
+		}
+		w.PlaceAwaited = true
+		w.LoadTest().Spec.Setup = &v1beta1.Setup{}
+		w.LoadTest().Spec.StartDeadlineSeconds = ptr.To[int64](150)
+	},
 	"stopped": func(w *world.World) {
 		w.After(4*time.Second, func() { w.Configure("stop: {by: jane, reason: incident 4711}") })
 	},

@@ -12,13 +12,18 @@ const heldBySpec = "spec.suspend holds the run; set it to false to begin."
 
 // suspend keeps a run from beginning; there are no workers while it is held.
 func (r *pass) suspend(reason, message string) {
+	r.withoutPlace()
+	r.out.Status.Phase = v1beta1.PhaseSuspended
+	r.suspended(reason, message)
+}
+
+// withoutPlace takes a run back that has begun no step: it is planned anew when its place comes.
+func (r *pass) withoutPlace() {
 	s := &r.out.Status
-	s.Phase = v1beta1.PhaseSuspended
 	s.StartTime, s.Baseline, s.Environment = nil, nil, nil
 	s.Internal.Access, s.Internal.ControlAccess, s.Internal.OtherAccess, s.Internal.Auditing = nil, nil, nil, nil
 	s.Workers.Ready = 0
 	r.withoutJob()
-	r.suspended(reason, message)
 }
 
 // withoutJob deletes the Job of a run that has not begun: it was made before the run was

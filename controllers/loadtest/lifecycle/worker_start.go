@@ -33,6 +33,7 @@ var startingPhases = []phase[*starting]{
 	(*starting).failIfHopeless,
 	(*starting).beginFirstStep,
 	(*starting).failAtStartDeadline,
+	(*starting).giveWay,
 	(*starting).bringWorkers,
 }
 
@@ -106,7 +107,7 @@ func (r *starting) failIfHopeless() (goesOn bool) {
 // failAtStartDeadline ends a run whose workers were not ready in time, and else asks for a
 // pass then.
 func (r *starting) failAtStartDeadline() (goesOn bool) {
-	at, limited := deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
+	at, limited := r.startDeadline()
 	if limited && !r.now.Before(at) {
 		r.fail(v1beta1.VerdictError, v1beta1.ReasonStartDeadlineExceeded,
 			fmt.Sprintf("The workers were not ready within startDeadlineSeconds (%ds). %s", *r.spec.StartDeadlineSeconds, r.wait.message+r.missingFiles()))

@@ -33,6 +33,8 @@ func (t *turns) take(namespace string) {
 // It is max-min fairness in workers, which is approached one run at a time (progressive filling:
 // Bertsekas and Gallager, "Data Networks", 6.5.2), and round robin between namespaces that have as
 // many.
+//
+// Those that had a place and gave way come after all others, whatever their priority.
 func inOrder(waiting []*Run, workersOf func(*Run) int64, t turns) []*Run {
 	slices.SortFunc(waiting, before)
 	byName := map[string]*namespace{}
@@ -75,6 +77,9 @@ func (t fewestFirst) Len() int { return len(t) }
 
 func (t fewestFirst) Less(i, j int) bool {
 	a, b := t[i], t[j]
+	if late := a.runs[0].GaveWay; late != b.runs[0].GaveWay {
+		return !late
+	}
 	if c := cmp.Compare(b.runs[0].Priority, a.runs[0].Priority); c != 0 {
 		return c < 0
 	}

@@ -18,6 +18,9 @@ type Run struct {
 	// Workers is how many it has, or needs.
 	Workers int32
 	State   State
+	// GaveWay says that it had a place and could not start: it comes after those that have
+	// not been tried.
+	GaveWay bool
 }
 
 // State is what a run asks of the queue.
@@ -74,6 +77,9 @@ func (p Place) String() string { return fmt.Sprintf("place %d of %d", p.Number, 
 
 // before is the order of the runs of a namespace.
 func before(a, b *Run) int {
+	if a.GaveWay != b.GaveWay {
+		return afterOthers(a.GaveWay)
+	}
 	if c := cmp.Compare(b.Priority, a.Priority); c != 0 {
 		return c
 	}
@@ -81,6 +87,14 @@ func before(a, b *Run) int {
 		return c
 	}
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// afterOthers is the order of two runs, of which one gave way: the first of them, or the second.
+func afterOthers(first bool) int {
+	if first {
+		return 1
+	}
+	return -1
 }
 
 // Line is the runs that wait, in their order.
@@ -126,6 +140,13 @@ func (l *Line) Begin() []*Run { return l.begin }
 
 // Waiting is how many runs wait.
 func (l *Line) Waiting() int { return len(l.blocked) }
+
+// WaitsFor says whether a run waits for a limit that another counts for.
+func (l *Line) WaitsFor(namespace string) bool {
+	return slices.ContainsFunc(l.blocked, func(b blocked) bool {
+		return b.by == ClusterRuns || b.by == ClusterWorkers || b.Namespace == namespace
+	})
+}
 
 // Place is that of a run that is to begin; any other begins.
 func (l *Line) Place(uid types.UID) Place {

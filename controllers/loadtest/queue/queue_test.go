@@ -31,6 +31,8 @@ func perNamespace(runs int32) func(string) queue.Share {
 func TestPlaces(t *testing.T) {
 	urgent, wide, six := waits("b", "urgent", 9), waits("b", "wide", 1), waits("b", "six", 1)
 	urgent.Priority, wide.Workers, six.Workers = 5, 8, 6
+	gave := waits("b", "g", 0)
+	gave.GaveWay, gave.Priority = true, 9
 	held := waits("a", "held", 0)
 	held.State = queue.Held
 	tests := map[string]struct {
@@ -82,6 +84,15 @@ func TestPlaces(t *testing.T) {
 			limits: queue.Limits{Runs: 1},
 			want: map[types.UID]queue.Place{
 				"b/urgent": {Begins: true}, "a/1": {Number: 1, Of: 1, Reason: queue.ClusterRuns, Message: "1 of 1 runs of the cluster are under way."},
+			},
+		},
+		"who gave way is after all that wait": {
+			runs:   []queue.Run{begun("a", 1), gave, waits("b", "1", 5), waits("a", "1", 9), begun("b", 1)},
+			limits: queue.Limits{Runs: 3},
+			want: map[types.UID]queue.Place{
+				"b/1": {Begins: true},
+				"a/1": {Number: 1, Of: 2, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
+				"b/g": {Number: 2, Of: 2, Reason: queue.ClusterRuns, Message: "3 of 3 runs of the cluster are under way."},
 			},
 		},
 		"a namespace that is full holds up no other": {
@@ -192,5 +203,24 @@ func BenchmarkAdmit(b *testing.B) {
 	var l queue.Ledger
 	for b.Loop() {
 		l.Admit(runs[4999].UID, runs, limits)
+	}
+}
+
+// A run has a place that others wait for if their limit counts it.
+func TestWhoWaitsForAPlace(t *testing.T) {
+	runs := []queue.Run{begun("a", 1), waits("a", "1", 1), begun("b", 1)}
+	ofNamespace := new(queue.Ledger).Line(runs, queue.Limits{Of: perNamespace(1)})
+	ofCluster := new(queue.Ledger).Line(runs, queue.Limits{Runs: 2})
+	none := new(queue.Ledger).Line(runs, queue.Limits{Runs: 3})
+	for _, tc := range []struct {
+		line      *queue.Line
+		namespace string
+		want      bool
+	}{
+		{ofNamespace, "a", true}, {ofNamespace, "b", false}, {ofCluster, "b", true}, {none, "a", false},
+	} {
+		if got := tc.line.WaitsFor(tc.namespace); got != tc.want {
+			t.Errorf("a run waits for one of namespace %s: %t", tc.namespace, got)
+		}
 	}
 }

@@ -1,0 +1,84 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
+	"github.com/loadtest-dev/loadtest-operator/instant"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+const (
+	// placeUnused is how long a run may have a place in the queue in which its workers do not become
+	// ready, while others wait for it: nodes and images come in less.
+	placeUnused = 2 * time.Minute
+	// awaitedLooked is the time between two looks at whether others wait.
+	awaitedLooked = 10 * time.Second
+)
+
+// MayGiveWay says whether a run has had its place for so long without a step that it may have to
+// give it to others that wait.
+func MayGiveWay(lt *v1beta1.LoadTest, now time.Time) bool {
+	in := &inputs{read: lt.Status}
+	return in.read.StartTime != nil && !isFinished(in.read.Conditions) && !in.hasStarted() && !now.Before(in.read.StartTime.Add(placeUnused))
+}
+
+// giveWay takes a run back into the queue whose workers do not become ready while others wait for
+// its place. Nothing was sent: what a setup has sent could not be sent again.
+func (r *starting) giveWay() (goesOn bool) {
+	// A process that took the run over knows of its workers only since then.
+	switch at := instant.Later(r.read.StartTime.Time, r.seen.Since).Add(placeUnused); {
+	case r.seen.Since.IsZero():
+		return true
+	case r.now.Before(at):
+		r.wake(at)
+		return true
+	case !r.seen.PlaceAwaited, r.mayHaveSetUp():
+		r.wake(r.now.Add(awaitedLooked))
+		return true
+	}
+	had := r.placeHad() + r.now.Sub(r.read.StartTime.Time)
+	r.withoutPlace()
+	s := &r.out.Status
+	s.Phase = v1beta1.PhaseQueued
+	s.Internal.GaveWayAfter = &metav1.Duration{Duration: had}
+	message := r.gaveWay() + " " + sentence(r.wait.message)
+	r.set(v1beta1.ConditionQueued, metav1.ConditionTrue, v1beta1.ReasonGaveWay, message)
+	r.warn(v1beta1.ReasonGaveWay, message)
+	return false
+}
+
+// mayHaveSetUp says whether a worker may have sent a part of the setup.
+func (r *starting) mayHaveSetUp() bool {
+	return r.spec.Setup != nil && slices.ContainsFunc(r.seen.Workers, func(w exchange.Worker) bool {
+		return w.Connected || w.Pod != exchange.PodAbsent && w.Pod != exchange.PodWaiting
+	})
+}
+
+// gaveWay is a sentence that says that a run did; empty: it did not.
+func (r *pass) gaveWay() string {
+	had := r.out.Status.Internal.GaveWayAfter
+	if had == nil {
+		return ""
+	}
+	return fmt.Sprintf("The run had a place for %s and its workers were not ready; it comes after the runs that wait.", text.Short(had.Duration.Round(time.Second)))
+}
+
+// placeHad is for how long a run had places before this one.
+func (r *inputs) placeHad() time.Duration {
+	if had := r.read.Internal.GaveWayAfter; had != nil {
+		return had.Duration
+	}
+	return 0
+}
+
+// startDeadline is when the workers must be ready: the time in places that it gave to others counts.
+func (r *inputs) startDeadline() (at time.Time, limited bool) {
+	at, limited = deadline(r.read.StartTime, r.spec.StartDeadlineSeconds)
+	return at.Add(-r.placeHad()), limited
+}
