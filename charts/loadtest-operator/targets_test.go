@@ -3,10 +3,8 @@ package chart_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/apiserver"
 	"github.com/loadtest-dev/loadtest-operator/test/await"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
+	"github.com/loadtest-dev/loadtest-operator/test/nevertargets"
 )
 
 // The chart has the operator's lists of what can never be a target.
@@ -50,44 +49,6 @@ func TestTargetPolicyHasOperatorsLists(t *testing.T) {
 	}
 }
 
-// neverTargets are targets that the API server refuses, and a part of what it says.
-var neverTargets = map[string]string{
-	"url: 'http://127.0.0.1:8080'":                                "spec.target.url: address 127.0.0.1 can never be a target",
-	"url: 'http://127.8.9.1'":                                     "address 127.8.9.1",
-	"url: 'http://[::1]:8080'":                                    "address ::1 can never be a target",
-	"url: 'http://0.0.0.0'":                                       "address 0.0.0.0",
-	"url: 'http://169.254.169.254'":                               "address 169.254.169.254",
-	"url: 'http://169.254.169.254.'":                              "address 169.254.169.254",
-	"url: 'http://[fe80::1]'":                                     "address fe80::1",
-	"url: 'http://[fd00:ec2::254]'":                               "address fd00:ec2::254",
-	"url: 'http://[FD00:EC2::254]'":                               "address fd00:ec2::254",
-	"url: 'http://[fd00:0ec2:0:0::254]'":                          "can never be a target",
-	"url: 'http://100.100.100.200'":                               "address 100.100.100.200",
-	"url: 'http://[64:ff9b::a9fe:a9fe]'":                          "address 64:ff9b::a9fe:a9fe",
-	"url: 'http://[2002:7f00:1::]'":                               "address 2002:7f00:1::",
-	"url: 'http://224.0.0.1'":                                     "address 224.0.0.1",
-	"url: 'http://255.255.255.255'":                               "address 255.255.255.255",
-	"url: 'http://[::ffff:169.254.169.254]'":                      "::ffff:169.254.169.254 is not how an address is written",
-	"url: 'http://[::ffff:a9fe:a9fe]'":                            "is not how an address is written",
-	"url: 'http://[fe80::1%25eth0]'":                              "is not how an address is written",
-	"url: 'http://2852039166'":                                    "2852039166 is not how an address is written",
-	"url: 'http://0x7f.1'":                                        "0x7f.1 is not how an address is written",
-	"url: 'http://127.000.000.001'":                               "is not how an address is written",
-	"url: 'http://localhost:8080'":                                "localhost can never be a target",
-	"url: 'http://LocalHost.'":                                    "localhost can never be a target",
-	"url: 'http://a.localhost'":                                   "a.localhost can never be a target",
-	"url: 'https://kubernetes.default'":                           "kubernetes.default can never be a target",
-	"url: 'https://kubernetes.default.svc'":                       "kubernetes.default.svc can never be a target",
-	"url: 'https://kubernetes.default.svc.cluster.local.'":        "kubernetes.default.svc can never be a target",
-	"url: 'http://metadata.google.internal'":                      "metadata.google.internal can never be a target",
-	"url: 'http://metadata.google.internal:8080'":                 "metadata.google.internal can never be a target",
-	"url: 'http://loadtest-operator-leader.OWN.svc:9443'":         "loadtest-operator-leader.OWN.svc can never be a target",
-	"url: 'http://loadtest-operator-metrics.OWN.svc'":             "loadtest-operator-metrics.OWN.svc can never be a target",
-	"url: 'https://10.0.0.1:10250'":                               "port 10250 of host 10.0.0.1 can never be a target",
-	"url: 'https://node-1.example.com:10255'":                     "port 10255 of host node-1.example.com",
-	"service: {name: api}, proxy: {url: 'http://localhost:3128'}": "spec.target.proxy.url: localhost can never be a target",
-}
-
 // otherTargets are those that it stores: the operator decides on them.
 var otherTargets = []string{
 	"service: {name: api}", "service: {name: kubernetes}", "service: {name: loadtest-operator-leader}",
@@ -101,19 +62,16 @@ var otherTargets = []string{
 func TestTargetsThatNeverAreAllowedAreRefusedWhenApplied(t *testing.T) {
 	own, elsewhere := apiserver.Namespace(t), apiserver.Namespace(t)
 	installTargetPolicy(t, own)
-	for _, at := range slices.Sorted(maps.Keys(neverTargets)) {
-		words := strings.ReplaceAll(neverTargets[at], "OWN", own)
-		mustRefuse(t, loadTest(t, elsewhere, "target: {"+strings.ReplaceAll(at, "OWN", own)+"}"), words)
+	for _, target := range nevertargets.Targets(release, own) {
+		for _, place := range nevertargets.Places {
+			mustRefuse(t, loadTest(t, elsewhere, place.With(target.Fields)), place.Field+"."+target.Says)
+		}
 	}
 	for _, at := range otherTargets {
 		must.Report(t, at+" is refused", create(t, loadTest(t, elsewhere, "target: {"+at+"}")))
 	}
 	versus := "target: {service: {name: api}}\nversus: {target: {%s}}"
-	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "url: 'http://127.0.0.1'")), "spec.versus.target.url: address 127.0.0.1")
-	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(versus, "service: {name: b}, proxy: {url: 'http://127.0.0.1'}")), "spec.versus.target.proxy.url: address")
 	other := "target: {service: {name: api}}\notherTargets: [{name: a, service: {name: b}}, {name: identity, %s}]"
-	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(other, "url: 'http://169.254.169.254'")), "spec.otherTargets[identity].url: address 169.254.169.254")
-	mustRefuse(t, loadTest(t, elsewhere, fmt.Sprintf(other, "service: {name: b}, proxy: {url: 'http://127.0.0.1'}")), "spec.otherTargets[identity].proxy.url: address")
 	mustRefuse(t, loadTest(t, own, fmt.Sprintf(other, "service: {name: loadtest-operator-leader}")), "spec.otherTargets[identity].service.name: loadtest-operator-leader."+own+".svc can never be a target")
 	must.Report(t, "another target is refused", create(t, loadTest(t, elsewhere, fmt.Sprintf(other, "service: {name: c}"))))
 	// A Service is meant in the LoadTest's namespace.
@@ -129,18 +87,18 @@ func TestOperatorRefusesWhatTheTargetPolicyRefuses(t *testing.T) {
 	p, err := policy.Load([]byte("{apiVersion: config.loadtest.dev/v1alpha1, kind: OperatorConfiguration, targets: {rules: [{hosts: ['*'], cidrs: [0.0.0.0/0, '::/0'], proxies: true}]}}"))
 	must.Succeed(t, err)
 	rules := p.For("team").Targets
-	for at := range neverTargets {
-		if strings.Contains(at, "OWN") || strings.Contains(neverTargets[at], "written") {
+	for _, never := range nevertargets.Targets(release, "system") {
+		if strings.Contains(never.Fields, release) || strings.Contains(never.Says, "written") {
 			continue // the addresses of its Services decide; and a spelling leads where it leads
 		}
-		target := loadTest(t, "team", "target: {"+at+"}").Spec.Target
+		target := loadTest(t, "team", "target: {"+never.Fields+"}").Spec.Target
 		if target.Proxy != nil {
 			target.URL = target.Proxy.URL
 		}
 		u, err := url.Parse(target.URL)
 		must.Succeed(t, err)
 		if rules.Refusal(rules.Place(u)) == "" {
-			t.Errorf("the operator allows %s", at)
+			t.Errorf("the operator allows %s", never.Fields)
 		}
 	}
 }

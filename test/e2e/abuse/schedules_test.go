@@ -43,7 +43,6 @@ var scheduleAbuses = []abuse{
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"status": {"lastPassed": {"name": "mine"}}}`))
 		return byAPI(t, p.attacker.editor.Status().Patch(t.Context(), s, patch))
 	}},
-	{"the metadata address, by a schedule", admissionPolicy, "address 169.254.169.254 can never be a target", bySchedule(specWith("target: {url: 'http://169.254.169.254'}"), "")},
 	{"an address of the Internet, by a schedule", operator, "192.0.2.1", bySchedule(specWith("target: {url: 'http://192.0.2.1'}\nstartDeadlineSeconds: 30"), "")},
 	{"more users than a step may have, by a schedule", operator, "200000 users are more than", bySchedule(specWith("steps: [{name: 200000 users, users: 200000, ratePerUser: '0.1', duration: 10s}]"), "")},
 	{"more LoadTests than a quota, by a schedule", apiServer, "exceeded quota", func(t *testing.T, _ *people) attempt {

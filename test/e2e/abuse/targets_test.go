@@ -2,22 +2,37 @@
 
 package abuse
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/cluster"
+	"github.com/loadtest-dev/loadtest-operator/test/nevertargets"
+)
 
 // targetAbuses aim at what is no target of a tenant.
-var targetAbuses = []abuse{
-	// One of what the schema and the policy of targets refuse: a test of the API has all others,
-	// and one of the chart.
+var targetAbuses = append([]abuse{
 	{"credentials in the URL", schema, "spec.target.url", aimsAt("url: 'http://me:secret@shortener'")},
-	{"the metadata address", admissionPolicy, "address 169.254.169.254 can never be a target", aimsAt("url: 'http://169.254.169.254'")},
 	{"an address of the Internet", operator, "192.0.2.1", aimsAt("url: 'http://192.0.2.1'")},
 	{"a host of the Internet", operator, "example.com", aimsAt("url: 'http://example.com'")},
 	{"a host of the Internet behind a proxy", operator, "example.com", aimsAt("url: 'http://example.com', proxy: {url: 'http://proxy:3128'}")},
-	{"another target at the metadata address", admissionPolicy, "spec.otherTargets[identity].url: address 169.254.169.254 can never be a target", alsoAimsAt("url: 'http://169.254.169.254'")},
-	{"another target that is the API server", admissionPolicy, "kubernetes.default.svc can never be a target", alsoAimsAt("url: 'https://kubernetes.default.svc'")},
 	{"another target on the Internet", operator, "spec.otherTargets[identity].url: host example.com", alsoAimsAt("url: 'http://example.com'")},
 	{"another target on the Internet behind a proxy", operator, "spec.otherTargets[identity]", alsoAimsAt("service: {name: api}, proxy: {url: 'http://example.com:3128'}")},
 	{"a proxy of the Internet", operator, "example.com", aimsAt("service: {name: api}, proxy: {url: 'http://example.com:3128'}")},
+}, neverAbuses()...)
+
+// neverAbuses aim at what never can be a target, from each place of a spec, by oneself and by a
+// schedule.
+func neverAbuses() (all []abuse) {
+	for _, target := range nevertargets.Targets("loadtest-operator", cluster.OperatorNamespace) {
+		for _, place := range nevertargets.Places {
+			spec := specWith(place.With(target.Fields))
+			all = append(all, abuse{place.Field + " {" + target.Fields + "}", admissionPolicy, place.Field + "." + target.Says,
+				func(t *testing.T, p *people) attempt { return p.attacker.apply(t, spec) }})
+		}
+		spec := specWith("target: {" + target.Fields + "}")
+		all = append(all, abuse{"{" + target.Fields + "} by a schedule", admissionPolicy, "spec.target." + target.Says, bySchedule(spec, "")})
+	}
+	return all
 }
 
 // alsoAimsAt runs a LoadTest of which one request goes to another target.
