@@ -11,7 +11,16 @@ var dataValidations = []validation{
 		want:    []string{"spec.data[0].from: Required value"}},
 	{name: "a table of two places", valid: "{data: [{name: a, from: {secret: {name: rows, key: a.csv}}, format: CSV}]}",
 		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a.csv}, secret: {name: rows, key: a.csv}}, format: CSV}]}",
-		want:    []string{"spec.data[0].from: Invalid value: exactly one of configMap and secret must be set, such as configMap: {name: rows, key: users.csv}"}},
+		want:    []string{"spec.data[0].from: Invalid value: exactly one of configMap, secret and volume must be set, such as configMap: {name: rows, key: users.csv}"}},
+	{name: "a table of a ConfigMap and a volume", valid: "{data: [{name: a, from: {volume: {claim: loadtest-rows, path: a.csv}}, format: CSV}]}",
+		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a.csv}, volume: {claim: loadtest-rows, path: a.csv}}, format: CSV}]}",
+		want:    []string{"spec.data[0].from: Invalid value: exactly one of configMap, secret and volume must be set, such as configMap: {name: rows, key: users.csv}"}},
+	{name: "a path out of a volume", valid: "{data: [{name: a, from: {volume: {claim: loadtest-rows, path: a..b/.c/d.csv}}, format: CSV}]}",
+		invalid: "{data: [{name: a, from: {volume: {claim: loadtest-rows, path: a/../../b}}, format: CSV}]}",
+		want:    []string{badVolumePath("a/../../b")}},
+	{name: "an absolute path in a volume", valid: "{data: [{name: a, from: {volume: {claim: loadtest-rows, path: a}}, format: CSV}]}",
+		invalid: "{data: [{name: a, from: {volume: {claim: loadtest-rows, path: /a}}, format: CSV}]}",
+		want:    []string{badVolumePath("/a")}},
 	{name: "format of a table", valid: "{data: [{name: a, from: {configMap: {name: rows, key: a}}, format: CSV}]}",
 		invalid: "{data: [{name: a, from: {configMap: {name: rows, key: a}}, format: XML}]}",
 		want:    []string{`spec.data[0].format: Unsupported value: "XML": supported values: "CSV", "JSONLines"`}},
@@ -47,3 +56,7 @@ var dataValidations = []validation{
 }
 
 const noColumn = "spec.setup.fill.capture: Invalid value: capture must have names of columns such as code, but not user, seq, worker, uuid or rand"
+
+func badVolumePath(path string) string {
+	return `spec.data[0].from.volume.path: Invalid value: "` + path + `": spec.data[0].from.volume.path in body should match '^[-_a-zA-Z0-9.]*[-_a-zA-Z0-9](/[-_a-zA-Z0-9.]*[-_a-zA-Z0-9])*$'`
+}

@@ -34,7 +34,7 @@ var otherTargetValidations = []validation{
 		want:    []string{"spec.otherTargets[0].tls: Invalid value: ca must not be set with insecureSkipVerify, which trusts every certificate"}},
 	{name: "source of another target's ca", valid: "{otherTargets: [{name: a, url: 'https://a', tls: {ca: {secret: {name: a, key: b}}}}]}",
 		invalid: "{otherTargets: [{name: a, url: 'https://a', tls: {ca: {}}}]}",
-		want:    []string{"spec.otherTargets[0].tls.ca: Invalid value: exactly one of configMap and secret must be set, such as configMap: {name: rows, key: users.csv}"}},
+		want:    []string{"spec.otherTargets[0].tls.ca: Invalid value: exactly one of configMap, secret and volume must be set, such as configMap: {name: rows, key: users.csv}"}},
 	{name: "timeout of another target", valid: "{otherTargets: [{name: a, url: 'http://a', timeout: 1ms}]}",
 		invalid: "{otherTargets: [{name: a, url: 'http://a', timeout: 11m}]}",
 		want:    []string{`spec.otherTargets[0].timeout: Invalid value: "11m": timeout must be a time from 1ms to 10m, such as 30s`}},

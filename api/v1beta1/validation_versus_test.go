@@ -55,7 +55,7 @@ var versusValidations = []validation{
 		want:    []string{"spec.versus.target.tls: Invalid value: ca must not be set with insecureSkipVerify, which trusts every certificate"}},
 	{name: "source of the control's ca", valid: "{versus: {target: {url: 'https://v3', tls: {ca: {configMap: {name: a, key: b}}}}}}",
 		invalid: "{versus: {target: {url: 'https://v3', tls: {ca: {}}}}}",
-		want:    []string{"spec.versus.target.tls.ca: Invalid value: exactly one of configMap and secret must be set, such as configMap: {name: rows, key: users.csv}"}},
+		want:    []string{"spec.versus.target.tls.ca: Invalid value: exactly one of configMap, secret and volume must be set, such as configMap: {name: rows, key: users.csv}"}},
 	{name: "header of the control", valid: "{versus: {target: {url: 'http://v3', headers: [{name: A, value: '1'}]}}}",
 		invalid: "{versus: {target: {url: 'http://v3', headers: [{name: A}]}}}",
 		want:    []string{"spec.versus.target.headers[0]: Invalid value: exactly one of value and valueFrom must be set"}},

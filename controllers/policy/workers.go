@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	config "github.com/loadtest-dev/loadtest-operator/api/config/v1alpha1"
 )
@@ -80,8 +81,8 @@ func (w Workers) Toleration(t corev1.Toleration) bool {
 // TolerationKeys are the patterns of the taints that may be tolerated.
 func (w Workers) TolerationKeys() []string { return w.rule.TolerationKeys }
 
-// usable are the Secrets that a namespace without a rule may use: their names say what they are
-// for. The author of a Secret chooses its name, which is immutable.
+// usable are the Secrets and claims that a namespace without a rule may use: their names say what
+// they are for. The author of one chooses its name, which is immutable.
 var usable = []string{"loadtest-*"}
 
 // Secret says whether a LoadTest may use a Secret of its namespace.
@@ -93,6 +94,19 @@ func (w Workers) Secret(name string) bool {
 func (w Workers) Secrets() []string {
 	if w.rule.Secrets != nil {
 		return *w.rule.Secrets
+	}
+	return usable
+}
+
+// Claim says whether a LoadTest may mount a PersistentVolumeClaim of its namespace.
+func (w Workers) Claim(name string) bool {
+	return w.all || !w.OperatorsOwn && anyOf(w.Claims(), name)
+}
+
+// Claims are the patterns of the claims that a LoadTest may mount.
+func (w Workers) Claims() []string {
+	if w.rule.Claims != nil {
+		return *w.rule.Claims
 	}
 	return usable
 }
@@ -138,11 +152,8 @@ func checkWorkerRule(field string, r config.WorkerRule) error {
 			return fmt.Errorf("%s.resources.%s: %v must be greater than 0", field, name, &most)
 		}
 	}
-	var secrets []string
-	if r.Secrets != nil {
-		secrets = *r.Secrets
-	}
-	if slices.Contains(slices.Concat(r.Images, r.NodeSelectorKeys, r.TolerationKeys, secrets), "") {
+	secrets, claims := ptr.Deref(r.Secrets, nil), ptr.Deref(r.Claims, nil)
+	if slices.Contains(slices.Concat(r.Images, r.NodeSelectorKeys, r.TolerationKeys, secrets, claims), "") {
 		return fmt.Errorf("%s: a pattern is empty; leave it out, or write \"*\" for all", field)
 	}
 	return nil

@@ -16,6 +16,19 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+func TestHeapGrowthIsLimited(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	t.Setenv("GOGC", "100")
+	if LimitMemory(); debug.SetGCPercent(100) != 100 {
+		t.Error("what the user gave is replaced")
+	}
+	t.Setenv("GOGC", "")
+	if LimitMemory(); debug.SetGCPercent(100) != heapGrowth {
+		t.Error("the heap may grow by another part")
+	}
+}
+
 // The limit is that of the container, unless the user gave another.
 func TestMemoryIsLimited(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)

@@ -50,7 +50,7 @@ func assignmentsOf(a *workerv1.Assignment) []*workerv1.Assignment {
 // services, over at most so many connections. first is the first step.
 func newSide(a *workerv1.Assignment, c Config, d *message.Descriptors, connections int, first attack.StepShare) (*side, error) {
 	s := &side{target: a.GetTarget(), descriptors: d}
-	requests, err := newRequestSource(a, d)
+	requests, err := newRequestSource(a, d, c.Limits.Memory)
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,15 @@ func (t *requestSource) takesCaptured() bool {
 }
 
 // newRequestSource compiles the requests, and reads the files that they name. A file
-// may be secret: errors name the file, never its text.
-func newRequestSource(a *workerv1.Assignment, d *message.Descriptors) (*requestSource, error) {
+// may be secret: errors name the file, never its text. memory is the process's, in bytes; 0: unknown.
+func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int64) (*requestSource, error) {
 	t := &requestSource{services: &services{a.GetTarget(), d}}
 	c := source.Config{
 		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
 		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
 	}
 	for _, d := range a.GetData() {
-		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1))
+		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1), memory/tableShare)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,26 @@ func readFile(path string, limit int64) (string, error) {
 	return string(b), nil
 }
 
-func readTable(d *workerv1.Data, worker, workers int32) (*source.Table, error) {
+// tableShare is the part of a worker's memory that the rows of one table may take.
+const tableShare = 2
+
+// smallTable is the size of a file up to which its rows are not counted: a ConfigMap has no more.
+const smallTable = 1 << 20
+
+// tablesMemory is what the worker's rows of large files take, of which each value costs more than
+// its text.
+func tablesMemory(a *workerv1.Assignment) int64 {
+	const perByte = 2
+	sum := int64(0)
+	for _, d := range a.GetData() {
+		if f, err := os.Stat(d.GetFile()); err == nil && f.Size() > smallTable {
+			sum += f.Size() * perByte / int64(max(a.GetWorkers(), 1))
+		}
+	}
+	return sum
+}
+
+func readTable(d *workerv1.Data, worker, workers int32, most int64) (*source.Table, error) {
 	f, err := os.Open(d.GetFile())
 	if err != nil {
 		return nil, fmt.Errorf("data %q: %w", d.GetName(), err)
@@ -162,7 +181,7 @@ func readTable(d *workerv1.Data, worker, workers int32) (*source.Table, error) {
 		format = source.JSONLines
 	}
 	return source.ReadTable(f, source.File{
-		Name: d.GetName(), Path: d.GetFile(), Format: format, Choice: toChoice(d.GetChoice()), Worker: worker, Workers: workers,
+		Name: d.GetName(), Path: d.GetFile(), Format: format, Choice: toChoice(d.GetChoice()), Worker: worker, Workers: workers, Most: most,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -29,6 +30,8 @@ type File struct {
 	Choice     Choice
 	// Worker is the worker whose rows are kept: Worker, Worker+Workers, …
 	Worker, Workers int32
+	// Most bounds the memory of the worker's rows, in bytes; 0: 64 MiB.
+	Most int64
 }
 
 // maxLine bounds a line of JSON.
@@ -75,7 +78,7 @@ func (t *tableReader) begin(line int, columns []string) error {
 	if t.table, err = NewTable(t.name(), columns, t.file.Choice); err != nil {
 		return t.error(line, err)
 	}
-	t.table.fromFile = true
+	t.table.fromFile, t.table.most = true, max(t.table.most, min(t.file.Most, math.MaxUint32))
 	return nil
 }
 

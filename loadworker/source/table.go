@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// maxTable bounds the memory of a table's cells. The rows of a ConfigMap are at
-// most 1 MiB; this bounds the values that are captured from responses.
+// maxTable bounds the memory of a table's cells, unless its file says otherwise. The rows of a
+// ConfigMap are at most 1 MiB; this bounds the values that are captured from responses.
 const maxTable = 64 << 20
 
 // cellCost is the memory of a cell besides its text, its part of the row included.
@@ -21,6 +21,7 @@ type Table struct {
 	columns  []string
 	choice   Choice
 	fromFile bool
+	most     int64 // of memory, in bytes
 
 	text []byte
 	ends []uint32 // of the cells in text, row by row
@@ -35,7 +36,7 @@ var columnName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
 // NewTable returns a table without rows. name identifies it in errors.
 func NewTable(name string, columns []string, choice Choice) (*Table, error) {
-	t := &Table{name: name, columns: columns, choice: choice, strictest: make([]position, len(columns))}
+	t := &Table{name: name, columns: columns, choice: choice, most: maxTable, strictest: make([]position, len(columns))}
 	seen := map[string]bool{}
 	for i, c := range columns {
 		switch { // no name is shown, as in describe
@@ -80,8 +81,8 @@ func (t *Table) Add(cells []string) error {
 	for _, c := range cells {
 		size += len(c)
 	}
-	if len(t.text)+size+cellCost*(len(t.ends)+len(cells)) > maxTable {
-		return fmt.Errorf("more than the %d MiB that a worker holds: give it fewer rows, or the run more workers", maxTable>>20)
+	if int64(len(t.text)+size+cellCost*(len(t.ends)+len(cells))) > t.most {
+		return fmt.Errorf("more than the %d MiB that a worker holds: give it fewer rows, or the run more workers or more memory for each (spec.worker.resources.limits)", t.most>>20)
 	}
 	for _, c := range cells {
 		t.text = append(t.text, c...)

@@ -202,3 +202,15 @@ func TestPickFollowsTheChoice(t *testing.T) {
 		})
 	}
 }
+
+// The rows of a volume's file may take as much as the worker has for them.
+func TestATableTakesWhatTheWorkerHas(t *testing.T) {
+	text := "a\n" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", maxTable>>20)
+	if _, err := ReadTable(strings.NewReader(text), File{Workers: 1}); err == nil || !strings.Contains(err.Error(), "more than the 64 MiB that a worker holds") {
+		t.Errorf("of as much as is too much by default: %v", err)
+	}
+	table, err := ReadTable(strings.NewReader(text), File{Workers: 1, Most: 2 * maxTable})
+	if err != nil || table.Rows() != maxTable>>20 {
+		t.Errorf("with twice as much: %d rows, %v", table.Rows(), err)
+	}
+}

@@ -22,6 +22,7 @@ const (
 	program    = "run what its image runs"
 	volumes    = "the volumes must be a token for the coordinator"
 	secrets    = "the Secrets must be those that LoadTests of the namespace may use"
+	claims     = "the claims must be those that LoadTests of the namespace may use"
 )
 
 // jobs are Jobs that no LoadTest has.
@@ -102,7 +103,11 @@ var jobs = []Deviation{
 	}),
 	volume("a folder of the host", corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}),
 	volume("a whole Secret", corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "api"}}),
-	volume("a claim", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}),
+	volume("a claim to write", corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "loadtest-data"}}),
+	pod("a claim that is not for load tests, as a volume", claims, func(p *corev1.PodSpec) {
+		claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data", ReadOnly: true}
+		p.Volumes = append(p.Volumes, corev1.Volume{Name: "more", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
+	}),
 	volume("all keys of a projected Secret", projected(corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: "api"}}})),
 	volume("a token for the API server", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}})),
 	volume("a token for another service", projected(corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", Audience: "vault"}})),

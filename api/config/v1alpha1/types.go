@@ -184,6 +184,10 @@ type WorkerRule struct {
 	// a * stands for any characters. Absent: ["loadtest-*"]. [] is none.
 	Secrets *[]string `json:"secrets,omitempty"`
 
+	// claims are the names of the PersistentVolumeClaims of its namespace that a LoadTest may
+	// mount; a * stands for any characters. Absent: ["loadtest-*"]. [] is none.
+	Claims *[]string `json:"claims,omitempty"`
+
 	// exposeWithSecrets permits expose Responses in a LoadTest whose requests send values of
 	// Secrets: a target that sends them back has them stand in messages, which those may read
 	// who may not read the Secret. Default false.

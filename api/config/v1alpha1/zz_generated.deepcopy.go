@@ -421,6 +421,15 @@ func (in *WorkerRule) DeepCopyInto(out *WorkerRule) {
 			copy(*out, *in)
 		}
 	}
+	if in.Claims != nil {
+		in, out := &in.Claims, &out.Claims
+		*out = new([]string)
+		if **in != nil {
+			in, out := *in, *out
+			*out = make([]string, len(*in))
+			copy(*out, *in)
+		}
+	}
 	if in.Resources != nil {
 		in, out := &in.Resources, &out.Resources
 		*out = make(map[string]resource.Quantity, len(*in))

@@ -120,16 +120,19 @@ read those of every namespace.
 {{- end -}}
 
 {{/*
-An expression of CEL: the Secrets that LoadTests of a namespace may use, by the first of the
-rules in config.workers that names it; none of the release's namespace, which are the operator's.
+An expression of CEL: the names of what LoadTests of a namespace may use, by the field (secrets or
+claims) of the first of the rules in config.workers that names it; none of the release's namespace,
+which are the operator's. Its argument is a list: the root and the field.
 */}}
-{{- define "loadtest-operator.secretNames" -}}
-{{- printf "request.namespace == %s ? %s : " (toJson .Release.Namespace) (include "loadtest-operator.patterns" list) -}}
+{{- define "loadtest-operator.usableNames" -}}
+{{- $root := index . 0 -}}
+{{- $field := index . 1 -}}
+{{- printf "request.namespace == %s ? %s : " (toJson $root.Release.Namespace) (include "loadtest-operator.patterns" list) -}}
 {{- $default := list "loadtest-*" -}}
 {{- $open := true -}}
-{{- range .Values.config.workers }}
+{{- range $root.Values.config.workers }}
 {{- if $open }}
-{{- $names := include "loadtest-operator.patterns" (ternary .secrets $default (kindIs "slice" .secrets)) }}
+{{- $names := include "loadtest-operator.patterns" (ternary (get . $field) $default (kindIs "slice" (get . $field))) }}
 {{- if .namespaces }}
 {{- printf "request.namespace.matches(%s) ? %s : " (include "loadtest-operator.patterns" .namespaces) $names }}
 {{- else }}

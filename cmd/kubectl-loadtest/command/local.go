@@ -24,6 +24,7 @@ import (
 type localOptions struct {
 	enabled  bool
 	with     []string
+	claims   map[string]string
 	services map[string]string
 	serve    string
 	output   string
@@ -31,11 +32,12 @@ type localOptions struct {
 }
 
 // localFlags are the names of those that need --local.
-var localFlags = []string{"with", "service", "serve", "output", "results", "results-encoding"}
+var localFlags = []string{"with", "claim", "service", "serve", "output", "results", "results-encoding"}
 
 func (o *localOptions) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.enabled, "local", false, "Run on this machine, without a cluster: the same plan, measurement and verdict, with processes in place of pods")
 	flags.StringArrayVar(&o.with, "with", nil, "With --local: folder with manifests of ConfigMaps and Secrets that the LoadTests name; the files of -f are always searched")
+	flags.StringToStringVar(&o.claims, "claim", nil, "With --local: NAME=FOLDER, which stands for the PersistentVolumeClaim NAME of a volume; may be given several times")
 	flags.StringToStringVar(&o.services, "service", nil, "With --local: NAME=HOST:PORT, where Service NAME of spec.target.service listens; may be given several times")
 	flags.StringVar(&o.serve, "serve", "", "With --local: start a reference system in this process, with its data in memory, as the Service of its name: "+oneOf(serve.Names()))
 	flags.StringVarP(&o.output, "output", "o", "text", "With --local: form of the report, as of the command report")
@@ -67,6 +69,7 @@ func (c *config) runLocal(ctx context.Context, files []string, o *localOptions) 
 	if err != nil {
 		return err
 	}
+	objects.SetClaims(o.claims)
 	worst, _, err := c.runTests(ctx, tests, objects, o)
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func TestPlanAsksTheCluster(t *testing.T) {
 		t.Errorf("exit code %d, want 1", got.code)
 	}
 	contains(t, "the output", got.err, "spec.target.service.name: Service shortener is not in namespace "+p.namespace,
-		"ConfigMap rows, whose key users.csv is needed, is not in namespace "+p.namespace)
+		"ConfigMap rows is not in namespace "+p.namespace+"; the LoadTest needs key users.csv of ConfigMap rows")
 	contains(t, "the plan", got.out, "LoadTest "+p.namespace+"/hello", "Requests due        60100")
 
 	p.apply("apiVersion: v1\nkind: Service\nmetadata: {name: shortener}\nspec: {ports: [{name: web, port: 80}]}\n")

@@ -87,18 +87,18 @@ func (c *cluster) reviewService(ctx context.Context, namespace, field string, ta
 	return &admission.Problem{Field: field + ".service.port", Message: fmt.Sprintf("Service %s has no port %s", target.Name, port.String())}, nil
 }
 
-// reviewFile is about a key of a ConfigMap or a Secret. Of a Secret no more is read than
-// that it is there.
+// reviewFile is about a key of a ConfigMap or a Secret, or a file of a volume. Of a Secret and a
+// volume no more is read than that it is there.
 func (c *cluster) reviewFile(ctx context.Context, namespace string, f local.File) (*admission.Problem, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: f.Name}
 	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(f.Kind()))
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(string(f.Kind)))
 	err := c.Get(ctx, key, object)
 	if apierrors.IsNotFound(err) {
-		return &admission.Problem{Field: "spec", Message: fmt.Sprintf("%s %s, whose key %s is needed, is not in namespace %s", f.Kind(), f.Name, f.Key, namespace)}, nil
+		return &admission.Problem{Field: "spec", Message: fmt.Sprintf("%s %s is not in namespace %s; the LoadTest needs %v", f.Kind, f.Name, namespace, f)}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("get %s %s: %w", f.Kind(), f.Name, err)
+		return nil, fmt.Errorf("get %s %s: %w", f.Kind, f.Name, err)
 	}
 	return nil, nil
 }

@@ -42,7 +42,7 @@ func relocate(m protoreflect.Message, folder string) {
 			}
 		case f.Message() != nil:
 			relocate(v.Message(), folder)
-		case isFile(f) && strings.HasPrefix(v.String(), plan.FileDir+"/"):
+		case isFile(f) && (strings.HasPrefix(v.String(), plan.FileDir+"/") || strings.HasPrefix(v.String(), plan.VolumeDir+"/")):
 			m.Set(f, protoreflect.ValueOfString(folder+v.String()))
 		}
 		return true

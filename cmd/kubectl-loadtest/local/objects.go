@@ -16,15 +16,17 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
 
-// Objects are ConfigMaps and Secrets. The zero value has none.
+// Objects are ConfigMaps and Secrets, and folders in the place of volumes. The zero value has none.
 type Objects struct {
 	kept []keptObject
+	// claims are the folders that stand for PersistentVolumeClaims, by name.
+	claims map[string]string
 }
 
 // keptObject is the data of a ConfigMap or Secret. One without a namespace is of every
 // namespace, as kubectl apply -n would make it.
 type keptObject struct {
-	secret          bool
+	kind            plan.FileKind
 	namespace, name string
 	data            map[string][]byte
 }
@@ -37,9 +39,9 @@ func Takes(o *unstructured.Unstructured) bool {
 // Add adds a ConfigMap or a Secret. A later one of the same name takes the place of an
 // earlier one.
 func (s *Objects) Add(o *unstructured.Unstructured) error {
-	kept := keptObject{secret: o.GetKind() == "Secret", namespace: o.GetNamespace(), name: o.GetName(), data: map[string][]byte{}}
+	kept := keptObject{kind: plan.FileKind(o.GetKind()), namespace: o.GetNamespace(), name: o.GetName(), data: map[string][]byte{}}
 	var err error
-	if kept.secret {
+	if kept.kind == plan.InSecret {
 		err = readSecret(o, kept.data)
 	} else {
 		err = readConfigMap(o, kept.data)
@@ -81,7 +83,7 @@ func readSecret(o *unstructured.Unstructured, data map[string][]byte) error {
 
 // ConfigMapKey returns the value of a key of a ConfigMap that a LoadTest of a namespace names.
 func (s *Objects) ConfigMapKey(namespace string, key v1beta1.KeyReference) (value []byte, found bool) {
-	return s.find(namespace, plan.File{Name: string(key.Name), Key: key.Key})
+	return s.find(namespace, plan.File{Kind: plan.InConfigMap, Name: string(key.Name), Key: key.Key})
 }
 
 // find returns what a LoadTest of a namespace finds in a file.
@@ -101,49 +103,78 @@ func (s *Objects) find(namespace string, f plan.File) (value []byte, found bool)
 func (s *Objects) missing(lt *v1beta1.LoadTest) error {
 	var errs []error
 	for _, f := range plan.Files(&lt.Spec) {
-		if _, found := s.find(lt.Namespace, f); !found {
-			errs = append(errs, fmt.Errorf("LoadTest %s needs key %s of %s %s, which does not exist: put it into the file, or into a folder that --with names",
-				lt.Name, f.Key, kind(f), f.Name))
+		if f.Kind == plan.InClaim {
+			errs = append(errs, s.missingClaim(lt, f))
+		} else if _, found := s.find(lt.Namespace, f); !found {
+			errs = append(errs, fmt.Errorf("LoadTest %s needs %v, which does not exist: put it into the file, or into a folder that --with names", lt.Name, f))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func kind(f plan.File) string {
-	if f.Secret {
-		return "Secret"
+// missingClaim is an error for a file of a volume for which no folder stands, or that is not there.
+func (s *Objects) missingClaim(lt *v1beta1.LoadTest, f plan.File) error {
+	folder := s.folder(f)
+	if folder == "" {
+		return fmt.Errorf("LoadTest %s needs %v, and there are no volumes on this machine: name a folder in its place with --claim %s=FOLDER", lt.Name, f, f.Name)
 	}
-	return "ConfigMap"
+	if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(f.Key))); err != nil || info.IsDir() {
+		return fmt.Errorf("LoadTest %s needs %v: folder %s has no such file", lt.Name, f, folder)
+	}
+	return nil
 }
 
-// File is a key of a ConfigMap or Secret that a LoadTest names.
-type File struct{ plan.File }
+// SetClaims has folders stand for PersistentVolumeClaims, by name.
+func (s *Objects) SetClaims(folders map[string]string) { s.claims = folders }
 
-// Kind is that of the object.
-func (f File) Kind() string { return kind(f.File) }
+// folder stands for the claim of a file; empty: none does.
+func (s *Objects) folder(f plan.File) string {
+	if s == nil {
+		return ""
+	}
+	return s.claims[f.Name]
+}
+
+// File is one that a LoadTest names.
+type File = plan.File
 
 // Files are those that a spec names.
-func Files(spec *v1beta1.LoadTestSpec) []File {
-	var list []File
-	for _, f := range plan.Files(spec) {
-		list = append(list, File{f})
-	}
-	return list
-}
+func Files(spec *v1beta1.LoadTestSpec) []File { return plan.Files(spec) }
 
 // write puts the files that a LoadTest names where its workers look for them, as a
 // kubelet does: those and no others.
 func (s *Objects) write(folder string, lt *v1beta1.LoadTest) error {
 	const private, privateFolder fs.FileMode = 0o600, 0o700
 	for _, f := range plan.Files(&lt.Spec) {
-		path := filepath.Join(folder, plan.FileDir, f.Path())
-		value, _ := s.find(lt.Namespace, f)
+		path := filepath.Join(folder, f.Path())
+		if f.Kind == plan.InClaim {
+			path = filepath.Join(folder, f.Folder())
+		}
 		if err := os.MkdirAll(filepath.Dir(path), privateFolder); err != nil {
-			return fmt.Errorf("make folder for %s %s: %w", kind(f), f.Name, err)
+			return fmt.Errorf("make folder for %v: %w", f, err)
 		}
+		if f.Kind == plan.InClaim {
+			if err := link(s.folder(f), path); err != nil {
+				return fmt.Errorf("read %v: %w", f, err)
+			}
+			continue
+		}
+		value, _ := s.find(lt.Namespace, f)
 		if err := os.WriteFile(path, value, private); err != nil {
-			return fmt.Errorf("write key %s of %s %s: %w", f.Key, kind(f), f.Name, err)
+			return fmt.Errorf("write %v: %w", f, err)
 		}
+	}
+	return nil
+}
+
+// link has a folder be at a path, once.
+func link(folder, path string) error {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	if err := os.Symlink(absolute, path); !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	return nil
 }
@@ -153,7 +184,7 @@ func (s *Objects) write(folder string, lt *v1beta1.LoadTest) error {
 func (s *Objects) MissingKeys(lt *v1beta1.LoadTest) (sentences []string) {
 	for _, f := range plan.Files(&lt.Spec) {
 		if _, found := s.find(lt.Namespace, f); !found && s.has(lt.Namespace, f) {
-			sentences = append(sentences, fmt.Sprintf("%s %s has no key %s, which the LoadTest names", kind(f), f.Name, f.Key))
+			sentences = append(sentences, fmt.Sprintf("%s %s has no key %s, which the LoadTest names", f.Kind, f.Name, f.Key))
 		}
 	}
 	return sentences
@@ -166,5 +197,5 @@ func (s *Objects) has(namespace string, f plan.File) bool {
 
 // is says whether a LoadTest of a namespace means the object by a file.
 func (o *keptObject) is(namespace string, f plan.File) bool {
-	return o.secret == f.Secret && o.name == f.Name && (o.namespace == "" || namespace == "" || o.namespace == namespace)
+	return o.kind == f.Kind && o.name == f.Name && (o.namespace == "" || namespace == "" || o.namespace == namespace)
 }

@@ -253,11 +253,34 @@ func TestFilesOfObjectsAreSent(t *testing.T) {
 	same.As(t, "requests", map[string]int{"Bearer s3cret hello /ann": 3}, s.seen)
 }
 
+// A folder stands for a volume.
+func TestFilesOfAClaimAreRead(t *testing.T) {
+	s := newTarget(t, func(r *http.Request) string { return r.URL.Path })
+	c, folder := config(t), t.TempDir()
+	must.Succeed(t, os.MkdirAll(filepath.Join(folder, "rows"), 0o700))
+	must.Succeed(t, os.WriteFile(filepath.Join(folder, "rows", "people.csv"), []byte("name\nann\n"), 0o600))
+	c.Files.SetClaims(map[string]string{"loadtest-rows": folder})
+	lt := loadTest(t, s.URL, `{target: {url: TARGET}, data: [{name: people, format: CSV, from: {volume: {claim: loadtest-rows, path: rows/people.csv}}}],
+  requests: [{name: home, http: {path: "/${name}"}}], steps: [{name: burst, users: 1, requestsPerUser: 3}]}`)
+	got, err := local.Run(t.Context(), lt, c)
+	must.Succeed(t, err)
+	passes(t, got)
+	same.As(t, "requests", map[string]int{"/ann": 3}, s.seen)
+	lt.Spec.Data[0].From.Volume.Path = "rows/nobody.csv"
+	if _, err := local.Run(t.Context(), lt, c); err == nil || !strings.Contains(err.Error(), "file rows/nobody.csv of PersistentVolumeClaim loadtest-rows: folder "+folder+" has no such file") {
+		t.Errorf("of a file that is not there: %v", err)
+	}
+}
+
 func TestWhatCannotRunHereIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct{ spec, want string }{
 		"a Secret that is not there": {
 			spec: "{target: {url: TARGET, headers: [{name: A, valueFrom: {secret: {name: api, key: token}}}]}, requests: [{name: home, http: {path: /}}]}",
 			want: "LoadTest test needs key token of Secret api, which does not exist: put it into the file, or into a folder that --with names",
+		},
+		"a volume for which no folder stands": {
+			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], data: [{name: a, format: CSV, from: {volume: {claim: loadtest-rows, path: a.csv}}}]}",
+			want: "LoadTest test needs file a.csv of PersistentVolumeClaim loadtest-rows, and there are no volumes on this machine: name a folder in its place with --claim loadtest-rows=FOLDER",
 		},
 		"a run that is compared": {
 			spec: "{target: {url: TARGET}, requests: [{name: home, http: {path: /}}], baseline: {name: before}}",

@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -95,6 +96,19 @@ func TestConfigMapsAndSecretsOfOneNameStayApart(t *testing.T) {
 		{Secret: &corev1.SecretProjection{LocalObjectReference: name, Items: []corev1.KeyToPath{{Key: "a", Path: "secrets/shared/a"}}}},
 	}
 	same.As(t, "sources", want, got)
+}
+
+// A claim is mounted once and to read, whatever number of its files a spec names.
+func TestClaimsAreMountedOnceAndToRead(t *testing.T) {
+	lt := loadTest(nil)
+	for i, path := range []string{"b.csv", "a/a.csv"} {
+		from := v1beta1.Content{Volume: &v1beta1.VolumeFile{Claim: "loadtest-rows", Path: path}}
+		lt.Spec.Data = append(lt.Spec.Data, v1beta1.Data{Name: fmt.Sprint("d", i), From: from, Format: v1beta1.DataFormatCSV})
+	}
+	pod := Job(lt, config).Spec.Template.Spec
+	claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "loadtest-rows", ReadOnly: true}
+	same.As(t, "volumes", []corev1.Volume{{Name: "claim-0", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}}}, pod.Volumes[1:])
+	same.As(t, "mounts", []corev1.VolumeMount{{Name: "claim-0", MountPath: "/var/run/loadtest-volumes/claims/loadtest-rows", ReadOnly: true}}, pod.Containers[0].VolumeMounts[1:])
 }
 
 // A single file is mounted, and a run waits twice for the numbers of its audits.

@@ -1,6 +1,9 @@
 package desired
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -19,7 +22,7 @@ const (
 )
 
 // volumes are what a worker reads: its token for the coordinator and, if the
-// spec names any, the files of the LoadTest's ConfigMaps and Secrets. The kubelet
+// spec names any, the files of the LoadTest's ConfigMaps and Secrets, and volumes. The kubelet
 // fetches them; the operator never reads what is in them.
 func volumes(spec *v1beta1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount) {
 	token := corev1.VolumeProjection{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{
@@ -27,11 +30,31 @@ func volumes(spec *v1beta1.LoadTestSpec) ([]corev1.Volume, []corev1.VolumeMount)
 	}}
 	list := []corev1.Volume{projected("token", token)}
 	mounts := []corev1.VolumeMount{{Name: "token", MountPath: tokenDir, ReadOnly: true}}
-	if files := fileSources(plan.Files(spec)); len(files) > 0 {
-		list = append(list, projected("files", files...))
+	files, claimed := byObject(plan.Files(spec))
+	if len(files) > 0 {
+		list = append(list, projected("files", fileSources(files)...))
 		mounts = append(mounts, corev1.VolumeMount{Name: "files", MountPath: plan.FileDir, ReadOnly: true})
 	}
+	for i, f := range claimed {
+		name := fmt.Sprintf("claim-%d", i)
+		claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: f.Name, ReadOnly: true}
+		list = append(list, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
+		mounts = append(mounts, corev1.VolumeMount{Name: name, MountPath: f.Folder(), ReadOnly: true})
+	}
 	return list, mounts
+}
+
+// byObject parts the keys of ConfigMaps and Secrets from the claims, of which each is there once.
+func byObject(all []plan.File) (keys, claims []plan.File) {
+	for _, f := range all {
+		switch {
+		case f.Kind != plan.InClaim:
+			keys = append(keys, f)
+		case len(claims) == 0 || claims[len(claims)-1].Name != f.Name:
+			claims = append(claims, f)
+		}
+	}
+	return keys, claims
 }
 
 func projected(name string, sources ...corev1.VolumeProjection) corev1.Volume {
@@ -48,13 +71,13 @@ func fileSources(files []plan.File) []corev1.VolumeProjection {
 	for len(files) > 0 {
 		object, n := files[0], 0
 		var items []corev1.KeyToPath
-		for n < len(files) && files[n].Secret == object.Secret && files[n].Name == object.Name {
-			items = append(items, corev1.KeyToPath{Key: files[n].Key, Path: files[n].Path()})
+		for n < len(files) && files[n].Folder() == object.Folder() {
+			items = append(items, corev1.KeyToPath{Key: files[n].Key, Path: strings.TrimPrefix(files[n].Path(), plan.FileDir+"/")})
 			n++
 		}
 		files = files[n:]
 		name := corev1.LocalObjectReference{Name: object.Name}
-		if object.Secret {
+		if object.Kind == plan.InSecret {
 			list = append(list, corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: name, Items: items}})
 		} else {
 			list = append(list, corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: name, Items: items}})

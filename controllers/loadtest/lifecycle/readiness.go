@@ -184,11 +184,7 @@ func (r *starting) missingFiles() string {
 	}
 	var keys []string
 	for _, f := range plan.Files(r.spec) {
-		kind := "ConfigMap"
-		if f.Secret {
-			kind = "Secret"
-		}
-		keys = append(keys, fmt.Sprintf("key %s of %s %s", f.Key, kind, f.Name))
+		keys = append(keys, f.String())
 	}
 	switch n := len(keys); {
 	case n == 0:

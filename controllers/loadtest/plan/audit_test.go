@@ -52,7 +52,7 @@ func TestEveryWorkerCanReadTheNumbers(t *testing.T) {
 		},
 	}}}
 	same.As(t, "audits", want, list[len(list)-1].GetAudits(), protocmp.Transform())
-	files := []plan.File{{Secret: true, Name: "loadtest-admin", Key: "key"}, {Secret: true, Name: "loadtest-target", Key: "key"}}
+	files := []plan.File{{Kind: plan.InSecret, Name: "loadtest-admin", Key: "key"}, {Kind: plan.InSecret, Name: "loadtest-target", Key: "key"}}
 	same.As(t, "files", files, plan.Files(audited()))
 }
 

@@ -24,7 +24,7 @@ func data(spec *v1beta1.LoadTestSpec) []*workerv1.Data {
 	for i := range spec.Data {
 		d := &spec.Data[i]
 		list = append(list, &workerv1.Data{
-			Name: d.Name, File: dataFile(d).mounted(), Format: dataFormats[d.Format], Choice: dataChoices[d.Choice],
+			Name: d.Name, File: dataFile(d).Path(), Format: dataFormats[d.Format], Choice: dataChoices[d.Choice],
 		})
 	}
 	return list

@@ -8,8 +8,12 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 )
 
-// FileDir is where the kubelet mounts the files of a LoadTest into its workers.
-const FileDir = "/var/run/loadtest"
+const (
+	// FileDir is where the kubelet mounts the keys of ConfigMaps and Secrets that a LoadTest names
+	// into its workers, and VolumeDir where it mounts volumes: one cannot be mounted inside another
+	// that is read-only.
+	FileDir, VolumeDir = "/var/run/loadtest", "/var/run/loadtest-volumes"
+)
 
 // The keys of a Secret of type kubernetes.io/tls.
 const (
@@ -17,26 +21,40 @@ const (
 	tlsKeyKey  = "tls.key"
 )
 
-// File is a key of a ConfigMap or Secret that the workers need.
+// FileKind is the kind of an object that holds a file.
+type FileKind string
+
+// The kinds, by the names that people know.
+const (
+	InConfigMap FileKind = "ConfigMap"
+	InSecret    FileKind = "Secret"
+	InClaim     FileKind = "PersistentVolumeClaim"
+)
+
+// folders are where the files of a kind are.
+var folders = map[FileKind]string{InConfigMap: FileDir + "/configmaps", InSecret: FileDir + "/secrets", InClaim: VolumeDir + "/claims"}
+
+// File is a file that the workers need: a key of a ConfigMap or Secret, or a file of a volume.
 type File struct {
-	// Secret says that the object is a Secret; else it is a ConfigMap.
-	Secret bool
-	// Name is the object's name, and Key the key in its data.
+	Kind FileKind
+	// Name is the object's name, and Key the key in its data, or the path in the volume.
 	Name, Key string
 }
 
-// Path is the file's path below FileDir. It is the same for the Job, which
-// mounts the file, and for the assignment, which names it.
-func (f File) Path() string {
-	kind := "configmaps"
-	if f.Secret {
-		kind = "secrets"
-	}
-	return path.Join(kind, f.Name, f.Key)
-}
+// Path is where a worker finds the file. It is the same for the Job, which mounts it, and for the
+// assignment, which names it.
+func (f File) Path() string { return path.Join(f.Folder(), f.Key) }
 
-// mounted is where a worker finds the file.
-func (f File) mounted() string { return path.Join(FileDir, f.Path()) }
+// Folder is where the object's files are.
+func (f File) Folder() string { return path.Join(folders[f.Kind], f.Name) }
+
+// String is how a message names the file.
+func (f File) String() string {
+	if f.Kind == InClaim {
+		return "file " + f.Key + " of PersistentVolumeClaim " + f.Name
+	}
+	return "key " + f.Key + " of " + string(f.Kind) + " " + f.Name
+}
 
 // Files are the files that a spec names, each once, those of one object together.
 func Files(spec *v1beta1.LoadTestSpec) []File {
@@ -78,7 +96,7 @@ func Files(spec *v1beta1.LoadTestSpec) []File {
 	return slices.Compact(list)
 }
 
-// sentSecrets are the names of the Secrets whose values requests send, in order. A Secret that has a
+// sentSecrets are the Secrets and claims whose content requests send, in order. One that has a
 // certificate or descriptors alone is not sent.
 func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
 	kept := *spec
@@ -94,8 +112,8 @@ func sentSecrets(spec *v1beta1.LoadTestSpec) []string {
 	}
 	var names []string
 	for _, f := range Files(&kept) {
-		if f.Secret {
-			names = append(names, f.Name)
+		if f.Kind != InConfigMap {
+			names = append(names, string(f.Kind)+" "+f.Name)
 		}
 	}
 	return slices.Compact(names)
@@ -131,7 +149,9 @@ func contentFile(s *v1beta1.Content) (File, bool) {
 	case s.Secret != nil:
 		return secretFile(s.Secret.Name, s.Secret.Key), true
 	case s.ConfigMap != nil:
-		return File{Name: string(s.ConfigMap.Name), Key: s.ConfigMap.Key}, true
+		return File{InConfigMap, string(s.ConfigMap.Name), s.ConfigMap.Key}, true
+	case s.Volume != nil:
+		return File{InClaim, string(s.Volume.Claim), s.Volume.Path}, true
 	}
 	return File{}, false
 }
@@ -150,5 +170,5 @@ func dataFile(d *v1beta1.Data) File {
 }
 
 func secretFile(name v1beta1.ObjectName, key string) File {
-	return File{Secret: true, Name: string(name), Key: key}
+	return File{InSecret, string(name), key}
 }

@@ -47,7 +47,7 @@ func setReplies(w *workerv1.Request, e *v1beta1.Expectation) {
 func setDescriptors(w *workerv1.Target, spec *v1beta1.LoadTestSpec, t *v1beta1.Target) {
 	if t.GRPC != nil {
 		if f, ok := contentFile(t.GRPC.DescriptorsFrom); ok {
-			w.DescriptorsFile = f.mounted()
+			w.DescriptorsFile = f.Path()
 			return
 		}
 	}

@@ -42,7 +42,7 @@ func calling() *v1beta1.LoadTest {
 
 func TestCallIsAssignedWithItsFilesAndStatuses(t *testing.T) {
 	lt := calling()
-	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "shop"}}
+	want := []plan.File{{Kind: plan.InConfigMap, Name: "protos", Key: "shop.binpb"}, {Kind: plan.InSecret, Name: "keys", Key: "shop"}}
 	same.As(t, "files", want, plan.Files(&lt.Spec))
 	a := plan.Assignments(lt)[0]
 	if got := a.GetTarget().GetDescriptorsFile(); got != "/var/run/loadtest/configmaps/protos/shop.binpb" {
@@ -123,7 +123,7 @@ func TestDescriptorsThatAreNotGivenAreOfTheTarget(t *testing.T) {
 		if diff := cmp.Diff([]string{"Authorization: a", "x-user: d", "x-key: p /var/run/loadtest/secrets/keys/shop"}, headers); diff != "" || target.GetDescriptorsFile() != "" {
 			t.Errorf("%s: descriptors in %q, headers (-want +got):\n%s", name, target.GetDescriptorsFile(), diff)
 		}
-		same.As(t, name+": files", []plan.File{{Secret: true, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec))
+		same.As(t, name+": files", []plan.File{{Kind: plan.InSecret, Name: "keys", Key: "shop"}}, plan.Files(&lt.Spec))
 	}
 	lt.Spec.Requests = []v1beta1.Request{{Name: "home", HTTP: &v1beta1.HTTPRequest{Path: "/"}}}
 	if h := plan.Assignments(lt)[0].GetTarget().GetReflectionHeaders(); len(h) != 0 {
@@ -214,7 +214,7 @@ func TestQuestionIsAssignedWithItsFiles(t *testing.T) {
 	lt.Spec.Requests[0].GRPC.Metadata = nil
 	key := v1beta1.Header{Name: "x-key", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "keys", Key: "ask"}}}
 	lt.Spec.Preflight = []v1beta1.Preflight{{GRPC: &v1beta1.Call{Method: "shop.v1.Shop/About", Metadata: []v1beta1.Header{key}}}}
-	want := []plan.File{{Name: "protos", Key: "shop.binpb"}, {Secret: true, Name: "keys", Key: "ask"}}
+	want := []plan.File{{Kind: plan.InConfigMap, Name: "protos", Key: "shop.binpb"}, {Kind: plan.InSecret, Name: "keys", Key: "ask"}}
 	same.As(t, "files", want, plan.Files(&lt.Spec))
 	if got := plan.Assignments(lt)[0].GetPreflight()[0].GetHeaders(); len(got) != 3 || got[2].GetValueFile() != "/var/run/loadtest/secrets/keys/ask" {
 		t.Errorf("metadata %v, want two headers of the target and the key", got)

@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"path"
 	"slices"
 	"testing"
 	"time"
@@ -60,6 +59,7 @@ func fullModel() *v1beta1.LoadTestSpec {
 		Data: []v1beta1.Data{
 			{Name: "urls", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "urls.csv"}}, Format: v1beta1.DataFormatCSV},
 			{Name: "users", From: v1beta1.Content{ConfigMap: &v1beta1.KeyReference{Name: "rows", Key: "users.jsonl"}}, Format: v1beta1.DataFormatJSONLines, Choice: v1beta1.DataChoiceZipf},
+			{Name: "large", From: *volume("large", "a/rows.csv"), Format: v1beta1.DataFormatCSV},
 		},
 		Setup: &v1beta1.Setup{
 			Fill:   &v1beta1.Fill{Request: "create", Count: 11, Capture: map[string]v1beta1.JSONPath{"code": ".shortCode"}, Choice: v1beta1.DataChoiceSequential},
@@ -121,6 +121,7 @@ func TestAssignmentOfTheFullModel(t *testing.T) {
 		Data: []*workerv1.Data{
 			{Name: "urls", File: "/var/run/loadtest/configmaps/rows/urls.csv", Format: workerv1.DataFormat_DATA_FORMAT_CSV, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM},
 			{Name: "users", File: "/var/run/loadtest/configmaps/rows/users.jsonl", Format: workerv1.DataFormat_DATA_FORMAT_JSON_LINES, Choice: workerv1.DataChoice_DATA_CHOICE_ZIPF},
+			{Name: "large", File: "/var/run/loadtest-volumes/claims/large/a/rows.csv", Format: workerv1.DataFormat_DATA_FORMAT_CSV, Choice: workerv1.DataChoice_DATA_CHOICE_UNIFORM},
 		},
 		Setup: &workerv1.Setup{
 			Fill: &workerv1.Fill{
@@ -153,16 +154,17 @@ func TestFiles(t *testing.T) {
 	// Named twice, mounted once.
 	spec.Requests = append(spec.Requests, v1beta1.Request{Name: "home", HTTP: &v1beta1.HTTPRequest{BodyFrom: configMap("trust", "ca.crt"), Headers: spec.Target.Headers}})
 	want := []plan.File{
-		{Name: "bodies", Key: "follow.txt"},
-		{Name: "rows", Key: "urls.csv"},
-		{Name: "rows", Key: "users.jsonl"},
-		{Name: "trust", Key: "ca.crt"},
-		{Secret: true, Name: "admin", Key: "token"},
-		{Secret: true, Name: "api", Key: "tenant"},
-		{Secret: true, Name: "api", Key: "token"},
-		{Secret: true, Name: "bodies", Key: "create.json"},
-		{Secret: true, Name: "client", Key: "tls.crt"},
-		{Secret: true, Name: "client", Key: "tls.key"},
+		{Kind: plan.InClaim, Name: "large", Key: "a/rows.csv"},
+		{Kind: plan.InConfigMap, Name: "bodies", Key: "follow.txt"},
+		{Kind: plan.InConfigMap, Name: "rows", Key: "urls.csv"},
+		{Kind: plan.InConfigMap, Name: "rows", Key: "users.jsonl"},
+		{Kind: plan.InConfigMap, Name: "trust", Key: "ca.crt"},
+		{Kind: plan.InSecret, Name: "admin", Key: "token"},
+		{Kind: plan.InSecret, Name: "api", Key: "tenant"},
+		{Kind: plan.InSecret, Name: "api", Key: "token"},
+		{Kind: plan.InSecret, Name: "bodies", Key: "create.json"},
+		{Kind: plan.InSecret, Name: "client", Key: "tls.crt"},
+		{Kind: plan.InSecret, Name: "client", Key: "tls.key"},
 	}
 	same.As(t, "files", want, plan.Files(spec))
 	if got := plan.Files(oneUser()); len(got) != 0 {
@@ -188,7 +190,7 @@ func TestAssignmentsNameTheFilesThatAreMounted(t *testing.T) {
 	spec := fullModel()
 	var mounted []string
 	for _, f := range plan.Files(spec) {
-		mounted = append(mounted, path.Join(plan.FileDir, f.Path()))
+		mounted = append(mounted, f.Path())
 	}
 	a := assignments(t, spec)[0]
 	named := []string{a.GetTarget().GetTls().GetCaFile(), a.GetTarget().GetTls().GetCertFile(), a.GetTarget().GetTls().GetKeyFile()}

@@ -50,7 +50,7 @@ func TestRequestsHaveWhatTheirTargetHas(t *testing.T) {
 		same.As(t, "name", "keycloak.demo.svc.cluster.local.", other.GetName())
 		same.As(t, "certificates", plan.FileDir+"/configmaps/ca/ca.crt", other.GetTls().GetCaFile())
 	}
-	same.As(t, "files", []plan.File{{Name: "ca", Key: "ca.crt"}}, plan.Files(&lt.Spec))
+	same.As(t, "files", []plan.File{{Kind: plan.InConfigMap, Name: "ca", Key: "ca.crt"}}, plan.Files(&lt.Spec))
 }
 
 func TestRequestsToOtherTargetsAreChecked(t *testing.T) {

@@ -136,10 +136,10 @@ func setHTTP(w *workerv1.Request, target *v1beta1.Target, h v1beta1.HTTPRequest)
 	w.Method, w.Path, w.Body = methodOf(h.Method), pathOf(h.Path), []byte(h.Body)
 	w.Headers = headers(target.Headers, h.Headers)
 	if f, ok := contentFile(h.BodyFrom); ok {
-		w.BodyFile = f.mounted()
+		w.BodyFile = f.Path()
 	}
 	if f, ok := targetsFile(h.Targets); ok {
-		w.TargetsFile, w.TargetsFormat = f.mounted(), targetsFormats[h.Targets.Format]
+		w.TargetsFile, w.TargetsFormat = f.Path(), targetsFormats[h.Targets.Format]
 	}
 }
 
@@ -174,7 +174,7 @@ func headers(target, request []v1beta1.Header) []*workerv1.Header {
 func header(h *v1beta1.Header) *workerv1.Header {
 	w := &workerv1.Header{Name: h.Name}
 	if f, ok := headerFile(h); ok {
-		w.Value, w.ValueFile = h.ValueFrom.Prefix, f.mounted()
+		w.Value, w.ValueFile = h.ValueFrom.Prefix, f.Path()
 	} else if h.Value != nil {
 		w.Value = *h.Value
 	}

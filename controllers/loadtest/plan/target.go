@@ -102,11 +102,11 @@ func targetTLS(t *v1beta1.TLS) *workerv1.TLS {
 	}
 	w := &workerv1.TLS{ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify, Resume: t.Resume}
 	if f, ok := contentFile(t.CA); ok {
-		w.CaFile = f.mounted()
+		w.CaFile = f.Path()
 	}
 	if c := t.ClientCertificate; c != nil {
-		w.CertFile = secretFile(c.SecretName, tlsCertKey).mounted()
-		w.KeyFile = secretFile(c.SecretName, tlsKeyKey).mounted()
+		w.CertFile = secretFile(c.SecretName, tlsCertKey).Path()
+		w.KeyFile = secretFile(c.SecretName, tlsKeyKey).Path()
 	}
 	return w
 }

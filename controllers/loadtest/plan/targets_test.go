@@ -31,7 +31,7 @@ func TestTargetsAreAMountedFile(t *testing.T) {
 		v1beta1.TargetsFormatJSON: workerv1.TargetsFormat_TARGETS_FORMAT_JSON,
 	} {
 		lt := replay(format)
-		same.As(t, "files", []plan.File{{Name: "replay", Key: "targets.txt"}}, plan.Files(&lt.Spec))
+		same.As(t, "files", []plan.File{{Kind: plan.InConfigMap, Name: "replay", Key: "targets.txt"}}, plan.Files(&lt.Spec))
 		got := plan.Assignments(lt)[0].GetRequests()[0]
 		if got.GetTargetsFile() != "/var/run/loadtest/configmaps/replay/targets.txt" || got.GetTargetsFormat() != want {
 			t.Errorf("format %q: file %s of format %v", format, got.GetTargetsFile(), got.GetTargetsFormat())

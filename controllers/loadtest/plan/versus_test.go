@@ -225,7 +225,7 @@ func TestAssignmentOfBothSides(t *testing.T) {
 			t.Errorf("step %d is of the control: %t, want %t", i, step.GetToControl(), want)
 		}
 	}
-	if files := plan.Files(s); !slices.Contains(files, plan.File{Secret: true, Name: "v3", Key: "token"}) {
+	if files := plan.Files(s); !slices.Contains(files, plan.File{Kind: plan.InSecret, Name: "v3", Key: "token"}) {
 		t.Errorf("files %v lack the Secret of the control", files)
 	}
 	s.Versus.Preflight = []v1beta1.Preflight{{Name: "is v3"}}

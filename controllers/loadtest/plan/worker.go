@@ -17,16 +17,24 @@ import (
 func checkWorkers(lt *v1beta1.LoadTest, rules policy.Workers) *Refusal {
 	c := workerCheck{rules: rules, namespace: lt.Namespace}
 	for _, f := range Files(&lt.Spec) {
-		switch {
-		case !f.Secret || rules.Secret(f.Name):
+		allowed, rule, patterns := true, "", []string(nil)
+		switch f.Kind {
+		case InConfigMap:
+		case InSecret:
+			allowed, rule, patterns = rules.Secret(f.Name), "secrets", rules.Secrets()
+		case InClaim:
+			allowed, rule, patterns = rules.Claim(f.Name), "claims", rules.Claims()
+		}
+		switch field := fmt.Sprintf("spec names %s %s", f.Kind, f.Name); {
+		case allowed:
 		case rules.OperatorsOwn:
-			c.refused = append(c.refused, fmt.Sprintf("spec names Secret %s: a LoadTest uses no Secret of the operator's own namespace; create both in another.", f.Name))
+			c.refused = append(c.refused, fmt.Sprintf("%s: a LoadTest uses no %s of the operator's own namespace; create both in another.", field, f.Kind))
 		default:
-			c.refuse("spec names Secret "+f.Name, "its use", "secrets", orOneOf("leave it out", rules.Secrets()))
+			c.refuse(field, "its use", rule, orOneOf("leave it out", patterns))
 		}
 	}
 	if secrets := sentSecrets(&lt.Spec); lt.Spec.Expose == v1beta1.ExposeResponses && len(secrets) > 0 && !rules.ExposeWithSecrets() {
-		c.refused = append(c.refused, fmt.Sprintf("spec.expose: Responses is not allowed in namespace %s beside values of Secret %s, which a target may send back; "+
+		c.refused = append(c.refused, fmt.Sprintf("spec.expose: Responses is not allowed in namespace %s beside values of %s, which a target may send back; "+
 			"leave it out, or ask the administrator to set exposeWithSecrets: true in a rule in workers of the operator's configuration.", lt.Namespace, strings.Join(secrets, ", ")))
 	}
 	if w := lt.Spec.Worker; w != nil {

@@ -86,7 +86,7 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 				s.Data = []v1beta1.Data{{Name: "rows", From: v1beta1.Content{Secret: &ref}}}
 				s.Target.Headers = []v1beta1.Header{{Name: "A", ValueFrom: &v1beta1.HeaderSource{Secret: v1beta1.KeyReference{Name: "loadtest-api", Key: "a"}}}}
 			},
-			"spec.expose: Responses is not allowed in namespace demo beside values of Secret loadtest-api, loadtest-rows, which a target may send back; " +
+			"spec.expose: Responses is not allowed in namespace demo beside values of Secret loadtest-api, Secret loadtest-rows, which a target may send back; " +
 				"leave it out, or ask the administrator to set exposeWithSecrets: true in a rule in workers of the operator's configuration.",
 		},
 		"responses beside a certificate": {
@@ -94,6 +94,17 @@ func TestWorkersThatAreNotAllowedAreRefusedWithTheWayOut(t *testing.T) {
 				s.Expose = v1beta1.ExposeResponses
 				s.Target.TLS = &v1beta1.TLS{ClientCertificate: &v1beta1.ClientCertificate{SecretName: "loadtest-identity"}}
 			}, "",
+		},
+		"a claim that is not for load tests": {
+			func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.BodyFrom = volume("data", "a") },
+			"spec names PersistentVolumeClaim data: its use is not allowed in namespace demo; leave it out, use loadtest-*, or" + ask + "claims" + rule,
+		},
+		"a claim for load tests": {func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP.BodyFrom = volume("loadtest-data", "a") }, ""},
+		"responses beside a claim that is sent": {
+			func(s *v1beta1.LoadTestSpec) {
+				s.Requests[0].HTTP.BodyFrom, s.Expose = volume("loadtest-data", "a"), v1beta1.ExposeResponses
+			},
+			"spec.expose: Responses is not allowed in namespace demo beside values of PersistentVolumeClaim loadtest-data, which a target may send back; leave it out, or ask the administrator to set exposeWithSecrets: true in a rule in workers of the operator's configuration.",
 		},
 		"Secrets that are sent, and nothing exposed": {
 			func(s *v1beta1.LoadTestSpec) {
@@ -145,4 +156,9 @@ func TestResponsesMayBeExposedBesideSecretsByARule(t *testing.T) {
 	if _, refusal := plan.New(lt, p.For(lt.Namespace)); refusal != nil {
 		t.Errorf("refused: %v", refusal)
 	}
+}
+
+// volume is a file of a claim.
+func volume(claim v1beta1.ObjectName, path string) *v1beta1.Content {
+	return &v1beta1.Content{Volume: &v1beta1.VolumeFile{Claim: claim, Path: path}}
 }
