@@ -74,7 +74,7 @@ type Ladder struct {
 
 // Step is one step of a run. It has exactly one of users, rate and pause.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.users) ? 1 : 0) + (has(self.rate) ? 1 : 0) + (has(self.pause) ? 1 : 0) == 1",message="exactly one of users, rate and pause must be set"
+// +kubebuilder:validation:XValidation:rule="(has(self.users) ? 1 : 0) + (has(self.rate) ? 1 : 0) + (has(self.pause) ? 1 : 0) == 1",message="exactly one of users, rate and pause must be set; a step without load has pause: 10s in place of a duration"
 // +kubebuilder:validation:XValidation:rule="!has(self.users) || has(self.duration) != has(self.requestsPerUser)",message="exactly one of duration and requestsPerUser must be set with users"
 // +kubebuilder:validation:XValidation:rule="!has(self.rate) || has(self.duration)",message="duration must be set with rate"
 // +kubebuilder:validation:XValidation:rule="has(self.users) || !has(self.requestsPerUser)",message="requestsPerUser must not be set without users"

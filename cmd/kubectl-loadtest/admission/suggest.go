@@ -11,10 +11,27 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
+// habits are fields that people write by habit and that there are not, each with what is written
+// instead.
+var habits = []struct {
+	path *regexp.Regexp
+	says string
+}{
+	{regexp.MustCompile(`^spec\.(workers|replicas|worker\.(count|replicas|parallelism))$`), "write spec.parallelism, which is how many workers the run has"},
+	{regexp.MustCompile(`\.service\.namespace$`), "a Service of another namespace is written as url: http://NAME.NAMESPACE.svc:PORT, in place of service"},
+	{regexp.MustCompile(`^spec\.preflight\[\d+\]\.target$`), "preflight asks spec.target alone"},
+	{regexp.MustCompile(`^spec\.search\.(arrivals|ratePerUser)$`), "a search sends evenly, as many as it looks for"},
+}
+
 // meant says which field may have been meant by one that is unknown; "" if none is
-// alike: one of that name a level below or above, else the sibling that is spelled most
+// alike: what is written in the place of a habit; one of that name a level below or above, else the sibling that is spelled most
 // alike, else all siblings if they are few, else a field of that name elsewhere.
 func (a *Admission) meant(path string) string {
+	for _, h := range habits {
+		if h.path.MatchString(path) {
+			return "; " + h.says
+		}
+	}
 	parent, name := "", path
 	if i := strings.LastIndex(path, "."); i >= 0 {
 		parent, name = path[:i], path[i+1:]

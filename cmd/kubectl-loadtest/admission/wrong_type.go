@@ -8,9 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 )
 
 // wrongType says what is wrong with a value that is of another type than its field, and how it
@@ -30,6 +34,8 @@ func (a *Admission) wrongType(path string, object map[string]any) string {
 		like = string(written)
 	}
 	switch {
+	case s.XIntOrString && isLimit.MatchString(path):
+		return "must be a whole number, or a text" + withUnitOf(valueAt(object, isLimit.ReplaceAllString(path, "$1.metric")), value, like)
 	case s.XIntOrString:
 		return "must be a whole number, or a text" + quoted(value, like)
 	case s.Type == "array":
@@ -42,10 +48,43 @@ func (a *Admission) wrongType(path string, object map[string]any) string {
 		return "must be a whole number" + unquoted(value)
 	case s.Type == "boolean":
 		return "must be true or false, without quotes"
+	case s.Type == "object" && isRange(s) && isTimeText(value):
+		return fmt.Sprintf("must have min and max; write {min: %[1]v, max: %[1]v} for %[1]v each time", value)
 	case s.Type == "object" && len(s.Properties) > 0:
 		return withFields(s, value)
 	}
 	return ""
+}
+
+// isRange says whether an object has a least and a greatest time, and nothing else.
+func isRange(s *schema.Structural) bool {
+	_, least := s.Properties["min"]
+	_, most := s.Properties["max"]
+	return least && most && len(s.Properties) == 2
+}
+
+func isTimeText(value any) bool {
+	written, isText := value.(string)
+	_, err := time.ParseDuration(written)
+	return isText && err == nil
+}
+
+// isLimit is the path of a threshold's limit, whose beginning is that of the threshold.
+var isLimit = regexp.MustCompile(`^(.*\.thresholds\[\d+\])\.(max|min)$`)
+
+// withUnitOf is how a number is written as a limit of a metric.
+func withUnitOf(name, value any, like string) string {
+	written, isText := name.(string)
+	_, isNumber := value.(float64)
+	m := metric.Of(v1beta1.Metric(written))
+	switch {
+	case !isText || !isNumber || m.Measured == nil:
+	case m.Unit == metric.Share:
+		return fmt.Sprintf("; write %s%% for %[1]s percent", like)
+	case m.Unit == metric.Latency:
+		return fmt.Sprintf("; write %sms for %[1]s milliseconds", like)
+	}
+	return quoted(value, like)
 }
 
 // withFields says which fields an object must have, or may have if it needs none.

@@ -81,13 +81,38 @@ func TestValidateNamesFileObjectFieldAndRemedy(t *testing.T) {
 			testHead + goodSpec + "  thresholds: [{metric: errorRate, max: 1%}]\n",
 			[]string{"overLimitGrants or falseDenials; did you mean failureRate?"},
 		},
+		"a metric by a part of its name": {
+			testHead + goodSpec + "  thresholds: [{metric: unsent, max: 1%}, {metric: granted, max: 5}]\n",
+			[]string{"falseDenials; did you mean unsentRate?", "falseDenials; did you mean overLimitGrants?"},
+		},
 		"a list in place of an object": {
 			testHead + goodSpec + "  setup: {fill: [{request: health, name: rows, count: 1}]}\n",
 			[]string{"a.yaml:8: LoadTest hello: spec.setup.fill: must not be a list; it has fields: count, request (fill sends a request many times"},
 		},
 		"a time in place of a range": {
 			testHead + strings.Replace(goodSpec, "users: 10", "users: 10, think: 1s", 1),
-			[]string{"a.yaml:7: LoadTest hello: spec.steps[0].think: must have fields: max, min ("},
+			[]string{"a.yaml:7: LoadTest hello: spec.steps[0].think: must have min and max; write {min: 1s, max: 1s} for 1s each time ("},
+		},
+		"a number of workers by other names": {
+			testHead + goodSpec + "  workers: 2\n  worker: {count: 2}\n",
+			[]string{"spec.workers: unknown field; write spec.parallelism, which is how many workers", "spec.worker.count: unknown field; write spec.parallelism"},
+		},
+		"a Service of another namespace": {
+			testHead + strings.Replace(goodSpec, "{name: shortener}", "{name: shortener, namespace: b}", 1),
+			[]string{"spec.target.service.namespace: unknown field; a Service of another namespace is written as url: http://NAME.NAMESPACE.svc:PORT, in place of service"},
+		},
+		"a question to another target": {
+			testHead + goodSpec + "  preflight: [{http: {path: /}, target: a}]\n",
+			[]string{"spec.preflight[0].target: unknown field; preflight asks spec.target alone"},
+		},
+		"a search with arrivals": {
+			testHead + strings.ReplaceAll(goodSpec, "steps: [", "steps: null\n  search: {arrivals: Poisson}\n  x-steps: ["),
+			[]string{"spec.search.arrivals: unknown field; a search sends evenly"},
+		},
+		"a share and a time as numbers": {
+			testHead + goodSpec + "  thresholds: [{metric: unsentRate, max: 0.1}, {metric: p95, max: 0.3}, {metric: goodput, min: 0.5}, {metric: unsent, max: 0.5}]\n",
+			[]string{"thresholds[0].max: must be a whole number, or a text; write 0.1% for 0.1 percent", "thresholds[1].max: must be a whole number, or a text; write 0.3ms for 0.3 milliseconds",
+				`thresholds[2].min: must be a whole number, or a text; write "0.5", with quotes`, `thresholds[3].max: must be a whole number, or a text; write "0.5", with quotes`},
 		},
 		"rows without a format": {
 			testHead + goodSpec + "  data: [{name: a, from: {secret: {name: a, key: b}}}]\n",
@@ -203,7 +228,7 @@ func TestValidateChecksSchedules(t *testing.T) {
 		"good":                       {good, "LoadTestSchedule nightly is valid: 1 step"},
 		"a field of its own":         {strings.Replace(good, "schedule: ", "schedul: ", 1), "a.yaml:5: LoadTestSchedule nightly: spec.schedul: unknown field; did you mean schedule?"},
 		"a field of the template":    {strings.Replace(good, "duration", "duraton", 1), "spec.template.spec.steps[0].duraton: unknown field; did you mean duration?"},
-		"a rule of the template":     {strings.Replace(good, "users: 10", "rate: 10, users: 10", 1), "spec.template.spec.steps[0]: Invalid value: exactly one of users, rate and pause must be set"},
+		"a rule of the template":     {strings.Replace(good, "users: 10", "rate: 10, users: 10", 1), "spec.template.spec.steps[0]: Invalid value: exactly one of users, rate and pause must be set; a step without load has pause: 10s in place of a duration"},
 		"a variable of the template": {strings.Replace(good, "/health", `"/${code}"`, 1), "spec.template.spec.requests[0].http.path: nothing defines ${code}"},
 		"what the operator refuses":  {strings.Replace(good, "users: 10,", `users: 1000000, ratePerUser: "999999999",`, 1), "spec.template.spec: the users of step"},
 		"another version":            {strings.Replace(good, "v1beta1", "v1alpha1", 1), "apiVersion: loadtest.dev/v1alpha1 is unknown here; it must be loadtest.dev/v1beta1"},

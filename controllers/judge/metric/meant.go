@@ -17,6 +17,8 @@ var elsewhere = map[string]v1beta1.Metric{
 	"successrate": v1beta1.MetricFailureRate, "availability": v1beta1.MetricDowntime, "uptime": v1beta1.MetricDowntime,
 	"httpreqduration": "p95", "latency": "p95", "responsetime": "p95", "duration": "p95", "median": "p50",
 	"max": v1beta1.MetricLongest, "maximum": v1beta1.MetricLongest,
+	"unsent": v1beta1.MetricUnsentRate, "dropped": v1beta1.MetricUnsentRate, "droppediterations": v1beta1.MetricUnsentRate,
+	"granted": v1beta1.MetricOverLimitGrants, "grants": v1beta1.MetricOverLimitGrants, "denied": v1beta1.MetricFalseDenials,
 	"rps": v1beta1.MetricGoodput, "tps": v1beta1.MetricGoodput, "rate": v1beta1.MetricGoodput, "requestspersecond": v1beta1.MetricGoodput,
 }
 
