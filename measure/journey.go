@@ -9,10 +9,16 @@ import (
 // MaxJourneys is the most journeys that a plan may have.
 const MaxJourneys = 16
 
+// MaxJourneySteps is the most steps that a journey may have.
+const MaxJourneySteps = 32
+
 // Journey is what became of a journey of the plan. Those that are begun, and neither
 // completed nor failed, are under way, or were when the step ended.
 type Journey struct {
 	Started, Completed, Failed int64
+	// FailedIn is how many of Failed ended in each step of the journey, by its index; steps at the
+	// end may be missing, and all of them if it is not known.
+	FailedIn []int64
 	// Time is how long those that were completed took.
 	Time *Histogram
 	// Ideal is how long the same would have taken with a perfect generator. nil: as Time.
@@ -44,6 +50,18 @@ func (j *Journey) Complete(took, ideal time.Duration) {
 	j.Ideal.Record(ideal)
 }
 
+// Fail counts one that failed in a step of the journey.
+func (j *Journey) Fail(step int) {
+	j.Failed++
+	j.FailedIn = atLeast(j.FailedIn, step+1)
+	j.FailedIn[step]++
+}
+
+// atLeast is counts, with as many more that are 0 as it takes for n.
+func atLeast(counts []int64, n int) []int64 {
+	return append(counts, make([]int64, max(0, n-len(counts)))...)
+}
+
 // UnderWay is how many are neither completed nor failed.
 func (j *Journey) UnderWay() int64 { return j.Started - j.Completed - j.Failed }
 
@@ -53,6 +71,10 @@ func (j *Journey) Merge(o *Journey) error {
 	j.Completed += o.Completed
 	j.Failed += o.Failed
 	j.Excused += o.Excused
+	j.FailedIn = atLeast(j.FailedIn, len(o.FailedIn))
+	for step, n := range o.FailedIn {
+		j.FailedIn[step] += n
+	}
 	return errors.Join(mergeIdeal(&j.Ideal, j.Time, o.Ideal, o.Time), j.Time.Merge(o.Time), j.Unfinished.Merge(o.Unfinished))
 }
 

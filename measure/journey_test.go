@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,5 +46,20 @@ func TestPointsCountWholeResponses(t *testing.T) {
 	}
 	if got := p.Completed(); got != want || want == 0 {
 		t.Errorf("%b of the outcomes are completed, want %b", got, want)
+	}
+}
+
+func TestJourneysFailInSteps(t *testing.T) {
+	a, b := NewJourneys(1)[0], NewJourneys(1)[0]
+	a.Fail(0)
+	b.Fail(2)
+	b.Fail(2)
+	for range 2 {
+		if err := a.Merge(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.Failed != 5 || !slices.Equal(a.FailedIn, []int64{1, 0, 4}) || !slices.Equal(b.FailedIn, []int64{0, 0, 2}) {
+		t.Errorf("%d failed, in steps %v; what was added has %v", a.Failed, a.FailedIn, b.FailedIn)
 	}
 }

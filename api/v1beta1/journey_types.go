@@ -107,6 +107,12 @@ type JourneyResult struct {
 	// failed is the number of journeys that ended because a request got no expected response, or because
 	// of timeLimit.
 	Failed int64 `json:"failed"`
+	// failedIn has the steps of the journey in which those of failed ended, in their order.
+	// +optional
+	// +listType=map
+	// +listMapKey=step
+	// +kubebuilder:validation:MaxItems=32
+	FailedIn []JourneyFailures `json:"failedIn,omitempty"`
 	// unfinished is the number of journeys that are under way, or were at the end of the step, which ended
 	// them.
 	Unfinished int64 `json:"unfinished"`
@@ -114,4 +120,15 @@ type JourneyResult struct {
 	// due to the last response, waits included.
 	// +optional
 	Time *Latency `json:"time,omitempty"`
+}
+
+// JourneyFailures are the journeys that failed in one of their steps.
+type JourneyFailures struct {
+	// step is the number of the journey's step, from 1, waits included.
+	Step int32 `json:"step"`
+	// request is the one that the step sends.
+	// +kubebuilder:validation:MaxLength=63
+	Request string `json:"request"`
+	// failed is the number of journeys that ended there.
+	Failed int64 `json:"failed"`
 }

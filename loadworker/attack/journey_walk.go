@@ -81,14 +81,20 @@ func (f *userFeed) goOn(user int, free, lag time.Duration, res result) time.Dura
 // last request may have failed by the generator's doing.
 func (w *walk) next(r *recorder, draws pace.Draws, expected, excused bool, at instant) time.Duration {
 	i, _ := w.Journey()
+	step := w.Step()
 	took := at.since(w.began)
 	late := expected && w.isBeyond(took.measured)
 	excused = excused || late && !w.isBeyond(took.ideal)
 	expected = expected && !late
 	wait, over := w.Next(expected, draws)
-	if over && w.counts {
-		r.journeys[i].end(expected, excused, took.measured, took.ideal)
-		w.counts = false
+	if !over || !w.counts {
+		return wait
+	}
+	w.counts = false
+	if expected {
+		r.journeys[i].complete(took.measured, took.ideal)
+	} else {
+		r.journeys[i].fail(step, excused)
 	}
 	return wait
 }

@@ -162,6 +162,7 @@ func TestUsersCarryJourneysOut(t *testing.T) {
 		started, completed, failed int64
 		sent                       string
 		times                      string
+		failedIn                   []int64 // by step
 	}{
 		"whole": {users: 10, load: burst(8), started: 20, completed: 20, sent: "[20 40 20 0]", times: "20ms"},
 		// Of 6 requests of a round, 4 are of the journey.
@@ -169,17 +170,17 @@ func TestUsersCarryJourneysOut(t *testing.T) {
 			started: 12, completed: 12, sent: "[12 24 12 24]", times: "20ms"},
 		// The user whose second request fails begins a journey with every other request.
 		"a request of one fails": {users: 10, load: burst(8), change: func(m *market, _ *setup) { m.fail = refuse("/add", "user3", http.StatusServiceUnavailable) },
-			started: 22, completed: 18, failed: 4, sent: "[22 40 18 0]", times: "20ms"},
+			started: 22, completed: 18, failed: 4, failedIn: []int64{0, 4}, sent: "[22 40 18 0]", times: "20ms"},
 		// An expected 429 is no failure of the request, and the journey is over all the same.
 		"an expected refusal": {users: 1, load: burst(3), change: func(m *market, c *setup) {
 			m.fail, c.requests[0].Expect.Status = refuse("/login", "", http.StatusTooManyRequests), []int32{200, 429}
-		}, started: 3, failed: 3, sent: "[3 0 0 0]", times: "0s"},
+		}, started: 3, failed: 3, failedIn: []int64{3}, sent: "[3 0 0 0]", times: "0s"},
 		// The wait alone is longer than the limit: it is not waited. Of each user, the last journey has
 		// no later request that is due.
 		"a wait beyond the time limit": {users: 2, load: burst(3), change: func(_ *market, c *setup) {
 			j := &c.journeys[0]
 			j.TimeLimit, j.Steps = 10*time.Second, slices.Insert(j.Steps, 1, wait(time.Hour))
-		}, started: 6, failed: 4, sent: "[6 0 0 0]", times: "0s"},
+		}, started: 6, failed: 4, failedIn: []int64{0, 0, 4}, sent: "[6 0 0 0]", times: "0s"},
 		// 4 requests of 5 ms and 3 waits take 920 ms: the fourth time, the first wait lasts to the end.
 		"with waits": {users: 5, load: ClosedUsers{Duration: 3 * time.Second}, change: func(_ *market, c *setup) {
 			j, w := &c.journeys[0], wait(300*ms)
@@ -202,6 +203,9 @@ func TestUsersCarryJourneysOut(t *testing.T) {
 				s := drive(t, d.runner(t, c), step)
 				m.check(t)
 				wantJourney(t, s, tt.started, tt.completed, tt.failed)
+				if !slices.Equal(s.Journeys[0].FailedIn, tt.failedIn) {
+					t.Errorf("failed in steps %v, want %v", s.Journeys[0].FailedIn, tt.failedIn)
+				}
 				if got := fmt.Sprint(sent(s)); got != tt.sent || fmt.Sprint(dueOf(s)) != tt.sent || s.Due != total(t, s).Sent || !s.KnowsDue() {
 					t.Errorf("sent %s, due %v, %d together; want %s", got, dueOf(s), s.Due, tt.sent)
 				}

@@ -28,19 +28,21 @@ func (j *journeyCounts) start() {
 	j.counts.Started++
 }
 
-// end counts one that was completed, in times measured and ideal, or has failed; excused says
-// that it would not have failed with a perfect generator.
-func (j *journeyCounts) end(completed, excused bool, took, ideal time.Duration) {
+// complete counts one that was completed, in times measured and ideal.
+func (j *journeyCounts) complete(took, ideal time.Duration) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch {
-	case completed:
-		j.counts.Complete(took, ideal)
-	case excused:
+	j.counts.Complete(took, ideal)
+}
+
+// fail counts one that failed in a step of the journey; excused says that it would not have failed
+// with a perfect generator.
+func (j *journeyCounts) fail(step int, excused bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counts.Fail(step)
+	if excused {
 		j.counts.Excused++
-		fallthrough
-	default:
-		j.counts.Failed++
 	}
 }
 

@@ -54,6 +54,7 @@ type journey struct {
 
 // turn is one request of a journey.
 type turn struct {
+	step     int // of the journey
 	request  int
 	waits    []pace.Think // before it
 	captures []capture
@@ -114,7 +115,7 @@ func (s *Source) compileJourney(index int, j Journey, names []string) (journey, 
 			out.after = append(out.after, step.Think)
 			continue
 		}
-		if err := s.addTurns(&out, step, names, known); err != nil {
+		if err := s.addTurns(&out, i, step, names, known); err != nil {
 			return out, fmt.Errorf("steps[%d]: %w", i, err)
 		}
 	}
@@ -124,9 +125,9 @@ func (s *Source) compileJourney(index int, j Journey, names []string) (journey, 
 	return out, nil
 }
 
-// addTurns adds the requests of a step. known are the places of the values that were
+// addTurns adds the requests of the step of an index. known are the places of the values that were
 // captured before it.
-func (s *Source) addTurns(j *journey, step JourneyStep, names []string, known map[int]bool) error {
+func (s *Source) addTurns(j *journey, index int, step JourneyStep, names []string, known map[int]bool) error {
 	if step.Request < 0 || step.Request >= len(s.requests) {
 		return fmt.Errorf("there is no request %d", step.Request)
 	}
@@ -150,7 +151,7 @@ func (s *Source) addTurns(j *journey, step JourneyStep, names []string, known ma
 		known[slot] = true
 	}
 	for range step.Times {
-		j.turns = append(j.turns, turn{request: step.Request, waits: j.after, captures: captures})
+		j.turns = append(j.turns, turn{step: index, request: step.Request, waits: j.after, captures: captures})
 		j.after = nil
 	}
 	return nil

@@ -74,6 +74,14 @@ func (w *Walk) Journey() (index int, ok bool) {
 	return w.place.journey.index, true
 }
 
+// Step is the index of the journey's step that the next request is of; 0 if it is of none.
+func (w *Walk) Step() int {
+	if w.place.journey == nil {
+		return 0
+	}
+	return w.place.journey.turns[w.place.turn].step
+}
+
 // IsFirst says whether the next request is the first of a journey.
 func (w *Walk) IsFirst() bool { return w.place.journey != nil && w.place.turn == 0 }
 

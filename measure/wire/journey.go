@@ -18,7 +18,7 @@ func fromJourneys(journeys []measure.Journey) []*workerv1.JourneyMeasurement {
 		list = append(list, &workerv1.JourneyMeasurement{
 			Started: j.Started, Completed: j.Completed, Failed: j.Failed,
 			Time: fromHistogram(j.Time), Unfinished: fromHistogram(j.Unfinished),
-			Ideal: fromIdeal(j.Ideal, j.Time), Excused: j.Excused,
+			Ideal: fromIdeal(j.Ideal, j.Time), Excused: j.Excused, FailedIn: j.FailedIn,
 		})
 	}
 	return list
@@ -59,6 +59,9 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 	if err := within("excused", to.Excused, "failed", to.Failed); err != nil {
 		return err
 	}
+	if err := readFailedIn(to, m.GetFailedIn()); err != nil {
+		return err
+	}
 	first := len(r.histograms)
 	if err := errors.Join(
 		r.readHistogram("time", m.GetTime(), to.Completed),
@@ -74,4 +77,24 @@ func (r *Reading) readJourney(to *measure.Journey, m *workerv1.JourneyMeasuremen
 		return err
 	}
 	return r.readIdeal("ideal", m.GetIdeal(), first)
+}
+
+// readFailedIn validates in which steps the journeys failed: each of them did in one, unless the worker
+// does not say it.
+func readFailedIn(to *measure.Journey, counts []int64) error {
+	if len(counts) > measure.MaxJourneySteps {
+		return fmt.Errorf("failed_in: %d steps, a journey has at most %d", len(counts), measure.MaxJourneySteps)
+	}
+	left := to.Failed
+	for i, n := range counts {
+		if err := within(fmt.Sprintf("failed_in[%d]", i), n, "failed less those before", left); err != nil {
+			return err
+		}
+		left -= n
+	}
+	if len(counts) > 0 && left > 0 {
+		return fmt.Errorf("failed_in: %d less than failed, %d", left, to.Failed)
+	}
+	to.FailedIn = counts
+	return nil
 }

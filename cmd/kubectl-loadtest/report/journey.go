@@ -2,13 +2,14 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // JourneyHeads are the heads of what Journeys returns, behind the step's.
-var JourneyHeads = []string{"journey", "started", "completed", "failed", "unfinished", "p50", "p95", "p99", "longest"}
+var JourneyHeads = []string{"journey", "started", "completed", "failed", "unfinished", "failed in", "p50", "p95", "p99", "longest"}
 
 // Journeys has a row for each journey of a step.
 func Journeys(r *v1beta1.StepResult) [][]string {
@@ -20,7 +21,7 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 			t = &v1beta1.Latency{}
 		}
 		rows = append(rows, []string{
-			j.Name, fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished),
+			j.Name, fmt.Sprint(j.Started), fmt.Sprint(j.Completed), fmt.Sprint(j.Failed), fmt.Sprint(j.Unfinished), failedIn(j),
 			Brief(t.P50), Brief(t.P95), Brief(t.P99), Brief(t.Longest),
 		})
 	}
@@ -29,6 +30,9 @@ func Journeys(r *v1beta1.StepResult) [][]string {
 
 func ofJourney(j *v1beta1.JourneyResult) string {
 	said := fmt.Sprintf("%s %d started, %d completed%s, %d failed", j.Name, j.Started, j.Completed, share(j.Completed, j.Completed+j.Failed), j.Failed)
+	if in := failedIn(j); in != "" {
+		said += " (" + in + ")"
+	}
 	if j.Unfinished > 0 {
 		said += fmt.Sprintf(", %d unfinished", j.Unfinished)
 	}
@@ -36,4 +40,13 @@ func ofJourney(j *v1beta1.JourneyResult) string {
 		said += ", p95 " + text.Short(j.Time.P95.Duration)
 	}
 	return said
+}
+
+// failedIn is where journeys failed: 8 in step 3, pay; 2 in step 5, thanks. Empty: none did.
+func failedIn(j *v1beta1.JourneyResult) string {
+	parts := make([]string, len(j.FailedIn))
+	for i, f := range j.FailedIn {
+		parts[i] = fmt.Sprintf("%d in step %d, %s", f.Failed, f.Step, f.Request)
+	}
+	return strings.Join(parts, "; ")
 }

@@ -16,9 +16,20 @@ func journeyResults(spec *v1beta1.LoadTestSpec, merged *measure.Measurement) ([]
 	for i := range merged.Journeys {
 		j := &merged.Journeys[i]
 		list = append(list, v1beta1.JourneyResult{
-			Name: spec.Journeys[i].Name, Started: j.Started, Completed: j.Completed, Failed: j.Failed,
+			Name: spec.Journeys[i].Name, Started: j.Started, Completed: j.Completed, Failed: j.Failed, FailedIn: failuresOf(&spec.Journeys[i], j),
 			Unfinished: j.UnderWay(), Time: latency(j.Time),
 		})
 	}
 	return list, nil
+}
+
+// failuresOf are the steps of a journey in which some failed.
+func failuresOf(spec *v1beta1.Journey, measured *measure.Journey) []v1beta1.JourneyFailures {
+	var list []v1beta1.JourneyFailures
+	for i, n := range measured.FailedIn {
+		if n > 0 && i < len(spec.Steps) {
+			list = append(list, v1beta1.JourneyFailures{Step: int32(i + 1), Request: spec.Steps[i].Request, Failed: n})
+		}
+	}
+	return list
 }

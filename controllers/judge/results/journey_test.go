@@ -14,19 +14,20 @@ import (
 
 func TestResultsOfJourneys(t *testing.T) {
 	lt := mix()
-	lt.Spec.Journeys = []v1beta1.Journey{{Name: "buy"}, {Name: "look"}}
+	lt.Spec.Journeys = []v1beta1.Journey{{Name: "buy", Steps: []v1beta1.JourneyStep{{Request: "login"}, {Think: v1beta1.NewThink(0, time.Second)}, {Request: "pay"}}}, {Name: "look"}}
 	lt.Status.Requests = plan.RequestNames(&lt.Spec)
 	merged := measure.NewMeasurement(4)
 	merged.Journeys = measure.NewJourneys(2)
 	j := &merged.Journeys[0]
-	j.Started, j.Failed = 7, 1
+	j.Started = 7
+	j.Fail(2)
 	j.Complete(time.Second, time.Second)
 	j.Complete(time.Second, time.Second)
 	step := loading("10", v1beta1.StepLoad{Users: 10})
 	result := stepResult(t, lt, step, merged)
 	second := d(1000447 * time.Microsecond)
 	want := []v1beta1.JourneyResult{
-		{Name: "buy", Started: 7, Completed: 2, Failed: 1, Unfinished: 4, Time: &v1beta1.Latency{Samples: 2, Mean: result.Journeys[0].Time.Mean, Min: result.Journeys[0].Time.Min, P50: second, Longest: second}},
+		{Name: "buy", Started: 7, Completed: 2, Failed: 1, FailedIn: []v1beta1.JourneyFailures{{Step: 3, Request: "pay", Failed: 1}}, Unfinished: 4, Time: &v1beta1.Latency{Samples: 2, Mean: result.Journeys[0].Time.Mean, Min: result.Journeys[0].Time.Min, P50: second, Longest: second}},
 		{Name: "look"},
 	}
 	same.As(t, "journeys", want, result.Journeys)
