@@ -112,7 +112,7 @@ func (d document) objects() ([]document, error) {
 func decode(text []byte) (*unstructured.Unstructured, error) {
 	content, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, err
+		return nil, withRemedy(err, text)
 	}
 	if bytes.Equal(content, []byte("null")) {
 		return nil, nil

@@ -330,3 +330,10 @@ func withInput(t *testing.T, input string, args ...string) answer {
 	t.Helper()
 	return execute(context.Background(), input, args...)
 }
+
+func TestAQueryWithoutQuotesIsExplained(t *testing.T) {
+	t.Parallel()
+	file := write(t, "a.yaml", "# nothing\n---\n"+testHead+strings.Replace(goodSpec, "/health", "/health?limit=20", 1))
+	got := newTestUser(t).run("validate", "-f", file)
+	contains(t, "the error", got.err, `document 2: line 8: /health?limit=20 needs quotes within { }, for its question mark; write path: "/health?limit=20" (yaml: `)
+}
