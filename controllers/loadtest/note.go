@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
@@ -19,6 +20,8 @@ type note struct {
 	generation int64
 	// wakeAt is the instant for which the latest decision asked; zero: none.
 	wakeAt time.Time
+	// began is when this process first looked at the step that runs.
+	began began
 	// seconds is what the latest decision keeps of a step that runs.
 	seconds verdict.Seconds
 	// jobExists says that there is a Job of the name, which the cache may not have.
@@ -43,6 +46,27 @@ func (n *note) reset(lt *v1beta1.LoadTest) {
 // isOf says whether the note is about this LoadTest and this generation of its spec.
 func (n *note) isOf(lt *v1beta1.LoadTest) bool {
 	return n.uid == lt.UID && n.generation == lt.Generation
+}
+
+// began is a reading of the clock in the step of an index.
+type began struct {
+	step int32
+	at   time.Time
+}
+
+// instant is that of a pass. While a step runs, it is as much after the first one of the step as the
+// process has lived since then: a clock that is set forward in a step would have every worker late,
+// and one that is set back would have the step last longer. The next step is chosen by the clock as
+// it is then. On a machine that was suspended, what is left of the step seems longer.
+func (n *note) instant(lt *v1beta1.LoadTest, c clock.PassiveClock) time.Time {
+	if lt.Status.Phase != v1beta1.PhaseRunning {
+		n.began = began{}
+		return c.Now()
+	}
+	if n.began.at.IsZero() || n.began.step != lt.Status.CurrentStep {
+		n.began = began{lt.Status.CurrentStep, c.Now()}
+	}
+	return n.began.at.Add(c.Since(n.began.at))
 }
 
 // notes has a note for each LoadTest that is being reconciled. A LoadTest is reconciled

@@ -62,7 +62,7 @@ var phases = []phase{
 
 // carryOut makes a pass over a LoadTest.
 func (r *Reconciler) carryOut(ctx context.Context, lt *v1beta1.LoadTest, inForce *policy.Policy, note *note) (ctrl.Result, error) {
-	p := &pass{Reconciler: r, lt: lt, inForce: inForce, now: r.Clock.Now(), note: note, knewJob: note.jobExists}
+	p := &pass{Reconciler: r, lt: lt, inForce: inForce, now: note.instant(lt, r.Clock), note: note, knewJob: note.jobExists}
 	for _, each := range phases {
 		switch ends, err := each.run(p, ctx); {
 		case err != nil:
