@@ -30,9 +30,16 @@ func (c *Comparison) Markdown() string {
 
 // HTML is the page for a browser, with plots. The best of each step has a star.
 func (c *Comparison) HTML() ([]byte, error) {
-	return html.Compare(html.Compared{
+	return html.Compare(c.compared())
+}
+
+// Parts are the sections of that page.
+func (c *Comparison) Parts() ([]html.Part, error) { return html.ComparedParts(c.compared()) }
+
+func (c *Comparison) compared() html.Compared {
+	return html.Compared{
 		Tests: c.tests, Names: c.names, Table: c.rows(star), Requests: c.requestRows(star), Note: "* is the best of a step. " + noRange, Warnings: c.warnings(),
-	})
+	}
 }
 
 func star(value string) string { return value + " *" }

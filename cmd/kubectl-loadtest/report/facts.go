@@ -79,6 +79,26 @@ func KeptHighest(s *v1beta1.LoadTestStatus, step *v1beta1.StepStatus) bool {
 	return (users || rate) && l.RampTo == nil && step.Side != v1beta1.SideControl && isKept(step)
 }
 
+// Telling is the step that says most of a run: the highest one that was sustained or, where
+// none was, the last one that was measured; nil: none was.
+func Telling(s *v1beta1.LoadTestStatus) *v1beta1.StepStatus {
+	var last, sustained *v1beta1.StepStatus
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		if step.Result == nil || step.Side == v1beta1.SideControl {
+			continue
+		}
+		last = step
+		if KeptHighest(s, step) {
+			sustained = step
+		}
+	}
+	if sustained != nil {
+		return sustained
+	}
+	return last
+}
+
 // isKept says whether a step was carried out whole, kept its thresholds, and did not leave
 // more and more requests outstanding.
 func isKept(step *v1beta1.StepStatus) bool {

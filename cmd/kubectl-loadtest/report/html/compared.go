@@ -40,7 +40,13 @@ type comparison struct {
 
 // Compare is the page of LoadTests side by side.
 func Compare(c Compared) ([]byte, error) {
-	v := comparison{
+	var b bytes.Buffer
+	err := templates.ExecuteTemplate(&b, "compared.html", comparisonOf(c))
+	return b.Bytes(), err
+}
+
+func comparisonOf(c Compared) *comparison {
+	v := &comparison{
 		Title: strings.Join(c.Names, ", "), Attention: c.Warnings, Figures: overlays(c),
 		Table: table{Title: "Figures by step", Note: c.Note, Heads: c.Table[0], Words: 1, Rows: c.Table[1:]},
 		Tests: tests(c),
@@ -49,9 +55,7 @@ func Compare(c Compared) ([]byte, error) {
 		v.Requests = table{Title: "Figures by request and step", Note: c.Note, Heads: c.Requests[0], Words: 1, Rows: c.Requests[1:]}
 	}
 	v.Head = head{v.Title, template.CSS(style)}
-	var b bytes.Buffer
-	err := templates.ExecuteTemplate(&b, "compared.html", v)
-	return b.Bytes(), err
+	return v
 }
 
 func tests(c Compared) table {

@@ -13,7 +13,8 @@
 //	measured.go   tables of the steps: by type, errors, generator, audits
 //	manifest.go   the LoadTest itself
 //	compared.go   the page of several LoadTests side by side
-//	page.html, compared.html, shared.html, page.css
+//	parts.go      the sections of both pages, for the live page of package ui
+//	page.html, compared.html, parts.html, shared.html, page.css
 //
 // Everything is escaped by html/template by the place where it stands, and the page
 // forbids scripts and requests to itself by a policy: what a target answers is read

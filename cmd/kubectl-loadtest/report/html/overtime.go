@@ -222,7 +222,7 @@ func delayIsVisible(step *v1beta1.StepStatus) bool {
 // that has none. The last has the label.
 func linesOf(all []timeline, label, class string, of func(*moment) (float64, bool)) (lines []plot.Line, values []float64) {
 	for _, l := range all {
-		line := plot.Line{Class: class}
+		line := plot.Line{Class: class, Name: label}
 		for i := range l.moments {
 			v, ok := of(&l.moments[i])
 			if ok {

@@ -69,6 +69,16 @@ type table struct {
 	Rows        [][]string
 	// Marked says of each row whether it stands out; nil: none does.
 	Marked []bool
+	// Links are where the first cell of each row leads to; nil: nowhere.
+	Links []string
+}
+
+// Link is where a row leads to; "": nowhere.
+func (t table) Link(row int) string {
+	if row >= len(t.Links) {
+		return ""
+	}
+	return t.Links[row]
 }
 
 // IsMarked says whether a row stands out.
@@ -86,12 +96,22 @@ func (t table) Prose() int {
 // Report is the report of a LoadTest, with plots over time of the steps whose results
 // beyond their summary are given.
 func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
+	v, err := viewOf(lt, archived)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = templates.ExecuteTemplate(&b, "page.html", v)
+	return b.Bytes(), err
+}
+
+func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step) (*view, error) {
 	s := &lt.Status
 	text, err := manifest(lt)
 	if err != nil {
 		return nil, err
 	}
-	v := view{
+	return &view{
 		Head:      head{lt.Name + ": " + state(s), template.CSS(style)},
 		Namespace: lt.Namespace, Name: lt.Name,
 		State: state(s), Worst: report.Worst(s), Sentence: report.Judgement(s),
@@ -105,10 +125,7 @@ func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
 		Tables:     []table{requests(s.Steps), course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
 		Conditions: conditions(s),
 		Manifest:   text,
-	}
-	var b bytes.Buffer
-	err = templates.ExecuteTemplate(&b, "page.html", v)
-	return b.Bytes(), err
+	}, nil
 }
 
 // state is the verdict or, as long as there is none, where the run stands.
@@ -124,7 +141,7 @@ func state(s *v1beta1.LoadTestStatus) string {
 
 // facts are those that no key says.
 func facts(lt *v1beta1.LoadTest) []report.Fact {
-	return slices.DeleteFunc(report.Facts(lt), func(f report.Fact) bool { return f.Name == report.Kept && telling(&lt.Status) != nil })
+	return slices.DeleteFunc(report.Facts(lt), func(f report.Fact) bool { return f.Name == report.Kept && report.Telling(&lt.Status) != nil })
 }
 
 // tone is the class that colours a state: one of four, whatever the state is.
@@ -143,7 +160,7 @@ func tone(state string) string {
 // keys are the figures of the step that says most: the highest one that was
 // sustained or, where none was, the last one that was measured.
 func keys(s *v1beta1.LoadTestStatus) []key {
-	step := telling(s)
+	step := report.Telling(s)
 	if step == nil {
 		return nil
 	}
@@ -184,24 +201,6 @@ func keptFor(s *v1beta1.LoadTestStatus) string {
 		return "every threshold, for " + text.Whole(d)
 	}
 	return "every threshold"
-}
-
-func telling(s *v1beta1.LoadTestStatus) *v1beta1.StepStatus {
-	var last, sustained *v1beta1.StepStatus
-	for i := range s.Steps {
-		step := &s.Steps[i]
-		if step.Result == nil || step.Side == v1beta1.SideControl {
-			continue
-		}
-		last = step
-		if report.KeptHighest(s, step) {
-			sustained = step
-		}
-	}
-	if sustained != nil {
-		return sustained
-	}
-	return last
 }
 
 func thresholds(s *v1beta1.LoadTestStatus) []threshold {

@@ -20,6 +20,8 @@ type Drawing struct {
 	// Depth is from Top to Bottom.
 	Depth          string
 	XTitle, YTitle Text
+	// XScale and YScale are the scales, for a script that shows values.
+	XScale, YScale string
 	XTicks, YTicks []Text
 	Rules          []Ruler
 	Bands          []Band
@@ -46,8 +48,8 @@ type Band struct {
 	Label    Text
 }
 
-// Curve is a line's path.
-type Curve struct{ Class, Path string }
+// Curve is a line's path, and what it is called.
+type Curve struct{ Class, Path, Name string }
 
 // Placed is a mark at its place.
 type Placed struct {

@@ -1,6 +1,9 @@
 package plot
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Figure is a plot of lines over two axes.
 type Figure struct {
@@ -27,6 +30,9 @@ type Tick struct {
 // Line goes through points. Its label stands at its end.
 type Line struct {
 	Label string
+	// Name is what the line is called where it has no label: one of several that follow each
+	// other, of which the last is labelled.
+	Name string
 	// Class is the line's class in the style sheet.
 	Class  string
 	Points []Point
@@ -107,6 +113,7 @@ func (f *Figure) Draw() *Drawing {
 		Depth:  number(f.Height - bottom - top),
 		XTitle: Text{X: number((left + f.Width - f.right()) / 2), Y: number(f.Height - 8), Text: f.X.Title},
 		YTitle: Text{X: number(2), Y: number(top - 18), Text: f.Y.Title},
+		XScale: f.X.Scale.String(), YScale: f.Y.Scale.String(),
 	}
 	f.ticks(d)
 	for _, r := range f.Rules {
@@ -119,7 +126,7 @@ func (f *Figure) Draw() *Drawing {
 		}
 	}
 	for _, l := range f.Lines {
-		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points)})
+		d.Curves = append(d.Curves, Curve{Class: l.Class, Path: f.path(l.Points), Name: cmp.Or(l.Label, l.Name)})
 		for _, m := range l.Marks {
 			d.Marks = append(d.Marks, Placed{Class: l.Class, Shape: m.Shape, X: number(f.x(m.X)), Y: number(f.y(m.Y)), Title: m.Title})
 		}
