@@ -8,6 +8,7 @@
 //	cancel                 get → spec.terminate
 //	init                      draft
 //	list                   get → overview
+//	ui           ui.go, ui_cluster.go → package ui; run --ui, try --ui: ui_live.go
 //	run --local  localmanifest.go → admission → local → report
 //	try          the same, of a sample, beside a system of serve
 //	plan, validate  documents.go → admission → preview

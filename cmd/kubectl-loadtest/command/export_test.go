@@ -9,7 +9,7 @@ import (
 
 // Try is the command try, and returns the LoadTest that ran, too.
 func Try(ctx context.Context, system string, streams Streams) (int, *v1beta1.LoadTest) {
-	came, err := (&config{streams: streams}).runTry(ctx, system, "")
+	came, err := (&config{streams: streams}).runTry(ctx, system, "", nil)
 	var verdict verdictError
 	if err != nil && !errors.As(err, &verdict) {
 		return codeError, came.test

@@ -50,7 +50,7 @@ func scheduleOf(from string) (string, error) {
 }
 
 // runFrom runs what a schedule starts, now.
-func (c *config) runFrom(ctx context.Context, o *runOptions) error {
+func (c *config) runFrom(ctx context.Context, o *runOptions, live *live) error {
 	cluster, err := c.connect()
 	if err != nil {
 		return err
@@ -60,6 +60,9 @@ func (c *config) runFrom(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	_, _ = fmt.Fprintf(c.streams.Err, "LoadTest %s/%s runs the template of %s\n", lt.Namespace, lt.Name, o.from)
+	if err := live.follow(cluster, lt); err != nil {
+		return err
+	}
 	return c.followToExit(ctx, cluster, lt)
 }
 

@@ -64,13 +64,13 @@ func (o *localOptions) check(flags *pflag.FlagSet) error {
 
 // runLocal runs LoadTests on this machine, one after another. All are admitted before
 // the first runs.
-func (c *config) runLocal(ctx context.Context, files []string, o *localOptions) error {
+func (c *config) runLocal(ctx context.Context, files []string, o *localOptions, live *live) error {
 	tests, objects, err := c.readLocal(files, o.with)
 	if err != nil {
 		return err
 	}
 	objects.SetClaims(o.claims)
-	worst, _, err := c.runTests(ctx, tests, objects, o)
+	worst, _, err := c.runTests(ctx, tests, objects, o, live)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ type outcome struct {
 
 // runTests runs LoadTests and prints their reports. It returns the highest of their exit
 // codes, and what came of the last one that ran.
-func (c *config) runTests(ctx context.Context, manifests []manifest, objects *local.Objects, o *localOptions) (worst int, last outcome, err error) {
+func (c *config) runTests(ctx context.Context, manifests []manifest, objects *local.Objects, o *localOptions, live *live) (worst int, last outcome, err error) {
 	services := local.Services{}
 	for name, address := range o.services {
 		services[name] = address
@@ -112,7 +112,7 @@ func (c *config) runTests(ctx context.Context, manifests []manifest, objects *lo
 		if i > 0 {
 			_, _ = fmt.Fprintln(c.streams.Out)
 		}
-		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services, Results: results}); err != nil {
+		if last, err = c.runTest(ctx, lt, local.Config{Files: objects, Services: services, Results: results}, live); err != nil {
 			return codeError, outcome{}, err
 		}
 		if err := c.write(last, o.output); err != nil {
@@ -144,7 +144,7 @@ func (c *config) announce(name, address string) {
 
 // runTest runs a LoadTest and shows how it is getting on. The first interrupt ends it
 // with what was measured, the second at once.
-func (c *config) runTest(ctx context.Context, lt *v1beta1.LoadTest, config local.Config) (o outcome, err error) {
+func (c *config) runTest(ctx context.Context, lt *v1beta1.LoadTest, config local.Config, live *live) (o outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return o, fmt.Errorf("find this program, which workers run: %w", err)
@@ -153,13 +153,21 @@ func (c *config) runTest(ctx context.Context, lt *v1beta1.LoadTest, config local
 	defer stop()
 	shown := c.display()
 	defer shown.Clear()
-	config.Command, config.Terminate = []string{program, workerCommand}, ctx.Done()
+	terminate, err := live.runs(ctx, lt)
+	if err != nil {
+		return o, err
+	}
+	config.Command, config.Terminate = []string{program, workerCommand}, terminate
 	config.Say = func(sentence string) { shown.Say(time.Now(), sentence) }
 	config.Show = func(lt *v1beta1.LoadTest) {
+		live.show(lt)
 		now := time.Now()
 		shown.Show(now, func(width, height int) []string { return progress.View(lt, now, width, height) }, progress.Line(lt))
 	}
-	config.Keep = func(step *archive.Step) { o.archived = append(o.archived, step) }
+	config.Keep = func(step *archive.Step) {
+		live.keep(step)
+		o.archived = append(o.archived, step)
+	}
 	o.test, err = local.Run(running, lt, config)
 	switch {
 	case running.Err() != nil:

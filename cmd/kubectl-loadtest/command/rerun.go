@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 )
 
 // AnnotationRerunOf names, on a LoadTest that rerun made, the one whose spec it has.
-const AnnotationRerunOf = "loadtest.dev/rerun-of"
+const AnnotationRerunOf = runs.AnnotationRerunOf
 
 // trackers begin the labels by which other programs find what they have created. With
 // them they would delete the new LoadTest, which they have not.

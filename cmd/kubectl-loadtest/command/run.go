@@ -37,6 +37,9 @@ const runExamples = `  # In the cluster of the current context
   kubectl loadtest run --resume -f held.yaml
   kubectl loadtest run --from schedule/nightly -n shop
 
+  # With a page in the browser that follows it
+  kubectl loadtest run --ui -f burst.yaml
+
   # On this machine, against what spec.target.url names
   kubectl loadtest run --local -f checkout.yaml
 
@@ -55,6 +58,7 @@ type runOptions struct {
 	from, name      string
 	replace, resume bool
 	timeout         time.Duration
+	ui              liveOptions
 }
 
 func (c *config) run() *cobra.Command {
@@ -72,23 +76,26 @@ func (c *config) run() *cobra.Command {
 		Example: runExamples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(o.check(cmd.Flags()), local.check(cmd.Flags())); err != nil {
+			if err := errors.Join(o.check(cmd.Flags()), local.check(cmd.Flags()), o.ui.check(cmd.Flags())); err != nil {
 				return err
 			}
 			ctx, cancel := within(cmd.Context(), o.timeout)
 			defer cancel()
-			switch {
-			case o.from != "":
-				return c.runFrom(ctx, &o)
-			case local.enabled:
-				return c.runLocal(ctx, o.files, &local)
-			}
-			return c.runAll(ctx, &o)
+			return c.withLive(cmd.Context(), &o.ui, func(live *live) error {
+				switch {
+				case o.from != "":
+					return c.runFrom(ctx, &o, live)
+				case local.enabled:
+					return c.runLocal(ctx, o.files, &local, live)
+				}
+				return c.runAll(ctx, &o, live)
+			})
 		},
 	}
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File with LoadTests, - for the standard input; may be given several times")
 	local.bind(flags)
+	o.ui.bind(flags)
 	flags.BoolVar(&o.replace, "replace", false, "Delete a finished LoadTest of the same name first, with its Job and its result")
 	flags.BoolVar(&o.resume, "resume", false, "Start a LoadTest that spec.suspend holds: one from the file, or the one of the same name and spec in the cluster")
 	flags.StringVar(&o.from, "from", "", "schedule/NAME: the LoadTestSchedule whose template is run")
@@ -98,7 +105,7 @@ func (c *config) run() *cobra.Command {
 	return command
 }
 
-func (c *config) runAll(ctx context.Context, o *runOptions) error {
+func (c *config) runAll(ctx context.Context, o *runOptions, live *live) error {
 	bundle, err := readBundle(o.files, c.streams.In)
 	if err != nil {
 		return err
@@ -123,6 +130,9 @@ func (c *config) runAll(ctx context.Context, o *runOptions) error {
 		}
 		lt, err := c.begin(ctx, cluster, manifest, o)
 		if err != nil {
+			return err
+		}
+		if err := live.follow(cluster, lt); err != nil {
 			return err
 		}
 		code, err := c.followAndReport(ctx, cluster, lt)

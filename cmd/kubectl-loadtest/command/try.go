@@ -16,6 +16,7 @@ import (
 
 func (c *config) try() *cobra.Command {
 	var system, page string
+	var ui liveOptions
 	command := &cobra.Command{
 		Use:   "try",
 		Short: "Run a load test of 20 seconds against a reference system in this process",
@@ -27,21 +28,29 @@ func (c *config) try() *cobra.Command {
 			"  # A rate limiter that keeps its contract, and one that does not: the audit notices\n" +
 			"  kubectl loadtest try --serve ratelimiter\n" +
 			"  kubectl loadtest try --serve ratelimiter-racy\n\n" +
+			"  # With a page in the browser that follows it\n" +
+			"  kubectl loadtest try --ui\n\n" +
 			"  # What is sent: the same file runs in a cluster\n" +
 			"  cat config/samples/try-shortener.yaml",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := c.runTry(cmd.Context(), system, page)
-			return err
+			if err := ui.check(cmd.Flags()); err != nil {
+				return err
+			}
+			return c.withLive(cmd.Context(), &ui, func(live *live) error {
+				_, err := c.runTry(cmd.Context(), system, page, live)
+				return err
+			})
 		},
 	}
+	ui.bind(command.Flags())
 	command.Flags().StringVar(&page, "html", "", "File to write the report to as a page for a browser, too")
 	command.Flags().StringVar(&system, "serve", "shortener", "The system to start: "+oneOf(serve.Names()))
 	return command
 }
 
 // runTry returns what came of the run, also with an error that is its verdict.
-func (c *config) runTry(ctx context.Context, system, page string) (came outcome, err error) {
+func (c *config) runTry(ctx context.Context, system, page string, live *live) (came outcome, err error) {
 	if err := serve.Check(system); err != nil {
 		return came, err
 	}
@@ -55,7 +64,7 @@ func (c *config) runTry(ctx context.Context, system, page string) (came outcome,
 	if err != nil {
 		return came, err
 	}
-	code, came, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"})
+	code, came, err := c.runTests(ctx, tests, nil, &localOptions{serve: system, output: "text"}, live)
 	if err != nil {
 		return came, err
 	}

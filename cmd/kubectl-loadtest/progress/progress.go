@@ -33,7 +33,7 @@ func Line(lt *v1beta1.LoadTest) string {
 // least 1: the current step, and its figures.
 func Block(lt *v1beta1.LoadTest, now time.Time, width int) []string {
 	var tail []string
-	if step := current(lt); step != nil {
+	if step := Current(lt); step != nil {
 		tail = append(tail, elapsed(step, now)...)
 	}
 	tail = append(tail, figures(lt)...)
@@ -47,7 +47,7 @@ func Block(lt *v1beta1.LoadTest, now time.Time, width int) []string {
 func head(lt *v1beta1.LoadTest) []string {
 	parts := []string{lt.Namespace + "/" + lt.Name, state(lt)}
 	number := lt.Status.Summary.Step
-	step := current(lt)
+	step := Current(lt)
 	isPause := step != nil && step.Load.IsPause()
 	switch {
 	case lt.Status.Phase == v1beta1.PhaseQueued: // it is the place in the queue
@@ -99,8 +99,8 @@ func state(lt *v1beta1.LoadTest) string {
 	return string(v1beta1.PhasePending)
 }
 
-// current is the step that runs or runs next, nil while there is none.
-func current(lt *v1beta1.LoadTest) *v1beta1.StepStatus {
+// Current is the step that runs or runs next, nil while there is none.
+func Current(lt *v1beta1.LoadTest) *v1beta1.StepStatus {
 	s := &lt.Status
 	if Finished(lt) || s.Phase != v1beta1.PhaseRunning || int(s.CurrentStep) >= len(s.Steps) {
 		return nil
@@ -113,7 +113,7 @@ func current(lt *v1beta1.LoadTest) *v1beta1.StepStatus {
 func figures(lt *v1beta1.LoadTest) []string {
 	var list []string
 	s := lt.Status.Summary
-	if step := current(lt); step != nil && step.Side == v1beta1.SideControl {
+	if step := Current(lt); step != nil && step.Side == v1beta1.SideControl {
 		s.Goodput, s.P95, s.Errors = "", "", ""
 	}
 	if s.Goodput != "" {
@@ -125,7 +125,7 @@ func figures(lt *v1beta1.LoadTest) []string {
 	if s.Errors != "" {
 		list = append(list, "errors "+s.Errors)
 	}
-	if step := current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
+	if step := Current(lt); step != nil && step.Result != nil && step.Side != v1beta1.SideControl {
 		if failing := report.Failing(step.Result.Requests); failing != "" {
 			list = append(list, "failing "+failing)
 		}
@@ -146,7 +146,7 @@ func elapsed(step *v1beta1.StepStatus, now time.Time) []string {
 		return nil
 	}
 	done := max(now.Sub(step.StartTime.Time), 0)
-	whole := length(&step.Load)
+	whole := Length(&step.Load)
 	if whole <= 0 {
 		return []string{text.Short(done.Truncate(time.Second))}
 	}
@@ -158,9 +158,9 @@ func elapsed(step *v1beta1.StepStatus, now time.Time) []string {
 	}
 }
 
-// length is how long a load is sent, or a pause lasts; 0 of a burst, as it is not
+// Length is how long a load is sent, or a pause lasts; 0 of a burst, as it is not
 // known beforehand.
-func length(l *v1beta1.StepLoad) time.Duration {
+func Length(l *v1beta1.StepLoad) time.Duration {
 	var sum time.Duration
 	for _, d := range []*metav1.Duration{l.WarmUp, l.Duration, l.Pause} {
 		if d != nil {

@@ -25,7 +25,7 @@ const (
 // far as there is room.
 func View(lt *v1beta1.LoadTest, now time.Time, width, height int) []string {
 	lines := Block(lt, now, width)
-	if text := left(&lt.Status, now); text != "" {
+	if text := Left(&lt.Status, now); text != "" {
 		lines = append(lines, "  "+text)
 	}
 	rest := [][]string{thresholds(&lt.Status), failing(lt), attention(&lt.Status)}
@@ -44,8 +44,8 @@ func View(lt *v1beta1.LoadTest, now time.Time, width, height int) []string {
 	return lines[:min(len(lines), max(height, 1))]
 }
 
-// left is how long the steps that are planned still take, "" while none runs.
-func left(s *v1beta1.LoadTestStatus, now time.Time) string {
+// Left is how long the steps that are planned still take, "" while none runs.
+func Left(s *v1beta1.LoadTestStatus, now time.Time) string {
 	var sum time.Duration
 	running := false
 	for i := range s.Steps {
@@ -54,10 +54,10 @@ func left(s *v1beta1.LoadTestStatus, now time.Time) string {
 		case v1beta1.StepRunning:
 			running = true
 			if step.StartTime != nil {
-				sum += max(length(&step.Load)-max(now.Sub(step.StartTime.Time), 0), 0)
+				sum += max(Length(&step.Load)-max(now.Sub(step.StartTime.Time), 0), 0)
 			}
 		case v1beta1.StepPending:
-			sum += length(&step.Load)
+			sum += Length(&step.Load)
 		}
 	}
 	if !running || sum <= 0 {
@@ -160,7 +160,7 @@ func layOut(rows []row, columns []int) []string {
 
 // failing are the failures of the current step by their class.
 func failing(lt *v1beta1.LoadTest) []string {
-	step := current(lt)
+	step := Current(lt)
 	if step == nil || step.Result == nil || step.Result.Failed == 0 {
 		return nil
 	}

@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/page"
+)
+
+const (
+	// leastInterval is the least time between two updates of a page.
+	leastInterval = time.Second
+	// awaited is how long an answer waits for what will soon be there.
+	awaited = 5 * time.Second
+	// mostOpen is how many pages are told of changes at a time.
+	mostOpen = 64
+	// longestWrite is how long an update may take to be written: a browser that does not
+	// read is given up.
+	longestWrite = 20 * time.Second
+)
+
+// update is a part as a script gets it.
+type update struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+	HTML   string `json:"html"`
+}
+
+// events tells an open page of the parts that have changed, until it is closed.
+func (s *server) events(w http.ResponseWriter, r *http.Request) {
+	at, err := url.Parse(r.URL.Query().Get("page"))
+	if err != nil {
+		http.Error(w, "page must be the path of one", http.StatusBadRequest)
+		return
+	}
+	if !s.enter() {
+		http.Error(w, "too many pages are open", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.leave()
+	w.Header().Set("Content-Type", "text/event-stream")
+	stream := &stream{w: w, control: http.NewResponseController(w), shown: digests(r.URL.Query().Get("have")), now: s.Now}
+	changed, end := s.Runs.Subscribe()
+	defer end()
+	for {
+		p, failed := s.find(r.Context(), split(at.EscapedPath()), at.Query())
+		if r.Context().Err() != nil {
+			return
+		}
+		if failed != nil && failed.code != http.StatusBadGateway { // the page will not come back
+			_ = stream.send("gone", failed.sentence) // the browser is gone, too
+			return
+		}
+		if failed == nil {
+			if err := stream.update(p); err != nil || p.Still {
+				return
+			}
+		}
+		if !waitForChange(r, changed, p) {
+			return
+		}
+	}
+}
+
+// waitForChange waits until the page may have changed, and for the least interval. It returns
+// false when the page is closed.
+func waitForChange(r *http.Request, changed <-chan struct{}, p *page.Page) bool {
+	least := time.NewTimer(leastInterval)
+	defer least.Stop()
+	select {
+	case <-r.Context().Done():
+		return false
+	case <-least.C:
+	}
+	const retry = 5 * time.Second // after a failure
+	rest := retry
+	if p != nil {
+		rest = p.Refresh - leastInterval
+	}
+	var due <-chan time.Time
+	if rest >= 0 {
+		timer := time.NewTimer(rest)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-r.Context().Done():
+		return false
+	case <-changed:
+	case <-due:
+	}
+	return true
+}
+
+// digests are those of the parts that a page shows.
+func digests(have string) map[string]string {
+	shown := map[string]string{}
+	for part := range strings.SplitSeq(have, ",") {
+		if name, digest, ok := strings.Cut(part, ":"); ok {
+			shown[name] = digest
+		}
+	}
+	return shown
+}
+
+// stream is an open page.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	// shown are the digests of the parts that the page shows.
+	shown map[string]string
+	now   func() time.Time
+}
+
+// update sends the parts that are not as the page shows them.
+func (s *stream) update(p *page.Page) error {
+	for _, part := range p.Parts {
+		digest := part.Digest()
+		if s.shown[part.Name] == digest {
+			continue
+		}
+		if err := s.send("part", update{part.Name, digest, string(part.HTML)}); err != nil {
+			return err
+		}
+		s.shown[part.Name] = digest
+	}
+	return s.control.Flush()
+}
+
+func (s *stream) send(event string, data any) error {
+	encoded, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	_ = s.control.SetWriteDeadline(s.now().Add(longestWrite)) // not every writer has one
+	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", event, encoded); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+func (s *server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open >= mostOpen {
+		return false
+	}
+	s.open++
+	return true
+}
+
+func (s *server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+}

@@ -1,0 +1,96 @@
+package runs
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/overview"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/progress"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtestschedule/decision"
+)
+
+// Key names a LoadTest, a schedule or a family.
+type Key struct{ Namespace, Name string }
+
+// Run is a LoadTest in a list. It is not changed once it is in a Collection.
+type Run struct {
+	overview.Row
+	UID types.UID
+	// Finished says that it has ended, in whatever way.
+	Finished bool
+	// Sustained is the largest load that was kept, in words, and Load the same as a number
+	// of Unit; 0: none was.
+	Sustained, Unit string
+	Load            float64
+	// Late is p95 of the step that says most of the run; 0: it is not known.
+	Late time.Duration
+	// Ended is when it finished; zero: it has not, or that is not known.
+	Ended time.Time
+	// Schedule started the run; "": none did. Family is the schedule or, without one, the name
+	// that the run shares with others of its kind.
+	Schedule, Family string
+}
+
+// Key is the run's own.
+func (r *Run) Key() Key { return Key{r.Namespace, r.Name} }
+
+// New is the line of a LoadTest.
+func New(lt *v1beta1.LoadTest) *Run {
+	s := &lt.Status
+	r := &Run{Row: overview.New(lt), UID: lt.UID, Finished: progress.Finished(lt), Sustained: s.Summary.Sustained}
+	switch {
+	case s.MaxSustainedUsers != nil:
+		r.Load, r.Unit = float64(*s.MaxSustainedUsers), "users"
+		r.Sustained = fmt.Sprintf("%d users", *s.MaxSustainedUsers)
+	case s.MaxSustainedRate != "":
+		r.Load, r.Unit = report.Number(s.MaxSustainedRate), "/s"
+		r.Sustained = s.MaxSustainedRate + "/s"
+	}
+	if step := report.Telling(s); step != nil && step.Result.ResponseTime != nil && step.Result.ResponseTime.P95 != nil {
+		r.Late = step.Result.ResponseTime.P95.Duration
+	}
+	if s.CompletionTime != nil {
+		r.Ended = s.CompletionTime.Time
+	}
+	r.Schedule = scheduleOf(lt)
+	r.Family = familyOf(lt, r.Schedule)
+	return r
+}
+
+// scheduleOf is the name of the schedule that started a LoadTest. The label alone would not
+// do: rerun copies labels.
+func scheduleOf(lt *v1beta1.LoadTest) string {
+	if owner := metav1.GetControllerOf(lt); owner != nil && owner.Kind == "LoadTestSchedule" {
+		return owner.Name
+	}
+	return lt.Labels[decision.LabelSchedule]
+}
+
+// AnnotationRerunOf names, on a LoadTest that rerun made, the one whose spec it has.
+const AnnotationRerunOf = "loadtest.dev/rerun-of"
+
+// numbered ends names that people and programs count: burst-3, burst-v4.
+var numbered = regexp.MustCompile(`-v?\d+$`)
+
+// familyOf is what a run and others of its kind are called.
+func familyOf(lt *v1beta1.LoadTest, schedule string) string {
+	name := lt.Name
+	switch {
+	case schedule != "":
+		return schedule
+	case lt.Annotations[AnnotationRerunOf] != "":
+		name = lt.Annotations[AnnotationRerunOf]
+	case lt.GenerateName != "" && len(lt.GenerateName) < len(name):
+		name = lt.GenerateName[:len(lt.GenerateName)-1]
+	}
+	if first := numbered.ReplaceAllString(name, ""); first != "" {
+		return first
+	}
+	return name
+}
