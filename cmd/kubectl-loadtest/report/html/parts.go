@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
@@ -62,6 +63,9 @@ func RateAxis(values []float64) plot.Axis { return rateAxis(values) }
 
 // TimeAxis is an axis of response times, in seconds, around values.
 func TimeAxis(values []float64) plot.Axis { return timeAxis(values) }
+
+// Time is a time as the pages write it.
+func Time(d time.Duration) string { return spaced(d) }
 
 // Sign writes the sign of a state, whose shape says what its colour says.
 func Sign(state string) (template.HTML, error) {

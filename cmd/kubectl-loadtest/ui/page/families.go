@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
-	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // families are the runs by namespace and family, the oldest first.
@@ -43,7 +43,7 @@ func (f families) upTo(r *runs.Run) *spark {
 	}
 	value, what, unit := func(o *runs.Run) (float64, string) { return o.Load, fmt.Sprintf("%g", o.Load) }, "sustained", r.Unit
 	if r.Load == 0 {
-		value, what, unit = func(o *runs.Run) (float64, string) { return o.Late.Seconds(), text.Short(o.Late) }, "p95", ""
+		value, what, unit = func(o *runs.Run) (float64, string) { return o.Late.Seconds(), html.Time(o.Late) }, "p95", ""
 	}
 	var values []float64
 	var said []string

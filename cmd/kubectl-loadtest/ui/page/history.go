@@ -14,7 +14,6 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
-	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // mostHistory is how many runs a history shows: the newest.
@@ -33,20 +32,16 @@ func (s Site) History(k Known, key runs.Key, schedule *v1beta1.LoadTestSchedule)
 		p.Kicker, facts = "Schedule in "+key.Namespace, scheduleFacts(schedule)
 	}
 	shown := family[max(0, len(family)-mostHistory):]
-	list := table{Title: "Runs", Empty: "No run of it is there.", Chosen: true}
+	list := table{Base: s.Base, Title: "Runs", Empty: "No run of it is there.", Chosen: true}
 	for _, r := range slices.Backward(shown) {
 		list.Rows = append(list.Rows, s.row(r, all, k.Now))
 	}
 	if len(shown) < len(family) {
 		list.Place = fmt.Sprintf("the newest %d of %d", len(shown), len(family))
 	}
-	compared := struct {
-		Base string
-		table
-	}{s.Base, list}
 	trends := func() (Part, error) { return trendPart(shown) }
 	var err error
-	p.Parts, err = parts(announced("troubles", k.Troubles), of("facts", facts), trends, of("ended", compared))
+	p.Parts, err = parts(announced("troubles", k.Troubles), of("facts", facts), trends, of("ended", list))
 	return p, err
 }
 
@@ -93,7 +88,7 @@ func trends(family []*runs.Run) []html.Plot {
 		}
 		return r.Load, r.Sustained
 	})
-	late := trend(family, "p95", func(r *runs.Run) (float64, string) { return r.Late.Seconds(), text.Short(r.Late) })
+	late := trend(family, "p95", func(r *runs.Run) (float64, string) { return r.Late.Seconds(), html.Time(r.Late) })
 	x := runsAxis(family)
 	var list []html.Plot
 	if len(kept.Points) > 1 {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -45,9 +46,9 @@ type row struct {
 
 // table is runs below each other.
 type table struct {
-	Title string
-	Empty string
-	Rows  []row
+	Base, Title string
+	Empty       string
+	Rows        []row
 	// Namespaced says that the runs are of several namespaces.
 	Namespaced bool
 	// Chosen says that rows can be marked for a comparison.
@@ -120,7 +121,7 @@ func (f filter) query(page int) string {
 func (s Site) List(k Known, query url.Values) (*Page, error) {
 	f, all := filterOf(s.Base, query), familiesOf(k.Runs)
 	running := table{Title: "Now", Empty: "Nothing runs.", Namespaced: s.isNamespaced(k)}
-	over := table{Title: "Ended", Empty: "No run has ended.", Namespaced: running.Namespaced, Chosen: true}
+	over := table{Base: s.Base, Title: "Ended", Empty: "No run has ended.", Namespaced: running.Namespaced, Chosen: true}
 	if !k.Loaded {
 		running.Empty, over.Empty = "The runs are being read.", "The runs are being read."
 	} else if f.Text != "" || f.State != "" {
@@ -156,12 +157,8 @@ func (s Site) List(k Known, query url.Values) (*Page, error) {
 	if s.Cluster {
 		p.Actions = []Link{{"Stop all that run…", s.path("stop")}}
 	}
-	compared := struct {
-		Base string
-		table
-	}{s.Base, over}
 	var err error
-	p.Parts, err = parts(announced("troubles", k.Troubles), announced("counts", countsOf(k)), of("filter", f), of("now", running), of("ended", compared), of("schedules", s.schedules(k, f)))
+	p.Parts, err = parts(announced("troubles", k.Troubles), announced("counts", countsOf(k)), of("filter", f), of("now", running), of("ended", over), of("schedules", s.schedules(k, f)))
 	return p, err
 }
 
@@ -187,7 +184,7 @@ func (s Site) row(r *runs.Run, all families, now time.Time) row {
 		Age: duration.HumanDuration(now.Sub(r.Created)), Note: text.Clean(r.Attention, 140), Trend: all.upTo(r), Late: r.P95,
 	}
 	if r.Finished && r.Late > 0 {
-		line.Late = text.Short(r.Late)
+		line.Late = html.Time(r.Late)
 	}
 	if len(all[runs.Key{Namespace: r.Namespace, Name: r.Family}]) > 1 {
 		line.Family = s.path("history", r.Namespace, r.Family)

@@ -83,9 +83,9 @@ func figuresOf(shown *Shown) []figure {
 		}
 		note := "of this step"
 		if b.IsVisible() {
-			note = text.Short(b.Without.Duration) + " without the generator's own delay"
+			note = html.Time(b.Without.Duration) + " without the generator's own delay"
 		}
-		list = append(list, figure{"Response time, " + b.Name, text.Short(b.Time.Duration), note})
+		list = append(list, figure{"Response time, " + b.Name, html.Time(b.Time.Duration), note})
 	}
 	if g := r.Generator; g != nil {
 		list = append(list, figure{"Generator", report.Healthy(g), report.Health(g)[0]})

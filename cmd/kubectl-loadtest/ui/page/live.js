@@ -15,7 +15,7 @@
 
   // have are the parts that the page shows, so that the server sends those that differ.
   function have() {
-    return Array.from(document.querySelectorAll(".part"), p => p.id.slice("part-".length) + ":" + p.dataset.digest).join(",");
+    return Array.from(document.querySelectorAll(".piece"), p => p.id.slice("part-".length) + ":" + p.dataset.digest).join(",");
   }
 
   function connect() {

@@ -110,6 +110,7 @@ func (f *follower) once(ctx context.Context) (answered bool, err error) {
 		f.version = "" // what cannot be watched is listed again
 		return false, fmt.Errorf("watch %s: %w", f.kind, err)
 	}
+	defer context.AfterFunc(ctx, w.Stop)()
 	defer w.Stop()
 	f.into.Trouble(f.kind, "")
 	for event := range w.ResultChan() {

@@ -1,0 +1,468 @@
+package ui_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/uitest"
+)
+
+const (
+	secret = "the-secret-of-the-test"
+	host   = "127.0.0.1:4711"
+)
+
+// site is the pages of a backend.
+type site struct {
+	handler http.Handler
+	backend *uitest.Backend
+}
+
+func newSite() *site {
+	known := runs.NewCollection()
+	backend := &uitest.Backend{Runs: known}
+	c := ui.Config{Runs: known, Backend: backend, Scope: "namespace shop", Cluster: true, Report: html.Report, Now: func() time.Time { return uitest.Now }}
+	return &site{ui.New(c, secret, host), backend}
+}
+
+// ask sends a request as a browser on the page would, with headers as name and value.
+func (s *site) ask(method, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+host+path, nil)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		} else if r.Header.Set(headers[i], headers[i+1]); headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
+	}
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	return w
+}
+
+// get is the page of a path below the secret.
+func (s *site) get(t *testing.T, path string) string {
+	t.Helper()
+	w := s.ask(http.MethodGet, "/"+secret+path)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d\n%s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func TestOnlyWhoKnowsTheSecretIsAnswered(t *testing.T) {
+	s := newSite()
+	uitest.Fill(t, s.backend, 3)
+	stop := "/" + secret + "/stop/shop/checkout-now"
+	for name, tt := range map[string]struct {
+		method, path string
+		headers      []string
+		want         int
+	}{
+		"the list":                   {"GET", "/" + secret + "/", nil, 200},
+		"without a slash":            {"GET", "/" + secret, nil, 303},
+		"no secret":                  {"GET", "/", nil, 404},
+		"another secret":             {"GET", "/the-secret-of-the-tesT/", nil, 404},
+		"a part of it":               {"GET", "/the-secret/", nil, 404},
+		"more than it":               {"GET", "/" + secret + "x/", nil, 404},
+		"events without it":          {"GET", "/events?page=/", nil, 404},
+		"a script without it":        {"GET", "/live.js", nil, 404},
+		"another host":               {"GET", "/" + secret + "/", []string{"Host", "evil.example:4711"}, 421},
+		"another port":               {"GET", "/" + secret + "/", []string{"Host", "127.0.0.1:80"}, 421},
+		"no host":                    {"GET", "/" + secret + "/", []string{"Host", ""}, 421},
+		"another method":             {"DELETE", "/" + secret + "/run/shop/checkout-now", nil, 405},
+		"a write by GET":             {"GET", stop, nil, 200}, // it asks
+		"a form of another site":     {"POST", stop, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"a form of the same machine": {"POST", stop, []string{"Sec-Fetch-Site", "same-site"}, 403},
+		"a form of nobody":           {"POST", stop, []string{"Sec-Fetch-Site", ""}, 403},
+		"a typed address":            {"POST", stop, []string{"Sec-Fetch-Site", "none"}, 403},
+		"another origin":             {"POST", stop, []string{"Origin", "http://evil.example"}, 403},
+		"another origin alone":       {"POST", stop, []string{"Sec-Fetch-Site", "", "Origin", "http://evil.example"}, 403},
+		"null alone":                 {"POST", stop, []string{"Sec-Fetch-Site", "", "Origin", "null"}, 403},
+		"a write without the secret": {"POST", "/stop/shop/checkout-now", nil, 404},
+		"a write to a page":          {"POST", "/" + secret + "/run/shop/checkout-now", nil, 404},
+		"a way out of the path":      {"GET", "/" + secret + "/run/../../etc/passwd", nil, 404},
+		"a broken path":              {"GET", "/" + secret + "/run/shop/%2e%2e", nil, 404},
+	} {
+		w := s.ask(tt.method, tt.path, tt.headers...)
+		if w.Code != tt.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, tt.want)
+		}
+		for header, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
+		} {
+			if got := w.Header().Get(header); !strings.Contains(got, want) {
+				t.Errorf("%s: header %s is %q, want %q", name, header, got, want)
+			}
+		}
+		if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: the policy is %q", name, policy)
+		}
+		if w.Code >= 400 && w.Code != 404 && strings.Contains(w.Body.String(), secret) {
+			t.Errorf("%s: the answer has the secret", name)
+		}
+	}
+	if done := s.backend.Noted(); done != nil {
+		t.Errorf("%q were done, want nothing", done)
+	}
+}
+
+func TestListenTakesALoopbackAddress(t *testing.T) {
+	urls := map[string]bool{}
+	for range 2 {
+		known := runs.NewCollection()
+		server, err := ui.Listen(0, ui.Config{Runs: known, Backend: &uitest.Backend{Runs: known}, Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`^http://127\.0\.0\.1:\d+/([A-Za-z0-9_-]{32})/$`).FindStringSubmatch(server.URL)
+		if found == nil || urls[found[1]] {
+			t.Fatalf("the URL is %s, want one of the loopback address with a new secret of 192 bits", server.URL)
+		}
+		urls[found[1]] = true
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- server.Serve(ctx) }()
+		resp, err := http.Get(server.URL + "style.css")
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%v, %v", resp, err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWritesAreAskedAboutFirst(t *testing.T) {
+	s := newSite()
+	uitest.Fill(t, s.backend, 3)
+	for _, tt := range []struct{ path, question, done, to string }{
+		{"/stop/shop/checkout-now", "Stop checkout-now?", "stop shop/checkout-now", "/run/shop/checkout-now"},
+		{"/again/shop/nightly-1", "Run nightly-1 again?", "again shop/nightly-1", "/run/shop/nightly-1-abcde"},
+		{"/stop", "Stop all that run?", "stop shop/nightly-1-abcde, stop shop/checkout-now", "/"},
+	} {
+		question := s.get(t, tt.path)
+		if !strings.Contains(question, tt.question) || !strings.Contains(question, `<form class="question" method="post" action="/`+secret+tt.path+`"`) {
+			t.Errorf("%s: there is no question:\n%s", tt.path, question)
+		}
+		before := len(s.backend.Noted())
+		w := s.ask(http.MethodPost, "/"+secret+tt.path, "Origin", "null")
+		if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != "/"+secret+tt.to {
+			t.Errorf("%s: %d to %s, want %s", tt.path, w.Code, got, tt.to)
+		}
+		if got := strings.Join(s.backend.Noted()[before:], ", "); got != tt.done {
+			t.Errorf("%s: %q was done, want %q", tt.path, got, tt.done)
+		}
+	}
+	s.backend.Err = apierrors.NewForbidden(schema.GroupResource{Resource: "loadtests"}, "checkout-now", errors.New("you may not patch"))
+	w := s.ask(http.MethodPost, "/"+secret+"/stop/shop/checkout-now", "Origin", "http://"+host)
+	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "you may not patch") {
+		t.Errorf("without the right: %d\n%s", w.Code, w.Body)
+	}
+}
+
+// Nothing that a person or a target writes becomes markup, on any page.
+func TestHostileTextsStayText(t *testing.T) {
+	s := newSite()
+	lt := uitest.WithErrors(t, "hostile", uitest.Hostile)
+	other := uitest.WithErrors(t, "hostile-2", uitest.Hostile)
+	strange := uitest.Running(t, 4)
+	strange.Namespace, strange.Name, strange.UID = uitest.Hostile, uitest.Hostile, "strange"
+	schedule := uitest.Schedule()
+	schedule.Name, schedule.Status.Summary.Schedule = uitest.Hostile, uitest.Hostile
+	s.backend.Put(lt)
+	s.backend.Put(other)
+	s.backend.Put(strange)
+	s.backend.Runs.PutSchedule(schedule)
+	s.backend.Runs.Trouble("LoadTests", uitest.Hostile)
+	s.backend.Runs.Complete()
+	hostile := url.PathEscape(uitest.Hostile)
+	for _, path := range []string{
+		"/", "/?text=" + url.QueryEscape(uitest.Hostile), "/run/shop/hostile", "/run/shop/hostile/step/2", "/run/shop/hostile/step/2/request/1", "/run/" + hostile + "/" + hostile,
+		"/run/" + hostile + "/" + hostile + "/step/1", "/history/shop/" + hostile, "/history/shop/hostile", "/compare?run=shop/hostile&run=shop/hostile-2", "/stop/" + hostile + "/" + hostile, "/run/shop/hostile/report.html",
+	} {
+		got := s.get(t, path)
+		for _, markup := range []string{"<script>document", "<img", "</title><script>", `"onerror`, "'onerror"} {
+			if strings.Contains(got, markup) {
+				t.Errorf("%s has %s", path, markup)
+			}
+		}
+		if !strings.Contains(got, "document.body.innerHTML") && !strings.Contains(path, "step/1") && !strings.HasPrefix(path, "/history/shop/hostile") {
+			t.Errorf("%s does not show the text at all", path)
+		}
+	}
+	w := s.ask(http.MethodGet, "/"+secret+"/run/"+hostile+"/"+hostile+"/report.html")
+	if got := w.Header().Get("Content-Disposition"); !regexp.MustCompile(`^attachment; filename="[A-Za-z0-9_.-]+\.html"$`).MatchString(got) {
+		t.Errorf("the file is called %s", got)
+	}
+}
+
+func TestDrillDown(t *testing.T) {
+	s := newSite()
+	s.backend.Put(uitest.WithErrors(t, "checkout", "upstream connect error"))
+	s.backend.Runs.Complete()
+	at := "/run/shop/checkout"
+	for _, tt := range []struct{ link, shows string }{
+		{at + "/step/2", "Requests"}, {at + "/step/2/request/1", "no answer within 2s"}, {"", "4bf92f3577b34da6a3ce929d0e0e4736"},
+	} {
+		got := s.get(t, at)
+		if tt.link != "" && !strings.Contains(got, `href="/`+secret+tt.link+`"`) {
+			t.Fatalf("%s does not lead to %s", at, tt.link)
+		}
+		if tt.link != "" {
+			at = tt.link
+			got = s.get(t, at)
+		}
+		if !strings.Contains(got, tt.shows) {
+			t.Errorf("%s does not show %s", at, tt.shows)
+		}
+	}
+	for _, missing := range []string{"/run/shop/checkout/step/9", "/run/shop/checkout/step/-1", "/run/shop/checkout/step/x", "/run/shop/checkout/step/2/request/7", "/run/shop/other", "/history/shop/none", "/nothing"} {
+		if w := s.ask(http.MethodGet, "/"+secret+missing); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d, want 404", missing, w.Code)
+		}
+	}
+}
+
+// A thousand runs are a page of fifty, however often it is looked at.
+func TestThousandRuns(t *testing.T) {
+	s := newSite()
+	uitest.Fill(t, s.backend, 1000)
+	first := s.get(t, "/")
+	if n := strings.Count(first, "<tr>"); n > 60 {
+		t.Errorf("the first page has %d rows", n)
+	}
+	for _, want := range []string{"1 to 50 of 1000", "nightly-999", "checkout-now", `class="spark"`, "1001 runs, of which 1 have not ended", `rel="next"`} {
+		if !strings.Contains(first, want) {
+			t.Errorf("the first page has no %q", want)
+		}
+	}
+	last := s.get(t, "/?page=20")
+	if !strings.Contains(last, "951 to 1000 of 1000") || !strings.Contains(last, ">nightly-0<") || strings.Contains(last, `rel="next"`) {
+		t.Error("the last page does not have the oldest runs")
+	}
+	if got := s.get(t, "/?page=4000"); !strings.Contains(got, "951 to 1000 of 1000") {
+		t.Error("a page behind the last is not the last")
+	}
+	if got := s.get(t, "/?state=Failed&text=NIGHTLY-9"); strings.Count(got, "<tr><td>") != 36 || strings.Contains(got, "checkout-now") {
+		t.Errorf("the filter leaves %d runs, want every third of 111", strings.Count(got, "<tr><td>"))
+	}
+	if got := s.get(t, "/history/shop/nightly"); !strings.Contains(got, "the newest 200 of 1000") || !strings.Contains(got, "30 2 * * 1-5") {
+		t.Error("the history does not say what it leaves out")
+	}
+	began := time.Now()
+	for range 20 {
+		s.get(t, "/")
+	}
+	if took := time.Since(began) / 20; took > 500*time.Millisecond {
+		t.Errorf("a page takes %v", took)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	s := newSite()
+	uitest.Fill(t, s.backend, 12)
+	got := s.get(t, "/compare?run=shop/nightly-1&run=shop/nightly-2")
+	for _, want := range []string{"Figures by step", "nightly-1", "nightly-2", "Difference", "<svg"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the comparison has no %s", want)
+		}
+	}
+	many := strings.Repeat("&run=shop/nightly-1", 11)
+	for query, want := range map[string]int{"": 400, "?run=shop/nightly-1": 400, "?x" + many: 400, "?run=shop/nightly-1&run=shop/checkout-now": 409, "?run=shop/nightly-1&run=shop/no": 404, "?run=&run=/": 404} {
+		if w := s.ask(http.MethodGet, "/"+secret+"/compare"+query); w.Code != want {
+			t.Errorf("compare%s: %d, want %d", query, w.Code, want)
+		}
+	}
+}
+
+func TestExport(t *testing.T) {
+	s := newSite()
+	lt := uitest.Finished(t, 1, time.Hour, 100, 500)
+	s.backend.Put(lt)
+	s.backend.Runs.Complete()
+	w := s.ask(http.MethodGet, "/"+secret+"/run/shop/nightly-1/report.html")
+	archived, _ := s.backend.Results(t.Context(), lt)
+	want, err := html.Report(lt, archived)
+	if err != nil || !bytes.Equal(w.Body.Bytes(), want) {
+		t.Errorf("the file is not the one that report -o html writes (%v)", err)
+	}
+	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename="nightly-1.html"` {
+		t.Errorf("disposition %s", got)
+	}
+	if strings.Contains(w.Body.String(), secret) {
+		t.Error("the file has the secret")
+	}
+}
+
+// opened is an open page.
+type opened struct {
+	header http.Header
+	mu     sync.Mutex
+	data   bytes.Buffer
+}
+
+func (o *opened) Header() http.Header { return o.header }
+func (o *opened) WriteHeader(int)     {}
+func (o *opened) Flush()              {}
+func (o *opened) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.data.Write(p)
+}
+
+// took are the names of the parts that came since it was called last, and what else did.
+func (o *opened) took(t *testing.T) string {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var list []string
+	event := ""
+	lines := bufio.NewScanner(&o.data)
+	lines.Buffer(nil, 1<<22)
+	for lines.Scan() {
+		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+			event = name
+		}
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			var part struct{ Name string }
+			if event == "part" {
+				if err := json.Unmarshal([]byte(data), &part); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list = append(list, strings.TrimSpace(event+" "+part.Name))
+		}
+	}
+	o.data.Reset()
+	return strings.Join(list, ", ")
+}
+
+// open opens a page that shows the parts of the one that was loaded.
+func (s *site) open(t *testing.T, path string) *opened {
+	t.Helper()
+	var have []string
+	for _, found := range regexp.MustCompile(`id="part-(\w+)" data-digest="(\w+)"`).FindAllStringSubmatch(s.get(t, path), -1) {
+		have = append(have, found[1]+":"+found[2])
+	}
+	query := url.Values{"page": {path}, "have": {strings.Join(have, ",")}}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+host+"/"+secret+"/events?"+query.Encode(), nil)
+	o := &opened{header: http.Header{}}
+	go s.handler.ServeHTTP(o, r)
+	return o
+}
+
+// An open page gets the parts that changed, at most once a second, and no others.
+func TestOpenPagesGetWhatChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		uitest.Fill(t, s.backend, 3)
+		run, again, list := s.open(t, "/run/shop/checkout-now"), s.open(t, "/run/shop/checkout-now"), s.open(t, "/")
+		expect := func(when string, o *opened, want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := o.took(t); got != want {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+		}
+		expect("at first", run, "")
+		expect("at first, the list", list, "")
+		<-time.After(time.Minute)
+		expect("after a minute in which nothing happened", run, "")
+
+		for seconds := 7; seconds < 12; seconds++ { // five updates at once
+			lt := uitest.Running(t, seconds)
+			lt.Status.Summary.P95 = fmt.Sprintf("%dms", seconds)
+			lt.Status.Steps[1].ReportedUntil.Time = uitest.Now.Add(time.Duration(seconds-6) * 1500 * time.Millisecond)
+			s.backend.Put(lt)
+		}
+		<-time.After(time.Second)
+		synctest.Wait()
+		got := run.took(t)
+		for _, want := range []string{"part clock", "part figures", "part failing"} {
+			if strings.Count(got, want) != 1 {
+				t.Errorf("after updates: %q, want %s once", got, want)
+			}
+		}
+		if strings.Contains(got, "verdict") || strings.Contains(got, "troubles") {
+			t.Errorf("after updates: %q has what did not change", got)
+		}
+		if other := again.took(t); other != got {
+			t.Errorf("another browser got %q", other)
+		}
+		expect("after updates, the list", list, "part now")
+
+		s.backend.Runs.Trouble("LoadTests", "Not up to date, trying again: no route to host")
+		<-time.After(time.Second)
+		expect("when the API server is gone", run, "part troubles")
+
+		s.backend.Runs.Remove(runs.Key{Namespace: "shop", Name: "checkout-now"})
+		<-time.After(time.Second)
+		expect("when the run was deleted", run, "gone")
+		<-time.After(time.Second)
+		expect("when the run was deleted, the list", list, "part troubles, part counts, part now")
+	})
+}
+
+// A page that was away gets what it missed, and nothing else.
+func TestReconnectedPageGetsWhatItMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		uitest.Fill(t, s.backend, 1)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+host+"/"+secret+"/events?page=/&have=counts:0000000000000000", nil)
+		o := &opened{header: http.Header{}}
+		go s.handler.ServeHTTP(o, r)
+		synctest.Wait()
+		if got := o.took(t); !strings.Contains(got, "part counts") || !strings.Contains(got, "part ended") {
+			t.Errorf("%q, want all parts that the page does not have", got)
+		}
+		<-time.After(time.Minute)
+		if got := o.took(t); got != "" {
+			t.Errorf("%q came although nothing changed", got)
+		}
+	})
+}
+
+// Pages beyond a bound are refused, and a place is free again when one is closed.
+func TestOpenPagesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		uitest.Fill(t, s.backend, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 64 {
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+"/"+secret+"/events?page=/", nil)
+			go s.handler.ServeHTTP(&opened{header: http.Header{}}, r)
+		}
+		synctest.Wait()
+		if w := s.ask(http.MethodGet, "/"+secret+"/events?page=/"); w.Code != http.StatusServiceUnavailable {
+			t.Errorf("page 65: %d, want 503", w.Code)
+		}
+		cancel()
+		synctest.Wait()
+		s.open(t, "/")
+	})
+}
