@@ -43,7 +43,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.leave()
 	w.Header().Set("Content-Type", "text/event-stream")
-	stream := &stream{w: w, control: http.NewResponseController(w), shown: digests(r.URL.Query().Get("have")), now: s.Now}
+	stream := &stream{w: w, control: http.NewResponseController(w), shown: digests(r.URL.Query().Get("have"))}
 	changed, end := s.Runs.Subscribe()
 	defer end()
 	for {
@@ -113,7 +113,6 @@ type stream struct {
 	control *http.ResponseController
 	// shown are the digests of the parts that the page shows.
 	shown map[string]string
-	now   func() time.Time
 }
 
 // update sends the parts that are not as the page shows them.
@@ -136,7 +135,7 @@ func (s *stream) send(event string, data any) error {
 	if err != nil {
 		return err
 	}
-	_ = s.control.SetWriteDeadline(s.now().Add(longestWrite)) // not every writer has one
+	_ = s.control.SetWriteDeadline(time.Now().Add(longestWrite)) // not every writer has one
 	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", event, encoded); err != nil {
 		return err
 	}

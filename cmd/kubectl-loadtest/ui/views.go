@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -233,5 +234,6 @@ func (s *server) compare(ctx context.Context, names []string) (*page.Page, *prob
 		}
 		tests = append(tests, lt)
 	}
+	slices.SortStableFunc(tests, func(a, b *v1beta1.LoadTest) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	return s.made(s.site.Compare(tests))
 }

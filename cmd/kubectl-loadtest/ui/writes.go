@@ -26,7 +26,7 @@ func (s *server) question(path []string) (*page.Page, *problem) {
 		running := s.running()
 		return s.made(s.site.Ask(page.Question{
 			Title: "Stop all that run?", Yes: fmt.Sprintf("Stop %d", len(running)), Action: s.site.Base + "/stop", Back: s.site.Base + "/",
-			Sentence: fmt.Sprintf("%d runs of %s have not ended. Each ends within seconds, keeps what was measured, and has the verdict Canceled. Others can begin: kubectl loadtest stop --all lets none begin.", len(running), s.Scope),
+			Sentence: fmt.Sprintf("Not ended in %[2]s: %[1]d. Each ends within seconds, keeps what was measured, and has the verdict Canceled. Others can begin: kubectl loadtest stop --all lets none begin.", len(running), s.Scope),
 		}))
 	case len(path) == 3 && path[0] == "stop" && run != nil:
 		return s.made(s.site.Ask(page.Question{

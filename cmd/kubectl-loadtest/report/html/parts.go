@@ -23,7 +23,7 @@ type Part struct {
 
 // reportParts and comparedParts are the sections of the pages, in their order.
 var (
-	reportParts   = []string{"verdict", "facts", "attention", "environment", "thresholds", "load", "latency", "overtime", "outcomes", "tables", "conditions", "manifest"}
+	reportParts   = []string{"verdict", "keys", "facts", "attention", "environment", "thresholds", "load", "latency", "overtime", "outcomes", "tables", "conditions", "manifest"}
 	comparedParts = []string{"warnings", "figures", "requests", "tests"}
 )
 

@@ -175,7 +175,7 @@ func countsOf(k Known) string {
 			running++
 		}
 	}
-	return fmt.Sprintf("%s, of which %d have not ended.", text.Plural(int64(len(k.Runs)), "run"), running)
+	return fmt.Sprintf("%s, %d not ended.", text.Plural(int64(len(k.Runs)), "run"), running)
 }
 
 func (s Site) row(r *runs.Run, all families, now time.Time) row {

@@ -148,17 +148,23 @@
       const list = points(path);
       if (!list.length) continue;
       const p = nearest(list, at.x);
-      if (Math.abs(p[0] - at.x) <= near) found.push({ name: path.dataset.name || "", p });
+      if (Math.abs(p[0] - at.x) <= near) found.push({ name: path.dataset.name || "", of: path.getAttribute("class").slice("curve ".length), p });
     }
     if (!found.length) return;
     const x = nearest(found.map(f => f.p), at.x)[0];
+    const marks = Array.from(plot.querySelectorAll("g.mark"), m => ({ p: m.getAttribute("transform").match(/-?[\d.]+/g).map(Number), of: m.getAttribute("class").slice("mark ".length), text: m.querySelector("title").textContent }));
     const lines = [];
+    let read = false; // a mark says its value itself; of other places it is read from the scales
     for (const f of found.filter(f => Math.abs(f.p[0] - x) < 0.5)) {
       dot(plot, f.p);
-      lines.push((f.name + " " + written(value(axis.dataset.y, (bottom - f.p[1]) / (bottom - top)), titles[0] || "")).trim());
+      const mark = marks.find(m => m.of === f.of && Math.hypot(m.p[0] - f.p[0], m.p[1] - f.p[1]) < 1);
+      if (mark) lines.push(mark.text);
+      else lines.push((f.name + " " + written(value(axis.dataset.y, (bottom - f.p[1]) / (bottom - top)), titles[0] || "")).trim());
+      read = read || !mark;
     }
     line(plot, x, axis);
-    tip.textContent = lines.join("\n") + "\nat " + written(value(axis.dataset.x, (x - left) / (right - left)), titles[1] || "") + (titles[1] && titles[1] !== "percentile" ? " " + titles[1] : "");
+    if (read) lines.push("at " + written(value(axis.dataset.x, (x - left) / (right - left)), titles[1] || "") + (titles[1] && titles[1] !== "percentile" ? " " + titles[1] : ""));
+    tip.textContent = lines.join("\n");
     tip.hidden = false;
     const box = tip.getBoundingClientRect();
     tip.style.left = Math.max(4, Math.min(e.clientX + 14, innerWidth - box.width - 4)) + "px";

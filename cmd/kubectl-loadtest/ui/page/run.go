@@ -65,6 +65,9 @@ func (s Site) Run(shown *Shown, sections []Part) (*Page, error) {
 	}
 	p.Parts = before
 	for _, section := range sections {
+		if section.Name == "keys" && !finished {
+			section.HTML = "" // the live figures are of the same step
+		}
 		p.Parts = append(p.Parts, section)
 		switch section.Name {
 		case "verdict":
