@@ -27,7 +27,7 @@ func explain(err error) error {
 	case isNotFound(err, "namespaces"):
 		return fmt.Errorf("%w: create it with kubectl create namespace, or choose another with --namespace", err)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%w: run needs the verbs create, get, list and watch on loadtests.loadtest.dev, as rerun does, --from also get on loadtestschedules.loadtest.dev, --replace also delete, --resume and cancel also patch; watch and report need get, list and watch; ConfigMaps and Secrets of the files need patch and create", err)
+		return fmt.Errorf("%w: run needs the verbs create, get, list and watch on loadtests.loadtest.dev, as rerun does, --from also get on loadtestschedules.loadtest.dev, --replace also delete, --resume and cancel also patch; watch, report and ui need get, list and watch; ConfigMaps and Secrets of the files need patch and create", err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("%w: the credentials of the kubeconfig are not accepted; choose others with --context or --user", err)
 	case errors.As(err, &network) && errors.As(err, &address):
