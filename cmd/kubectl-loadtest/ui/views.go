@@ -77,30 +77,37 @@ func split(path string) []string {
 
 // find is the page of the segments of a path.
 func (s *server) find(ctx context.Context, path []string, query url.Values) (*page.Page, *problem) {
-	at := func(i int) string {
-		if i < len(path) {
-			return path[i]
-		}
-		return ""
+	kind, rest := "", []string(nil)
+	if len(path) > 0 {
+		kind, rest = path[0], path[1:]
 	}
-	key := runs.Key{Namespace: at(1), Name: at(2)}
 	switch {
-	case len(path) == 1 && at(0) == "":
+	case kind == "" && len(path) == 1:
 		return s.made(s.site.List(s.known(), query))
-	case len(path) == 3 && at(0) == "run":
-		return s.run(ctx, key)
-	case len(path) == 5 && at(0) == "run" && at(3) == "step":
-		return s.part(ctx, key, func(shown *page.Shown) (*page.Page, error) { return s.site.Step(shown, index(at(4))) })
-	case len(path) == 7 && at(0) == "run" && at(3) == "step" && at(5) == "request":
-		return s.part(ctx, key, func(shown *page.Shown) (*page.Page, error) {
-			return s.site.Request(shown, index(at(4)), index(at(6)))
-		})
-	case len(path) == 3 && at(0) == "history":
+	case kind == "run" && len(rest) > 1:
+		return s.ofRun(ctx, runs.Key{Namespace: rest[0], Name: rest[1]}, rest[2:])
+	case kind == "history" && len(rest) == 2:
+		key := runs.Key{Namespace: rest[0], Name: rest[1]}
 		return s.made(s.site.History(s.known(), key, s.Runs.Schedule(key)))
-	case len(path) == 1 && at(0) == "compare":
+	case kind == "compare" && len(rest) == 0:
 		return s.compare(ctx, query["run"])
 	}
 	return s.question(path)
+}
+
+// ofRun is the page of a run, or the one below it: step/N, step/N/request/M.
+func (s *server) ofRun(ctx context.Context, key runs.Key, below []string) (*page.Page, *problem) {
+	switch {
+	case len(below) == 0:
+		return s.run(ctx, key)
+	case len(below) == 2 && below[0] == "step":
+		return s.part(ctx, key, func(shown *page.Shown) (*page.Page, error) { return s.site.Step(shown, index(below[1])) })
+	case len(below) == 4 && below[0] == "step" && below[2] == "request":
+		return s.part(ctx, key, func(shown *page.Shown) (*page.Page, error) {
+			return s.site.Request(shown, index(below[1]), index(below[3]))
+		})
+	}
+	return nil, s.nothing()
 }
 
 // index is a number of a path; -1: it is not one.

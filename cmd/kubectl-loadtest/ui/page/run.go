@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -110,9 +109,4 @@ func lastBefore(family []*runs.Run, lt *v1beta1.LoadTest) *runs.Run {
 		}
 	}
 	return last
-}
-
-// stateOf is the verdict or, as long as there is none, where the run stands.
-func stateOf(s *v1beta1.LoadTestStatus) string {
-	return cmp.Or(string(s.Verdict), string(s.Phase), string(v1beta1.PhasePending))
 }

@@ -49,9 +49,6 @@ func why(c *v1beta1.Counts) string {
 	return strings.Join(list, " · ")
 }
 
-// beside is a step beside the one that is shown.
-type beside struct{ Text, Href string }
-
 // Step is the page of a step; nil: the run has none such.
 func (s Site) Step(shown *Shown, index int) (*Page, error) {
 	lt := shown.Test
