@@ -241,6 +241,6 @@ func (s *server) compare(ctx context.Context, names []string) (*page.Page, *prob
 		}
 		tests = append(tests, lt)
 	}
-	slices.SortStableFunc(tests, func(a, b *v1beta1.LoadTest) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	slices.SortStableFunc(tests, func(a, b *v1beta1.LoadTest) int { return runs.Newer(runs.New(b), runs.New(a)) })
 	return s.made(s.site.Compare(tests))
 }

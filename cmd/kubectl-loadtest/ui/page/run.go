@@ -104,7 +104,10 @@ func (s Site) actions(shown *Shown) []Link {
 func lastBefore(family []*runs.Run, lt *v1beta1.LoadTest) *runs.Run {
 	var last *runs.Run
 	for _, r := range family {
-		if r.Finished && r.UID != lt.UID && r.Created.Before(lt.CreationTimestamp.Time) {
+		if r.UID == lt.UID {
+			break
+		}
+		if r.Finished {
 			last = r
 		}
 	}

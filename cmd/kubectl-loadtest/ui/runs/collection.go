@@ -162,9 +162,7 @@ func (c *Collection) Runs() (list []*Run, loaded bool) {
 	c.mu.Lock()
 	list, loaded = slices.Collect(maps.Values(c.runs)), c.loaded
 	c.mu.Unlock()
-	slices.SortFunc(list, func(a, b *Run) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(list, Newer)
 	return list, loaded
 }
 

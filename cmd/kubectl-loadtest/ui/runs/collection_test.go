@@ -117,3 +117,23 @@ func TestFamilies(t *testing.T) {
 		}
 	}
 }
+
+// Runs of one file are created in the same second.
+func TestNewestIsFirst(t *testing.T) {
+	created := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	c := runs.NewCollection()
+	for name, at := range map[string]struct{ created, started int }{"first": {0, 1}, "second": {0, 20}, "waits": {0, -1}, "later": {5, 6}} {
+		lt := test(name, "1")
+		lt.CreationTimestamp = metav1.NewTime(created.Add(time.Duration(at.created) * time.Second))
+		if at.started >= 0 {
+			lt.Status.StartTime = &metav1.Time{Time: created.Add(time.Duration(at.started) * time.Second)}
+		}
+		c.Put(lt)
+	}
+	list, _ := c.Runs()
+	for i, want := range []string{"later", "waits", "second", "first"} {
+		if list[i].Name != want {
+			t.Errorf("run %d is %s, want %s", i, list[i].Name, want)
+		}
+	}
+}

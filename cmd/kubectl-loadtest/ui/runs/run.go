@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"time"
@@ -30,8 +31,8 @@ type Run struct {
 	Load            float64
 	// Late is p95 of the step that says most of the run; 0: it is not known.
 	Late time.Duration
-	// Ended is when it finished; zero: it has not, or that is not known.
-	Ended time.Time
+	// Started is when the operator took it up; zero: it has not.
+	Started time.Time
 	// Schedule started the run; "": none did. Family is the schedule or, without one, the name
 	// that the run shares with others of its kind.
 	Schedule, Family string
@@ -39,6 +40,16 @@ type Run struct {
 
 // Key is the run's own.
 func (r *Run) Key() Key { return Key{r.Namespace, r.Name} }
+
+// Newer compares runs for a list in which the newest comes first. Runs of one file are created
+// in the same second: of these, the one that started last is the newest, or has not started.
+func Newer(a, b *Run) int {
+	started := b.Started.Compare(a.Started)
+	if a.Started.IsZero() || b.Started.IsZero() {
+		started = -started
+	}
+	return cmp.Or(b.Created.Compare(a.Created), started, cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
 
 // New is the line of a LoadTest.
 func New(lt *v1beta1.LoadTest) *Run {
@@ -55,8 +66,8 @@ func New(lt *v1beta1.LoadTest) *Run {
 	if step := report.Telling(s); step != nil && step.Result.ResponseTime != nil && step.Result.ResponseTime.P95 != nil {
 		r.Late = step.Result.ResponseTime.P95.Duration
 	}
-	if s.CompletionTime != nil {
-		r.Ended = s.CompletionTime.Time
+	if s.StartTime != nil {
+		r.Started = s.StartTime.Time
 	}
 	r.Schedule = scheduleOf(lt)
 	r.Family = familyOf(lt, r.Schedule)
