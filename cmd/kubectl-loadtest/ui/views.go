@@ -226,6 +226,7 @@ func (s *server) part(ctx context.Context, key runs.Key, write func(*page.Shown)
 // compare puts runs side by side, the oldest first.
 func (s *server) compare(ctx context.Context, names []string) (*page.Page, *problem) {
 	const title = "Nothing to compare"
+	names = slices.Compact(slices.Sorted(slices.Values(names))) // a run is not compared with itself
 	if len(names) < 2 || len(names) > mostCompared {
 		return nil, s.problem(http.StatusBadRequest, title, fmt.Sprintf("Mark from 2 to %d runs in the list. The others are compared with the oldest.", mostCompared))
 	}
