@@ -174,13 +174,13 @@ func drillDown(t *testing.T, b *browser.Browser) {
 	s := newSite(t, 2)
 	s.backend.Put(uitest.WithErrors(t, "checkout", "upstream connect error"))
 	tab := b.Open(t, s.url("/"))
-	for n, step := range []struct{ click, shows string }{
-		{"#part-ended a[href$='/checkout']", "upstream connect error"},
-		{"#part-load tbody tr:nth-child(3) a", "What to change"},
-		{"#part-requests tbody tr:nth-child(2) a", "no answer within 2s"},
+	for n, step := range []struct{ click, at, shows string }{
+		{"#part-ended a[href$='/checkout']", "/run/shop/checkout", "upstream connect error"},
+		{"#part-load tbody tr:nth-child(3) a", "/step/2", "What to change"},
+		{"#part-requests tbody tr:nth-child(2) a", "/request/1", "no answer within 2s"},
 	} {
 		tab.Click(t, step.click)
-		tab.Await(t, fmt.Sprintf("document.readyState === 'complete' && document.querySelector('main').innerText.includes(%q)", step.shows))
+		tab.Await(t, fmt.Sprintf("document.readyState === 'complete' && location.pathname.endsWith(%q) && document.querySelector('main').innerText.includes(%q)", step.at, step.shows))
 		picture(t, tab, fmt.Sprintf("drill-%d", n))
 	}
 	tab.Await(t, `document.body.innerText.includes("4bf92f3577b34da6a3ce929d0e0e4736")`)
@@ -216,7 +216,7 @@ func stopAndAgain(t *testing.T, b *browser.Browser) {
 	tab.Click(t, ".actions a[href*='/again/']")
 	tab.Await(t, `document.readyState === "complete" && document.querySelector(".question button")`)
 	tab.Click(t, ".question button")
-	tab.Await(t, `document.querySelector("h1").textContent === "checkout-now-abcde"`)
+	tab.Await(t, `document.readyState === "complete" && document.querySelector("h1").textContent === "checkout-now-abcde"`)
 	if got := strings.Join(s.backend.Noted(), ", "); got != "stop shop/checkout-now, again shop/checkout-now" {
 		t.Errorf("%s was done", got)
 	}
