@@ -33,24 +33,44 @@ func (a *Admission) wrongType(path string, object map[string]any) string {
 	if len(written) <= short {
 		like = string(written)
 	}
-	switch {
-	case s.XIntOrString && isLimit.MatchString(path):
-		return "must be a whole number, or a text" + withUnitOf(valueAt(object, isLimit.ReplaceAllString(path, "$1.metric")), value, like)
-	case s.XIntOrString:
-		return "must be a whole number, or a text" + quoted(value, like)
-	case s.Type == "array":
+	if s.XIntOrString {
+		return "must be a whole number, or a text" + asText(path, object, value, like)
+	}
+	switch s.Type {
+	case "array":
 		return "must be a list" + listOf(s.Items, value, like)
-	case s.Type == "string" && isTime(s):
-		return "must be a time with its unit" + withUnit(value)
-	case s.Type == "string":
-		return "must be a text" + quoted(value, like)
-	case s.Type == "integer":
+	case "string":
+		return wrongText(s, value, like)
+	case "integer":
 		return "must be a whole number" + unquoted(value)
-	case s.Type == "boolean":
+	case "boolean":
 		return "must be true or false, without quotes"
-	case s.Type == "object" && isRange(s) && isTimeText(value):
+	case "object":
+		return wrongObject(s, value)
+	}
+	return ""
+}
+
+// asText is how a number is written as a text; in a limit of a metric, with its unit.
+func asText(path string, object map[string]any, value any, like string) string {
+	if isLimit.MatchString(path) {
+		return withUnitOf(valueAt(object, isLimit.ReplaceAllString(path, "$1.metric")), value, like)
+	}
+	return quoted(value, like)
+}
+
+func wrongText(s *schema.Structural, value any, like string) string {
+	if isTime(s) {
+		return "must be a time with its unit" + withUnit(value)
+	}
+	return "must be a text" + quoted(value, like)
+}
+
+func wrongObject(s *schema.Structural, value any) string {
+	switch {
+	case isRange(s) && isTimeText(value):
 		return fmt.Sprintf("must have min and max; write {min: %[1]v, max: %[1]v} for %[1]v each time", value)
-	case s.Type == "object" && len(s.Properties) > 0:
+	case len(s.Properties) > 0:
 		return withFields(s, value)
 	}
 	return ""

@@ -66,7 +66,7 @@ func (r *pass) gaveWay() string {
 	if had == nil {
 		return ""
 	}
-	return fmt.Sprintf("The run had a place for %s and its workers were not ready; it comes after the runs that wait.", text.Short(had.Duration.Round(time.Second)))
+	return fmt.Sprintf("The run had a place for %s and its workers were not ready; it comes after the runs that wait.", text.Short(had.Round(time.Second)))
 }
 
 // placeHad is for how long a run had places before this one.
