@@ -108,6 +108,7 @@ var checks = []struct {
 	{"names for a screen reader", names},
 	{"400 pixels and dark", small},
 	{"without a script", withoutScript},
+	{"runs of the cluster", inCluster},
 }
 
 // TestUI prints a line for each check, and the summary last.
