@@ -148,7 +148,7 @@ func (l *line) run(lt *v1beta1.LoadTest, rules *rules) queue.Run {
 	}
 	if run.State == queue.Waiting {
 		run.Workers = max(l.needs[lt.UID], 1)
-		run.GaveWay = lt.Status.Internal.GaveWayAfter != nil
+		run.GaveWay = lifecycle.LetsOthersPass(lt, rules.now)
 		run.Priority, _ = rules.of(lt.Namespace).Priorities.Value(plan.PriorityClass(&lt.Spec))
 	}
 	return run

@@ -38,7 +38,7 @@ func TestPlaceGoesToARunThatCanStart(t *testing.T) {
 	r.clock.SetTime(r.clock.Now().Add(time.Minute))
 	phases(v1beta1.PhaseQueued, v1beta1.PhaseStarting)
 	c := meta.FindStatusCondition(list[0].Status.Conditions, v1beta1.ConditionQueued)
-	if !strings.HasPrefix(c.Message, "Place 1 of 1: 1 of 1 runs of namespace ") || !strings.HasSuffix(c.Message, "The run had a place for 120s and its workers were not ready; it comes after the runs that wait.") {
+	if !strings.HasPrefix(c.Message, "Place 1 of 1: 1 of 1 runs of namespace ") || !strings.HasSuffix(c.Message, "The run had a place for 120s and its workers were not ready; for as long, others that wait come first.") {
 		t.Errorf("it waits with %q", c.Message)
 	}
 	r.end(list[1])

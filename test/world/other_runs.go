@@ -88,7 +88,7 @@ func (o *operator) runs() []queue.Run {
 		return o.cache.others
 	}
 	own := queue.Run{UID: lt.UID, Namespace: lt.Namespace, Name: lt.Name, Created: Began, Workers: int32(len(o.seats)), State: o.stateOf(lt)}
-	own.GaveWay = lt.Status.Internal.GaveWayAfter != nil
+	own.GaveWay = lifecycle.LetsOthersPass(lt, o.now())
 	return append(slices.Clone(o.cache.others), own)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -60,13 +61,20 @@ func (r *starting) mayHaveSetUp() bool {
 	})
 }
 
+// LetsOthersPass says whether a run that gave its place away comes after the others that wait: for as
+// long as it had places. A run of priority is not last for ever because its nodes took minutes.
+func LetsOthersPass(lt *v1beta1.LoadTest, now time.Time) bool {
+	had, queued := lt.Status.Internal.GaveWayAfter, meta.FindStatusCondition(lt.Status.Conditions, v1beta1.ConditionQueued)
+	return had != nil && queued != nil && queued.Status == metav1.ConditionTrue && now.Before(queued.LastTransitionTime.Add(had.Duration))
+}
+
 // gaveWay is a sentence that says that a run did; empty: it did not.
 func (r *pass) gaveWay() string {
 	had := r.out.Status.Internal.GaveWayAfter
 	if had == nil {
 		return ""
 	}
-	return fmt.Sprintf("The run had a place for %s and its workers were not ready; it comes after the runs that wait.", text.Short(had.Round(time.Second)))
+	return fmt.Sprintf("The run had a place for %s and its workers were not ready; for as long, others that wait come first.", text.Short(had.Round(time.Second)))
 }
 
 // placeHad is for how long a run had places before this one.

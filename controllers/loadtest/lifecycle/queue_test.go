@@ -238,3 +238,17 @@ func TestAStopDoesNotBeginAStep(t *testing.T) {
 		})
 	}
 }
+
+// A run that gave way lets others pass for as long as it had places, and is in its order again.
+func TestHowLongOthersPass(t *testing.T) {
+	lt := waiting(t, 1, 1)
+	if lifecycle.LetsOthersPass(lt, began) {
+		t.Error("a run that did not give way lets others pass")
+	}
+	lt.Status.Internal.GaveWayAfter = &metav1.Duration{Duration: 4 * time.Minute}
+	for after, want := range map[time.Duration]bool{0: true, 4*time.Minute - 1: true, 4 * time.Minute: false} {
+		if got := lifecycle.LetsOthersPass(lt, began.Add(after)); got != want {
+			t.Errorf("after %v: %t", after, got)
+		}
+	}
+}
