@@ -225,6 +225,9 @@ bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second
 bench-queue: ## Simulate a day of twenty namespaces in the queue, one of which does its worst.
 	@go test -count 1 -run 'TestANamespaceThatDoesItsWorst|TestRunsThatCannotStart' -v ./controllers/loadtest/queue | grep -o 'queue: .*'
 
+bench-trend: ## Simulate histories of runs, and count the changes of their level that are found, and those that are none.
+	@go test -count 1 -run TestSimulatedHistories -v ./controllers/judge/changepoint | grep -o 'trend: .*'
+
 bench-definitions: ## Print what the resources' definitions cost an API server: bytes as JSON, and the rules' estimated cost.
 	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml
 

@@ -32,6 +32,8 @@ func (c *config) complete(root *cobra.Command) {
 			command.ValidArgsFunction = c.completeLoadTests(func([]string) bool { return true })
 		case slices.Contains(one, command.Name()):
 			command.ValidArgsFunction = c.completeLoadTests(func(args []string) bool { return len(args) == 0 })
+		case command.Name() == "trend":
+			command.ValidArgsFunction = c.completeFrom
 		}
 		if command.Flags().Lookup("from") != nil {
 			complete(command, "from", c.completeFrom)
@@ -45,7 +47,7 @@ func (c *config) complete(root *cobra.Command) {
 // completeFlags is about the flags that have a closed set of values.
 func completeFlags(command *cobra.Command) {
 	forms := map[string][]string{
-		"report": outputs, "run": outputs, "compare": {"text", "markdown"}, "plan": planOutputs, "list": listOutputs[1:],
+		"report": outputs, "run": outputs, "compare": {"text", "markdown"}, "trend": {"text", "json"}, "plan": planOutputs, "list": listOutputs[1:],
 	}
 	for flag, values := range map[string][]string{"output": forms[command.Name()], "serve": serve.Names(), "sort": overview.Orders} {
 		if command.Flags().Lookup(flag) != nil && len(values) > 0 {

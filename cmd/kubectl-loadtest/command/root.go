@@ -62,7 +62,7 @@ func newRoot(streams Streams) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.rules.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "Path of the kubeconfig; default: $KUBECONFIG, then ~/.kube/config, then the pod's service account")
 	clientcmd.BindOverrideFlags(&c.overrides, flags, overrideFlags())
-	root.AddCommand(c.init(), c.run(), c.plan(), c.validate(), c.try(), c.watch(), c.ui(), c.list(), c.report(), c.compare(), c.cancel(), c.stop(), c.resume(), c.rerun(), c.worker(), c.version())
+	root.AddCommand(c.init(), c.run(), c.plan(), c.validate(), c.try(), c.watch(), c.ui(), c.list(), c.report(), c.compare(), c.trend(), c.cancel(), c.stop(), c.resume(), c.rerun(), c.worker(), c.version())
 	c.complete(root)
 	return root
 }

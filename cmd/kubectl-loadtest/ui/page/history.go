@@ -41,7 +41,7 @@ func (s Site) History(k Known, key runs.Key, schedule *v1beta1.LoadTestSchedule)
 	}
 	trends := func() (Part, error) { return trendPart(shown) }
 	var err error
-	p.Parts, err = parts(announced("troubles", k.Troubles), of("facts", facts), trends, of("ended", list))
+	p.Parts, err = parts(announced("troubles", k.Troubles), of("facts", facts), announced("changes", runs.LevelChanges(shown)), trends, of("ended", list))
 	return p, err
 }
 

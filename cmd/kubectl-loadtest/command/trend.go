@@ -1,0 +1,121 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
+	"github.com/loadtest-dev/loadtest-operator/text"
+)
+
+func (c *config) trend() *cobra.Command {
+	var files []string
+	var output string
+	command := &cobra.Command{
+		Use:   "trend NAME | trend -f FILE...",
+		Short: "Show the runs of a schedule or of a name, and which of them changed the level",
+		Long: "List the finished runs of a LoadTestSchedule, or of a name that is counted (burst-1,\n" +
+			"burst-2), the oldest first, with what each sustained and its p95, and say from which run\n" +
+			"on the level is another. A level has at least three runs; a single run that is far off\n" +
+			"is none, and runs that ended as Error, Canceled or Inconclusive count for nothing.\n" +
+			"Of 100 histories of 60 runs without a change, one has a change by this; a change of 20%\n" +
+			"among runs that differ by 5% is found in 97 of 100.\n\n" +
+			"LoadTests from files, as report -o yaml writes them, are those of one name.",
+		Example: "  kubectl loadtest trend nightly -n shop\n" +
+			"  kubectl loadtest trend nightly -o json\n" +
+			"  kubectl loadtest trend -f results.yaml",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"text", "json"}, output) {
+				return fmt.Errorf("--output must be text or json, not %q", output)
+			}
+			if (len(args) == 0) == (len(files) == 0) {
+				return errors.New("give the name of a schedule or of runs, or files with -f")
+			}
+			family, err := c.family(cmd.Context(), args, files)
+			if err != nil {
+				return err
+			}
+			return writeTrend(c.streams.Out, family, output)
+		},
+	}
+	command.Flags().StringVarP(&output, "output", "o", "text", "Form: text, or json, the changes alone")
+	command.Flags().StringArrayVarP(&files, "filename", "f", nil, "File with finished LoadTests and their status, - for the standard input")
+	return command
+}
+
+// family are the finished runs of a name, or of files, the oldest first.
+func (c *config) family(ctx context.Context, args, files []string) ([]*runs.Run, error) {
+	var list []*runs.Run
+	add := func(lt *v1beta1.LoadTest) {
+		if r := runs.New(lt); r.Finished {
+			list = append(list, r)
+		}
+	}
+	if len(args) == 0 {
+		tests, err := c.compared(ctx, files, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, lt := range tests {
+			add(lt)
+		}
+	} else {
+		cluster, err := c.connect()
+		if err != nil {
+			return nil, err
+		}
+		if err := cluster.eachLoadTest(ctx, "", add); err != nil {
+			return nil, err
+		}
+		list = slices.DeleteFunc(list, func(r *runs.Run) bool { return r.Family != args[0] })
+		if len(list) == 0 {
+			return nil, fmt.Errorf("namespace %s has no finished run of schedule or name %s", cluster.namespace, args[0])
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *runs.Run) int { return runs.Newer(b, a) })
+	return list, nil
+}
+
+func writeTrend(w io.Writer, family []*runs.Run, output string) error {
+	changes := runs.LevelChanges(family)
+	if output == "json" {
+		if changes == nil {
+			changes = []runs.LevelChange{}
+		}
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(changes)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(table, "RUN\tCREATED\tVERDICT\tSUSTAINED\tP95") // Flush has the error
+	for _, r := range family {
+		late := ""
+		if r.Late > 0 {
+			late = text.Short(r.Late)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Name, r.Created.UTC().Format("2006-01-02 15:04"), r.Verdict, r.Sustained, late)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(changes) == 0 {
+		_, err := fmt.Fprintln(w, "\nNo run changed the level of what was sustained, or of p95.")
+		return err
+	}
+	_, _ = fmt.Fprintln(w) // the next has the error
+	for _, change := range changes {
+		if _, err := fmt.Fprintln(w, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
