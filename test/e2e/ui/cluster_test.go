@@ -79,7 +79,7 @@ func measure(t *testing.T, b *browser.Browser) {
 		cluster.Until(t, lt, "it sends", cluster.Sending)
 	}
 	ticksBefore, readBefore := usage(t, pid)
-	time.Sleep(length) // the span that is measured
+	<-time.After(length) // the span that is measured
 	ticks, read := usage(t, pid)
 	const ticksPerSecond = 100
 	fmt.Printf("ui: following=%d cpu-percent=%.1f received-kb-per-s=%.0f\n", runs,
