@@ -5,6 +5,8 @@ package ui
 import (
 	"bufio"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -56,12 +58,12 @@ func inCluster(t *testing.T, b *browser.Browser) {
 		t.Errorf("the run that was stopped on its page is %s", long.Status.Verdict)
 	}
 	if os.Getenv("FULL") != "" {
-		measure(t, b)
+		measure(t)
 	}
 }
 
 // measure prints what following ten runs takes of a processor and of the API server.
-func measure(t *testing.T, b *browser.Browser) {
+func measure(t *testing.T) {
 	t.Helper()
 	const runs, length = 10, 30 * time.Second
 	ns := cluster.Namespace(t)
@@ -72,11 +74,9 @@ func measure(t *testing.T, b *browser.Browser) {
 	for i := range runs {
 		list = append(list, cluster.Create(t, ns, fmt.Sprintf("run-%d", i), fmt.Sprintf(steady, "2m")))
 	}
-	for i := range runs {
-		b.Open(t, fmt.Sprintf("%srun/%s/run-%d", url, ns, i))
-	}
 	for _, lt := range list {
 		cluster.Until(t, lt, "it sends", cluster.Sending)
+		follow(t, url, "/run/"+ns+"/"+lt.Name)
 	}
 	ticksBefore, readBefore := usage(t, pid)
 	<-time.After(length) // the span that is measured
@@ -84,6 +84,20 @@ func measure(t *testing.T, b *browser.Browser) {
 	const ticksPerSecond = 100
 	fmt.Printf("ui: following=%d cpu-percent=%.1f received-kb-per-s=%.0f\n", runs,
 		100*float64(ticks-ticksBefore)/ticksPerSecond/length.Seconds(), float64(read-readBefore)/1000/length.Seconds())
+}
+
+// follow is told of the changes of a page until the test ends. A browser has six connections to a
+// server, so that it does not follow ten pages at once.
+func follow(t *testing.T, url, page string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"events?page="+page, nil)
+	must.Succeed(t, err)
+	response, err := http.DefaultClient.Do(request)
+	must.Succeed(t, err)
+	go func() {
+		_, _ = io.Copy(io.Discard, response.Body) // until the context of the request ends
+		_ = response.Body.Close()
+	}()
 }
 
 // serve starts the plugin's pages of a namespace.
@@ -111,9 +125,9 @@ func usage(t *testing.T, pid int) (ticks, read int64) {
 		must.Succeed(t, err)
 		ticks += n
 	}
-	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
+	counts, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
 	must.Succeed(t, err)
-	_, err = fmt.Sscanf(string(io), "rchar: %d", &read)
+	_, err = fmt.Sscanf(string(counts), "rchar: %d", &read)
 	must.Succeed(t, err)
 	return ticks, read
 }
