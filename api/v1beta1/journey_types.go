@@ -107,7 +107,8 @@ type JourneyResult struct {
 	// failed is the number of journeys that ended because a request got no expected response, or because
 	// of timeLimit.
 	Failed int64 `json:"failed"`
-	// failedIn has the steps of the journey in which those of failed ended, in their order.
+	// failedIn lists the steps of the journey in which failed journeys ended, with their number, in
+	// the order of the steps.
 	// +optional
 	// +listType=map
 	// +listMapKey=step

@@ -188,3 +188,21 @@ func TestCapturedColumnsAreKnown(t *testing.T) {
 		t.Errorf("path %s, want /abc", got)
 	}
 }
+
+// The rows of a large file count against the worker's memory: its own part of them, for the target
+// and for the control, which each have a table.
+func TestRowsOfLargeFilesTakeMemory(t *testing.T) {
+	rows := file(t, strings.Repeat("x", 4<<20))
+	a := &workerv1.Assignment{Workers: 2, Target: &workerv1.Target{Url: "http://a"}, Data: []*workerv1.Data{{Name: "rows", File: rows}}}
+	if got := memoryNeed(a).base - memoryNeed(&workerv1.Assignment{Workers: 2, Target: a.GetTarget()}).base; got != 4<<20 {
+		t.Errorf("a half of 4 MiB takes %d bytes, want twice its size", got)
+	}
+	a.Control = &workerv1.Control{Target: &workerv1.Target{Url: "http://b"}}
+	if got := memoryNeed(a).base - memoryNeed(&workerv1.Assignment{Workers: 2, Target: a.GetTarget(), Control: a.GetControl()}).base; got != 8<<20 {
+		t.Errorf("with a control, it takes %d bytes, want twice as many", got)
+	}
+	a.Control, a.Data[0].File = nil, file(t, strings.Repeat("x", smallTable))
+	if got := memoryNeed(a).base - memoryNeed(&workerv1.Assignment{Workers: 2, Target: a.GetTarget()}).base; got != 0 {
+		t.Errorf("what a ConfigMap may have takes %d bytes", got)
+	}
+}

@@ -28,7 +28,7 @@ func (c *config) trend() *cobra.Command {
 			"is none, and runs that ended as Error, Canceled or Inconclusive count for nothing.\n" +
 			"Of 100 histories of 60 runs without a change, one has a change by this; a change of 20%\n" +
 			"among runs that differ by 5% is found in 97 of 100.\n\n" +
-			"LoadTests from files, as report -o yaml writes them, are those of one name.",
+			"The LoadTests of files, as report -o yaml writes them, are taken for runs of one name.",
 		Example: "  kubectl loadtest trend nightly -n shop\n" +
 			"  kubectl loadtest trend nightly -o json\n" +
 			"  kubectl loadtest trend -f results.yaml",

@@ -29,7 +29,7 @@ func (c *config) ui() *cobra.Command {
 			"steps, their requests, error samples and traces; it compares runs, shows the history\n" +
 			"of a schedule, and stops runs or starts one again after a question.\n\n" +
 			"The pages are served on this machine alone, and only to who knows the URL: it has a\n" +
-			"secret that is new at each start. Give the URL to nobody: the pages read and do what\n" +
+			"secret that is new at each start. Do not share the URL: the pages read and do what\n" +
 			"you may. They need get, list and watch on loadtests.loadtest.dev; patch to stop a run,\n" +
 			"create to start one again; list and watch on loadtestschedules.loadtest.dev and get on\n" +
 			"ConfigMaps where these are to be shown. Nothing new listens in the cluster.\n\n" +

@@ -89,7 +89,7 @@ func TestUIWithoutRightsSaysSo(t *testing.T) {
 		contains(t, "the page", page, "cannot list resource", "watch, report and ui need get, list and watch")
 		_, list := fetch(t, http.MethodGet, address)
 		contains(t, "the list", list, "cannot list resource", "The runs are being read")
-	}, "--as", "nobody")
+	}, "--as", "stranger")
 }
 
 // The page of run --ui stays after the run, and the exit code is the verdict's.

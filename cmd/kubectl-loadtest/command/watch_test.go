@@ -66,7 +66,7 @@ func TestWatchRefused(t *testing.T) {
 		"not there":          {[]string{"hello"}, []string{`loadtests.loadtest.dev "hello" not found`, "kubectl get loadtests --all-namespaces"}},
 		"no name":            {nil, []string{"watch takes the NAME of one LoadTest, 0 given"}},
 		"two names":          {[]string{"one", "two"}, []string{"watch takes the NAME of one LoadTest, 2 given"}},
-		"no rights":          {[]string{"hello", "--as", "nobody"}, []string{`cannot get resource "loadtests"`, "watch, report and ui need get, list and watch"}},
+		"no rights":          {[]string{"hello", "--as", "stranger"}, []string{`cannot get resource "loadtests"`, "watch, report and ui need get, list and watch"}},
 		"an unknown context": {[]string{"hello", "--context", "nowhere"}, []string{"--context", `"nowhere" does not exist`}},
 		"an unknown flag":    {[]string{"hello", "--fast"}, []string{"unknown flag: --fast"}},
 		"no kubeconfig":      {[]string{"hello", "--kubeconfig", "nowhere"}, []string{"--kubeconfig", "nowhere"}},

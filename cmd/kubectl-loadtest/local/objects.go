@@ -167,7 +167,7 @@ func (s *Objects) write(folder string, lt *v1beta1.LoadTest) error {
 	return nil
 }
 
-// link has a folder be at a path, once.
+// link makes a symbolic link to a folder at a path, unless one is there.
 func link(folder, path string) error {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {

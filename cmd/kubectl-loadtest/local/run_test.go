@@ -266,8 +266,8 @@ func TestFilesOfAClaimAreRead(t *testing.T) {
 	must.Succeed(t, err)
 	passes(t, got)
 	same.As(t, "requests", map[string]int{"/ann": 3}, s.seen)
-	lt.Spec.Data[0].From.Volume.Path = "rows/nobody.csv"
-	if _, err := local.Run(t.Context(), lt, c); err == nil || !strings.Contains(err.Error(), "file rows/nobody.csv of PersistentVolumeClaim loadtest-rows: folder "+folder+" has no such file") {
+	lt.Spec.Data[0].From.Volume.Path = "rows/missing.csv"
+	if _, err := local.Run(t.Context(), lt, c); err == nil || !strings.Contains(err.Error(), "file rows/missing.csv of PersistentVolumeClaim loadtest-rows: folder "+folder+" has no such file") {
 		t.Errorf("of a file that is not there: %v", err)
 	}
 }

@@ -96,7 +96,7 @@ func waitForChange(r *http.Request, changed <-chan struct{}, p *page.Page) bool 
 	return true
 }
 
-// digests are those of the parts that a page shows.
+// digests reads the digest of each part that a page shows, by the name of the part.
 func digests(have string) map[string]string {
 	shown := map[string]string{}
 	for part := range strings.SplitSeq(have, ",") {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// secretBytes is the length of the secret: 192 bits, which nobody guesses.
+// secretBytes is the length of the secret: 192 bits, too many to guess.
 const secretBytes = 24
 
 // Server is an address that pages are served at.

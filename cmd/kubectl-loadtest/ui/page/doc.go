@@ -13,6 +13,6 @@
 //
 // A page is a list of parts, each with a digest: the server sends those whose digest has
 // changed to the pages that are open. The package reads values and writes HTML: no client, no
-// clock, no network. The sections of a run are those of package report/html; everything is
+// clock, no network. Package report/html writes the sections of a run; everything is
 // escaped by html/template by the place where it stands.
 package page

@@ -19,7 +19,7 @@ type Shown struct {
 	Notes    []string
 	// Course is what it did while it was followed.
 	Course []runs.Moment
-	// Runs are all runs, the newest first: those of its kind are in its trend.
+	// Runs are all runs, the newest first. Its trend shows the runs of its family.
 	Runs     []*runs.Run
 	Troubles []string
 	Now      time.Time
