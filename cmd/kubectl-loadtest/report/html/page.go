@@ -71,6 +71,16 @@ type table struct {
 	Marked []bool
 	// Links are where the first cell of each row leads to; nil: nowhere.
 	Links []string
+	// Tones are the classes of cells; nil: none has any.
+	Tones [][]string
+}
+
+// Tone is the class of a cell, behind a space; "": none.
+func (t table) Tone(row, column int) string {
+	if row >= len(t.Tones) || column >= len(t.Tones[row]) || t.Tones[row][column] == "" {
+		return ""
+	}
+	return " " + t.Tones[row][column]
 }
 
 // Link is where a row leads to; "": nowhere.
