@@ -9,17 +9,19 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/statistics"
-	"github.com/loadtest-dev/loadtest-operator/measure"
 )
 
 const (
 	// together is how many requests that follow each other count as one: they wait in the same
-	// queue, and are no independent samples. TestSimulatedComparisons has how far that goes.
-	together = 10
-	// betweenRuns and betweenShares are by how much a figure differs from one run to another of
-	// the same target: of times and rates 5 %, the noise for which package changepoint is
-	// tested; of the angle of a share 0.01, which are 0.2 points of 1 %, and 0.6 of 10 %.
-	betweenRuns, betweenShares = 0.05, 0.01
+	// queue, and are no independent samples. Failures come in larger groups: a pod is away for
+	// a while, and all that is sent to it fails. TestSimulatedComparisons has how far that goes.
+	together, failTogether = 10, 20
+	// Of single runs it is not known how far they differ where nothing has changed. Speed differs
+	// by some 5 % (package changepoint is tested for that). Rates do not differ by more; the
+	// times of a target that is busy for nine tenths of its time differ by a multiple of that, as
+	// its queue does. These are standard deviations of logarithms, and of the angle of a share:
+	// 0.4 points of 1 %, and 1.2 of 10 %.
+	betweenRates, betweenTimes, betweenShares = 0.05, 0.3, 0.02
 	// digits is the least standard error of a time or a rate: it has three digits or so.
 	digits = 0.0025
 	// leastRate stands for no success at all, and leastTime for no microsecond, so that they have
@@ -86,7 +88,10 @@ func isUnsteady(results []*v1beta1.StepResult) bool {
 // sample is what some results have of a quantity; false: their requests are too few to say how
 // far it may be off, and no repetitions show it.
 func sample(q metric.Quantity, results []*v1beta1.StepResult, at end, repeated bool) (statistics.Sample, bool) {
-	s := statistics.Sample{Between: betweenRuns}
+	s, times, shares := statistics.Sample{}, float64(together), float64(failTogether)
+	if repeated {
+		times, shares = 1, 1 // their spread has the rest
+	}
 	for _, r := range results {
 		v, _ := at(q, r).Float64()
 		of, off, ok := partOf(r, q.Request), 0.0, true
@@ -96,12 +101,12 @@ func sample(q metric.Quantity, results []*v1beta1.StepResult, at end, repeated b
 			if q.Metric == v1beta1.MetricUnsentRate {
 				whole = r.Due
 			}
-			v, s.Between, off = statistics.Angle(v/100), betweenShares, math.Sqrt(together/float64(max(whole, 1)))/2
+			v, s.Between, off = statistics.Angle(v/100), betweenShares, math.Sqrt(shares/float64(max(whole, 1)))/2
 		case metric.Latency:
-			off, ok = errorOf(&of, m.Times().Share(), r.Histogram, q.Request)
-			v, off = math.Log(max(v, leastTime)), max(off, digits)
+			off, ok = errorOf(of.ResponseTime, m.Times().Share(), times)
+			v, s.Between, off = math.Log(max(v, leastTime)), betweenTimes, max(off, digits)
 		default:
-			v, off = math.Log(max(v, leastRate)), max(math.Sqrt(together/float64(max(of.Outcomes.Success, 1))), digits)
+			v, s.Between, off = math.Log(max(v, leastRate)), betweenRates, max(math.Sqrt(times/float64(max(of.Outcomes.Success, 1))), digits)
 		}
 		if !ok && !repeated {
 			return s, false
@@ -124,20 +129,14 @@ func partOf(r *v1beta1.StepResult, request string) v1beta1.PartResult {
 // errorOf is the standard error of the logarithm of a quantile: half of what is between the
 // quantiles that are a standard error of the share of shorter times below it and above it
 // (Woodruff, "Confidence intervals for medians and other position measures", 1952). Nothing is
-// assumed of how times are distributed. False: a quantile that far above is not known.
-func errorOf(of *v1beta1.PartResult, share float64, histogram, request string) (float64, bool) {
-	l := of.ResponseTime
+// assumed of how times are distributed. So many requests count as one. False: a quantile that far
+// above is not known.
+func errorOf(l *v1beta1.Latency, share, together float64) (float64, bool) {
 	if l == nil || l.Samples <= 0 {
 		return 0, false
 	}
 	around := math.Sqrt(share * (1 - share) * together / float64(l.Samples))
-	at := inStatus(l)
-	if h, err := measure.DecodeHistogram(histogram, 0); request == "" && histogram != "" && err == nil {
-		at = func(share float64) (float64, bool) {
-			d, ok := h.Quantile(share)
-			return d.Seconds(), ok
-		}
-	}
+	at := between(l)
 	low, okLow := at(max(share-around, 1/float64(l.Samples)))
 	high, okHigh := at(share + around)
 	if share+around >= 1 || !okLow || !okHigh || low <= 0 {
@@ -146,9 +145,9 @@ func errorOf(of *v1beta1.PartResult, share float64, histogram, request string) (
 	return math.Log(high/low) / 2, true
 }
 
-// inStatus are the quantiles between those that a status has: their logarithms change evenly
+// between are the quantiles between those that a status has: their logarithms change evenly
 // with the share's nines.
-func inStatus(l *v1beta1.Latency) func(share float64) (float64, bool) {
+func between(l *v1beta1.Latency) func(share float64) (float64, bool) {
 	type point struct{ nines, log float64 }
 	nines := func(share float64) float64 { return -math.Log10(1 - share) }
 	var points []point
