@@ -104,4 +104,3 @@ func (c *Comparison) results(test, column int, q metric.Quantity) []*v1beta1.Ste
 	}
 	return list
 }
-

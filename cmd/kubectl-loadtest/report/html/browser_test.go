@@ -35,6 +35,10 @@ type rendered struct {
 		Paths  int
 		Hidden bool
 	}
+	// Folded are the sections that are folded, Dangling the links that lead to none. Alive says
+	// that the page's own script ran.
+	Folded, Dangling []string
+	Alive            bool
 	// Foreign are elements and attributes that a page may not have.
 	Foreign  []string
 	Unnamed  []string
@@ -55,10 +59,15 @@ function text(e) { return e ? e.innerText.trim() : "" }
 function probe(frame) {
   const d = frame.contentDocument, w = frame.contentWindow, all = s => [...d.querySelectorAll(s)];
   const shown = e => e.getBoundingClientRect().width > 0;
+  const folded = all("details").map(e => e.open ? "" : text(e.querySelector("summary")));
+  for (const e of all("details")) e.open = true;
+  const inPage = e => (e.getAttribute("href") || "").startsWith("#");
   const middle = e => { const r = e.getBoundingClientRect(); return r.x + r.width / 2 };
   return {
     verdict: text(d.querySelector("#verdict .word")), sentence: text(d.querySelector("#verdict .why")),
     text: d.body.innerText, broken: String(w.broken === undefined ? "" : w.broken),
+    folded, dangling: all("a").map(a => a.getAttribute("href")).filter(h => !d.querySelector("h2" + h)),
+    alive: !!d.querySelector("div.tip"),
     attention: all(".attention li").map(text),
     tables: all(".scroll").map(s => ({
       name: s.getAttribute("aria-label") || s.getAttribute("aria-labelledby"),
@@ -70,8 +79,8 @@ function probe(frame) {
       label: p.getAttribute("aria-label"), marks: [...p.querySelectorAll(".mark")].map(middle), rules: [...p.querySelectorAll("line.rule")].map(middle),
       width: p.getBoundingClientRect().width, paths: p.querySelectorAll(".curve").length, hidden: !shown(p),
     })),
-    foreign: all("script, img, iframe, object, embed, link, base, form, a, foreignObject, animate, set").map(e => e.outerHTML.slice(0, 80)).concat(
-      all("*").flatMap(e => [...e.attributes].filter(a => /^on|^(xlink:)?href$|^src$|^formaction$/i.test(a.name)).map(a => e.tagName + " " + a.name))),
+    foreign: all("script, img, iframe, object, embed, link, base, form, a, foreignObject, animate, set").filter(e => !inPage(e) && e !== d.querySelector("body > main + script")).map(e => e.outerHTML.slice(0, 80)).concat(
+      all("*").flatMap(e => [...e.attributes].filter(a => !inPage(e) && /^on|^(xlink:)?href$|^src$|^formaction$/i.test(a.name)).map(a => e.tagName + " " + a.name))),
     unnamed: all("figure svg:not([aria-label]), figure svg:not([role=img]), th:not([scope]), svg:not([aria-label]):not([aria-hidden]), .scroll:not([aria-label]):not([aria-labelledby])").map(e => e.outerHTML.slice(0, 80)),
     overflow: d.documentElement.scrollWidth - d.documentElement.clientWidth,
     paper: w.getComputedStyle(d.body).backgroundColor,

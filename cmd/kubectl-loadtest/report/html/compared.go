@@ -2,7 +2,6 @@ package html
 
 import (
 	"bytes"
-	"html/template"
 	"strconv"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ func comparisonOf(c Compared) *comparison {
 	if c.Requests != nil {
 		v.Requests = table{Title: "Figures by request and step", Heads: c.Requests[0], Words: 1, Rows: c.Requests[1:], Tones: below(c.RequestTones)}
 	}
-	v.Head = head{v.Title, template.CSS(style)}
+	v.Head = headOf(v.Title)
 	return v
 }
 

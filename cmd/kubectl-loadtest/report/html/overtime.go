@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -20,9 +21,10 @@ const mostMoments = 800
 // moment is what happened in a part of a step, per second, and its response times in
 // seconds; 0: too few to tell.
 type moment struct {
-	at, seconds       float64
-	due, good, failed float64
-	p50, p95, p99     float64
+	at, seconds   float64
+	due, sent     float64
+	good, failed  float64
+	p50, p95, p99 float64
 }
 
 // timeline is the moments of a step, in seconds since the first step began.
@@ -94,7 +96,7 @@ func moments(step *v1beta1.StepStatus, s *archive.Series, from float64) []moment
 		}
 		list = append(list, moment{
 			at: from + float64(i)*width + seconds/2, seconds: seconds,
-			due: float64(p.Due) / seconds, good: float64(p.Outcomes[measure.Success.String()]) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
+			due: float64(p.Due) / seconds, sent: float64(p.Sent) / seconds, good: float64(p.Outcomes[measure.Success.String()]) / seconds, failed: float64(max(0, ended-p.Expected)) / seconds,
 			p50: inSeconds(p.P50), p95: inSeconds(p.P95), p99: inSeconds(p.P99),
 		})
 	}
@@ -142,10 +144,10 @@ func joined(list []moment, n int) []moment {
 		var m moment
 		for _, p := range part {
 			m.seconds += p.seconds
-			m.due, m.good, m.failed = m.due+p.due*p.seconds, m.good+p.good*p.seconds, m.failed+p.failed*p.seconds
+			m.due, m.sent, m.good, m.failed = m.due+p.due*p.seconds, m.sent+p.sent*p.seconds, m.good+p.good*p.seconds, m.failed+p.failed*p.seconds
 			m.p50, m.p95, m.p99 = max(m.p50, p.p50), max(m.p95, p.p95), max(m.p99, p.p99)
 		}
-		m.due, m.good, m.failed = m.due/m.seconds, m.good/m.seconds, m.failed/m.seconds
+		m.due, m.sent, m.good, m.failed = m.due/m.seconds, m.sent/m.seconds, m.good/m.seconds, m.failed/m.seconds
 		m.at = part[0].at - part[0].seconds/2 + m.seconds/2
 		wide = append(wide, m)
 	}
@@ -174,21 +176,28 @@ func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 	for _, of := range []struct {
 		label, class string
 		value        func(*moment) float64
-		always       bool
+		drawn        func(*moment) bool // if any moment is so
 	}{
-		{"due", "faint", func(m *moment) float64 { return m.due }, true},
-		{"goodput", "main", func(m *moment) float64 { return m.good }, true},
-		{"failed", "bad", func(m *moment) float64 { return m.failed }, false},
+		{"due", "faint", func(m *moment) float64 { return m.due }, func(*moment) bool { return true }},
+		{"sent", "soft", func(m *moment) float64 { return m.sent }, func(m *moment) bool { return math.Abs(m.sent-m.due) > m.due/50 }},
+		{"goodput", "main", func(m *moment) float64 { return m.good }, func(*moment) bool { return true }},
+		{"failed", "bad", func(m *moment) float64 { return m.failed }, func(m *moment) bool { return m.failed > 0 }},
 	} {
 		some, seen := linesOf(all, of.label, of.class, func(m *moment) (float64, bool) { return of.value(m), true })
-		if of.always || slices.Max(append(seen, 0)) > 0 {
+		if anyMoment(all, of.drawn) {
 			lines, values = append(lines, some...), append(values, seen...)
 		}
 	}
 	y := rateAxis([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
-	return drawn("Rate over time", "Requests due, successes, and failures when they were known. "+note,
+	return drawn("Rate over time", "Requests that were due, or arrived, those sent where they are others, successes, and failures when they were known. "+note,
 		"Requests due, successes and failures per second over time. The table beside it has least, median and most of each step.",
 		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})
+}
+
+func anyMoment(all []timeline, is func(*moment) bool) bool {
+	return slices.ContainsFunc(all, func(l timeline) bool {
+		return slices.ContainsFunc(l.moments, func(m moment) bool { return is(&m) })
+	})
 }
 
 func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {

@@ -43,6 +43,14 @@ func sound(t *testing.T, name string, page rendered) {
 	if page.Broken != "" || len(page.Foreign) > 0 {
 		t.Errorf("%s: a foreign script ran (%q), or there are elements of a stranger: %q", name, page.Broken, page.Foreign)
 	}
+	if len(page.Dangling) > 0 || !page.Alive {
+		t.Errorf("%s: links lead to no section: %q; the page's own script runs: %t", name, page.Dangling, page.Alive)
+	}
+	for _, section := range page.Folded {
+		if section != "Conditions" && section != "Manifest" {
+			t.Errorf("%s: %q is folded, or a section is not that should be", name, section)
+		}
+	}
 	if len(page.Unnamed) > 0 {
 		t.Errorf("%s: a screen reader has no name or scope for %q", name, page.Unnamed)
 	}
