@@ -23,7 +23,7 @@ func Requests(r *v1beta1.StepResult) [][]string {
 		of := &r.Requests[i]
 		t := cmp.Or(of.ResponseTime, &v1beta1.Latency{})
 		rows[i] = []string{
-			of.Name, WhyFailed(&of.Counts), fmt.Sprint(of.Sent), fmt.Sprintf("%d%s", of.Failed, share(of.Failed, of.Sent-of.InFlight)),
+			of.Name, whyFailed(&of.Counts), fmt.Sprint(of.Sent), fmt.Sprintf("%d%s", of.Failed, share(of.Failed, of.Sent-of.InFlight)),
 			Brief(t.P50), Brief(t.P95), Brief(t.P99),
 		}
 	}
@@ -38,8 +38,8 @@ func Omitted(r *v1beta1.StepResult) string {
 	return fmt.Sprintf("%s with fewer failures stand in the step's archive alone.", text.Plural(int64(r.RequestsOmitted), "more request"))
 }
 
-// WhyFailed are the classes of the failures of a request, and its status codes.
-func WhyFailed(c *v1beta1.Counts) string {
+// whyFailed are the classes of the failures of a request, and its status codes.
+func whyFailed(c *v1beta1.Counts) string {
 	if c.Failed == 0 {
 		return ""
 	}

@@ -21,8 +21,10 @@ type rendered struct {
 	// Text is what is visible of the page; Broken what a script of a stranger left
 	// behind.
 	Text, Broken string
-	Attention    []string
-	Tables       []renderedTable
+	// Prose is the text without the plots and the manifest.
+	Prose     string
+	Attention []string
+	Tables    []renderedTable
 	// Bars are the widths in pixels of the segments of each row of outcomes.
 	Bars [][]float64
 	// Marks are how many marks each visible plot shows, Rules where its rule stands, and
@@ -83,6 +85,7 @@ function probe(frame) {
       all("*").flatMap(e => [...e.attributes].filter(a => !inPage(e) && /^on|^(xlink:)?href$|^src$|^formaction$/i.test(a.name)).map(a => e.tagName + " " + a.name))),
     unnamed: all("figure svg:not([aria-label]), figure svg:not([role=img]), th:not([scope]), svg:not([aria-label]):not([aria-hidden]), .scroll:not([aria-label]):not([aria-labelledby])").map(e => e.outerHTML.slice(0, 80)),
     overflow: d.documentElement.scrollWidth - d.documentElement.clientWidth,
+    prose: (all("pre, svg, .plot").forEach(e => e.remove()), d.body.innerText),
     paper: w.getComputedStyle(d.body).backgroundColor,
   };
 }

@@ -82,11 +82,12 @@ func audits(lt *v1beta1.LoadTest) table {
 }
 
 // stored are the audits of what the target reports of itself.
-func stored(list []v1beta1.AuditStatus) table {
+func stored(s *v1beta1.LoadTestStatus) table {
 	t := table{Title: "Audits", Note: "What the target stored, against what it acknowledged.", Words: 3,
 		Heads: []string{"audit", "state", "result", "before", "after", "change", "acknowledged", "unknown"}}
-	for _, a := range list {
-		t.Rows = append(t.Rows, []string{a.Name, string(a.State), a.Message, optional(a.Before), optional(a.After), optional(a.Change),
+	results := report.AuditResults(s)
+	for i, a := range s.Audits {
+		t.Rows = append(t.Rows, []string{a.Name, string(a.State), results[i], optional(a.Before), optional(a.After), optional(a.Change),
 			count(a.Acknowledged), optional(a.Unknown)})
 	}
 	return t

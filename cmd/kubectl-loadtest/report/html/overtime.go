@@ -35,16 +35,20 @@ type timeline struct {
 	moments  []moment
 }
 
-// overTime draws rates and response times of the steps whose series there are.
-func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) []figure {
+// notRecorded is what a person looks for over time, and where there is something of it.
+const notRecorded = " How many users sent, and how many connections were open, is not recorded over time: the load of each step has its users, and the table of the generator how many connections it opened."
+
+// overTime draws rates and response times of the steps whose series there are, and says what a
+// point is.
+func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figure, note string) {
 	all := timelines(s, archived)
 	if len(all) == 0 {
-		return nil
+		return nil, ""
 	}
-	note := coarsen(all)
+	note = coarsen(all) + notRecorded
 	x, spans := timeAxisOf(all)
-	list := []figure{ratesOverTime(all, x, spans, note), timesOverTime(all, x, spans, note)}
-	return append(list, outstandingOverTime(all, x, spans)...)
+	list = []figure{ratesOverTime(all, x, spans), timesOverTime(all, x, spans)}
+	return append(list, outstandingOverTime(all, x, spans)...), note
 }
 
 // timelines are those of the steps of which there is a series, in order.
@@ -170,7 +174,7 @@ func timeAxisOf(all []timeline) (plot.Axis, []plot.Span) {
 	return axis, spans
 }
 
-func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {
+func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span) figure {
 	var values []float64
 	var lines []plot.Line
 	for _, of := range []struct {
@@ -189,7 +193,7 @@ func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 		}
 	}
 	y := rateAxis([]float64{slices.Max(values)}) // linear: a second without a response stands at 0
-	return drawn("Rate over time", "Requests that were due, or arrived, those sent where they are others, successes, and failures when they were known. "+note,
+	return drawn("Rate over time", "Requests that were due, or arrived, those sent where they are others, successes, and failures when they were known.",
 		"Requests due, successes and failures per second over time. The table beside it has least, median and most of each step.",
 		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})
 }
@@ -200,7 +204,8 @@ func anyMoment(all []timeline, is func(*moment) bool) bool {
 	})
 }
 
-func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) figure {
+func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span) figure {
+	note := "Of the requests that ended in each point, within 3 %."
 	var values []float64
 	var lines []plot.Line
 	for _, of := range []struct {
@@ -217,7 +222,7 @@ func timesOverTime(all []timeline, x plot.Axis, spans []plot.Span, note string) 
 	if slices.ContainsFunc(all, func(l timeline) bool { return delayIsVisible(l.step) }) {
 		note += " It includes the generator's own delay."
 	}
-	return drawn("Response time over time", "Of the requests that ended in each point, within 3 %. "+note,
+	return drawn("Response time over time", note,
 		"The 50th, 95th and 99th percentile of response time over time. The table beside it has median and highest of each step.",
 		plot.Figure{X: x, Y: timeAxis(values), Lines: lines, Spans: spans})
 }

@@ -60,6 +60,7 @@ type view struct {
 	Quantiles       table
 	Expected        table
 	OverTime        []figure
+	OverTimeNote    string
 	Seconds         table
 	Outcomes        []outcome
 	Failures        table
@@ -145,13 +146,13 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Figures: ladder(s), Rungs: rungs(s),
 		Tails: tails(s.Steps, archived), Quantiles: quantiles("Response time by step", s.Steps, ofAll, ofAllWithout),
 		Expected: quantiles("Response time of expected responses", s.Steps, ofExpected, ofExpectedWithout),
-		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
+		Seconds:  seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s), ThresholdNote: inParentheses(report.AnyObservedTwice(s.Thresholds)),
 		Requests: grouped("requests", "Requests", requests(s.Steps, links.Request), types(s.Steps), journeys(s.Steps)),
 		Errors:   grouped("errors", "Errors", failed(s.Steps), codes(s.Steps)),
 		Groups: []group{
-			grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s.Audits), audits(lt)),
+			grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
 			grouped("course", "Outstanding requests and downtime", course(s.Steps)), grouped("spread", "Spread over repetitions", spread(lt)),
 			grouped("traces", "Traces", traces(s.Steps), tracesByRequest(s, archived)),
 			grouped("generator", "Generator", generator(s.Steps), handshakes(s.Steps)),
@@ -159,8 +160,20 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Conditions: conditions(s),
 		Manifest:   text,
 	}
+	v.OverTime, v.OverTimeNote = overTime(s, archived)
+	explainOnce(v.Figures, v.Tails)
 	v.Contents = contents(v)
 	return v, nil
+}
+
+// explainOnce leaves the legend of bands to the first figure that has any.
+func explainOnce(lists ...[]figure) {
+	explained := false
+	for _, list := range lists {
+		for i := range list {
+			list[i].Band, explained = list[i].Band && !explained, explained || list[i].Band
+		}
+	}
 }
 
 // group are tables under a heading, which leads to them.
@@ -278,7 +291,7 @@ func keptFor(s *v1beta1.LoadTestStatus) string {
 }
 
 func thresholds(s *v1beta1.LoadTestStatus) []threshold {
-	list, messages := s.Thresholds, report.ThresholdMessages(s)
+	list, messages := s.Thresholds, report.ThresholdResults(s)
 	rows := make([]threshold, len(list))
 	for i := range list {
 		t := &list[i]

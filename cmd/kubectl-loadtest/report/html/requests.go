@@ -12,7 +12,7 @@ import (
 
 // requests has a row for each request of each step, the failing ones marked.
 func requests(list []v1beta1.StepStatus, link func(step, request int) string) table {
-	t := table{Title: "Requests by step", Words: 2, Heads: []string{"request", "step", "sent", "answered", "failed", "sent/s", "p50", "p95", "p99", "max", "failures"}}
+	t := table{Title: "Requests by step", Words: 2, Heads: []string{"request", "step", "sent", "answered", "failed", "sent/s", "p50", "p95", "p99", "max"}}
 	var notes []string
 	for i := range list {
 		step := &list[i]
@@ -22,12 +22,8 @@ func requests(list []v1beta1.StepStatus, link func(step, request int) string) ta
 		for j := range step.Result.Requests {
 			of := &step.Result.Requests[j]
 			l := cmp.Or(of.ResponseTime, &v1beta1.Latency{})
-			failed := count(of.Failed)
-			if share := text.Percent(of.Failed, of.Sent-of.InFlight); share != "" && of.Failed > 0 {
-				failed += " (" + share + ")"
-			}
-			t.Rows = append(t.Rows, []string{of.Name, report.Title(step), count(of.Sent), count(of.Completed), failed, perSecond(of.Sent, step),
-				duration(l.P50), duration(l.P95), duration(l.P99), duration(l.Longest), known(report.WhyFailed(&of.Counts))})
+			t.Rows = append(t.Rows, []string{of.Name, report.Title(step), count(of.Sent), count(of.Completed), byClass(&of.Counts), perSecond(of.Sent, step),
+				duration(l.P50), duration(l.P95), duration(l.P99), duration(l.Longest)})
 			t.Marked = append(t.Marked, of.Failed > 0)
 			if link != nil {
 				t.Links = append(t.Links, link(i, j))
@@ -39,6 +35,23 @@ func requests(list []v1beta1.StepStatus, link func(step, request int) string) ta
 	}
 	t.Note = strings.Join(notes, " ")
 	return t
+}
+
+// byClass is how many requests failed, and of what in a line each.
+func byClass(c *v1beta1.Counts) string {
+	said := count(c.Failed)
+	if c.Failed == 0 {
+		return said
+	}
+	if share := text.Percent(c.Failed, c.Sent-c.InFlight); share != "" {
+		said += " (" + share + ")"
+	}
+	for _, class := range report.Failures(c) {
+		if class.Count > 0 {
+			said += "\n" + class.Name + " " + count(class.Count)
+		}
+	}
+	return said
 }
 
 // perSecond is a count in the window of a step as a rate.

@@ -115,7 +115,7 @@ func (f *Figure) Draw() *Drawing {
 		Left: number(left), Right: number(f.Width - f.right()), Top: number(top), Bottom: number(f.Height - bottom),
 		Depth:  number(f.Height - bottom - top),
 		XTitle: Text{X: number((left + f.Width - f.right()) / 2), Y: number(f.Height - 8), Text: f.X.Title + f.X.Scale.note()},
-		YTitle: Text{X: number(2), Y: number(top - 18), Text: f.Y.Title + f.Y.Scale.note()},
+		YTitle: Text{X: number(2), Y: number(top - 24), Text: f.Y.Title + f.Y.Scale.note()},
 		XScale: f.X.Scale.String(), YScale: f.Y.Scale.String(),
 	}
 	f.ticks(d)
@@ -175,7 +175,7 @@ func (f *Figure) ticks(d *Drawing) {
 // rule has its label above the plot, where no line is, on the side that has more room.
 func (f *Figure) rule(r Rule) Ruler {
 	x := f.x(r.At)
-	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x), Y: number(top - 10), Text: r.Label, Anchor: "end"}}
+	at := Ruler{X: number(x), Width: number(f.Width - f.right() - x), Label: Text{X: number(x), Y: number(top - 8), Text: r.Label, Anchor: "end"}}
 	if x < f.Width/2 {
 		at.Label.Anchor = "start"
 	}
