@@ -26,7 +26,7 @@ func (c *config) compare() *cobra.Command {
 			"comparisons of runs of the same target, at most 5 have any mark (Holm's method, over\n" +
 			"all figures that are shown). With at least 3 repetitions of both, their spread says how\n" +
 			"far figures differ by chance (Welch's test). With fewer, rates are taken to differ by 5%\n" +
-			"from run to run and times by 30%, beside what was sampled, and only large differences are\n" +
+			"from run to run and times by 35%, beside what was sampled, and only large differences are\n" +
 			"marked. What all repetitions of a run have in common, such as its nodes, no test tells\n" +
 			"from a change.\n\n" +
 			"A difference has a range if both have at least 3 repetitions: the true difference\n" +

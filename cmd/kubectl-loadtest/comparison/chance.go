@@ -21,7 +21,7 @@ const (
 	// times of a target that is busy for nine tenths of its time differ by a multiple of that, as
 	// its queue does. These are standard deviations of logarithms, and of the angle of a share:
 	// 0.4 points of 1 %, and 1.2 of 10 %.
-	betweenRates, betweenTimes, betweenShares = 0.05, 0.3, 0.02
+	betweenRates, betweenTimes, betweenShares = 0.05, 0.35, 0.02
 	// digits is the least standard error of a time or a rate: it has three digits or so.
 	digits = 0.0025
 	// leastRate stands for no success at all, and leastTime for no microsecond, so that they have
@@ -129,10 +129,10 @@ func partOf(r *v1beta1.StepResult, request string) v1beta1.PartResult {
 // errorOf is the standard error of the logarithm of a quantile: half of what is between the
 // quantiles that are a standard error of the share of shorter times below it and above it
 // (Woodruff, "Confidence intervals for medians and other position measures", 1952). Nothing is
-// assumed of how times are distributed. So many requests count as one. False: a quantile that far
-// above is not known.
+// assumed of how times are distributed. So many requests count as one. False: they are too few.
 func errorOf(l *v1beta1.Latency, share, together float64) (float64, bool) {
-	if l == nil || l.Samples <= 0 {
+	const leastBeyond = 2 // independent samples on either side, below which the error is a guess
+	if l == nil || float64(l.Samples)/together*min(share, 1-share) < leastBeyond*(1-1e-9) {
 		return 0, false
 	}
 	around := math.Sqrt(share * (1 - share) * together / float64(l.Samples))

@@ -136,8 +136,8 @@ func TestSimulatedComparisons(t *testing.T) {
 		most, least float64       // marked at most, and at least
 	}{
 		{name: "the same, half busy", most: 0.05},
-		{name: "the same, nine tenths busy", edit: func(g *target) { g.load = 0.9 }, most: 0.06},
-		{name: "the same, failures in groups of 20", edit: func(g *target) { g.atOnce = 20 }, most: 0.06},
+		{name: "the same, nine tenths busy", edit: func(g *target) { g.load = 0.9 }, most: 0.05},
+		{name: "the same, failures in groups of 20", edit: func(g *target) { g.atOnce = 20 }, most: 0.05},
 		{name: "the same, 3 repetitions", edit: func(g *target) { g.repeated, g.noise, g.noiseWithin = 3, 0, 0.05 }, most: 0.05},
 		{name: "the same, nine tenths busy, 3 repetitions", edit: func(g *target) { g.repeated, g.noise, g.noiseWithin, g.load = 3, 0, 0.05, 0.9 }, most: 0.05},
 		{name: "the same, 5 repetitions", edit: func(g *target) { g.repeated, g.noise, g.noiseWithin = 5, 0, 0.05 }, most: 0.05},

@@ -58,12 +58,12 @@ func TestHolm(t *testing.T) {
 		chances []float64
 		want    []bool
 	}{
-		"none":                 {nil, []bool{}},
-		"one":                  {[]float64{0.05}, []bool{true}},
-		"of two":               {[]float64{0.04, 0.026}, []bool{false, false}},
-		"the second":           {[]float64{0.05, 0.025}, []bool{true, true}},
-		"Holm's own order":     {[]float64{0.01, 0.04, 0.03, 0.005}, []bool{true, false, false, true}},
-		"nothing after a gap":  {[]float64{0.5, 0.03, 0.03}, []bool{false, false, false}},
+		"none":                {nil, []bool{}},
+		"one":                 {[]float64{0.05}, []bool{true}},
+		"of two":              {[]float64{0.04, 0.026}, []bool{false, false}},
+		"the second":          {[]float64{0.05, 0.025}, []bool{true, true}},
+		"Holm's own order":    {[]float64{0.01, 0.04, 0.03, 0.005}, []bool{true, false, false, true}},
+		"nothing after a gap": {[]float64{0.5, 0.03, 0.03}, []bool{false, false, false}},
 	} {
 		if got := statistics.Holm(tc.chances, 0.05); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)

@@ -1,0 +1,103 @@
+package comparison_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
+)
+
+// measured is a step with so many samples, whose times are those of step.
+func measured(millis float64, samples int64) v1beta1.StepStatus {
+	s := step("100", 1, 0, 100, millis)
+	l := s.Result.ResponseTime
+	l.Samples, s.Result.Sent, s.Result.Expected, s.Result.Outcomes.Success = samples, samples, samples, samples
+	s.Result.Failed = 0
+	at := func(d *metav1.Duration, factor float64) *metav1.Duration {
+		return &metav1.Duration{Duration: time.Duration(float64(d.Duration) * factor)}
+	}
+	l.Min, l.P75, l.P90, l.P999, l.P9999 = at(l.P50, 0.5), at(l.P50, 1.4), at(l.P50, 1.8), at(l.P99, 1.2), at(l.P99, 1.4)
+	return s
+}
+
+// marks are those of the differences, by metric.
+func marks(t *testing.T, before, after *v1beta1.LoadTest) map[string]comparison.Mark {
+	t.Helper()
+	all := map[string]comparison.Mark{}
+	for _, d := range compare(t, before, after).Differences {
+		if d.Mark != comparison.Unmarked {
+			all[d.Request+d.Metric] = d.Mark
+		}
+	}
+	return all
+}
+
+func TestWhatIsMarked(t *testing.T) {
+	const many = 20_000
+	slow := func(edit func(*v1beta1.StepResult)) v1beta1.StepStatus {
+		s := measured(400, many)
+		edit(s.Result)
+		return s
+	}
+	fast := measured(40, many)
+	for name, tc := range map[string]struct {
+		before, after v1beta1.StepStatus
+		want          string
+	}{
+		"the same":          {fast, fast, "map[]"},
+		"somewhat slower":   {fast, measured(60, many), "map[]"},
+		"ten times as slow": {fast, measured(400, many), "map[p50:worse p95:worse p99:worse]"},
+		"ten times as fast": {measured(400, many), fast, "map[p50:better p95:better p99:better]"},
+		"too few for p99":   {measured(40, 500), measured(400, 500), "map[p50:worse p95:worse]"},
+		"too few for any":   {measured(40, 20), measured(400, 20), "map[]"},
+		"requests piled up": {fast, slow(func(r *v1beta1.StepResult) {
+			r.Outstanding = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingGrowing}
+		}), "map[]"},
+		"they may have": {slow(func(r *v1beta1.StepResult) {
+			r.Outstanding = &v1beta1.OutstandingResult{Trend: v1beta1.OutstandingUncertain}
+		}), fast, "map[]"},
+		"half failed":        {fast, slow(func(r *v1beta1.StepResult) { r.Failed, r.ResponseTime = many/2, fast.Result.ResponseTime }), "map[failureRate:worse]"},
+		"half were not sent": {fast, slow(func(r *v1beta1.StepResult) { r.Due, r.Unsent, r.ResponseTime = many, many/2, fast.Result.ResponseTime }), "map[unsentRate:worse]"},
+		"no success": {fast, slow(func(r *v1beta1.StepResult) {
+			r.Goodput, r.ResponseTime, r.Outcomes.Success = "0", fast.Result.ResponseTime, 0
+		}), "map[goodput:worse]"},
+		"twice the goodput": {fast, slow(func(r *v1beta1.StepResult) { r.Goodput, r.ResponseTime = "1996.0", fast.Result.ResponseTime }), "map[goodput:better]"},
+		"the generator":     {fast, slow(func(r *v1beta1.StepResult) { r.WithoutGenerator = fast.Result.ResponseTime }), "map[]"},
+		"failures of its own": {fast, slow(func(r *v1beta1.StepResult) {
+			r.Failed, r.Excused, r.ResponseTime = many/2, many/2, fast.Result.ResponseTime
+		}), "map[]"},
+	} {
+		if got := fmt.Sprint(marks(t, finished("v3", tc.before), finished("v4", tc.after))); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
+// A difference that would be marked alone is not, of many that are none.
+func TestManyDifferencesAreMarkedMoreSeldom(t *testing.T) {
+	mixed := func(name string, requests int, first float64) *v1beta1.LoadTest {
+		s := measured(40, 20_000)
+		lt := finished(name, s)
+		for i := range requests {
+			millis := 40.0
+			if i == 0 {
+				millis = first
+			}
+			request := fmt.Sprintf("r%d ", i)
+			lt.Status.Requests = append(lt.Status.Requests, v1beta1.RequestStatus{Name: request})
+			part := measured(millis, 20_000).Result
+			s.Result.Requests = append(s.Result.Requests, v1beta1.RequestResult{Name: request, PartResult: v1beta1.PartResult{Counts: part.Counts, ResponseTime: part.ResponseTime}})
+		}
+		lt.Status.Requests = lt.Status.Requests[1:]
+		return lt
+	}
+	for requests, want := range map[int]int{2: 3, 32: 0} {
+		if got := marks(t, mixed("v3", requests, 40), mixed("v4", requests, 190)); len(got) != want {
+			t.Errorf("of %d requests, %d differences are marked, want %d: %v", requests, len(got), want, got)
+		}
+	}
+}
