@@ -23,12 +23,12 @@ func (c *config) compare() *cobra.Command {
 			"their repetitions, and how far each differs from the first. LoadTests from files, as\n" +
 			"report -o yaml writes them, come first.\n\n" +
 			"A difference is marked better or worse where chance does not explain it: of 100\n" +
-			"comparisons of runs of the same target, at most 5 have any mark (Holm's method, over\n" +
-			"all figures that are shown). With at least 3 repetitions of both, their spread says how\n" +
-			"far figures differ by chance (Welch's test). With fewer, rates are taken to differ by 5%\n" +
-			"from run to run and times by 35%, beside what was sampled, and only large differences are\n" +
-			"marked. What all repetitions of a run have in common, such as its nodes, no test tells\n" +
-			"from a change.\n\n" +
+			"comparisons of runs of the same target, at most 5 have any mark by chance (Holm's\n" +
+			"method, over all figures that are shown). With at least 3 repetitions of both, their\n" +
+			"spread says how far figures differ by chance (Welch's test). With fewer, rates are\n" +
+			"taken to differ by 5% from run to run and times by 35%, beside what was sampled, and\n" +
+			"only large differences are marked. What all repetitions of a run have in common, such\n" +
+			"as its nodes, no test tells from a change.\n\n" +
 			"A difference has a range if both have at least 3 repetitions: the true difference\n" +
 			"is below the range in at most 5% of comparisons, and above it in at most 5% (exact test\n" +
 			"of Mann and Whitney).",
