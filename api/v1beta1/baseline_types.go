@@ -5,15 +5,34 @@ import (
 )
 
 // Baseline is an earlier run with which this one is compared.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.selector)",message="exactly one of name and selector must be set"
 type Baseline struct {
 	// name is the name of another LoadTest of the namespace, Passed or Failed, which sent the
 	// same requests from the same number of workers. Steps of it that broke default thresholds
 	// are not used. This run waits for it, at most startDeadlineSeconds, and does not need it
-	// once its own steps begin.
-	// +required
+	// once its steps begin.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
+	// selector are labels of LoadTests; the last that passed is the baseline.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=8
+	Selector map[string]LabelValue `json:"selector,omitempty"`
+	// optional lets the run begin without one.
+	// +optional
+	Optional bool `json:"optional,omitempty"`
+}
+
+// Labels are those of selector, as objects have them.
+func (b *Baseline) Labels() map[string]string {
+	list := map[string]string{}
+	for key, value := range b.Selector {
+		list[key] = string(value)
+	}
+	return list
 }
 
 // BaselineStatus is what was copied of the LoadTest of spec.baseline.
@@ -22,6 +41,10 @@ type BaselineStatus struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
+	// missing is why nothing was copied.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Missing string `json:"missing,omitempty"`
 	// uid is the UID of the LoadTest: another one may have its name now.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -41,6 +41,22 @@ var baselineValidations = []validation{
 		want:    []string{"spec.thresholds[0].types: Forbidden: types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"}},
 }
 
+// selectorValidations are about the two kinds of a baseline.
+var selectorValidations = []validation{
+	{name: "name and selector", valid: "{baseline: {selector: {app: shop, example.com/branch: ''}, optional: true}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
+		invalid: "{baseline: {name: before, selector: {app: shop}}}",
+		want:    []string{"spec.baseline: Invalid value: exactly one of name and selector must be set"}},
+	{name: "neither name nor selector", valid: "{baseline: {name: before, optional: true}}",
+		invalid: "{baseline: {optional: true}}",
+		want:    []string{"spec.baseline: Invalid value: exactly one of name and selector must be set"}},
+	{name: "a selector of nothing", valid: "{baseline: {selector: {app: shop}}}",
+		invalid: "{baseline: {selector: {}}}",
+		want:    []string{"spec.baseline.selector: Invalid value: 0: spec.baseline.selector in body should have at least 1 properties"}},
+	{name: "a value that no label has", valid: "{baseline: {selector: {app: shop-1.0_a}}}",
+		invalid: "{baseline: {selector: {app: 'a,b=c'}}}",
+		want:    []string{`spec.baseline.selector.app: Invalid value: "a,b=c": spec.baseline.selector.app in body should match '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$'`}},
+}
+
 // TestNoRunIsItsOwnBaseline is apart, as the name is not in the spec.
 func TestNoRunIsItsOwnBaseline(t *testing.T) {
 	c, namespace := strictClient(t), apiserver.Namespace(t)

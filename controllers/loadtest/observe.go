@@ -73,6 +73,7 @@ func (p *pass) observeCluster(ctx context.Context, job *batchv1.Job) (err error)
 		if seen.Baseline, err = p.baseline(ctx, lt); err != nil {
 			return err
 		}
+		seen.BaselineAbsent = seen.Baseline == nil
 	}
 	return p.explainMissingPods(ctx, job, pods.Items)
 }

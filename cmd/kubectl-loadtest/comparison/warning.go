@@ -14,7 +14,7 @@ func (c *Comparison) warnings() []string {
 	first := c.tests[0]
 	for i, lt := range c.tests {
 		if v := lt.Status.Verdict; v != v1beta1.VerdictPassed && v != v1beta1.VerdictFailed {
-			list = append(list, fmt.Sprintf("The verdict of %s is %s: its figures may not describe its target.", c.names[i], v))
+			list = append(list, unjudged(c.names[i], v))
 		}
 		if i > 0 {
 			list = append(list, c.differs(i, first, lt)...)
@@ -26,12 +26,23 @@ func (c *Comparison) warnings() []string {
 	return list
 }
 
+func unjudged(name string, v v1beta1.Verdict) string {
+	return fmt.Sprintf("The verdict of %s is %s: its figures may not describe its target.", name, v)
+}
+
 // differs is what a test sent otherwise than the first.
 func (c *Comparison) differs(i int, first, lt *v1beta1.LoadTest) []string {
 	var list []string
 	if a, b := first.Status.TargetURL, lt.Status.TargetURL; a != b {
 		list = append(list, fmt.Sprintf("The targets differ: %s sent to %s, %s to %s.", c.names[0], a, c.names[i], b))
 	}
+	return append(list, c.otherLoad(i)...)
+}
+
+// otherLoad is in what the load of a test was another than that of the first.
+func (c *Comparison) otherLoad(i int) []string {
+	var list []string
+	first, lt := c.tests[0], c.tests[i]
 	if !slices.Equal(weights(first), weights(lt)) {
 		list = append(list, fmt.Sprintf("The requests, or their weights, differ between %s and %s.", c.names[0], c.names[i]))
 	}

@@ -38,6 +38,8 @@ type Config struct {
 	Keep func(*archive.Step)
 	// Results is where each request is written to, as a result of vegeta; nil: nowhere.
 	Results *Results
+	// Baseline stands for the LoadTest of spec.baseline, by whatever name; nil: it does not exist.
+	Baseline *v1beta1.LoadTest
 	// Terminate asks for the end of the run, as spec.terminate does.
 	Terminate <-chan struct{}
 }
@@ -52,7 +54,7 @@ const (
 // Run carries a LoadTest, which has been admitted and whose target is no Service, to its
 // end, and returns it. When ctx ends, it gives up at once.
 func Run(ctx context.Context, lt *v1beta1.LoadTest, c Config) (*v1beta1.LoadTest, error) {
-	if err := Check(lt, c.Files); err != nil {
+	if err := errors.Join(Check(lt, c.Files), checkBaseline(lt, c.Baseline)); err != nil {
 		return nil, err
 	}
 	e, err := newEnvironment(ctx, lt, c)
@@ -151,6 +153,7 @@ func (r *run) observe() lifecycle.Observed {
 		Workers:    make([]exchange.Worker, r.test.Status.Workers.Desired),
 	}
 	copy(seen.Workers, o.Workers)
+	seen.Baseline, seen.BaselineAbsent = r.Baseline, r.Baseline == nil
 	seen.Job = r.processes.observe(seen.Workers)
 	return seen
 }

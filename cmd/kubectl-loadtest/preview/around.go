@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/text"
 )
@@ -128,8 +130,8 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 	if spec.Terminate {
 		list = append(list, "spec.terminate is true: the run ends as Canceled before it begins.")
 	}
-	if spec.Baseline != nil {
-		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic differ.", spec.Baseline.Name))
+	if b := spec.Baseline; b != nil {
+		list = append(list, "spec.baseline: "+compared(b))
 	}
 	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {
 		list = append(list, fmt.Sprintf("spec.activeDeadlineSeconds: %ds will pass before the steps end, which take %s.", *seconds, Time(p.Duration.Duration)))
@@ -138,6 +140,22 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 		list = append(list, "spec.preflight is empty: nothing verifies which version of the target is tested.")
 	}
 	return list
+}
+
+// compared says with what a run is compared, and when it is not.
+func compared(b *v1beta1.Baseline) string {
+	const differs = "its steps or its traffic differ."
+	otherwise := "is refused if "
+	if b.Optional {
+		otherwise = "is compared with nothing if it does not exist, or "
+	}
+	if b.Selector == nil {
+		return fmt.Sprintf("the run begins once LoadTest %s has finished, and ", b.Name) + otherwise + differs
+	}
+	if !b.Optional {
+		otherwise += "there is none, or "
+	}
+	return fmt.Sprintf("the run is compared with the last LoadTest that passed and has labels %s, and ", labels.Set(b.Labels())) + otherwise + differs
 }
 
 // Time is a duration without zero units at its end: 1m, not 1m0s.

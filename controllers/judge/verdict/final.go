@@ -97,20 +97,39 @@ func (r run) judgement() Judgement {
 // kept says which thresholds were kept.
 func (r run) kept() string {
 	if s := r.status.Search; s != nil {
-		return s.Message
+		return joined(s.Message, r.notCompared())
 	}
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1beta1.ThresholdStatus) bool { return t.Default })
-	kept := fmt.Sprintf("All %d thresholds were kept", len(r.thresholds))
-	switch len(r.thresholds) {
+	n := len(r.thresholds) - r.relative()
+	kept := fmt.Sprintf("All %d thresholds were kept", n)
+	switch n {
 	case 1:
-		return joined("The threshold was kept.", r.exceptions(), r.growing())
+		return joined("The threshold was kept.", r.notCompared(), r.exceptions(), r.growing())
 	case 2:
 		kept = "Both thresholds were kept"
 	}
 	if byDefault {
 		kept += ", defaults included"
 	}
-	return joined(kept+".", r.exceptions(), r.growing())
+	return joined(kept+".", r.notCompared(), r.exceptions(), r.growing())
+}
+
+// relative is how many thresholds were not judged because the run is compared with nothing.
+func (r run) relative() (n int) {
+	for i := range r.spec.Thresholds {
+		if r.spec.Thresholds[i].IsRelative() && uncompared(r.status) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// notCompared says that the run was compared with nothing; empty: it was, or was not meant to be.
+func (r run) notCompared() string {
+	if why := uncompared(r.status); why != "" {
+		return "Nothing was compared, as spec.baseline.optional allows: " + why
+	}
+	return ""
 }
 
 // breach is why the target has failed.
@@ -229,11 +248,17 @@ func (r run) undecided() (reason, message string) {
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
 			}
+			if r.spec.Thresholds[i].IsRelative() && uncompared(r.status) != "" {
+				continue
+			}
 			return reason, notJudged(&t, &r.spec.Thresholds[i])
 		}
 		judged = true
 	}
 	if !judged {
+		if why := r.notCompared(); why != "" {
+			return reason, "No threshold was judged. " + why
+		}
 		return reason, "No threshold was judged: no step ran."
 	}
 	return "", ""

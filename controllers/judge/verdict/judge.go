@@ -48,6 +48,10 @@ func Judge(spec *v1beta1.LoadTestSpec, status *v1beta1.LoadTestStatus, i int, me
 		if !ok || t.IsRelative() && repeats(status.Steps, i) || !t.IsRelative() && isControl {
 			continue
 		}
+		if why := uncompared(status); why != "" && t.IsRelative() {
+			j.Thresholds[n].Message = text.Truncate("It was not judged: "+why, maxMessage)
+			continue
+		}
 		judged := judge(spec, status, &t, step, merged)
 		if judged.Reason == v1beta1.ReasonGeneratorUncertain && !t.IsRelative() {
 			j.Generator = blamed(status, step, merged)

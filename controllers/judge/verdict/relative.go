@@ -23,6 +23,15 @@ func repeats(steps []v1beta1.StepStatus, i int) bool {
 	})
 }
 
+// uncompared is why a run is compared with nothing, as spec.baseline.optional allows; empty: it is, or
+// is not meant to be.
+func uncompared(status *v1beta1.LoadTestStatus) string {
+	if status.Baseline == nil {
+		return ""
+	}
+	return status.Baseline.Missing
+}
+
 // relative is the result of a threshold on the difference to the baseline, or to the
 // control, in a step of which this is the last repetition.
 //

@@ -14,7 +14,10 @@ import (
 
 // Copy is what a run of these steps keeps of a finished one, to compare itself with.
 func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1beta1.LoadTest) (*v1beta1.BaselineStatus, *plan.Refusal) {
-	s := &finished.Status
+	s, refuse := &finished.Status, refuser(spec)
+	if what := unselected(spec, finished); what != "" {
+		return nil, refuse("LoadTest %s %s.", finished.Name, what)
+	}
 	if s.Verdict != v1beta1.VerdictPassed && s.Verdict != v1beta1.VerdictFailed {
 		return nil, refuse("the verdict of LoadTest %s is %s, so its figures say nothing about its target; name one whose verdict is Passed or Failed.", finished.Name, s.Verdict)
 	}
@@ -39,8 +42,15 @@ func Copy(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, finished *v1be
 	}, nil
 }
 
-func refuse(format string, args ...any) *plan.Refusal {
-	return &plan.Refusal{Reason: v1beta1.ReasonBaselineRefused, Message: "spec.baseline.name: " + fmt.Sprintf(format, args...)}
+// refuser makes refusals that begin with the field that is to change.
+func refuser(spec *v1beta1.LoadTestSpec) func(format string, args ...any) *plan.Refusal {
+	field := "spec.baseline.name: "
+	if b := spec.Baseline; b != nil && b.Selector != nil {
+		field = "spec.baseline.selector: "
+	}
+	return func(format string, args ...any) *plan.Refusal {
+		return &plan.Refusal{Reason: v1beta1.ReasonBaselineRefused, Message: field + fmt.Sprintf(format, args...)}
+	}
 }
 
 // match are the figures of those steps that have a counterpart among the planned ones, how

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // NeedsBaseline says whether a run cannot begin before its baseline has finished and was
@@ -22,18 +23,39 @@ func (r *inputs) lacksBaseline(s *v1beta1.LoadTestStatus) bool {
 }
 
 // copyBaselineFor copies the figures with which this run compares itself, once its baseline
-// has finished. Until then the run waits for it, as for the Service of its target.
+// has finished. Until then the run waits for it, as for the Service of its target. With
+// spec.baseline.optional, a run that cannot be compared begins all the same.
 func (r *pass) copyBaselineFor(steps []v1beta1.StepStatus) *plan.Refusal {
 	s := &r.out.Status
-	if !r.lacksBaseline(s) || r.seen.Baseline == nil || !Finished(r.seen.Baseline) {
+	if !r.lacksBaseline(s) {
 		return nil
 	}
-	copied, refusal := baseline.Copy(r.spec, steps, r.seen.Baseline)
-	if refusal != nil {
+	copied, refusal := r.baselineCopy(steps)
+	switch {
+	case refusal != nil && r.spec.Baseline.Optional:
+		copied = &v1beta1.BaselineStatus{Missing: text.Truncate(refusal.Message, maxMissing)}
+	case refusal != nil:
 		return refusal
+	case copied == nil:
+		return nil
 	}
 	s.Baseline = copied
 	return checkBaselineRoom(r.test, steps, copied)
+}
+
+// maxMissing is the bound that the API puts on status.baseline.missing.
+const maxMissing = 1024
+
+// baselineCopy is what is copied, or why nothing can be; neither: the run waits.
+func (r *pass) baselineCopy(steps []v1beta1.StepStatus) (*v1beta1.BaselineStatus, *plan.Refusal) {
+	b, found := r.spec.Baseline, r.seen.Baseline
+	switch {
+	case r.seen.BaselineAbsent && (b.Selector != nil || b.Optional):
+		return nil, baseline.None(r.spec)
+	case found == nil, !Finished(found):
+		return nil, nil
+	}
+	return baseline.Copy(r.spec, steps, found)
 }
 
 // checkBaselineRoom refuses a baseline beside which the results would not fit.

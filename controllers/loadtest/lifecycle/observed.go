@@ -60,8 +60,10 @@ type Observed struct {
 	// PlaceAwaited says that another run waits for the place of one that MayGiveWay.
 	PlaceAwaited bool
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
-	// exist. Looked up only if NeedsBaseline.
+	// exist, or was not looked up. Looked up only if NeedsBaseline.
 	Baseline *v1beta1.LoadTest
+	// BaselineAbsent says that it was looked up, and does not exist.
+	BaselineAbsent bool
 	// Step is what the workers reported of the running step; nil: nothing yet.
 	Step *exchange.Report
 	// Keeping is what becomes of the results of a finished run.

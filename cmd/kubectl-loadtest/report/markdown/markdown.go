@@ -300,5 +300,8 @@ var special = strings.NewReplacer(
 	"|", "\\|", "#", "\\#&#8203;", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "@&#8203;", "\r", " ", "\n", " ",
 )
 
+// Escape makes plain text of what others wrote, for a page of Markdown.
+func Escape(text string) string { return escape(text) }
+
 // escape makes plain text of what others wrote: no markup and no mention.
 func escape(text string) string { return special.Replace(text) }
