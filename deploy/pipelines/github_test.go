@@ -234,7 +234,7 @@ func TestGitHub(t *testing.T) {
 	kept := p.read("/baseline.json")
 	second := p.github(t, "pull_request", "refs/pull/12/merge")
 	p.ends(t, second.code(), second.output, "Failed")
-	if !second.failed || p.read("/baseline.json") != kept || second.values["steps.loadtest.outputs.verdict"] != "Failed" {
+	if !second.failed || p.read("/baseline.json") != kept || second.values["steps.loadtest.outputs.verdict"] != string(p.result(t).Status.Verdict) {
 		t.Errorf("it failed: %t, verdict %s; the cache has another baseline: %t", second.failed, second.values["steps.loadtest.outputs.verdict"], p.read("/baseline.json") != kept)
 	}
 	contains(t, "the comment", p.read("/comment.md"), "<!-- kubectl-loadtest loadtest.yaml -->\n## ", "| step | metric | baseline | this run | difference |")

@@ -106,7 +106,7 @@ func TestTekton(t *testing.T) {
 	p.write(t, "loadtest-baseline.json", p.read("loadtest/result.json"))
 	p.takes.Store(int64(200 * time.Millisecond))
 	code, output, verdict = p.tekton(t)
-	if p.ends(t, code, output, "Failed"); verdict != "Failed" {
+	if p.ends(t, code, output, "Failed"); verdict != string(p.result(t).Status.Verdict) {
 		t.Errorf("the result is %q", verdict)
 	}
 	contains(t, "the comment", p.read("loadtest/comment.md"), "| step | metric | baseline | this run | difference |")

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
@@ -41,22 +42,36 @@ func slow(t *testing.T, first time.Duration) (url string, takes *atomic.Int64) {
 func TestLocalRunAgainstASavedOne(t *testing.T) {
 	url, takes := slow(t, 50*time.Millisecond)
 	file, saved := write(t, "a.yaml", withBaseline(url, ", baseline: {selector: {app: shop}, optional: true}")), filepath.Join(t.TempDir(), "saved.json")
-	first := alone(t.Context(), t, "run", "--local", "-o", "json", "-f", file, "--baseline", saved)
-	lt := decoded(t, first.out)
+	// run repeats a run that a busy machine hindered: nothing can be compared with it.
+	run := func() (got answer, lt *v1beta1.LoadTest, hindered bool) {
+		for range 5 {
+			got = alone(t.Context(), t, "run", "--local", "-o", "json", "-f", file, "--baseline", saved)
+			if lt = decoded(t, got.out); !fault.IsHindered(&lt.Status) {
+				return got, lt, false
+			}
+		}
+		return got, lt, true
+	}
+	first, lt, hindered := run()
 	judged(t, first, lt, v1beta1.VerdictPassed)
 	contains(t, "the log", first.err, "--baseline "+saved+": no such file; nothing is compared, as spec.baseline.optional allows")
-	contains(t, "the verdict", first.out, "Nothing was compared, as spec.baseline.optional allows: spec.baseline.selector: no LoadTest with labels app=shop has passed")
-	if b := lt.Status.Baseline; b == nil || b.Missing == "" || b.Name != "" {
+	if b := lt.Status.Baseline; b == nil || b.Missing != "spec.baseline.selector: no LoadTest with labels app=shop has passed." || b.Name != "" {
 		t.Errorf("the baseline is %+v", b)
 	}
+	if hindered {
+		return // judged has excused it, or not
+	}
+	contains(t, "the verdict", first.out, "Nothing was compared, as spec.baseline.optional allows: spec.baseline.selector: no LoadTest with labels app=shop has passed")
 
-	lt.Status.Verdict = v1beta1.VerdictPassed // also where a busy machine hindered it
 	must.Succeed(t, os.WriteFile(saved, encoded(t, lt), 0o600))
 	takes.Store(int64(500 * time.Millisecond))
-	second := alone(t.Context(), t, "run", "--local", "-o", "json", "-f", file, "--baseline", saved)
-	lt = decoded(t, second.out)
+	second, lt, hindered := run()
 	if b := lt.Status.Baseline; b == nil || b.Name != "hello" || b.Missing != "" || len(b.Steps) != 1 || b.Steps[0].Sent != 20 {
 		t.Errorf("the baseline is %+v", b)
+	}
+	if hindered {
+		judged(t, second, lt, v1beta1.VerdictInconclusive)
+		return
 	}
 	judged(t, second, lt, v1beta1.VerdictFailed)
 	contains(t, "the verdict", second.out, "of LoadTest hello; at most 400% above is allowed")
@@ -83,7 +98,7 @@ func TestBaselineOfAManifestWithoutOne(t *testing.T) {
 	url, _ := slow(t, 20*time.Millisecond)
 	plain := alone(t.Context(), t, "run", "--local", "-o", "json", "-f", write(t, "a.yaml", strings.Replace(withBaseline(url, ""), ", {metric: p50, maxIncrease: 400%}", "", 1)))
 	before := decoded(t, plain.out)
-	before.Status.Verdict = v1beta1.VerdictPassed
+	before.Status.Verdict, before.Status.Steps[0].Result.Generator = v1beta1.VerdictPassed, nil // also where a busy machine hindered it
 	saved := write(t, "saved.json", string(encoded(t, before)))
 	got := decoded(t, alone(t.Context(), t, "run", "--local", "-o", "json", "-f", write(t, "a.yaml", withBaseline(url, "")), "--baseline", saved).out)
 	if b := got.Status.Baseline; b == nil || b.Name != "hello" || got.Spec.Baseline.Name != "baseline" || len(got.Status.Thresholds) < 2 || got.Status.Thresholds[1].State == v1beta1.ThresholdPending {
