@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/firstread"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
@@ -17,7 +20,7 @@ import (
 
 // newReconciler wires the reconciler of LoadTests, all but its policy and who is told of
 // its results.
-func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *replica.Replica, runs *loadtest.Runs) *loadtest.Reconciler {
+func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *replica.Replica, runs *loadtest.Runs, reading *firstread.Reading) *loadtest.Reconciler {
 	counted := loadtest.NewMetrics(metrics.Registry)
 	reconciler := &loadtest.Reconciler{
 		Client:    mgr.GetClient(),
@@ -26,6 +29,7 @@ func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *rep
 		Clock:     clock.RealClock{},
 		Workers:   r.Workers,
 		Runs:      runs,
+		Reading:   reading,
 		Namespace: o.namespace,
 		Children: func() desired.Config {
 			return desired.Config{WorkerImage: o.workerImage, Coordinator: o.coordinatorAdvertise, CA: r.Certificates.CA()}
@@ -42,4 +46,17 @@ func (o *options) newReconciler(ctx context.Context, mgr manager.Manager, r *rep
 		reconciler.TargetPods = &podreader.Reader{API: mgr.GetAPIReader()}
 	}
 	return reconciler
+}
+
+// beginWhenRead has the runs begin that wait, and schedules start them, once all LoadTests have been
+// read.
+func beginWhenRead(ctx context.Context, reading *firstread.Reading, changed *policyChanged) error {
+	started := time.Now()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-reading.Done():
+	}
+	ctrl.Log.Info("All LoadTests have been read: those that wait may begin", "seconds", time.Since(started).Seconds())
+	return changed.notify(ctx)
 }

@@ -29,6 +29,7 @@ import (
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.summary.reason`
 // +kubebuilder:selectablefield:JSONPath=`.status.phase`
 // +kubebuilder:selectablefield:JSONPath=`.status.verdict`
+// +kubebuilder:selectablefield:JSONPath=`.status.startTime`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52",fieldPath=".metadata",message="name must be at most 52 characters, so that the names of the worker pods fit"
 // +kubebuilder:validation:XValidation:rule="!self.metadata.name.contains('.')",fieldPath=".metadata",message="name must not contain a dot: it is the name of a Job, whose pods have it in their host names"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="name must be the name of another LoadTest"

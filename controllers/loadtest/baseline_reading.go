@@ -16,7 +16,7 @@ import (
 func (r *Reconciler) baseline(ctx context.Context, lt *v1beta1.LoadTest) (*v1beta1.LoadTest, error) {
 	name, found := types.NamespacedName{Namespace: lt.Namespace, Name: lt.Spec.Baseline.Name}, &v1beta1.LoadTest{}
 	err := r.Client.Get(ctx, name, found)
-	if err == nil && lifecycle.Finished(found) {
+	if err == nil && lifecycle.Finished(found) || apierrors.IsNotFound(err) && !r.Reading.Complete() {
 		found = &v1beta1.LoadTest{}
 		err = r.Uncached.Get(ctx, name, found)
 	}
