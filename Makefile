@@ -219,6 +219,11 @@ bench-worker bench-change bench-accuracy bench-scale bench-targets: bench-%:
 bench-operator: bin/cluster ## Run 50 LoadTests at once beside 1,000 finished ones: at most 200 MB, and 50 KB/s a run.
 	@cluster build
 	@KUBEBUILDER_ASSETS=$$(cluster assets) go run ./hack/bench operator $(ARGS)
+
+bench-start: bin/cluster ## Start the operator beside 1,000 LoadTests and 1,000 schedules of 1.2 MB.
+	@cluster build
+	@KUBEBUILDER_ASSETS=$$(cluster assets) go run ./hack/bench start $(ARGS)
+
 bench-merge: ## Measure what 1,000 workers' snapshots cost the operator a second: at most 50 ms.
 	@go test -run '^$$' -bench 'Second/(1e4|32x312)' -count 9 ./controllers/coordinator | tee /dev/stderr | awk -f hack/bench/merge.awk
 

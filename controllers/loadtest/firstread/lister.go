@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// pageSize is how many objects are read at once: up to 30 MB.
-	pageSize = 20
+	// pageSize is how many objects are read at once: up to 15 MB, of which a decoder needs a multiple.
+	pageSize = 10
 	// retryEvery is the pause after a page that could not be read.
 	retryEvery = time.Second
 )

@@ -63,7 +63,7 @@ func crowd(s *store, n int) {
 func TestCacheHasWhatIsFirstBeforeAllElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, may := newStore(), make(chan struct{})
-		crowd(s, 105)
+		crowd(s, 85)
 		s.beforePage = func(ctx context.Context) error {
 			select {
 			case <-may:
@@ -75,15 +75,15 @@ func TestCacheHasWhatIsFirstBeforeAllElse(t *testing.T) {
 		reading := firstread.New(1)
 		informer := read(t, reading, s)
 		synctest.Wait()
-		if got := len(inCache(informer)); got != 11 || !informer.HasSynced() || reading.Complete() {
-			t.Fatalf("%d in the cache, synced %t, complete %t; want the 11 that are first", got, informer.HasSynced(), reading.Complete())
+		if got := len(inCache(informer)); got != 9 || !informer.HasSynced() || reading.Complete() {
+			t.Fatalf("%d in the cache, synced %t, complete %t; want the 9 that are first", got, informer.HasSynced(), reading.Complete())
 		}
 		s.put("o001", true)
 		s.remove("o000")
 		s.remove("o002") // it has not been read
 		s.put("new", false)
 		synctest.Wait()
-		if got := slices.Sorted(maps.Keys(inCache(informer))); len(got) != 12 || got[0] != "a/new" || got[1] != "a/o001" {
+		if got := slices.Sorted(maps.Keys(inCache(informer))); len(got) != 10 || got[0] != "a/new" || got[1] != "a/o001" {
 			t.Fatalf("%v in the cache, want what is first, and what has changed", got)
 		}
 		close(may)
@@ -91,8 +91,8 @@ func TestCacheHasWhatIsFirstBeforeAllElse(t *testing.T) {
 		if diff := cmp.Diff(s.stored(), inCache(informer)); diff != "" || !reading.Complete() {
 			t.Errorf("complete %t (-stored +cached):\n%s", reading.Complete(), diff)
 		}
-		if longest := slices.Max(s.pages); longest != 20 || s.watches != 1 {
-			t.Errorf("a page of %d and %d watches, want 20 at most and one", longest, s.watches)
+		if longest := slices.Max(s.pages); longest != 10 || s.watches != 1 {
+			t.Errorf("a page of %d and %d watches, want 10 at most and one", longest, s.watches)
 		}
 		for _, o := range informer.GetStore().List() {
 			if c := o.(*corev1.ConfigMap); c.Data["much"] != "" && c.Name != "new" && c.Name != "o001" {
