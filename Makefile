@@ -75,6 +75,7 @@ sbom: images bin/syft ## Write what is inside each of our images into bin/sbom, 
 generate: bin/controller-gen bin/buf bin/protoc-gen-go bin/protoc-gen-go-grpc bin/crd-ref-docs bin/helm-values-schema-json ## Write deep copies, CRD, RBAC, the pages of docs/reference, the session protocol's code and the charts' schemas.
 	controller-gen object paths=./api/...
 	controller-gen crd paths=./api/v1beta1 output:crd:dir=config/crd/bases
+	go run ./hack/crdtext config/crd/bases/*.yaml
 	controller-gen rbac:roleName=loadtest-operator-manager paths=./controllers/... output:rbac:dir=config/rbac
 	cp config/crd/bases/*.yaml charts/loadtest-operator/crds/
 	buf generate
