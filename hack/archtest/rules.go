@@ -152,7 +152,7 @@ var rules = []rule{
 		of:      []string{"controllers/..."},
 		except: []string{
 			"controllers/loadtest", "controllers/loadtestschedule", "controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/podreader",
-			"controllers/loadtest/resultkeeper", "controllers/identity", "controllers/replica/...",
+			"controllers/loadtest/resultkeeper", "controllers/loadtest/firstread", "controllers/identity", "controllers/replica/...",
 		},
 		reach:  direct,
 		forbid: clients,

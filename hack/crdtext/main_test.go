@@ -59,7 +59,8 @@ spec:
                   description:
                     type: string
                   url:
-                    description: url ` + long + `
+                    description: url is described by a sentence that is longer than
+                      what refers to it and by one more for good measure as is usual.
                     type: string
                 type: object
             type: object
