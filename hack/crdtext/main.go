@@ -38,7 +38,7 @@ func rewrite(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, after, 0o644) //nolint:gosec // as all files of the repository
+	return os.WriteFile(path, after, 0o644)
 }
 
 // schema is a part of a definition's schema.
