@@ -62,7 +62,8 @@ func TestOperatorWritesOnlyWhatLoadTestsNeed(t *testing.T) {
 func TestOperatorWritesWhatLoadTestsNeed(t *testing.T) {
 	admin := apiserver.Client(t)
 	own, namespace := apiserver.Namespace(t), apiserver.Namespace(t)
-	installPolicies(t, own)
+	// Without it, no pod has a label of another (test/deviation).
+	installPolicies(t, own, "--set-json", `config={"workers": [{"labelKeys": ["team"], "annotationKeys": ["linkerd.io/*"], "priorityClasses": ["load"]}]}`)
 	operator := account(t, own)
 	awaitPolicies(t, operator, own)
 

@@ -412,6 +412,21 @@ func (in *WorkerRule) DeepCopyInto(out *WorkerRule) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.LabelKeys != nil {
+		in, out := &in.LabelKeys, &out.LabelKeys
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.AnnotationKeys != nil {
+		in, out := &in.AnnotationKeys, &out.AnnotationKeys
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
+	if in.PriorityClasses != nil {
+		in, out := &in.PriorityClasses, &out.PriorityClasses
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Secrets != nil {
 		in, out := &in.Secrets, &out.Secrets
 		*out = new([]string)
