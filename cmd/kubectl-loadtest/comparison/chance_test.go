@@ -2,6 +2,7 @@ package comparison_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
+	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
 // measured is a step with so many samples, whose times are those of step.
@@ -98,6 +100,37 @@ func TestManyDifferencesAreMarkedMoreSeldom(t *testing.T) {
 	for requests, want := range map[int]int{2: 3, 32: 0} {
 		if got := marks(t, mixed("v3", requests, 40), mixed("v4", requests, 190)); len(got) != want {
 			t.Errorf("of %d requests, %d differences are marked, want %d: %v", requests, len(got), want, got)
+		}
+	}
+}
+
+// Names and texts of strangers stay texts in each form, and a request may have any name.
+func TestHostileNamesInEveryForm(t *testing.T) {
+	const hostile = "a|b\n</script><script>alert(1)</script>\x1b[2J\"'"
+	s := measured(40, 1000)
+	s.Name, s.Result.Goodput = hostile, hostile
+	part := s.Result.Requests
+	for range 2 {
+		part = append(part, v1beta1.RequestResult{Name: hostile, PartResult: v1beta1.PartResult{Counts: s.Result.Counts, ResponseTime: s.Result.ResponseTime}})
+	}
+	s.Result.Requests = part
+	lt := finished(hostile, s)
+	lt.Status.Requests = []v1beta1.RequestStatus{{Name: hostile}, {Name: hostile}}
+	c, err := comparison.New([]*v1beta1.LoadTest{lt, lt})
+	must.Succeed(t, err)
+	text, page := c.Text(), ""
+	data, err := c.HTML()
+	must.Succeed(t, err)
+	page = string(data)
+	if strings.Contains(text, "\x1b") || strings.Contains(page, "<script>alert") || strings.Count(page, "<script") != 1 {
+		t.Errorf("a text is more than that:\n%s\n%s", text, page)
+	}
+	if all := compare(t, lt, lt); len(all.Differences) == 0 || all.Differences[0].Step != hostile || all.Differences[0].Mark != comparison.Unmarked {
+		t.Errorf("%+v", all.Differences)
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(c.Markdown()), "\n") {
+		if strings.Contains(line, "a|b") {
+			t.Errorf("a name ends a cell of Markdown: %q", line)
 		}
 	}
 }

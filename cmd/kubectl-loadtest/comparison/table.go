@@ -192,7 +192,7 @@ func markdownTable(rows [][]cell) string {
 	var b strings.Builder
 	for i, row := range rows {
 		for _, cell := range row {
-			said := strings.ReplaceAll(cell.text, "|", `\|`)
+			said := strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell.text)
 			if cell.mark != Unmarked {
 				said = "**" + said + "**"
 			}
