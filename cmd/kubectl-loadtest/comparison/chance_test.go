@@ -134,3 +134,23 @@ func TestHostileNamesInEveryForm(t *testing.T) {
 		}
 	}
 }
+
+// As many steps and requests as a run may have are compared.
+func TestLargestComparison(t *testing.T) {
+	var steps []v1beta1.StepStatus
+	for i := range 128 {
+		s := measured(40, 20_000)
+		s.Name, s.Rung = fmt.Sprint(i), int32(i+1)
+		for j := range 32 {
+			s.Result.Requests = append(s.Result.Requests, v1beta1.RequestResult{Name: fmt.Sprint(j), PartResult: v1beta1.PartResult{Counts: s.Result.Counts, ResponseTime: s.Result.ResponseTime}})
+		}
+		steps = append(steps, s)
+	}
+	lt := finished("v3", steps...)
+	for j := range 32 {
+		lt.Status.Requests = append(lt.Status.Requests, v1beta1.RequestStatus{Name: fmt.Sprint(j)})
+	}
+	if n := len(compare(t, lt, lt).Differences); n != 128*(6+32*4) {
+		t.Errorf("%d differences", n)
+	}
+}

@@ -42,7 +42,7 @@ type rendered struct {
 	Folded, Dangling []string
 	// Twice are ids that more than one element has.
 	Twice []string
-	Alive            bool
+	Alive bool
 	// Foreign are elements and attributes that a page may not have.
 	Foreign  []string
 	Unnamed  []string
