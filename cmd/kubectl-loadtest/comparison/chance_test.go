@@ -79,6 +79,35 @@ func TestWhatIsMarked(t *testing.T) {
 	}
 }
 
+// Figures of a file that nothing measured are written in each form all the same.
+func TestFiguresThatCannotBe(t *testing.T) {
+	for name, edit := range map[string]func(*v1beta1.StepResult){
+		"a rate beyond all":     func(r *v1beta1.StepResult) { r.Goodput = "1e999" },
+		"a rate below none":     func(r *v1beta1.StepResult) { r.Goodput = "-5" },
+		"counts below none":     func(r *v1beta1.StepResult) { r.Sent, r.Due, r.Failed, r.Outcomes.Success = -1, -1, -5, -7 },
+		"more failed than sent": func(r *v1beta1.StepResult) { r.Failed = 10 * r.Sent },
+		"samples below none":    func(r *v1beta1.StepResult) { r.ResponseTime.Samples = -1 << 62 },
+		"times below none":      func(r *v1beta1.StepResult) { r.ResponseTime.P50.Duration, r.ResponseTime.Min.Duration = -1, -1 },
+		"times in no order":     func(r *v1beta1.StepResult) { r.ResponseTime.P50.Duration = 9e18 },
+	} {
+		for _, repetitions := range []int{1, 3} {
+			var steps, others []v1beta1.StepStatus
+			for range repetitions {
+				s := measured(40, 20_000)
+				edit(s.Result)
+				steps, others = append(steps, s), append(others, measured(41, 20_000))
+			}
+			for _, pair := range [][2][]v1beta1.StepStatus{{steps, others}, {others, steps}, {steps, steps}} {
+				for _, d := range compare(t, finished("v3", pair[0]...), finished("v4", pair[1]...)).Differences {
+					if d.Chance != nil && (*d.Chance < 0 || *d.Chance > 1) {
+						t.Errorf("%s: %+v", name, d)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A difference that would be marked alone is not, of many that are none.
 func TestManyDifferencesAreMarkedMoreSeldom(t *testing.T) {
 	mixed := func(name string, requests int, first float64) *v1beta1.LoadTest {
