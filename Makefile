@@ -233,6 +233,8 @@ bench-queue: ## Simulate a day of twenty namespaces in the queue, one of which d
 
 bench-trend: ## Simulate histories of runs, and count the changes of their level that are found, and those that are none.
 	@go test -count 1 -run TestSimulatedHistories -v ./controllers/judge/changepoint | grep -o 'trend: .*'
+bench-compare: ## Simulate pairs of runs, and count the comparisons that mark a difference where there is none, and where there is one.
+	@go test -count 1 -run TestSimulatedComparisons -v ./cmd/kubectl-loadtest/comparison | grep -o 'compare: .*'
 
 bench-definitions: ## Print what the resources' definitions cost an API server: bytes as JSON, and the rules' estimated cost.
 	@go -C hack/definitions run . $(CURDIR)/config/crd/bases/*.yaml

@@ -57,6 +57,17 @@ func TestPointsAreShownPerSecond(t *testing.T) {
 	}
 }
 
+// What was sent is drawn where it is not what was due, beyond what falls into the next point.
+func TestSentIsDrawnWhereItIsNotWhatWasDue(t *testing.T) {
+	for unsent, want := range map[int64]bool{0: false, 2: false, 3: true, 40: true} {
+		lt, step := short(t)
+		step.Series.Points[0].Sent -= unsent
+		if got := strings.Contains(page(t, lt, step), `data-name="sent"`); got != want {
+			t.Errorf("%d of 100 were not sent: a line of what was sent is drawn: %t", unsent, got)
+		}
+	}
+}
+
 func TestResultsOfAnotherStepAreNotDrawn(t *testing.T) {
 	lt, step := short(t)
 	plain := page(t, lt)

@@ -27,11 +27,19 @@ type Shown struct {
 
 func (s *Shown) key() runs.Key { return runs.Key{Namespace: s.Test.Namespace, Name: s.Test.Name} }
 
-// Sections are the sections of the report of a run, with a link from each step to its page.
+// Sections are the sections of the report of a run, with links from each step and request to its
+// page.
 // They depend on nothing but the run and its results.
 func (s Site) Sections(lt *v1beta1.LoadTest, archived []*archive.Step) ([]Part, error) {
 	key := runs.Key{Namespace: lt.Namespace, Name: lt.Name}
-	sections, err := html.Parts(lt, archived, func(index int) string { return s.stepPath(key, index) })
+	return s.linked(lt, archived, html.Links{
+		Step:    func(index int) string { return s.stepPath(key, index) },
+		Request: func(step, index int) string { return s.requestPath(key, step, index) },
+	})
+}
+
+func (s Site) linked(lt *v1beta1.LoadTest, archived []*archive.Step, links html.Links) ([]Part, error) {
+	sections, err := html.Parts(lt, archived, links)
 	if err != nil {
 		return nil, err
 	}

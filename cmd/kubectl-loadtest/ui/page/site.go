@@ -22,17 +22,17 @@ var (
 	//go:embed ui.css
 	style string
 	//go:embed live.js
-	script []byte
+	script string
 	//go:embed icon.svg
 	icon []byte
 )
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{"tone": html.Tone, "sign": html.Sign}).ParseFS(sources, "*.html"))
 
-// Style is the style sheet of all pages, Script what keeps them up to date, and Icon is what a
+// Style is the style sheet of all pages, Script what keeps them up to date and shows values in plots, and Icon is what a
 // browser shows beside the title.
 func Style() []byte  { return []byte(html.Style() + "\n" + style) }
-func Script() []byte { return script }
+func Script() []byte { return []byte(html.Script() + script) }
 func Icon() []byte   { return icon }
 
 // Page is what is shown at a path.
