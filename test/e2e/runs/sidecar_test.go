@@ -91,11 +91,12 @@ func addSidecars(t *testing.T, namespace string) {
 				"!(has(object.metadata.annotations) && object.metadata.annotations[?'mesh.example/inject'].orValue('') == 'disabled')",
 		}},
 		Mutations: []admissionv1.Mutation{{
-			PatchType: admissionv1.PatchTypeApplyConfiguration,
-			ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: fmt.Sprintf(`Object{spec: Object.spec{initContainers: [Object.spec.initContainers{
+			// Lists without a key for their items, such as those of capabilities, are not for an ApplyConfiguration.
+			PatchType: admissionv1.PatchTypeJSONPatch,
+			JSONPatch: &admissionv1.JSONPatch{Expression: fmt.Sprintf(`[JSONPatch{op: "add", path: "/spec/initContainers", value: [Object.spec.initContainers{
 				name: "proxy", image: %q, restartPolicy: "Always",
 				securityContext: Object.spec.initContainers.securityContext{allowPrivilegeEscalation: false,
-					capabilities: Object.spec.initContainers.securityContext.capabilities{drop: ["ALL"]}}}]}}`, cluster.Image("counter")+":"+cluster.ImageTag())},
+					capabilities: Object.spec.initContainers.securityContext.capabilities{drop: ["ALL"]}}}]}]`, cluster.Image("counter")+":"+cluster.ImageTag())},
 		}},
 	}}
 	binding := &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: name}}
