@@ -24,10 +24,17 @@ const (
 	AnnotationNotCompared = "loadtest.dev/not-compared"
 )
 
-// Run is the LoadTest of that name. Its baseline, whole, is the last of the schedule that
-// passed; nil: there is none. What cannot be compared with it runs without one, and
-// without thresholds that bound a difference.
-func Run(s *v1beta1.LoadTestSchedule, name, cause string, passed *v1beta1.LoadTest) *v1beta1.LoadTest {
+// Earlier is what the next LoadTest of a schedule may be compared with.
+type Earlier struct {
+	// Passed is the last that passed, whole; nil: there is none. Only for NeedsBaseline.
+	Passed *v1beta1.LoadTest
+	// Level is the level of the schedule. Only for NeedsLevel.
+	Level *baseline.Level
+}
+
+// Run is the LoadTest of that name. What cannot be compared with what was before runs without a
+// baseline, and without thresholds that bound a difference.
+func Run(s *v1beta1.LoadTestSchedule, name, cause string, earlier Earlier) *v1beta1.LoadTest {
 	lt := &v1beta1.LoadTest{Spec: *s.Spec.Template.Spec.DeepCopy()}
 	lt.Namespace, lt.Name = s.Namespace, name
 	lt.Labels = map[string]string{}
@@ -39,17 +46,20 @@ func Run(s *v1beta1.LoadTestSchedule, name, cause string, passed *v1beta1.LoadTe
 	owner := metav1.NewControllerRef(s, v1beta1.GroupVersion.WithKind("LoadTestSchedule"))
 	owner.BlockOwnerDeletion = nil
 	lt.OwnerReferences = []metav1.OwnerReference{*owner}
-	if !NeedsBaseline(&lt.Spec) {
-		return lt
-	}
-	why := "No LoadTest of this schedule has passed yet."
-	if passed != nil {
-		why = misfit(&lt.Spec, passed)
+	why := ""
+	switch {
+	case NeedsLevel(s):
+		why = noLevel(&lt.Spec, earlier.Level)
+	case NeedsBaseline(&lt.Spec) && earlier.Passed == nil:
+		why = "No LoadTest of this schedule has passed yet."
+	case NeedsBaseline(&lt.Spec):
+		why = misfit(&lt.Spec, earlier.Passed)
+		lt.Spec.Baseline = &v1beta1.Baseline{Name: earlier.Passed.Name}
 	}
 	if why == "" {
-		lt.Spec.Baseline = &v1beta1.Baseline{Name: passed.Name}
 		return lt
 	}
+	lt.Spec.Baseline = nil
 	lt.Annotations[AnnotationNotCompared] = why
 	lt.Spec.Thresholds = absolute(lt.Spec.Thresholds)
 	return lt
@@ -59,6 +69,23 @@ func Run(s *v1beta1.LoadTestSchedule, name, cause string, passed *v1beta1.LoadTe
 // are compared.
 func NeedsBaseline(spec *v1beta1.LoadTestSpec) bool {
 	return spec.Baseline == nil && spec.Versus == nil
+}
+
+// NeedsLevel says whether the LoadTests of a schedule are compared with its own level.
+func NeedsLevel(s *v1beta1.LoadTestSchedule) bool {
+	b := s.Spec.Template.Spec.Baseline
+	return b != nil && b.Schedule == s.Name
+}
+
+// noLevel is why a run cannot be compared with a level; empty: it can.
+func noLevel(spec *v1beta1.LoadTestSpec, level *baseline.Level) string {
+	if level == nil {
+		return "The level of this schedule was not read."
+	}
+	if _, refusal := baseline.CopyLevel(spec, plan.Steps(spec), level); refusal != nil {
+		return refusal.Message
+	}
+	return ""
 }
 
 // IsBaseline says whether a LoadTest is one of the schedule that has passed.
