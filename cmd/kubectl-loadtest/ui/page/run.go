@@ -49,6 +49,7 @@ func (s Site) Run(shown *Shown, sections []Part) (*Page, error) {
 	finished := progress.Finished(lt)
 	if !finished {
 		p.Refresh = time.Second
+		p.Tick = func(now time.Time) (Part, error) { return part("clock", clockOf(lt, now)) }
 	}
 	before, err := parts(announced("troubles", shown.Troubles))
 	if err != nil {

@@ -44,6 +44,8 @@ type Page struct {
 	Parts   []Part
 	// Refresh is how often the page changes by the time alone; 0: it does not.
 	Refresh time.Duration
+	// Tick writes the only part that changes by the time alone; nil: any may.
+	Tick func(now time.Time) (Part, error)
 	// Still says that the page does not change: there is nothing to follow.
 	Still bool
 }
