@@ -95,11 +95,30 @@ func (c *cluster) get(ctx context.Context, name string) (*v1beta1.LoadTest, erro
 
 // readSaved reads the one LoadTest of a file, and its results if they are there.
 func (c *config) readSaved(file string) (*v1beta1.LoadTest, archived, error) {
+	lt, kept, err := c.readArchive(file)
+	if err != nil || len(kept) == 0 {
+		return lt, archived{}, err
+	}
+	return lt, c.archived(lt, kept.find), nil
+}
+
+// keptResults are the ConfigMaps of a file by their names.
+type keptResults map[string]*corev1.ConfigMap
+
+func (k keptResults) find(name string) (*corev1.ConfigMap, error) {
+	if results := k[name]; results != nil {
+		return results, nil
+	}
+	return nil, errors.New("it is not in the file")
+}
+
+// readArchive reads the LoadTest of a file and the ConfigMaps beside it.
+func (c *config) readArchive(file string) (*v1beta1.LoadTest, keptResults, error) {
 	found, err := readObjects([]string{file}, c.streams.In, checkSaved)
 	if err != nil {
-		return nil, archived{}, err
+		return nil, nil, err
 	}
-	kept := map[string]*corev1.ConfigMap{}
+	kept := keptResults{}
 	var tests []*unstructured.Unstructured
 	for _, object := range found {
 		if isLoadTest(object) {
@@ -108,24 +127,16 @@ func (c *config) readSaved(file string) (*v1beta1.LoadTest, archived, error) {
 		}
 		results := &corev1.ConfigMap{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, results); err != nil {
-			return nil, archived{}, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
+			return nil, nil, fmt.Errorf("-f %s: ConfigMap %s: %w", file, object.GetName(), err)
 		}
 		kept[results.Name] = results
 	}
-	if len(tests) > 1 {
-		return nil, archived{}, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
+	if len(tests) != 1 {
+		return nil, nil, fmt.Errorf("-f %s: holds %d LoadTests; a report is about one", file, len(tests))
 	}
 	lt := &v1beta1.LoadTest{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(tests[0].Object, lt); err != nil {
-		return nil, archived{}, fmt.Errorf("-f %s: %w", file, err)
+		return nil, nil, fmt.Errorf("-f %s: %w", file, err)
 	}
-	if len(kept) == 0 {
-		return lt, archived{}, nil
-	}
-	return lt, c.archived(lt, func(name string) (*corev1.ConfigMap, error) {
-		if results := kept[name]; results != nil {
-			return results, nil
-		}
-		return nil, errors.New("it is not in the file")
-	}), nil
+	return lt, kept, nil
 }
