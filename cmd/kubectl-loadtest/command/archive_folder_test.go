@@ -98,7 +98,7 @@ func TestUIOfArchives(t *testing.T) {
 		if code != http.StatusOK {
 			t.Errorf("the run: %d", code)
 		}
-		contains(t, "the page", page, "<h1>nightly-4</h1>", "52 ms")
+		contains(t, "the page", page, "<h1>nightly-4</h1>", "10 sent")
 		if strings.Contains(page, "Run again") || strings.Contains(page, "Stop") {
 			t.Error("the page offers what cannot be done")
 		}

@@ -13,11 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 )
 
 func (c *config) report() *cobra.Command {
 	var output, step string
 	var from source
+	var to linkOptions
 	command := &cobra.Command{
 		Use:   "report NAME | report -f FILE | report --from FILE",
 		Short: "Print what a LoadTest measured",
@@ -51,7 +53,12 @@ func (c *config) report() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			data, err := render(lt, found.steps, output, step)
+			var data []byte
+			if output == "html" {
+				data, err = c.linked(cmd.Context(), &to, from, lt, found)
+			} else {
+				data, err = render(lt, found.steps, output, step)
+			}
 			if err != nil {
 				return err
 			}
@@ -64,7 +71,24 @@ func (c *config) report() *cobra.Command {
 	flags.StringVar(&step, "step", "", "With -o hgrm and vegeta: the step to report; needed if several steps were measured")
 	flags.StringVarP(&from.file, "filename", "f", "", "File with a LoadTest and its status, - for the standard input")
 	flags.StringVar(&from.kept, "from", "", "Archive of a run: its file, - for the standard input, or a folder with NAMESPACE/NAME/UID.json.gz")
+	to.bind(flags)
 	return command
+}
+
+// linked is the page of a report, with links.
+func (c *config) linked(ctx context.Context, o *linkOptions, from source, lt *v1beta1.LoadTest, found archived) ([]byte, error) {
+	var asked *cluster
+	if from == (source{}) {
+		var err error
+		if asked, err = c.connect(); err != nil {
+			return nil, err
+		}
+	}
+	to, err := c.templates(ctx, o, asked)
+	if err != nil {
+		return nil, err
+	}
+	return html.Linked(to)(lt, found.steps)
 }
 
 // reported is the LoadTest that a report is about and, if they are wanted, the results of

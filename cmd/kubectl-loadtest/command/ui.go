@@ -19,6 +19,7 @@ type uiOptions struct {
 	port int
 	// folder has archives, which are shown in place of a cluster's runs.
 	folder string
+	links  linkOptions
 }
 
 func (c *config) ui() *cobra.Command {
@@ -56,6 +57,7 @@ func (c *config) ui() *cobra.Command {
 	command.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "Show the LoadTests of all namespaces")
 	command.Flags().StringVar(&o.folder, "from", "", "Folder with the archives of runs, as the operator keeps them, in place of the cluster")
 	command.MarkFlagsMutuallyExclusive("from", "all-namespaces")
+	o.links.bind(command.Flags())
 	bindPort(command.Flags(), &o.port)
 	return command
 }
@@ -85,19 +87,23 @@ func (c *config) serve(ctx context.Context, group *errgroup.Group, o *uiOptions)
 	if o.all {
 		namespace = ""
 	}
-	return serveCluster(ctx, group, cluster, namespace, o.port)
+	return c.serveCluster(ctx, group, cluster, namespace, o.port, &o.links)
 }
 
 // serveCluster follows the LoadTests of a namespace, "" for all, and serves their pages, until
 // ctx ends.
-func serveCluster(ctx context.Context, group *errgroup.Group, cluster *cluster, namespace string, port int) (*ui.Server, error) {
+func (c *config) serveCluster(ctx context.Context, group *errgroup.Group, cluster *cluster, namespace string, port int, links *linkOptions) (*ui.Server, error) {
+	to, err := c.templates(ctx, links, cluster)
+	if err != nil {
+		return nil, err
+	}
 	scope := "namespace " + namespace
 	if namespace == "" {
 		scope = "all namespaces"
 	}
 	known := runs.NewCollection()
 	server, err := ui.Listen(port, ui.Config{
-		Runs: known, Backend: newClusterBackend(cluster), Scope: scope, Cluster: true, Report: html.Report, Explain: explain, Now: time.Now,
+		Runs: known, Backend: newClusterBackend(cluster), Scope: scope, Cluster: true, Links: to, Report: html.Linked(to), Explain: explain, Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -24,10 +24,14 @@ func (c *config) serveArchives(ctx context.Context, group *errgroup.Group, o *ui
 	if err != nil {
 		return nil, err
 	}
+	to, err := c.templates(ctx, &o.links, nil)
+	if err != nil {
+		return nil, err
+	}
 	known := runs.NewCollection()
 	backend := &archiveBackend{config: c, files: map[runs.Key]archiveFile{}}
 	server, err := ui.Listen(o.port, ui.Config{
-		Runs: known, Backend: backend, Scope: "the archives in " + o.folder, Report: html.Report, Now: time.Now,
+		Runs: known, Backend: backend, Scope: "the archives in " + o.folder, Links: to, Report: html.Linked(to), Now: time.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -54,6 +55,8 @@ type view struct {
 	Tables          []table
 	Conditions      table
 	Manifest        string
+	// Links lead to what else is known of the run.
+	Links []links.Link
 }
 
 // key is a figure that is read first.
@@ -71,6 +74,8 @@ type table struct {
 	Marked []bool
 	// Links are where the first cell of each row leads to; nil: nowhere.
 	Links []string
+	// traced are the addresses of traces, by the cells that have their ids; nil: there are none.
+	traced map[string]string
 }
 
 // Link is where a row leads to; "": nowhere.
@@ -96,10 +101,15 @@ func (t table) Prose() int {
 // Report is the report of a LoadTest, with plots over time of the steps whose results
 // beyond their summary are given.
 func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
+	return Linked(nil)(lt, archived)
+}
+
+func linkedReport(lt *v1beta1.LoadTest, archived []*archive.Step, to *links.Templates) ([]byte, error) {
 	v, err := viewOf(lt, archived)
 	if err != nil {
 		return nil, err
 	}
+	v.link(lt, to)
 	var b bytes.Buffer
 	err = templates.ExecuteTemplate(&b, "page.html", v)
 	return b.Bytes(), err

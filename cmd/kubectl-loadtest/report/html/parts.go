@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
@@ -28,12 +29,13 @@ var (
 )
 
 // Parts are the sections of a report. Each step in the table of the steps leads to what
-// stepLink says of its index; nil: nowhere.
-func Parts(lt *v1beta1.LoadTest, archived []*archive.Step, stepLink func(index int) string) ([]Part, error) {
+// stepLink says of its index; nil: nowhere. Traces lead to where the templates say; nil: nowhere.
+func Parts(lt *v1beta1.LoadTest, archived []*archive.Step, stepLink func(index int) string, to *links.Templates) ([]Part, error) {
 	v, err := viewOf(lt, archived)
 	if err != nil {
 		return nil, err
 	}
+	v.link(lt, to)
 	for i := range lt.Status.Steps {
 		if stepLink != nil && lt.Status.Steps[i].Result != nil {
 			v.Rungs.Links = append(v.Rungs.Links, stepLink(i))

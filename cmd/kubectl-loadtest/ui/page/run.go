@@ -31,7 +31,7 @@ func (s *Shown) key() runs.Key { return runs.Key{Namespace: s.Test.Namespace, Na
 // They depend on nothing but the run and its results.
 func (s Site) Sections(lt *v1beta1.LoadTest, archived []*archive.Step) ([]Part, error) {
 	key := runs.Key{Namespace: lt.Namespace, Name: lt.Name}
-	sections, err := html.Parts(lt, archived, func(index int) string { return s.stepPath(key, index) })
+	sections, err := html.Parts(lt, archived, func(index int) string { return s.stepPath(key, index) }, s.Links)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +90,9 @@ func (s Site) actions(shown *Shown) []Link {
 		list = append(list, Link{"Run again…", s.path("again", key.Namespace, key.Name)})
 	}
 	list = append(list, Link{"The report as one file", s.path("run", key.Namespace, key.Name, "report.html")})
+	for _, l := range s.Links.Run(shown.Test, shown.Now) {
+		list = append(list, Link{l.Text, l.Href})
+	}
 	run := runs.New(shown.Test)
 	others := familiesOf(shown.Runs)[runs.Key{Namespace: key.Namespace, Name: run.Family}]
 	if len(others) > 1 {
