@@ -88,8 +88,7 @@ func check(template string, ofTrace bool) error {
 	if len(template) > maxURL || strings.ContainsFunc(template, unprintable) {
 		return fmt.Errorf("must have at most %d characters, without spaces and backslashes", maxURL)
 	}
-	fields := field.FindAllStringSubmatch(template, -1)
-	for _, f := range fields {
+	for _, f := range field.FindAllStringSubmatch(template, -1) {
 		if values[f[1]] == nil || f[1] == traceID && !ofTrace {
 			return fmt.Errorf("field {%s} is not known: there are {namespace}, {name}, {uid}, {start} and {end}, and in trace {traceID}", f[1])
 		}
@@ -97,6 +96,11 @@ func check(template string, ofTrace bool) error {
 	if ofTrace && !strings.Contains(template, "{"+traceID+"}") {
 		return errors.New("must have the field {traceID}")
 	}
+	return checkAddress(template)
+}
+
+// checkAddress says what is wrong with where a template leads to.
+func checkAddress(template string) error {
 	plain := field.ReplaceAllString(template, "x")
 	if strings.ContainsAny(plain, "{}") {
 		return errors.New("a brace that is part of the address must be written as %7B or %7D")

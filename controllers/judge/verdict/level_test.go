@@ -2,6 +2,8 @@ package verdict_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -117,5 +119,30 @@ func TestMetricWithoutALevel(t *testing.T) {
 	want := "p95 of step 100 cannot be compared: fewer than 3 LoadTests of schedule nightly that passed have such a figure in a step of that name and load; let it keep more (spec.successfulRunsHistoryLimit)."
 	if got.State != v1beta1.ThresholdInconclusive || got.Message != want {
 		t.Errorf("%s: %s\nwant %s", got.State, got.Message, want)
+	}
+}
+
+// TestSimulatedLevels holds a bound on the level of 30 runs, half of whose history was faster, to its
+// promise: of runs of the level at most 5 % fail, and of runs that are 30 % slower at least 90 % do, at
+// maxIncrease: 10%. Runs differ by 3 %, as a log-normal factor.
+func TestSimulatedLevels(t *testing.T) {
+	const each, noise = 300, 0.03
+	count := func(slower float64) map[v1beta1.ThresholdState]int {
+		random := rand.New(rand.NewPCG(1, 2))
+		states := map[v1beta1.ThresholdState]int{}
+		p95 := func(factor float64) float64 { return 40 * factor * math.Exp(noise*random.NormFloat64()) }
+		for range each {
+			var runs [][]float64
+			for i := range 60 {
+				runs = append(runs, []float64{p95(1 + 0.5*float64(i/30))})
+			}
+			states[againstLevel(t, increase("p95", "10%"), runs, p95(1.5*slower)).State]++
+		}
+		return states
+	}
+	equal, slower := count(1), count(1.3)
+	t.Logf("levels: equal=%v slower=%v of %d", equal, slower, each)
+	if equal[v1beta1.ThresholdFailed]*20 > each || slower[v1beta1.ThresholdFailed]*10 < each*9 || slower[v1beta1.ThresholdPassed] > 0 {
+		t.Errorf("of %d runs of the level %v, and of as many that are slower %v", each, equal, slower)
 	}
 }

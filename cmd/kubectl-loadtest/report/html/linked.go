@@ -11,7 +11,9 @@ import (
 
 // Linked is Report with links by templates; nil: with none.
 func Linked(to *links.Templates) func(*v1beta1.LoadTest, []*archive.Step) ([]byte, error) {
-	return func(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) { return linkedReport(lt, archived, to) }
+	return func(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
+		return linkedReport(lt, archived, to)
+	}
 }
 
 // link adds links from the run, and from the traces in all tables that have some.
