@@ -104,7 +104,7 @@ func (c *cluster) start(ctx context.Context, o *runOptions) (*v1beta1.LoadTest, 
 // earlier is what the next LoadTest of a schedule may be compared with.
 func (c *cluster) earlier(ctx context.Context, s *v1beta1.LoadTestSchedule) (found decision.Earlier, err error) {
 	if decision.NeedsLevel(s) {
-		reader := history.Reader{Cached: c, Uncached: c}
+		reader := history.Reader{Cached: c, Uncached: c, Page: page}
 		found.Level, err = reader.Level(ctx, s.Namespace, s.Name, &s.Spec.Template.Spec)
 		return found, err
 	}

@@ -22,6 +22,8 @@ type Reader struct {
 	Cached client.Reader
 	// Uncached gets one whole.
 	Uncached client.Reader
+	// Page is how many are listed at a time; 0: all, as a cache has to.
+	Page int64
 }
 
 // passed is a LoadTest that passed.
@@ -56,25 +58,36 @@ func (r Reader) Level(ctx context.Context, namespace, schedule string, spec *v1b
 
 // passed are the newest LoadTests of a schedule that passed, the oldest first.
 func (r Reader) passed(ctx context.Context, namespace, schedule string) ([]passed, error) {
-	var list v1beta1.LoadTestList
-	if err := r.Cached.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the LoadTests of schedule %s: %w", schedule, err)
-	}
 	var found []passed
-	for i := range list.Items {
-		lt := &list.Items[i]
-		owner := metav1.GetControllerOfNoCopy(lt)
-		if owner == nil || owner.Kind != "LoadTestSchedule" || owner.Name != schedule || !isOurs(owner.APIVersion) {
-			continue
+	for next := ""; ; {
+		var list v1beta1.LoadTestList
+		options := []client.ListOption{client.InNamespace(namespace), client.UnsafeDisableDeepCopy}
+		if r.Page > 0 {
+			options = append(options, client.Limit(r.Page), client.Continue(next))
 		}
-		if lt.Status.Verdict == v1beta1.VerdictPassed && lt.Status.CompletionTime != nil && lt.DeletionTimestamp.IsZero() {
-			found = append(found, passed{lt.Name, lt.UID, *lt.Status.CompletionTime})
+		if err := r.Cached.List(ctx, &list, options...); err != nil {
+			return nil, fmt.Errorf("list the LoadTests of schedule %s: %w", schedule, err)
+		}
+		for i := range list.Items {
+			if lt := &list.Items[i]; hasPassed(lt, schedule) {
+				found = append(found, passed{lt.Name, lt.UID, *lt.Status.CompletionTime})
+			}
+		}
+		if next = list.Continue; next == "" {
+			break
 		}
 	}
 	slices.SortFunc(found, func(a, b passed) int {
 		return cmp.Or(a.completed.Compare(b.completed.Time), cmp.Compare(a.name, b.name))
 	})
 	return found[max(0, len(found)-baseline.MostRuns):], nil
+}
+
+// hasPassed says whether a LoadTest is one of a schedule that passed.
+func hasPassed(lt *v1beta1.LoadTest, schedule string) bool {
+	owner := metav1.GetControllerOfNoCopy(lt)
+	return owner != nil && owner.Kind == "LoadTestSchedule" && owner.Name == schedule && isOurs(owner.APIVersion) &&
+		lt.Status.Verdict == v1beta1.VerdictPassed && lt.Status.CompletionTime != nil && lt.DeletionTimestamp.IsZero()
 }
 
 func isOurs(apiVersion string) bool {

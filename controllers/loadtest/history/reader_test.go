@@ -101,6 +101,33 @@ func TestReadsAreBounded(t *testing.T) {
 	}
 }
 
+// Without a cache the API server is asked for pages.
+func TestPages(t *testing.T) {
+	asked := 0
+	scheme := runtime.NewScheme()
+	must.Succeed(t, v1beta1.AddToScheme(scheme))
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(night(1, nil), night(2, nil), night(3, nil)).WithInterceptorFuncs(interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			var o client.ListOptions
+			o.ApplyOptions(options)
+			if asked++; o.Limit != 2 || (o.Continue != "") != (asked == 2) {
+				t.Errorf("request %d has %+v", asked, o)
+			}
+			into := list.(*v1beta1.LoadTestList)
+			into.Items = []v1beta1.LoadTest{*night(3, nil)}
+			if asked == 1 {
+				into.Items, into.Continue = []v1beta1.LoadTest{*night(1, nil), *night(2, nil)}, "more"
+			}
+			return nil
+		},
+	}).Build()
+	level, err := history.Reader{Cached: c, Uncached: c, Page: 2}.Level(t.Context(), "shop", "nightly", &v1beta1.LoadTestSpec{})
+	must.Succeed(t, err)
+	if len(level.Runs) != 3 || asked != 2 {
+		t.Errorf("%d runs of %d requests", len(level.Runs), asked)
+	}
+}
+
 // A LoadTest that is deleted meanwhile is left out; an API server that does not answer is an error.
 func TestAPIServerFails(t *testing.T) {
 	runs, _, err := read(t, func(name string) error {

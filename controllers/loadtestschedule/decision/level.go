@@ -176,5 +176,5 @@ func levelText(name v1beta1.LevelMetric, value float64, unit string) string {
 	if name == v1beta1.LevelP99 && exact != nil {
 		return metric.Of("p99").Unit.Short(exact)
 	}
-	return strconv.FormatFloat(value, 'f', -1, 64) + unit
+	return strconv.FormatFloat(math.Round(10*value)/10, 'f', -1, 64) + unit // the median of two may have any number of digits
 }

@@ -5,12 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/changepoint"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 )
@@ -46,23 +49,56 @@ func Run(s *v1beta1.LoadTestSchedule, name, cause string, earlier Earlier) *v1be
 	owner := metav1.NewControllerRef(s, v1beta1.GroupVersion.WithKind("LoadTestSchedule"))
 	owner.BlockOwnerDeletion = nil
 	lt.OwnerReferences = []metav1.OwnerReference{*owner}
-	why := ""
 	switch {
 	case NeedsLevel(s):
-		why = noLevel(&lt.Spec, earlier.Level)
+		compareWithLevel(lt, earlier.Level)
 	case NeedsBaseline(&lt.Spec) && earlier.Passed == nil:
-		why = "No LoadTest of this schedule has passed yet."
+		notCompared(lt, "No LoadTest of this schedule has passed yet.")
 	case NeedsBaseline(&lt.Spec):
-		why = misfit(&lt.Spec, earlier.Passed)
-		lt.Spec.Baseline = &v1beta1.Baseline{Name: earlier.Passed.Name}
+		if why := misfit(&lt.Spec, earlier.Passed); why != "" {
+			notCompared(lt, why)
+		} else {
+			lt.Spec.Baseline = &v1beta1.Baseline{Name: earlier.Passed.Name}
+		}
 	}
-	if why == "" {
-		return lt
-	}
-	lt.Spec.Baseline = nil
-	lt.Annotations[AnnotationNotCompared] = why
-	lt.Spec.Thresholds = absolute(lt.Spec.Thresholds)
 	return lt
+}
+
+// notCompared leaves out the baseline of a LoadTest and the thresholds that need one.
+func notCompared(lt *v1beta1.LoadTest, why string) {
+	lt.Annotations[AnnotationNotCompared] = why
+	lt.Spec.Baseline, lt.Spec.Thresholds = nil, absolute(lt.Spec.Thresholds)
+}
+
+// compareWithLevel leaves out of a LoadTest the thresholds whose metric has no level yet in a step that
+// they cover. With them, no LoadTest could pass, and there would never be a level.
+func compareWithLevel(lt *v1beta1.LoadTest, level *baseline.Level) {
+	if level == nil {
+		notCompared(lt, "The level of this schedule was not read.")
+		return
+	}
+	steps := plan.Steps(&lt.Spec)
+	copied, refusal := baseline.CopyLevel(&lt.Spec, steps, level)
+	if refusal != nil {
+		notCompared(lt, refusal.Message)
+		return
+	}
+	lacking := baseline.Lacking(&lt.Spec, steps, copied)
+	if len(lacking) == 0 {
+		return
+	}
+	var kept []v1beta1.Threshold
+	var left []string
+	for i := range lt.Spec.Thresholds {
+		if t := &lt.Spec.Thresholds[i]; slices.Contains(lacking, i) {
+			left = append(left, string(t.Metric))
+		} else {
+			kept = append(kept, *t)
+		}
+	}
+	lt.Spec.Thresholds = kept
+	lt.Annotations[AnnotationNotCompared] = fmt.Sprintf("Thresholds left out, since fewer than %d LoadTests that passed have the metric in a step that they cover: %s.",
+		changepoint.LeastRuns, strings.Join(left, ", "))
 }
 
 // NeedsBaseline says whether a template leaves it to the schedule with what its LoadTests
@@ -75,17 +111,6 @@ func NeedsBaseline(spec *v1beta1.LoadTestSpec) bool {
 func NeedsLevel(s *v1beta1.LoadTestSchedule) bool {
 	b := s.Spec.Template.Spec.Baseline
 	return b != nil && b.Schedule == s.Name
-}
-
-// noLevel is why a run cannot be compared with a level; empty: it can.
-func noLevel(spec *v1beta1.LoadTestSpec, level *baseline.Level) string {
-	if level == nil {
-		return "The level of this schedule was not read."
-	}
-	if _, refusal := baseline.CopyLevel(spec, plan.Steps(spec), level); refusal != nil {
-		return refusal.Message
-	}
-	return ""
 }
 
 // IsBaseline says whether a LoadTest is one of the schedule that has passed.
