@@ -274,6 +274,11 @@ func TestFilesThatAreWrong(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
+	long := newPusher(t, Config{Endpoint: r.URL, Folder: folder(t, map[string]string{"ca.crt": authority(r.Server), "headers": "A: " + strings.Repeat("x", 65_000) + "\r\nB: c\r\n"})}, registry(t), logr.Discard())
+	must.Succeed(t, long.push(t.Context()))
+	if got := r.headers[len(r.headers)-1]; len(got.Get("A")) != 65_000 || got.Get("B") != "c" {
+		t.Errorf("of a long line and another: %d bytes, and %q", len(got.Get("A")), got.Get("B"))
+	}
 	plain := newReceiver(t, (*httptest.Server).Start)
 	must.Succeed(t, newPusher(t, Config{Endpoint: plain.URL}, registry(t), logr.Discard()).push(t.Context()))
 	p := newPusher(t, Config{Endpoint: plain.URL, Folder: folder(t, map[string]string{"headers": "A: s3cret"})}, registry(t), logr.Discard())

@@ -1,8 +1,6 @@
 package metricspush
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -95,11 +93,10 @@ func (s *sender) headers() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, number := map[string]string{}, 0
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		number++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" {
+	all := map[string]string{}
+	for i, line := range strings.Split(string(data), "\n") {
+		number := i + 1
+		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		name, value, ok := strings.Cut(line, ":")
