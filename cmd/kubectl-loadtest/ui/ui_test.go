@@ -472,6 +472,17 @@ func TestOpenPagesAreBounded(t *testing.T) {
 	})
 }
 
+func TestHistoryNamesTheLatestChangeOfALevel(t *testing.T) {
+	s := newSite()
+	uitest.Fill(t, s.backend, 3)
+	schedule := uitest.Schedule()
+	schedule.Status.Summary.Level = "p99 +30% since nightly-2"
+	s.backend.Runs.PutSchedule(schedule)
+	if page := s.get(t, "/history/"+schedule.Namespace+"/"+schedule.Name); !strings.Contains(page, "p99 &#43;30% since nightly-2") {
+		t.Errorf("the history does not name it:\n%s", page)
+	}
+}
+
 // A page is written anew when its own run has changed. Those of other runs cost it nothing, and the
 // time changes the clock alone.
 func TestPagesOfOtherRunsAreNotWritten(t *testing.T) {
