@@ -150,6 +150,7 @@ func operate(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, r
 		mgr.Add(replica.Everywhere(r.KeepCertificate)),
 		mgr.Add(replica.NewMetricsServer(o.metricsBind, o.metricsSecure, mgr.GetClient(), r.Certificates)),
 		mgr.Add(manager.RunnableFunc(r.Lead)),
+		o.pushMetrics(mgr),
 	); err != nil {
 		return err
 	}

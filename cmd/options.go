@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 	"github.com/loadtest-dev/loadtest-operator/controllers/replica"
+	"github.com/loadtest-dev/loadtest-operator/controllers/replica/metricspush"
 )
 
 // options are the operator's flags.
@@ -28,6 +30,7 @@ type options struct {
 	readTargets, metricsSecure                               bool
 	metricsMost, metricsMostRequests                         int
 	folders                                                  resultkeeper.Folders
+	otlp                                                     metricspush.Config
 }
 
 func (o *options) bind(fs *flag.FlagSet) {
@@ -44,6 +47,9 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
 	fs.IntVar(&o.metricsMost, "metrics-max-loadtests", 300, "largest `number` of LoadTests that have series in the metrics, about 70 each; loadtest_metrics_left_out counts the others")
 	fs.IntVar(&o.metricsMostRequests, "metrics-max-requests", 1000, "largest `number` of requests, of all LoadTests together, that have series in the metrics, at most 20 each; loadtest_metrics_requests_left_out counts the others")
+	fs.StringVar(&o.otlp.Endpoint, "otlp-endpoint", "", "`URL` of an OTLP collector that gets by HTTP what /metrics has, such as https://collector.monitoring:4318; empty: none")
+	fs.DurationVar(&o.otlp.Interval, "otlp-interval", defaultOTLPInterval, "`time` between two pushes to --otlp-endpoint, at least 10s")
+	fs.StringVar(&o.otlp.Folder, "otlp-folder", "/etc/loadtest-operator/otlp", "`folder` with what --otlp-endpoint needs, if it does: headers, a line Name: value for each; ca.crt, authorities to trust beside the public ones; tls.crt and tls.key, the operator's certificate")
 	fs.StringVar(&o.folders.Keys, "keys-folder", "/etc/loadtest-operator/keys", "`folder` with the keys for the results of finished runs: accessKeyID, secretAccessKey and, if there are, sessionToken and ca.crt of the object store, webhookKey and webhook-ca.crt of the webhook")
 	fs.StringVar(&o.folders.Results, "results-folder", "/var/lib/loadtest-operator/results", "`folder` in which results.volume of the configuration keeps the results of finished runs")
 	fs.StringVar(&o.probeBind, "health-probe-bind-address", ":8081", "`address` of /healthz and /readyz")
@@ -68,12 +74,20 @@ func (o *options) validate() error {
 	if _, err := o.endpoint(); err != nil {
 		return err
 	}
+	if o.otlp.Endpoint != "" {
+		if err := o.otlp.Check(); err != nil {
+			return fmt.Errorf("--otlp-endpoint, --otlp-interval: %w", err)
+		}
+	}
 	// Without a host, a worker would dial itself.
 	if host, port, err := net.SplitHostPort(o.coordinatorAdvertise); err != nil || host == "" || port == "" {
 		return fmt.Errorf("--coordinator-advertise %q: must be host:port, such as loadtest-operator-leader.loadtest-system.svc:9443", o.coordinatorAdvertise)
 	}
 	return nil
 }
+
+// defaultOTLPInterval is what Prometheus' servers scrape at, too.
+const defaultOTLPInterval = 30 * time.Second
 
 // defaultConfigMap is that of config/default and of a release with the chart's name.
 const defaultConfigMap = "loadtest-operator-config"

@@ -70,7 +70,7 @@ func (p *pass) observeCluster(ctx context.Context, job *batchv1.Job) (err error)
 		return err
 	}
 	if lifecycle.NeedsBaseline(lt) {
-		if seen.Baseline, err = p.baseline(ctx, lt); err != nil {
+		if err := p.readBaseline(ctx); err != nil {
 			return err
 		}
 	}

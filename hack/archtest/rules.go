@@ -58,7 +58,7 @@ var rules = []rule{
 		except:  []string{"cmd", "cmd/kubectl-loadtest/local", "cmd/kubectl-loadtest/serve", "cmd/kubectl-loadtest/preview", "cmd/kubectl-loadtest/services", "cmd/kubectl-loadtest/templates"},
 		reach:   direct,
 		forbid:  everything,
-		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
+		allow:   []string{"api/v1beta1", "api/config/v1alpha1", "controllers/judge/changepoint", "controllers/judge/metric", "controllers/judge/rungs", "controllers/judge/statistics", "controllers/loadtest/history", "controllers/loadtestschedule/decision", "measure", "measure/archive", "text"},
 	},
 	{
 		because: "what is shown of a plan before it runs is the operator's first decision about it, and no plan of another expansion",
@@ -152,7 +152,7 @@ var rules = []rule{
 		of:      []string{"controllers/..."},
 		except: []string{
 			"controllers/loadtest", "controllers/loadtestschedule", "controllers/loadtest/targetaccess", "controllers/loadtest/targetstate/podreader",
-			"controllers/loadtest/resultkeeper", "controllers/loadtest/firstread", "controllers/identity", "controllers/replica/...",
+			"controllers/loadtest/resultkeeper", "controllers/loadtest/firstread", "controllers/loadtest/history", "controllers/identity", "controllers/replica/...",
 		},
 		reach:  direct,
 		forbid: clients,

@@ -128,7 +128,9 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 	if spec.Terminate {
 		list = append(list, "spec.terminate is true: the run ends as Canceled before it begins.")
 	}
-	if spec.Baseline != nil {
+	if spec.Baseline != nil && spec.Baseline.Schedule != "" {
+		list = append(list, fmt.Sprintf("spec.baseline: the run is compared with the level of schedule %s, and is refused if fewer than 3 of its LoadTests passed with these steps and this traffic.", spec.Baseline.Schedule))
+	} else if spec.Baseline != nil {
 		list = append(list, fmt.Sprintf("spec.baseline: the run begins once LoadTest %s has finished, and is refused if its steps or its traffic differ.", spec.Baseline.Name))
 	}
 	if seconds := spec.ActiveDeadlineSeconds; seconds != nil && time.Duration(*seconds)*time.Second < p.Duration.Duration {

@@ -8,6 +8,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -62,6 +63,9 @@ type Observed struct {
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
 	// exist. Looked up only if NeedsBaseline.
 	Baseline *v1beta1.LoadTest
+	// Level is the level of the schedule of spec.baseline; nil: it names none. Looked up only if
+	// NeedsBaseline.
+	Level *baseline.Level
 	// Step is what the workers reported of the running step; nil: nothing yet.
 	Step *exchange.Report
 	// Keeping is what becomes of the results of a finished run.
