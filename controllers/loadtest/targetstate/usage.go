@@ -260,7 +260,9 @@ func (s *Seen) ArchivedUsage(began time.Time) (list []archive.Usage) {
 	return list
 }
 
-func processors(millis int64) string { return resource.NewMilliQuantity(millis, resource.DecimalSI).String() }
+func processors(millis int64) string {
+	return resource.NewMilliQuantity(millis, resource.DecimalSI).String()
+}
 
 // memory is a number of bytes to the next whole mebibyte, as limits are written, or less
 // precisely where that is long.
