@@ -6,8 +6,10 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/usagereader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -17,6 +19,10 @@ type lookups struct {
 	access *targetaccess.Access
 	// pods are those behind the target of a step; nil: they were not read.
 	pods *targetstate.Seen
+	// usage are the readings of the step that runs; nil: there are none.
+	usage *usagereader.Readings
+	// answers are those to the questions about a step; nil: none were asked.
+	answers *question.Answers
 }
 
 // observeAccess returns where the targets lead to, for the decision; nil: it need not be

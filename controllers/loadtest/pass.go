@@ -98,9 +98,9 @@ func (r *Reconciler) goesOnWaiting(ctx context.Context, lt *v1beta1.LoadTest, in
 }
 
 // hasMore says whether the pass noted what the next one is to observe: a refusal, a Job in
-// the way, or a reading of a target.
+// the way, a reading of a target, or answers.
 func (p *pass) hasMore() bool {
-	return p.jobRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil
+	return p.jobRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil || p.decision.Ask != nil
 }
 
 // decide decides what the run does next, or ends it as well as it can be ended.
@@ -125,11 +125,20 @@ func (p *pass) leave(ctx context.Context) (ends bool, err error) {
 	return false, nil
 }
 
-// look reads what is behind the target of a step, for the next pass to see.
+// look reads what is behind the target of a step, and asks about it, for the next pass to see.
 func (p *pass) look(ctx context.Context) (ends bool, err error) {
 	if wanted := p.decision.Look; wanted != nil {
 		p.note.lookups.pods = &targetstate.Seen{Look: *wanted, At: p.now} // a reading that panics is not made again
 		p.note.lookups.pods = p.TargetPods.Read(ctx, p.lt, *wanted, p.now)
+		if env := p.lt.Status.Environment; env != nil && env.Usage && wanted.Point == targetstate.After {
+			p.note.lookups.pods.Usage = p.TargetUsage.Final(ctx, p.lt.Namespace, p.note.lookups.usage, wanted.Step)
+		}
+	}
+	if sample := p.decision.Sample; sample != nil {
+		p.note.lookups.usage = p.TargetUsage.Continue(ctx, p.lt.Namespace, p.note.lookups.usage, *sample, p.now)
+	}
+	if asked := p.decision.Ask; asked != nil {
+		p.note.lookups.answers = p.Prometheus.Ask(ctx, p.inForce.Prometheus(), *asked)
 	}
 	return false, nil
 }

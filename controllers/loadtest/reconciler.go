@@ -23,9 +23,11 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/desired"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question/prometheus"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/resultkeeper"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetaccess"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/podreader"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate/usagereader"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
 
@@ -67,6 +69,10 @@ type Reconciler struct {
 	TargetAccess *targetaccess.Checker
 	// TargetPods reads the pods behind the Services of targets; nil: they are not read.
 	TargetPods *podreader.Reader
+	// TargetUsage reads what they use; nil: that is not read.
+	TargetUsage *usagereader.Reader
+	// Prometheus asks the administrator's; nil: it is not asked.
+	Prometheus *prometheus.Asker
 	// Metrics may be nil.
 	Metrics *Metrics
 	// Finished is called once the last status of a run has been written. It may be nil.

@@ -28,8 +28,12 @@ type Query struct {
 	Limit string
 }
 
-// Queries are what a namespace may ask, each name once.
-type Queries []Query
+// Queries are what a namespace may ask, each name once. The zero value is nothing.
+type Queries struct {
+	list []Query
+	// all says that it is not known which there are: on a machine of one's own.
+	all bool
+}
 
 // Prometheus is where questions are asked.
 type Prometheus struct {
@@ -54,7 +58,7 @@ func (p *Policy) Prometheus() Prometheus {
 
 func (p *Policy) queries(namespace string) (list Queries) {
 	if p.config.Prometheus == nil {
-		return nil
+		return Queries{}
 	}
 	for _, q := range p.config.Prometheus.Queries {
 		if _, known := list.Named(q.Name); known || !selects(q.Namespaces, namespace) {
@@ -64,23 +68,29 @@ func (p *Policy) queries(namespace string) (list Queries) {
 		if q.Limit != nil {
 			one.Limit = q.Limit.String()
 		}
-		list = append(list, one)
+		list.list = append(list.list, one)
 	}
 	return list
 }
 
 // Named is the query of a name.
 func (q Queries) Named(name string) (_ Query, ok bool) {
-	i := slices.IndexFunc(q, func(o Query) bool { return o.Name == name })
+	i := slices.IndexFunc(q.list, func(o Query) bool { return o.Name == name })
 	if i < 0 {
 		return Query{}, false
 	}
-	return q[i], true
+	return q.list[i], true
+}
+
+// Allows says whether a LoadTest may name a query.
+func (q Queries) Allows(name string) bool {
+	_, ok := q.Named(name)
+	return ok || q.all
 }
 
 // Names are those of all queries.
 func (q Queries) Names() (list []string) {
-	for _, o := range q {
+	for _, o := range q.list {
 		list = append(list, o.Name)
 	}
 	return list
@@ -88,7 +98,7 @@ func (q Queries) Names() (list []string) {
 
 // Limited are the names of the queries with a limit that are asked for every run.
 func (q Queries) Limited() (list []string) {
-	for _, o := range q {
+	for _, o := range q.list {
 		if o.Limit != "" && len(list) < maxLimited {
 			list = append(list, o.Name)
 		}

@@ -48,7 +48,7 @@ type Answers struct {
 func Chosen(spec *v1beta1.LoadTestSpec, queries policy.Queries) (names []string, problem string) {
 	for i := range spec.Thresholds {
 		name := spec.Thresholds[i].Query
-		if _, known := queries.Named(name); name != "" && !known {
+		if name != "" && !queries.Allows(name) {
 			return nil, fmt.Sprintf("spec.thresholds[%d].query: %s", i, unknown(name, queries))
 		}
 		if name != "" && !slices.Contains(names, name) {
@@ -67,11 +67,11 @@ func Chosen(spec *v1beta1.LoadTestSpec, queries policy.Queries) (names []string,
 }
 
 func unknown(name string, queries policy.Queries) string {
-	if len(queries) == 0 {
+	names := queries.Names()
+	if len(names) == 0 {
 		return fmt.Sprintf("there is no query %q: the operator's configuration has none for this namespace in prometheus.queries.", name)
 	}
 	const most = 8
-	names := queries.Names()
 	others := ""
 	if more := len(names) - most; more > 0 {
 		names, others = names[:most], fmt.Sprintf(" and %d more", more)

@@ -37,7 +37,7 @@ func Record(status *v1beta1.LoadTestStatus, seen *Seen, nodes []string) {
 		step.Environment.After = seen.reading()
 		step.Environment.Changes = changes(status, seen)
 		if seen.Usage != nil {
-			step.Environment.Usage = seen.limited(startOf(step)).status()
+			step.Environment.Usage = seen.limited(step).status()
 		}
 	}
 }

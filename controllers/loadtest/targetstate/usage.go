@@ -151,18 +151,15 @@ func (c *used) mean() (highest int64) {
 
 // limited is the usage with the limits of the pods that were read, and with the containers that
 // were ended for their use of memory since the step began.
-func (s *Seen) limited(began time.Time) *Usage {
-	u := *s.Usage
-	u.containers = map[string]*used{}
-	for name, c := range s.Usage.containers {
-		of := *c
-		u.containers[name] = &of
+func (s *Seen) limited(step *v1beta1.StepStatus) *Usage {
+	u, began := s.Usage.Clone(), time.Time{}
+	if step.StartTime != nil {
+		began = step.StartTime.Truncate(time.Second) // a time of the API has whole seconds
 	}
 	read := map[string]bool{}
 	for i := range s.Pods {
 		for _, c := range s.Pods[i].Containers {
-			// A time of the API has whole seconds.
-			ended := strings.HasPrefix(c.Ended, outOfMemory) && !c.EndedAt.Before(began.Truncate(time.Second))
+			ended := strings.HasPrefix(c.Ended, outOfMemory) && !c.EndedAt.Before(began)
 			if ended {
 				u.container(c.Name)
 			}
@@ -173,7 +170,19 @@ func (s *Seen) limited(began time.Time) *Usage {
 			}
 		}
 	}
-	return &u
+	return u
+}
+
+// Clone is the usage so far, to which nothing is added any more.
+func (u *Usage) Clone() *Usage {
+	c := *u
+	c.latest, c.containers = nil, map[string]*used{}
+	for name, of := range u.containers {
+		one := *of
+		one.pods, one.points = maps.Clone(of.pods), slices.Clone(of.points)
+		c.containers[name] = &one
+	}
+	return &c
 }
 
 // limit takes over the limits of a container of a pod. Limits that differ among the pods are
@@ -247,11 +256,11 @@ func (u *Usage) status() *v1beta1.StepUsage {
 }
 
 // ArchivedUsage is the course of the usage, for the archive of the step.
-func (s *Seen) ArchivedUsage(began time.Time) (list []archive.Usage) {
-	if s == nil || s.Usage == nil {
+func (s *Seen) ArchivedUsage(step *v1beta1.StepStatus) (list []archive.Usage) {
+	if s.Usage == nil {
 		return nil
 	}
-	u := s.limited(began)
+	u := s.limited(step)
 	for _, name := range u.named() {
 		if c := u.containers[name]; len(c.points) > 0 {
 			list = append(list, archive.Usage{Container: name, CPULimitMillis: c.cpuLimit, MemoryLimitBytes: c.memoryLimit, Points: c.points})

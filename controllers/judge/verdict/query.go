@@ -1,0 +1,24 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
+)
+
+// queried is what the administrator's Prometheus answered to the query of the threshold. Without an
+// answer the threshold can be neither kept nor breached.
+func (s sample) queried() observation {
+	i := slices.IndexFunc(s.step.Queries, func(q v1beta1.QueryResult) bool { return q.Name == s.threshold.Query })
+	if i < 0 {
+		return unknown("%s cannot be judged: no Prometheus was asked.", s.place())
+	}
+	q := &s.step.Queries[i]
+	value, err := metric.Number.Parse(q.Value)
+	if q.Problem != "" || err != nil {
+		return unknown("%s cannot be judged. %s", s.place(), strings.TrimSuffix(q.Problem, ".")+".")
+	}
+	return certain(value)
+}
