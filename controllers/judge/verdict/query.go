@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/metric"
@@ -16,9 +15,12 @@ func (s sample) queried() observation {
 		return unknown("%s cannot be judged: no Prometheus was asked.", s.place())
 	}
 	q := &s.step.Queries[i]
+	if q.Problem != "" {
+		return unknown("%s cannot be judged. %s", s.place(), q.Problem)
+	}
 	value, err := metric.Number.Parse(q.Value)
-	if q.Problem != "" || err != nil {
-		return unknown("%s cannot be judged. %s", s.place(), strings.TrimSuffix(q.Problem, ".")+".")
+	if err != nil {
+		return unknown("%s cannot be judged: its answer has no value.", s.place())
 	}
 	return certain(value)
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
+	"github.com/go-logr/logr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
@@ -68,7 +68,7 @@ func (s session) post(ctx context.Context, form url.Values) ([]byte, error) {
 	case len(raw) > maxAnswer:
 		return nil, sink.Problem(fmt.Sprintf("the answer has more than %d bytes; the expression must have one value, as by max or sum", maxAnswer))
 	case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
-		log.FromContext(ctx).Info("Prometheus cannot evaluate an expression", "answer", text.Clean(string(raw), maxLogged))
+		logr.FromContextOrDiscard(ctx).Info("Prometheus cannot evaluate an expression", "answer", text.Clean(string(raw), maxLogged))
 		return nil, sink.Problem(fmt.Sprintf("the expression cannot be evaluated (status %d); the operator's log has the answer", code))
 	case code != http.StatusOK:
 		return nil, sink.Problem(fmt.Sprintf("the server answered %d", code))

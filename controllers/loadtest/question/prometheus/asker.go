@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
+	"github.com/go-logr/logr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
@@ -95,6 +95,6 @@ func explain(err error) string { return "Prometheus: " + sink.Explain(err) + "."
 
 // unanswered notes in the log why there is no answer.
 func unanswered(ctx context.Context, q question.Question, err error) v1beta1.QueryResult {
-	log.FromContext(ctx).Info("Prometheus did not answer a query", "query", q.Name, "cause", err.Error())
+	logr.FromContextOrDiscard(ctx).Info("Prometheus did not answer a query", "query", q.Name, "cause", err.Error())
 	return q.Unanswered(explain(err))
 }

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,10 @@ const path = "/apis/metrics.k8s.io/v1beta1/namespaces/%s/pods"
 
 // maxBytes bounds an answer: some thousand pods. The API cannot be asked for a part of them.
 const maxBytes = 4 << 20
+
+// mostNano and mostMemory bound what a container can use, so that sums are exact: a million
+// processors, and an exbibyte.
+const mostNano, mostMemory = 1e15, 1 << 60
 
 // podMetricsList is a PodMetricsList of that API, as far as it is used.
 type podMetricsList struct {
@@ -92,7 +97,7 @@ func usesOf(raw []byte) (list []targetstate.Use, err error) {
 			list = append(list, targetstate.Use{
 				Pod: pod.Metadata.Name, Container: c.Name,
 				From: pod.Timestamp.Add(-pod.Window.Duration), To: pod.Timestamp.Time,
-				NanoCPU: cpu.ScaledValue(-9), Memory: memory.Value(),
+				NanoCPU: min(cpu.ScaledValue(resource.Nano), mostNano), Memory: min(memory.Value(), mostMemory),
 			})
 		}
 	}
