@@ -39,7 +39,10 @@ func (q Query) Expand(v QueryValues) (string, error) {
 			b.WriteString(escaped(v.Service))
 		}
 	})
-	return b.String(), missing
+	if missing != nil {
+		return "", missing
+	}
+	return b.String(), nil
 }
 
 // escaped is a text within quotes of PromQL.
