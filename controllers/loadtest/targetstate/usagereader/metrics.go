@@ -25,9 +25,8 @@ const path = "/apis/metrics.k8s.io/v1beta1/namespaces/%s/pods"
 // maxBytes bounds an answer: some thousand pods. The API cannot be asked for a part of them.
 const maxBytes = 4 << 20
 
-// mostNano and mostMemory bound what a container can use, so that sums are exact: a million
-// processors, and an exbibyte.
-const mostNano, mostMemory = 1e15, 1 << 60
+// mostCPU and mostMemory bound what a container can use, so that sums are exact.
+var mostCPU, mostMemory = resource.MustParse("1M"), resource.MustParse("1Ei")
 
 // podMetricsList is a PodMetricsList of that API, as far as it is used.
 type podMetricsList struct {
@@ -97,11 +96,18 @@ func usesOf(raw []byte) (list []targetstate.Use, err error) {
 			list = append(list, targetstate.Use{
 				Pod: pod.Metadata.Name, Container: c.Name,
 				From: pod.Timestamp.Add(-pod.Window.Duration), To: pod.Timestamp.Time,
-				NanoCPU: min(cpu.ScaledValue(resource.Nano), mostNano), Memory: min(memory.Value(), mostMemory),
+				NanoCPU: least(cpu, mostCPU).ScaledValue(resource.Nano), Memory: least(memory, mostMemory).Value(),
 			})
 		}
 	}
 	return list, nil
+}
+
+func least(a, b resource.Quantity) *resource.Quantity {
+	if a.Cmp(b) > 0 {
+		return &b
+	}
+	return &a
 }
 
 // problemOf is why nothing was read, in a sentence.
