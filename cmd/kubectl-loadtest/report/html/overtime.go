@@ -42,7 +42,8 @@ func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) []figure {
 	note := coarsen(all)
 	x, spans := timeAxisOf(all)
 	list := []figure{ratesOverTime(all, x, spans, note), timesOverTime(all, x, spans, note)}
-	return append(list, outstandingOverTime(all, x, spans)...)
+	list = append(list, outstandingOverTime(all, x, spans)...)
+	return append(list, usageOverTime(all, x, spans)...)
 }
 
 // timelines are those of the steps of which there is a series, in order.

@@ -122,7 +122,7 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step) (*view, error) {
 		OverTime: overTime(s, archived), Seconds: seconds(s, archived),
 		Outcomes: outcomes(s.Steps), Failures: failures(s.Steps),
 		Thresholds: thresholds(s), ThresholdNote: inParentheses(report.AnyObservedTwice(s.Thresholds)),
-		Tables:     []table{requests(s.Steps), course(s.Steps), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
+		Tables:     []table{requests(s.Steps), course(s.Steps), usage(s), queries(s), sides(lt), stored(s.Audits), audits(lt), types(s.Steps), journeys(s.Steps), codes(s.Steps), samples(s.Steps), traces(s.Steps), tracesByRequest(s, archived), spread(lt), generator(s.Steps), handshakes(s.Steps)},
 		Conditions: conditions(s),
 		Manifest:   text,
 	}, nil
