@@ -54,7 +54,7 @@ func (r *accepting) planRun() (goesOn bool) {
 	}
 	var problem string
 	if r.queries, problem = question.Chosen(r.spec, r.rules.Queries); problem != "" {
-		return r.refuse(&plan.Refusal{Reason: v1beta1.ReasonInvalidSpec, Message: problem})
+		return r.refuse(&plan.Refusal{Reason: v1beta1.ReasonQueryNotAllowed, Message: problem})
 	}
 	r.planned, r.sized = planned, r.test.DeepCopy()
 	r.sized.Status.Environment, r.sized.Status.Internal.Queries = r.environment(), r.queries

@@ -134,7 +134,7 @@ func TestQueriesOfARun(t *testing.T) {
 	}{
 		"with a threshold":    {"hits", []string{"hits", "connections"}, "True Accepted: The spec can be carried out."},
 		"without one":         {"", []string{"connections"}, "True Accepted: The spec can be carried out."},
-		"with an unknown one": {"other", nil, `False InvalidSpec: spec.thresholds[0].query: there is no query "other" for this namespace in prometheus.queries of the operator's configuration; the queries are connections, hits.`},
+		"with an unknown one": {"other", nil, `False QueryNotAllowed: spec.thresholds[0].query: there is no query "other" for this namespace in prometheus.queries of the operator's configuration; the queries are connections, hits.`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lt := &v1beta1.LoadTest{Spec: ladder()}
