@@ -2,6 +2,7 @@ package loadtest
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -21,8 +22,23 @@ type lookups struct {
 	pods *targetstate.Seen
 	// usage are the readings of the step that runs; nil: there are none.
 	usage *usagereader.Readings
-	// answers are those to the questions about a step; nil: none were asked.
-	answers *question.Answers
+	// asking are the latest questions about a step; nil: none were asked.
+	asking *asking
+}
+
+// asking are questions that are asked beside the passes: what is asked may take seconds to answer,
+// and other runs must not wait for it.
+type asking struct {
+	step    int
+	answers atomic.Pointer[question.Answers]
+}
+
+// answered are the answers; nil: there are none yet.
+func (l *lookups) answered() *question.Answers {
+	if l.asking == nil {
+		return nil
+	}
+	return l.asking.answers.Load()
 }
 
 // observeAccess returns where the targets lead to, for the decision; nil: it need not be

@@ -6,10 +6,13 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
 )
@@ -98,9 +101,9 @@ func (r *Reconciler) goesOnWaiting(ctx context.Context, lt *v1beta1.LoadTest, in
 }
 
 // hasMore says whether the pass noted what the next one is to observe: a refusal, a Job in
-// the way, a reading of a target, or answers.
+// the way, or a reading of a target.
 func (p *pass) hasMore() bool {
-	return p.jobRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil || p.decision.Ask != nil
+	return p.jobRefused || p.note.jobExists && !p.knewJob || p.decision.Look != nil
 }
 
 // decide decides what the run does next, or ends it as well as it can be ended.
@@ -129,18 +132,40 @@ func (p *pass) leave(ctx context.Context) (ends bool, err error) {
 func (p *pass) look(ctx context.Context) (ends bool, err error) {
 	if wanted := p.decision.Look; wanted != nil {
 		p.note.lookups.pods = &targetstate.Seen{Look: *wanted, At: p.now} // a reading that panics is not made again
+		usage := make(chan *targetstate.Usage, 1)
+		go func() { usage <- p.usage(ctx, *wanted) }()
 		p.note.lookups.pods = p.TargetPods.Read(ctx, p.lt, *wanted, p.now)
-		if env := p.lt.Status.Environment; env != nil && env.Usage && wanted.Point == targetstate.After {
-			p.note.lookups.pods.Usage = p.TargetUsage.Final(ctx, p.lt.Namespace, p.note.lookups.usage, wanted.Step)
-		}
+		p.note.lookups.pods.Usage = <-usage
 	}
 	if sample := p.decision.Sample; sample != nil {
 		p.note.lookups.usage = p.TargetUsage.Continue(ctx, p.lt.Namespace, p.note.lookups.usage, *sample, p.now)
 	}
 	if asked := p.decision.Ask; asked != nil {
-		p.note.lookups.answers = p.Prometheus.Ask(ctx, p.inForce.Prometheus(), *asked)
+		p.ask(ctx, *asked)
 	}
 	return false, nil
+}
+
+// usage is what the pods used in a step that has ended; nil: it is not read.
+func (p *pass) usage(ctx context.Context, wanted targetstate.Look) *targetstate.Usage {
+	if env := p.lt.Status.Environment; env == nil || !env.Usage || wanted.Point != targetstate.After {
+		return nil
+	}
+	return p.TargetUsage.Final(ctx, p.lt.Namespace, p.note.lookups.usage, wanted.Step)
+}
+
+// ask begins to ask about a step, once. The pass that sees the answers follows them.
+func (p *pass) ask(ctx context.Context, asked question.Asked) {
+	if of := p.note.lookups.asking; of != nil && of.step == asked.Step {
+		return
+	}
+	of := &asking{step: asked.Step}
+	p.note.lookups.asking = of
+	to, name, ctx := p.inForce.Prometheus(), client.ObjectKeyFromObject(p.lt), context.WithoutCancel(ctx)
+	go func() {
+		of.answers.Store(p.Prometheus.Ask(ctx, to, asked))
+		p.Runs.Enqueue([]types.NamespacedName{name})
+	}()
 }
 
 // store stores the archive of a step. The status that names it must not be written

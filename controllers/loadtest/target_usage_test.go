@@ -144,13 +144,19 @@ func TestTakeoverByAnOperatorThatDoesNotReadUsage(t *testing.T) {
 // asking is a LoadTest with a threshold on a query, and the administrator's configuration with it.
 func asking(t *testing.T, answer string) (*v1beta1.LoadTest, *policy.Policy, *[]string) {
 	t.Helper()
+	return askingOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) })
+}
+
+// askingOf is asking, of a Prometheus that answers so.
+func askingOf(t *testing.T, answer http.HandlerFunc) (*v1beta1.LoadTest, *policy.Policy, *[]string) {
+	t.Helper()
 	lt, _ := tested(t)
 	lt.Spec.Thresholds = append(lt.Spec.Thresholds, v1beta1.Threshold{Metric: v1beta1.MetricQuery, Query: "database connections", Max: ptr.To(intstr.FromInt32(20))})
 	must.Succeed(t, apiserver.Client(t).Update(t.Context(), lt))
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.FormValue("query"))
-		_, _ = w.Write([]byte(answer))
+		answer(w, r)
 	}))
 	t.Cleanup(server.Close)
 	return lt, limitedTo(noLimits + "\nprometheus:\n  url: " + server.URL + "\n  queries:\n  - {name: database connections, limit: 20, expression: 'max(c{n=\"$namespace\",s=\"$service\"}[$window])'}\n"), &asked
@@ -177,7 +183,14 @@ func TestQueryOfAThreshold(t *testing.T) {
 			r := newFixture(t, apiserver.Client(t))
 			r.Policy = func() *policy.Policy { return inForce }
 			r.Prometheus = &prometheus.Asker{Folder: t.TempDir()}
-			r.carryOut(lt, func() {})
+			r.mustPass(lt)
+			r.mustPass(lt)
+			bringPods(t, lt)
+			await.True(t, "the run has ended", func() bool {
+				r.after(2 * time.Second)
+				r.mustPass(lt)
+				return lt.Status.Verdict != ""
+			})
 			got := lt.Status.Steps[0].Queries
 			if lt.Status.Verdict != tc.verdict || len(got) != 1 || got[0] != tc.want || lt.Status.Why != tc.why {
 				t.Errorf("verdict %s, %+v, why %q; want %s, %+v, %q", lt.Status.Verdict, got, lt.Status.Why, tc.verdict, tc.want, tc.why)
@@ -187,6 +200,42 @@ func TestQueryOfAThreshold(t *testing.T) {
 				t.Errorf("asked %q, want once %s", *asked, want)
 			}
 		})
+	}
+}
+
+// While Prometheus does not answer, passes do not wait for it, and the step does not end.
+func TestSlowPrometheusHoldsUpNoPass(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	lt, inForce, _ := askingOf(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"scalar","result":[1,"7"]}}`))
+	})
+	r := newFixture(t, apiserver.Client(t))
+	r.Policy = func() *policy.Policy { return inForce }
+	r.Prometheus = &prometheus.Asker{Folder: t.TempDir()}
+	r.mustPass(lt)
+	r.mustPass(lt)
+	bringPods(t, lt)
+	pass := func() bool {
+		r.after(2 * time.Second)
+		r.mustPass(lt)
+		return lt.Status.Verdict != ""
+	}
+	await.True(t, "Prometheus is asked", func() bool { pass(); return len(asked) > 0 })
+	for range 3 {
+		if pass() {
+			t.Fatal("the run ended before Prometheus answered")
+		}
+	}
+	if len(asked) != 1 {
+		t.Errorf("it was asked %d times more", len(asked)-1)
+	}
+	close(answer)
+	await.True(t, "the run has ended", pass)
+	if lt.Status.Verdict != v1beta1.VerdictPassed || lt.Status.Steps[0].Queries[0].Value != "7" {
+		t.Errorf("verdict %s, %+v", lt.Status.Verdict, lt.Status.Steps[0].Queries)
 	}
 }
 

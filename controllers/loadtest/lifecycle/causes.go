@@ -47,6 +47,9 @@ func (r *loading) usage() []archive.Usage {
 	return nil
 }
 
+// askedAgain is when a pass looks for answers of which it was not told.
+const askedAgain = time.Second
+
 // askQueries asks the administrator's Prometheus about the step once all its reports are in, and
 // waits for the answers, among which are those that did not come.
 func (r *loading) askQueries() (goesOn bool) {
@@ -64,6 +67,6 @@ func (r *loading) askQueries() (goesOn bool) {
 	}
 	asked := question.About(r.read.Internal.Queries, r.rules.Queries, r.i, step, r.report.Merged.Window, values)
 	r.out.Ask = &asked
-	r.wake(r.now)
+	r.wake(r.now.Add(askedAgain))
 	return false
 }

@@ -25,7 +25,7 @@ type Decision struct {
 	// Sample asks for a reading of what the pods behind the target of a step use, if one is due;
 	// nil: none is wanted.
 	Sample *Sample
-	// Ask comes once the workers are directed; nil: nothing is asked.
+	// Ask comes once the workers are directed, and a pass follows its answers; nil: nothing is asked.
 	Ask *question.Asked
 	// Directive is what the workers do, by the status as it was read.
 	Directive exchange.Directive
