@@ -44,7 +44,7 @@ func TestWhy(t *testing.T) {
 	t.Run("database", func(t *testing.T) {
 		slowDatabase(t, databaseOf)
 		lt := s.check(t, "a target that waits for its database", databaseOf, create,
-			`^Kept up to [0-9]+/s; from there "database connections" is at [45](\.[0-9]+)? of 5, while shortener's CPU is at most [0-9]+% of its limit of 1\.$`)
+			`^Kept up to [0-9]+/s; from there "database connections" is at [4-7](\.[0-9]+)? of 5, while shortener's CPU is at most [0-9]+% of its limit of 1\.$`)
 		if state := lt.Status.Thresholds[1].State; state != v1beta1.ThresholdPassed {
 			t.Errorf("the threshold on the query is %s: %s", state, lt.Status.Thresholds[1].Message)
 		}
@@ -56,7 +56,8 @@ const passed, failed = "passed", "failed"
 // scores counts the cases.
 type scores struct{ cluster.Scores }
 
-// follow reads links, each once from the database; create stores them.
+// follow reads links, of which 200m serve some hundred a second; create stores them, of which the slow
+// database takes 50 a second. The last load of each is far beyond that, the others well below.
 const (
 	follow = `
 target: {service: {name: shortener}}
@@ -64,13 +65,13 @@ requests:
   - {name: create, weight: 0, http: {method: POST, path: /urls, headers: [{name: Content-Type, value: application/json}], body: '{"url":"https://example.com/${worker}/${seq}"}'}, expect: {status: [201]}}
   - {name: follow, weight: 1, http: {path: '/${code}'}, expect: {status: [302]}}
 setup: {fill: {request: create, count: 50, capture: {code: .code}}}
-ladder: {rates: ["200", "400", "800", "1600", "3200"], duration: 30s, rest: 2s, stopOnBreach: true}
+ladder: {rates: ["50", "100", "400", "2400"], duration: 30s, rest: 2s, stopOnBreach: true}
 thresholds: [{metric: p95, max: 500ms}]
 `
 	create = `
 target: {service: {name: shortener}}
 requests: [{name: create, http: {method: POST, path: /urls, headers: [{name: Content-Type, value: application/json}], body: '{"url":"https://example.com/${worker}/${seq}"}'}, expect: {status: [201]}}]
-ladder: {rates: ["10", "20", "40", "80"], duration: 30s, rest: 2s, stopOnBreach: true}
+ladder: {rates: ["5", "10", "20", "80"], duration: 30s, rest: 2s, stopOnBreach: true}
 thresholds: [{metric: p95, max: 500ms}, {metric: Query, query: database connections, max: 100}]
 `
 )
@@ -186,7 +187,7 @@ func installPrometheus(t *testing.T, ns string) {
 	cluster.MustCommand(t, "kubectl", "-n", ns, "rollout", "status", "deployment/prometheus", "--timeout="+cluster.Patience.String())
 }
 
-// connections are those that do something in the database, on average, without the one that counts
+// connections are those that do something in the database, on average, without one that counts
 // them.
 const connections = `avg_over_time(sum(pg_stat_activity_count{namespace="$namespace",datname="shortener",state="active"})[$window:2s]) - 1`
 
