@@ -75,8 +75,8 @@ func TestQueryIsOfTheAdministrator(t *testing.T) {
 		rules, err := preview.LoadPolicy([]byte(config))
 		must.Succeed(t, err)
 		p, err := preview.New(lt, rules, "", now)
-		if err != nil || p.Policy != want || p.Requests != 10 {
-			t.Errorf("%s: %v, policy %q, want %q", config, err, p.Policy, want)
+		if err != nil || p.Policy != want || p.Requests != 10 || p.Thresholds[0].Text != "query hits at most 1" {
+			t.Errorf("%s: %v, policy %q, want %q; thresholds %+v", config, err, p.Policy, want, p.Thresholds)
 		}
 	}
 }
