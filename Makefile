@@ -58,8 +58,8 @@ bin/cluster: FORCE
 
 # Ours, and those that stand in for official ones where no registry is in reach.
 GO_IMAGES := operator worker ratelimiter shortener eventstore counter hostile
-# Components of other projects take minutes to build, and are for one suite alone.
-IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)
+# Components of other projects take minutes to build, and are for suites of their own alone.
+IMAGES := $(GO_IMAGES) redis nginx postgres pgbouncer kafka redis-exporter postgres-exporter $(if $(filter ecosystem,$(SUITE)),kubectl-loadtest argocd prometheus minio kustomize-controller)$(if $(filter why,$(SUITE)),prometheus metrics-server)
 images: deps ## Build the images as tars into bin/images, without Docker.
 	@go -C hack/images run . build $(IMAGES)
 
@@ -185,6 +185,7 @@ seeds-report: bin/cluster ## Write docs/results/seed-00N.md from the results of 
 	@PATH=$$(cluster assets):$$PATH go run ./hack/seeds -report
 
 #? SUITE=ecosystem  Argo CD and others, in no other run: builds each once, which takes minutes
+#? SUITE=why  what is said of a target at its limits; likewise
 #? PREVIOUS=COMMIT  with SUITE=ecosystem: the version before, to upgrade from; default: the last release, or a day ago
 # With -p 1 go test prints each line as it comes, from several packages too. What the operator
 # may do is compared with what it did when all tests are over.

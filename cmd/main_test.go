@@ -60,6 +60,8 @@ func TestOptions(t *testing.T) {
 		"an address of no port":        {enough("--coordinator-advertise=coordinator:"), `--coordinator-advertise "coordinator:": must be host:port`},
 		"an address on each machine":   {enough("--coordinator-advertise=:9443"), `--coordinator-advertise ":9443": must be host:port`},
 		"an IPv6 address":              {enough("--coordinator-advertise=[2001:db8::1]:9443"), ""},
+		"usage":                        {enough("--read-usage"), ""},
+		"usage without pods":           {enough("--read-usage", "--read-targets=false"), "--read-usage needs --read-targets: without the pods their limits are not known"},
 		"a service without an address": {enough("--coordinator-service=leader", "--pod-ip="), "--coordinator-service needs --pod-ip or POD_IP: "},
 		"a service and an address":     {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1"), ""},
 		"a service and no port":        {enough("--coordinator-service=leader", "--pod-ip=10.1.0.1", "--coordinator-bind-address=x"), "--coordinator-bind-address: "},

@@ -27,7 +27,8 @@ type options struct {
 	metricsBind, probeBind, namespace                        string
 	coordinatorService, podIP                                string
 	checkTargets                                             bool
-	readTargets, metricsSecure                               bool
+	readTargets, readUsage, metricsSecure                    bool
+	prometheusFolder                                         string
 	metricsMost, metricsMostRequests                         int
 	folders                                                  resultkeeper.Folders
 	otlp                                                     metricspush.Config
@@ -42,6 +43,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", "", "`file` with the administrator's configuration, instead of --config-map: it is read once, and kubectl loadtest stop has no effect")
 	fs.StringVar(&o.watchNamespaces, "watch-namespaces", "", "comma-separated `namespaces` whose LoadTests are run; empty: all")
 	fs.BoolVar(&o.readTargets, "read-targets", true, "read the pods behind the Service of a target at the beginning and the end of each step, so that the result says what was tested; false: do not read them")
+	fs.BoolVar(&o.readUsage, "read-usage", false, "read what the pods behind the Service of a target use while a step runs, from the resource metrics API (metrics.k8s.io), so that the result says which limit they are at; needs --read-targets")
+	fs.StringVar(&o.prometheusFolder, "prometheus-folder", "/etc/loadtest-operator/prometheus", "`folder` with what prometheus.url of the configuration needs: token, which is sent as a bearer token, and ca.crt, if there are")
 	fs.BoolVar(&o.checkTargets, "check-targets", true, "read what is behind the target of a run, refuse a target that leads anywhere that is not allowed, and tell workers where they may connect; false, for simulated workers only: workers connect to nothing")
 	fs.StringVar(&o.metricsBind, "metrics-bind-address", ":8443", "`address` of /metrics; 0: none")
 	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve /metrics over TLS, and only to those whose bearer token may get that path; false: over plain HTTP to all who ask")
@@ -67,6 +70,9 @@ func (o *options) validate() error {
 		if f.value == "" {
 			return fmt.Errorf("--%s is required: give %s", f.name, f.fix)
 		}
+	}
+	if o.readUsage && !o.readTargets {
+		return errors.New("--read-usage needs --read-targets: without the pods their limits are not known")
 	}
 	if _, err := o.readConfigFile(); err != nil {
 		return err

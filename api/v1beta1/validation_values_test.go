@@ -76,7 +76,7 @@ var spellings = map[string]spelling{
 		[]string{"1us", "1h", "1.5s"}, []string{"0.9us", "1h1us", "x1s", "1sx", "1"}},
 	"grace of a threshold": {"{thresholds: [{metric: p95, max: 1s, onBreach: Abort, grace: '%s'}]}", "spec.thresholds[0].grace", "grace must be a time from 0s to 24h, such as 10s",
 		[]string{"0s", "24h"}, []string{"24h1us", "x1s", "1sx", "-1s"}},
-	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond or drift must be a number per second such as 1000, or in quotes such as "0.5"`,
+	"bound of a rate": aBound("goodput", `goodput, throughput, itemsPerSecond, drift or Query must be a number such as 1000, or in quotes such as "0.5"`,
 		[]string{"999999999.999999", "0"}, []string{"1000000000", "1.0000001"}),
 	"bound of a count": aBound("falseDenials", "overLimitGrants or falseDenials must be a whole number such as 0",
 		[]string{"999999999999", "0"}, []string{"1000000000000", "1.5"}),
@@ -129,7 +129,7 @@ func TestValuesAreAcceptedOrRefusedByTheirSpelling(t *testing.T) {
 // TestMetricsOfAWholeRunAreNotKnownPerRequest is apart, as each metric has a bound of its own.
 func TestMetricsOfAWholeRunAreNotKnownPerRequest(t *testing.T) {
 	namespace, c := apiserver.Namespace(t), strictClient(t)
-	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime or drift, which are not known per request"}
+	want := []string{"spec.thresholds[0].requests: Forbidden: requests must not be set with overLimitGrants, falseDenials, unsentRate, downtime, drift or Query, which are not known per request"}
 	for metric, bound := range map[string]string{"overLimitGrants": "0", "falseDenials": "0", "unsentRate": "0%"} {
 		spec := "{audits: [{name: contract, rateLimit: {capacity: 1, refillPerSecond: '1', clientHeader: A}}], requests: [{name: a, http: {}}], thresholds: [{metric: " + metric + ", max: '" + bound + "', requests: [a]}]}"
 		same.As(t, "refusals of "+metric, want, refusals(t, c.Create(t.Context(), loadTest(t, namespace, spec), client.DryRunAll)))

@@ -166,6 +166,7 @@ func TestOperatorDoesNotChangeARunThatHasFinished(t *testing.T) {
 		"a kept threshold": func(s *v1beta1.LoadTestStatus) {
 			s.Thresholds = []v1beta1.ThresholdStatus{{Name: "p95", State: v1beta1.ThresholdPassed}}
 		},
+		"another cause":       func(s *v1beta1.LoadTestStatus) { s.Why = "The network." },
 		"a higher goodput":    func(s *v1beta1.LoadTestStatus) { s.Summary.Goodput = "9999/s" },
 		"another target":      func(s *v1beta1.LoadTestStatus) { s.TargetURL = "http://other" },
 		"that it goes on":     func(s *v1beta1.LoadTestStatus) { s.Conditions[0].Status = metav1.ConditionFalse },

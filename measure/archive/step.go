@@ -43,6 +43,8 @@ type Step struct {
 	Series *Series `json:"series,omitempty"`
 	// Outstanding is absent if a worker did not count what was outstanding.
 	Outstanding *Outstanding `json:"outstanding,omitempty"`
+	// Usage is what containers of the target used. Absent if the operator did not read it.
+	Usage []Usage `json:"usage,omitempty"`
 	// Omitted lists what was left out: OmittedLost, and for lack of room, in the order in which
 	// it was, "requests.service", "requests.withoutGenerator", "requests.response".
 	Omitted []string `json:"omitted,omitempty"`
@@ -250,6 +252,11 @@ func (s *Step) check() error {
 	if s.Outstanding != nil {
 		if err := s.Outstanding.check(); err != nil {
 			return err
+		}
+	}
+	for i := range s.Usage {
+		if err := s.Usage[i].check(); err != nil {
+			return fmt.Errorf("usage[%d].%w", i, err)
 		}
 	}
 	if s.Series == nil {

@@ -48,6 +48,10 @@ type OperatorConfiguration struct {
 
 	// results are kept beyond the LoadTest. Absent: they are deleted with it.
 	Results *Results `json:"results,omitempty"`
+
+	// prometheus is asked at the end of each step about what a target waits for. Absent: it is
+	// not.
+	Prometheus *Prometheus `json:"prometheus,omitempty"`
 }
 
 // Targets is where LoadTests may send load to. Services of the LoadTest's own namespace,

@@ -17,6 +17,11 @@ Where LoadTests are: in every namespace, or in each of watchNamespaces.
   resources: [horizontalpodautoscalers]
   verbs: [list]
 {{- end }}
+{{- if .Values.environment.usage }}
+- apiGroups: [metrics.k8s.io]
+  resources: [pods]
+  verbs: [list]
+{{- end }}
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, delete, get, list, watch]

@@ -9,6 +9,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/verdict"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/question"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/queue"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/targetstate"
 	"github.com/loadtest-dev/loadtest-operator/measure"
@@ -44,6 +45,12 @@ type Observed struct {
 	LooksAtTargets bool
 	// Looked is the latest reading that was asked for; nil: there was none.
 	Looked *targetstate.Seen
+	// SamplesUsage says that this process reads what pods of targets use.
+	SamplesUsage bool
+	// Asks says that this process asks Prometheus what a run wants to know.
+	Asks bool
+	// Answered are the latest answers; nil: nothing was asked.
+	Answered *question.Answers
 	// Unstored is the most recent archive that this process gave up; nil: none.
 	Unstored *Unstored
 	// Workers has one entry for each worker, by number.

@@ -48,7 +48,8 @@ func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figur
 	note = coarsen(all) + notRecorded
 	x, spans := timeAxisOf(all)
 	list = []figure{ratesOverTime(all, x, spans), timesOverTime(all, x, spans)}
-	return append(list, outstandingOverTime(all, x, spans)...), note
+	list = append(list, outstandingOverTime(all, x, spans)...)
+	return append(list, usageOverTime(all, x, spans)...), note
 }
 
 // timelines are those of the steps of which there is a series, in order.

@@ -180,3 +180,33 @@ func TestManyPointsAreJoined(t *testing.T) {
 		t.Errorf("the page does not say %q", want)
 	}
 }
+
+// What the containers used is drawn on the time axis of the steps, beside their limits, each
+// labelled once.
+func TestUsageOverTime(t *testing.T) {
+	lt, step := short(t)
+	if got := page(t, lt, step); strings.Contains(got, "CPU of the target over time") {
+		t.Error("without readings there is a figure of them")
+	}
+	step.Usage = []archive.Usage{
+		{Container: "app<b>", CPULimitMillis: 500, Points: []archive.UsagePoint{{FromMillis: 0, ToMillis: 1000, CPUMillis: 250}, {FromMillis: 1000, ToMillis: 2000, CPUMillis: 500}}},
+		{Container: "proxy", Points: []archive.UsagePoint{{ToMillis: 1000, CPUMillis: 30}}},
+		{Container: "none"},
+	}
+	got := page(t, lt, step)
+	for _, want := range []string{"CPU of the target over time", ">app&lt;b&gt;<", ">limit of app&lt;b&gt;<", ">proxy<"} {
+		if n := strings.Count(got, want); n == 0 {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if strings.Contains(got, "app<b>") || strings.Contains(got, ">limit of proxy<") || strings.Contains(got, ">none<") {
+		t.Error("the page has markup of a name, a limit that there is not, or a container without readings")
+	}
+	many := make([]archive.UsagePoint, archive.MaxUsagePoints)
+	for i := range 4 {
+		step.Usage = append(step.Usage[:i:i], archive.Usage{Container: "app", Points: many})
+	}
+	if size, few := len(page(t, lt, step)), len(got); size > few+100_000 {
+		t.Errorf("960 points take %d bytes", size-few)
+	}
+}

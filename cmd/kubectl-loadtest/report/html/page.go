@@ -164,6 +164,7 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Groups: []group{
 			grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
 			grouped("outstanding", "Outstanding requests and downtime", course(s.Steps)), grouped("spread", "Spread over repetitions", spread(lt)),
+			grouped("usage", "What the target used", usage(s), queries(s)),
 			grouped("traces", "Traces", traces(s.Steps), tracesByRequest(s, archived)),
 			grouped("generator", "Generator", generator(s.Steps), handshakes(s.Steps)),
 		},
