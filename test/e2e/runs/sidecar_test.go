@@ -91,12 +91,12 @@ func addSidecars(t *testing.T, namespace string) {
 				"!(has(object.metadata.annotations) && object.metadata.annotations[?'mesh.example/inject'].orValue('') == 'disabled')",
 		}},
 		Mutations: []admissionv1.Mutation{{
-			// Lists without a key for their items, such as those of capabilities, are not for an ApplyConfiguration.
+			// Lists without a key for their items, such as those of capabilities, are not for an ApplyConfiguration,
+			// and a list of typed objects is none for a JSON patch.
 			PatchType: admissionv1.PatchTypeJSONPatch,
-			JSONPatch: &admissionv1.JSONPatch{Expression: fmt.Sprintf(`[JSONPatch{op: "add", path: "/spec/initContainers", value: [Object.spec.initContainers{
-				name: "proxy", image: %q, restartPolicy: "Always",
-				securityContext: Object.spec.initContainers.securityContext{allowPrivilegeEscalation: false,
-					capabilities: Object.spec.initContainers.securityContext.capabilities{drop: ["ALL"]}}}]}]`, cluster.Image("counter")+":"+cluster.ImageTag())},
+			JSONPatch: &admissionv1.JSONPatch{Expression: fmt.Sprintf(`[JSONPatch{op: "add", path: "/spec/initContainers", value: [{
+				"name": dyn("proxy"), "image": dyn(%q), "restartPolicy": dyn("Always"),
+				"securityContext": dyn({"allowPrivilegeEscalation": dyn(false), "capabilities": dyn({"drop": ["ALL"]})})}]}]`, cluster.Image("counter")+":"+cluster.ImageTag())},
 		}},
 	}}
 	binding := &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: name}}
