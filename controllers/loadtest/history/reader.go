@@ -73,7 +73,7 @@ func (r Reader) passed(ctx context.Context, namespace, schedule string) ([]passe
 				found = append(found, passed{lt.Name, lt.UID, *lt.Status.CompletionTime})
 			}
 		}
-		if next = list.Continue; next == "" {
+		if next = list.Continue; next == "" || r.Page == 0 { // a cache may say that it has no pages by a token
 			break
 		}
 	}
