@@ -1,6 +1,9 @@
 package v1beta1
 
 import (
+	"errors"
+	"regexp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -61,7 +64,7 @@ type JourneyUser struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.request) != has(self.think)",message="exactly one of request and think must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.times)",message="times must not be set without request"
-// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.capture)",message="capture must not be set without request"
+// +kubebuilder:validation:XValidation:rule="has(self.request) || !has(self.capture) && !has(self.captureFrom)",message="capture and captureFrom must not be set without request"
 type JourneyStep struct {
 	// request is the name of the request of spec.requests that is sent.
 	// +optional
@@ -84,10 +87,60 @@ type JourneyStep struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
+	// captureFrom are values that are no JSON, kept like those of capture. Example: [{name:
+	// csrf, match: 'name="csrf" value="([^"]+)"'}].
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	CaptureFrom []Capture `json:"captureFrom,omitempty"`
+
 	// think is how long the user waits before the next request, beside the time that the
 	// load itself has between a user's requests. Example: {min: 1s, max: 3s}.
 	// +optional
 	Think *Think `json:"think,omitempty"`
+}
+
+// Capture is where in a response a value is: in a header, a cookie or the body.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.header) ? !has(self.cookie) : has(self.cookie) || has(self.match)",message="exactly one of header and cookie must be set, or match alone, which searches the body"
+type Capture struct {
+	// name is what ${name} names.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(self in ['user', 'seq', 'worker', 'uuid', 'rand'])",message="name must be such as token, but not user, seq, worker, uuid or rand"
+	Name string `json:"name"`
+
+	// header is a header of the response: the first of its name.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Header string `json:"header,omitempty"`
+
+	// cookie is one that the user has, after this response.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Cookie string `json:"cookie,omitempty"`
+
+	// match is a regular expression (RE2), whose first group is the value.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Match string `json:"match,omitempty"`
+}
+
+// CheckMatch returns an error for a match that is no regular expression with a group, which the API
+// server cannot know. It returns nil without one.
+func (c *Capture) CheckMatch() error {
+	if c.Match == "" {
+		return nil
+	}
+	re, err := regexp.Compile(c.Match)
+	if err == nil && re.NumSubexp() == 0 {
+		err = errors.New(`must have a group, whose match is the value, such as value="([^"]+)"`)
+	}
+	return err
 }
 
 // JourneyResult is what became of a journey in a step. Those that began in the step's

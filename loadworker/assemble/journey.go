@@ -26,6 +26,9 @@ func toJourneys(a *workerv1.Assignment, tables []*source.Table) ([]source.Journe
 			step := source.JourneyStep{
 				Request: int(s.GetRequest()), Times: int(s.GetTimes()), Capture: s.GetCapture(), Think: thinkOf(s.GetThink()),
 			}
+			for _, c := range s.GetCaptures() {
+				step.CaptureFrom = append(step.CaptureFrom, source.Capture{Name: c.GetName(), Header: c.GetHeader(), Cookie: c.GetCookie(), Match: c.GetMatch()})
+			}
 			if err := step.Think.Check(); err != nil {
 				return nil, fmt.Errorf("journey %q: steps[%d].think: %w", j.GetName(), i, err)
 			}
@@ -41,13 +44,17 @@ func userMemory(a *workerv1.Assignment) int64 {
 	if len(a.GetJourneys()) == 0 {
 		return 0
 	}
-	names := map[string]bool{}
+	names, fields := map[string]bool{}, false
 	for _, j := range a.GetJourneys() {
 		for _, s := range j.GetSteps() {
 			for name := range s.GetCapture() {
 				names[name] = true
 			}
+			for _, c := range s.GetCaptures() {
+				names[c.GetName()] = true
+				fields = fields || c.GetHeader() != ""
+			}
 		}
 	}
-	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()))
+	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()), fields)
 }

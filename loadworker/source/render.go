@@ -27,7 +27,7 @@ func (s *Source) Render(b *Buffer, index int, v Vars) {
 	s.choose(b, r, &v)
 	b.text = b.text[:0]
 	b.Request.Keep, b.Request.Target = r.expect.keep(), r.target
-	b.Request.Host, b.Client, b.Request.KeepCookies = nil, nil, false
+	b.Request.Host, b.Client, b.Request.KeepCookies, b.Request.KeepFields = nil, nil, false, nil
 	b.Request.Headers = b.Request.Headers[:0]
 	b.Request.Call, b.Request.KeepMessage, b.Request.Err = false, false, nil
 	switch {

@@ -103,7 +103,7 @@ func (c *check) define() {
 	}
 	for _, j := range c.spec.Journeys {
 		for _, s := range j.Steps {
-			for name := range s.Capture {
+			for _, name := range captures(&s) {
 				c.captured[name] = true
 			}
 		}
@@ -341,11 +341,20 @@ func (c *check) journeys(uses map[string][]string) {
 					c.add(fmt.Sprintf("spec.journeys[%d].steps[%d].request", i, k), "%s has ${%s}, which no step before it captures", s.Request, name)
 				}
 			}
-			for name := range s.Capture {
+			for _, name := range captures(&s) {
 				known[name] = true
 			}
 		}
 	}
+}
+
+// captures are the names that a step of a journey captures.
+func captures(s *v1beta1.JourneyStep) []string {
+	names := slices.Collect(maps.Keys(s.Capture))
+	for i := range s.CaptureFrom {
+		names = append(names, s.CaptureFrom[i].Name)
+	}
+	return names
 }
 
 func (c *check) preflight(field string, list []v1beta1.Preflight) {

@@ -82,6 +82,13 @@ target: {headers: [{name: C, value: "${emial}"}]}`,
 		"what a journey captures": {
 			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, capture: {token: .t}}, {think: {min: 1s, max: 1s}}, {request: cart}]}]}`,
 		},
+		"what a journey captures from a header": {
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: login, captureFrom: [{name: token, header: X}]}, {request: cart}]}]}`,
+		},
+		"captured from a header after it is used": {
+			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: cart}, {request: login, captureFrom: [{name: token, header: X}]}]}]}`,
+			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "cart has ${token}, which no step before it captures"}},
+		},
 		"captured after it is used": {
 			spec: `{requests: [{name: login, http: {}}, {name: cart, http: {path: "/${token}"}}], journeys: [{name: j, steps: [{request: cart}, {request: login, capture: {token: .t}}]}]}`,
 			want: []templates.Problem{{"spec.journeys[0].steps[0].request", "cart has ${token}, which no step before it captures"}},
