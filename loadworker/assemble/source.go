@@ -108,6 +108,9 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 		}
 		out.BodyHidden = true
 	}
+	if len(r.GetForm()) > 0 {
+		setForm(&out, r.GetForm())
+	}
 	for _, h := range r.GetHeaders() {
 		header := source.Header{Name: h.GetName(), Value: h.GetValue()}
 		if h.GetValueFile() != "" {
@@ -121,6 +124,19 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 		out.Headers = append(out.Headers, header)
 	}
 	return out, nil
+}
+
+// setForm makes the body a form, of which one field may have the content of the file.
+func setForm(out *source.Request, fields []*workerv1.FormField) {
+	content := out.Body
+	out.Body = ""
+	for _, f := range fields {
+		field := source.FormField{Name: f.GetName(), Value: f.GetValue(), Filename: f.GetFilename(), ContentType: f.GetContentType()}
+		if f.GetFromFile() {
+			field.Value, field.Literal = content, true
+		}
+		out.Form = append(out.Form, field)
+	}
 }
 
 // setTarget names the target of a request, which is there if the operator made the assignment.

@@ -58,7 +58,7 @@ func New(c Config) (*Source, error) {
 	s := &Source{seed: c.Seed, tables: c.Tables, targets: 1}
 	var errs []error
 	weights := make([]int32, len(c.Requests), len(c.Requests)+len(c.Journeys))
-	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader), traced: c.Traced}
+	compiler := compiler{columns: columns, captured: names, client: textproto.CanonicalMIMEHeaderKey(c.ClientHeader), traced: c.Traced, seed: c.Seed}
 	for i, r := range c.Requests {
 		compiled, err := compiler.compile(r)
 		if r.Target == 0 {

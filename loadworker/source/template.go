@@ -43,6 +43,7 @@ type part struct {
 	from    int64  // of a random integer
 	span    uint64 // the number of its values
 	column  column
+	encoded bool // the value is percent-encoded
 }
 
 // column is the column of a table that a variable names, or a captured value.
@@ -231,7 +232,11 @@ func literal(text string) *Template { return &Template{parts: []part{{literal: t
 func (t *Template) Append(dst []byte, v Vars, r *Random, rows []int) []byte {
 	for i := range t.parts {
 		p := &t.parts[i]
-		dst = p.appendValue(append(dst, p.literal...), v, r, rows)
+		dst = append(dst, p.literal...)
+		from := len(dst)
+		if dst = p.appendValue(dst, v, r, rows); p.encoded {
+			dst = encodeFrom(dst, from)
+		}
 	}
 	return dst
 }

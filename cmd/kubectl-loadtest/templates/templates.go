@@ -152,7 +152,12 @@ func (c *check) request(field string, r *v1beta1.Request) []string {
 	names := c.template(field+".path", h.Path)
 	names = append(names, c.headers(field+".headers", h.Headers)...)
 	names = append(names, c.template(field+".body", h.Body)...)
-	if h.BodyFrom != nil && h.BodyFrom.ConfigMap != nil {
+	for i := range h.Form {
+		if value := h.Form[i].Value; value != nil {
+			names = append(names, c.template(fmt.Sprintf("%s.form[%d].value", field, i), *value)...)
+		}
+	}
+	if h.BodyFrom != nil && h.BodyFrom.ConfigMap != nil && len(h.Form) == 0 { // a field of a form has it as it is
 		if body, known := c.keys(*h.BodyFrom.ConfigMap); known {
 			names = append(names, c.template(field+".bodyFrom", string(body))...)
 		}

@@ -180,7 +180,7 @@ func bytesPerRequest(spec *v1beta1.LoadTestSpec) float64 {
 	var sum, weights, most float64
 	for i := range spec.Requests {
 		r := &spec.Requests[i]
-		weight, length := float64(weightIn(spec, r)), float64(len(httpOf(r).Body))
+		weight, length := float64(weightIn(spec, r)), float64(len(httpOf(r).Body)+formSize(httpOf(r).Form))
 		if r.GRPC != nil {
 			length = float64(messagesSize(r.GRPC))
 		}

@@ -147,6 +147,9 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	if refusal := checkCalls(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkForms(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}
