@@ -56,5 +56,8 @@ func userMemory(a *workerv1.Assignment) int64 {
 			}
 		}
 	}
+	for _, r := range a.GetRequests() {
+		fields = fields || r.GetFollowRedirects() > 0
+	}
 	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()), fields)
 }

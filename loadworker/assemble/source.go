@@ -41,6 +41,9 @@ func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int
 		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
 		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
 	}
+	for _, target := range append([]*workerv1.Target{a.GetTarget()}, a.GetOtherTargets()...) {
+		c.Origins = append(c.Origins, source.Origin{URL: target.GetUrl(), Aliases: target.GetAliases()})
+	}
 	for _, d := range a.GetData() {
 		table, err := readTable(d, a.GetWorker(), max(a.GetWorkers(), 1), memory/tableShare)
 		if err != nil {
@@ -93,7 +96,7 @@ const (
 func toRequest(r *workerv1.Request) (source.Request, error) {
 	out := source.Request{
 		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
-		Timeout: time.Duration(r.GetTimeoutNanos()),
+		Timeout: time.Duration(r.GetTimeoutNanos()), Follow: int(r.GetFollowRedirects()),
 		Expect: source.Expectation{
 			Status: r.GetExpectedStatus(), MaxBytes: r.GetMaxBodyBytes(), MinReplies: r.GetMinReplies(), MaxReplies: r.GetMaxReplies(),
 		},

@@ -132,7 +132,7 @@ func (s *Source) addTurns(j *journey, index int, step JourneyStep, names []strin
 			return fmt.Errorf("request %q has ${%s}, which no request before it captures", r.name, use.name)
 		}
 	}
-	t := turn{step: index, request: step.Request}
+	t := turn{step: index, request: step.Request, fields: slices.Clone(r.fields)}
 	var err error
 	if t.captures, err = step.compileCaptures(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *Source) addTurns(j *journey, index int, step JourneyStep, names []strin
 		c.slot = slices.Index(names, c.name)
 		known[c.slot] = true
 		t.readsBody = t.readsBody || c.readsBody()
-		if c.header != "" {
+		if c.header != "" && !slices.Contains(t.fields, c.header) {
 			t.fields = append(t.fields, c.header)
 		}
 		if r.call != nil && !c.isJSON() {

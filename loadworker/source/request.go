@@ -36,6 +36,8 @@ type Request struct {
 	// is reached over TLS.
 	Target int
 	Secure bool
+	// Follow is how many redirects are followed at most.
+	Follow int
 }
 
 // Header is one header field; Value is a template unless it is Literal.
@@ -64,6 +66,8 @@ type request struct {
 	timeout    time.Duration
 	target     int
 	secure     bool
+	follow     int
+	fields     []string // of a response, which are kept
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -107,6 +111,9 @@ func (c compiler) compile(r Request) (request, error) {
 		return c.compileTargets(r, out)
 	case r.Call != nil:
 		return c.compileCall(r, out)
+	}
+	if out.follow = r.Follow; out.follow > 0 {
+		out.fields = []string{location}
 	}
 	if !httpguts.ValidHeaderFieldName(r.Method) { // both are tokens
 		return out, fmt.Errorf("method: %q is not an HTTP method", r.Method)

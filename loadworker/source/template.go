@@ -27,6 +27,9 @@ type Vars struct {
 	// Captured are the values that the user's journey captured, by their slot.
 	Captured [][]byte
 
+	// Redirect is followed; nil: the request is sent as it is.
+	Redirect *Redirect
+
 	own    int   // the slot, plus one, of the table of which the user has a row; 0: none
 	ownRow int64 // the number of that row
 }

@@ -131,9 +131,21 @@ func (w *Walk) addCookies(b *Buffer) {
 		}
 	}
 	start := len(b.text)
-	b.text = jar.Append(b.text, w.path, r.secure, time.Now())
+	secure := r.secure
+	if w.target != r.target {
+		secure = w.source.origins[w.target].isSecure()
+	}
+	b.text = jar.Append(b.text, w.path, secure, time.Now())
 	if value := b.text[start:len(b.text):len(b.text)]; len(value) > 0 {
 		b.Request.Headers = append(b.Request.Headers, transport.Header{Name: "Cookie", Value: value})
+	}
+}
+
+// TakeCookies takes those of a response to the request, which may be a redirect, if a journey is
+// under way.
+func (w *Walk) TakeCookies(r *transport.Response) {
+	if len(r.SetCookies) > 0 && w.place.journey != nil {
+		w.jars[w.target].Set(r.SetCookies, w.path, time.Now())
 	}
 }
 
@@ -144,10 +156,8 @@ func (w *Walk) Answer(r *transport.Response) error {
 	if j == nil {
 		return nil
 	}
+	w.TakeCookies(r)
 	request := &w.source.requests[w.place.request]
-	if len(r.SetCookies) > 0 {
-		w.jars[w.target].Set(r.SetCookies, w.path, time.Now())
-	}
 	if captures := j.turns[w.place.turn].captures; len(captures) > 0 {
 		return w.capture(captures, &captureInput{request: request, response: r})
 	}

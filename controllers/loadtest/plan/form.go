@@ -20,6 +20,24 @@ func formSize(form []v1beta1.FormField) (n int) {
 	return n
 }
 
+// checkRedirects refuses redirects of requests that cannot follow any.
+func checkRedirects(spec *v1beta1.LoadTestSpec) *Refusal {
+	for i := range spec.Requests {
+		r := &spec.Requests[i]
+		h, field := httpOf(r), fmt.Sprintf("spec.requests[%d].http.followRedirects", i)
+		switch {
+		case h.FollowRedirects == 0:
+		case h.Targets != nil:
+			return invalid("%s: must not be set with targets.", field)
+		case spec.Worker != nil && spec.Worker.Driver == v1beta1.DriverVegeta:
+			return invalid("%s: must not be set with worker.driver Vegeta, which follows none; use driver Auto.", field)
+		case spec.Setup != nil && spec.Setup.Fill != nil && spec.Setup.Fill.Request == r.Name:
+			return invalid("%s: must not be set of the request of setup.fill, whose redirects are not followed.", field)
+		}
+	}
+	return nil
+}
+
 // checkForms refuses forms that are no whole body.
 func checkForms(spec *v1beta1.LoadTestSpec) *Refusal {
 	for i := range spec.Requests {

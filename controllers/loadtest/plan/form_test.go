@@ -50,3 +50,24 @@ func TestFormsThatAreNoBodyAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestRedirectsThatCannotBeFollowedAreRefused(t *testing.T) {
+	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
+		"spec.requests[0].http.followRedirects: must not be set with targets.": func(s *v1beta1.LoadTestSpec) {
+			s.Requests[0].HTTP = &v1beta1.HTTPRequest{FollowRedirects: 1, Targets: &v1beta1.Targets{From: *configMap("a", "b")}}
+		},
+		"spec.requests[0].http.followRedirects: must not be set with worker.driver Vegeta, which follows none; use driver Auto.": func(s *v1beta1.LoadTestSpec) {
+			s.Worker = &v1beta1.Worker{Driver: v1beta1.DriverVegeta}
+		},
+		"spec.requests[0].http.followRedirects: must not be set of the request of setup.fill, whose redirects are not followed.": func(s *v1beta1.LoadTestSpec) {
+			s.Setup = &v1beta1.Setup{Fill: &v1beta1.Fill{Request: s.Requests[0].Name, Count: 1}}
+		},
+	} {
+		s := spec(upload)
+		edit(s)
+		_, refusal := plan.New(loadTest(s), policy.Everything())
+		if got := message(refusal); got != want {
+			t.Errorf("refused: %q, want %q", got, want)
+		}
+	}
+}

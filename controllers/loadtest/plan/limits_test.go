@@ -132,6 +132,10 @@ func TestLimitsRefuseWithWhatIsAccepted(t *testing.T) {
 			refused: with(body(2048), ratesLadder(rate("1024"))), accepted: with(body(2048), ratesLadder(rate("512"))),
 			want: "spec.ladder.rates[0]: 1024 requests per second with bodies of 2048 bytes are 2Mi a second, which is more than a LoadTest of namespace demo may have; at most 1Mi is accepted, which is 512 requests per second.",
 		},
+		"a rate of requests that follow redirects": {
+			refused: with(follows(4), ratesLadder(rate("101"))), accepted: with(follows(4), ratesLadder(rate("100"))),
+			want: "spec.ladder.rates[0]: 101 requests per second are more than a LoadTest of namespace demo may have, as each may follow 4 redirects; at most 100 are accepted.",
+		},
 		"workers that are asked for": {
 			refused: with(usersLadder(nil, 1), parallelism(3)), accepted: with(usersLadder(nil, 1), parallelism(2)),
 			want: "spec.parallelism: 3 workers are more than a LoadTest of namespace demo may have; at most 2 are accepted.",
@@ -264,4 +268,9 @@ func message(r *plan.Refusal) string {
 		return ""
 	}
 	return r.Message
+}
+
+// follows has the first request follow redirects.
+func follows(n int32) func(*v1beta1.LoadTestSpec) {
+	return func(s *v1beta1.LoadTestSpec) { s.Requests[0].HTTP = &v1beta1.HTTPRequest{FollowRedirects: n} }
 }

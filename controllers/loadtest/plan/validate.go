@@ -150,6 +150,9 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	if refusal := checkForms(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkRedirects(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkDecimals(spec); refusal != nil {
 		return refusal
 	}
