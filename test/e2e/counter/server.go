@@ -171,6 +171,10 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		echo(w, r)
 		return
 	}
+	if name, part, ok := strings.Cut(name, "/"); ok && slices.Contains([]string{"page", "login", "home"}, part) {
+		site{&t.counts}.serve(w, r, name, part)
+		return
+	}
 	if !nameFormat.MatchString(name) {
 		http.Error(w, "the path is no name", http.StatusNotFound)
 		return
