@@ -26,7 +26,7 @@ var site = map[string]groundtruth.Route{
 	"second": answers("303 See Other", "Location: third?a=b\r\n", "moved"),
 	"third":  {Latency: groundtruth.Fixed(time.Millisecond), Reply: groundtruth.OK(20)},
 	"out":    answers("302 Found", "Location: http://169.254.169.254/latest/\r\n", ""),
-	"cart":   groundtruth.Route{},
+	"cart":   {},
 }
 
 // signIn is an assignment of a journey through the site.

@@ -155,16 +155,20 @@ func (w *Walk) find(c *capture, a *captureInput) (string, error) {
 	if c.isJSON() {
 		return a.findJSON(c)
 	}
-	value, ok := a.response.Body, true
+	value := a.response.Body
 	switch {
 	case c.header != "":
-		if value, ok = transport.Field(a.response.Fields, c.header); !ok {
+		field, ok := transport.Field(a.response.Fields, c.header)
+		if !ok {
 			return "", fmt.Errorf("capture.%s: the response has no header %s", c.name, c.header)
 		}
+		value = field
 	case c.cookie != "":
-		if value, ok = w.jars[w.target].Value(c.cookie, time.Now()); !ok {
+		own, ok := w.jars[w.target].Value(c.cookie, time.Now())
+		if !ok {
 			return "", fmt.Errorf("capture.%s: the user has no cookie %s", c.name, c.cookie)
 		}
+		value = own
 	}
 	if c.match == nil {
 		return string(value), nil

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -66,7 +67,7 @@ func TestAFormWithAFileIsMultipart(t *testing.T) {
 		var got []string
 		for {
 			p, err := reader.NextRawPart()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			must.Succeed(t, err)

@@ -86,9 +86,7 @@ func New(c Config) (*Source, error) {
 	if len(errs) == 0 {
 		errs = append(errs, s.addJourneys(c.Journeys, names))
 	}
-	for _, j := range c.Journeys {
-		weights = append(weights, j.Weight)
-	}
+	weights = append(weights, c.journeyWeights()...)
 	if !slices.ContainsFunc(weights, func(w int32) bool { return w > 0 }) {
 		errs = append(errs, errors.New("weight: at least one request must have one above 0"))
 	}
@@ -102,6 +100,13 @@ func New(c Config) (*Source, error) {
 	s.counters = s.newCycleCounters(int64(max(c.Workers, 1)))
 	s.countTurns()
 	return s, s.checkMessages()
+}
+
+func (c Config) journeyWeights() (weights []int32) {
+	for _, j := range c.Journeys {
+		weights = append(weights, j.Weight)
+	}
+	return weights
 }
 
 // columns returns the columns of all tables.

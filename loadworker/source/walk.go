@@ -159,7 +159,8 @@ func (w *Walk) Answer(r *transport.Response) error {
 	w.TakeCookies(r)
 	request := &w.source.requests[w.place.request]
 	if captures := j.turns[w.place.turn].captures; len(captures) > 0 {
-		return w.capture(captures, &captureInput{request: request, response: r})
+		answer := *r // so that no response escapes to the heap of which nothing is captured
+		return w.capture(captures, &captureInput{request: request, response: &answer})
 	}
 	return nil
 }
