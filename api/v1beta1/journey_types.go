@@ -2,7 +2,8 @@ package v1beta1
 
 import (
 	"errors"
-	"regexp"
+	"fmt"
+	"regexp/syntax"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -130,17 +131,46 @@ type Capture struct {
 	Match string `json:"match,omitempty"`
 }
 
-// CheckMatch returns an error for a match that is no regular expression with a group, which the API
-// server cannot know. It returns nil without one.
+// maxMatchSize bounds a match with its repetitions written out. A search takes time in proportion to
+// it and to the body at worst: seconds for 1 MiB, for which the worker sends nothing else, where usual
+// expressions take milliseconds.
+const maxMatchSize = 300
+
+// CheckMatch returns an error for a match that is no regular expression with a group, or one that
+// takes too long, which the API server cannot know. It returns nil without one. It only parses: to
+// compile hundreds of expressions costs seconds.
 func (c *Capture) CheckMatch() error {
 	if c.Match == "" {
 		return nil
 	}
-	re, err := regexp.Compile(c.Match)
-	if err == nil && re.NumSubexp() == 0 {
-		err = errors.New(`must have a group, whose match is the value, such as value="([^"]+)"`)
+	re, err := syntax.Parse(c.Match, syntax.Perl)
+	switch {
+	case err != nil:
+		return err
+	case re.MaxCap() == 0:
+		return errors.New(`must have a group, whose match is the value, such as value="([^"]+)"`)
+	case sizeOf(re) > maxMatchSize:
+		return fmt.Errorf("has %d parts with its repetitions, at most %d are accepted; use * or + for a large number", sizeOf(re), maxMatchSize)
 	}
-	return err
+	return nil
+}
+
+// sizeOf is of how many parts an expression is, of which the parser permits 1000 times its length.
+func sizeOf(re *syntax.Regexp) int {
+	n := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpRepeat:
+		n = 0
+	}
+	for _, sub := range re.Sub {
+		n += sizeOf(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 // JourneyResult is what became of a journey in a step. Those that began in the step's

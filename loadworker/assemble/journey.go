@@ -7,6 +7,7 @@ import (
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
+	"github.com/loadtest-dev/loadtest-operator/loadworker/transport"
 )
 
 // toJourneys are the journeys of an assignment whose data are in the tables, in the same
@@ -41,10 +42,17 @@ func toJourneys(a *workerv1.Assignment, tables []*source.Table) ([]source.Journe
 
 // userMemory is what a user of the journeys takes besides its connection, at most.
 func userMemory(a *workerv1.Assignment) int64 {
+	fields := false
+	for _, r := range a.GetRequests() {
+		fields = fields || r.GetFollowRedirects() > 0
+	}
 	if len(a.GetJourneys()) == 0 {
+		if fields {
+			return transport.MaxFields
+		}
 		return 0
 	}
-	names, fields := map[string]bool{}, false
+	names := map[string]bool{}
 	for _, j := range a.GetJourneys() {
 		for _, s := range j.GetSteps() {
 			for name := range s.GetCapture() {
@@ -55,9 +63,6 @@ func userMemory(a *workerv1.Assignment) int64 {
 				fields = fields || c.GetHeader() != ""
 			}
 		}
-	}
-	for _, r := range a.GetRequests() {
-		fields = fields || r.GetFollowRedirects() > 0
 	}
 	return source.UserMemory(len(names), 1+len(a.GetOtherTargets()), fields)
 }

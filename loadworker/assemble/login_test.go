@@ -47,6 +47,23 @@ func signIn(steps ...*workerv1.Step) *workerv1.Assignment {
 	return a
 }
 
+// Of arrivals that share connections over HTTP/2, a redirect goes on although its connection drains.
+func TestRedirectsGoOnWhereConnectionsDrain(t *testing.T) {
+	s, err := groundtruth.Start(groundtruth.Config{
+		Protocol: groundtruth.H2C, Routes: site, Script: []groundtruth.Event{{Kind: groundtruth.GoAway, From: 100 * time.Millisecond, For: time.Hour}},
+	})
+	must.Succeed(t, err)
+	t.Cleanup(s.Close)
+	a := workertest.Assignment(s.URL(), rated(400))
+	a.Target.Protocol = workerv1.Protocol_PROTOCOL_HTTP2
+	a.Requests = []*workerv1.Request{{Name: "login", Weight: 1, Method: "POST", Path: "/login", FollowRedirects: 3}}
+	got := run(t, prepared(t, a, testConfig(), ignore))
+	q := got.Requests[0]
+	if q.Sent == 0 || q.Outcomes[measure.Success]+q.Outcomes[measure.Refused] != q.Sent || q.Outcomes[measure.Success] == 0 || got.ConnectionsOpened < 2 {
+		t.Errorf("%v of %d, over %d connections; %v", q.Outcomes, q.Sent, got.ConnectionsOpened, errorsOf(got))
+	}
+}
+
 // The server's own counts are what the worker reports: each redirect that was followed is one more
 // request, and none went elsewhere.
 func TestLoginsAgreeWithTheGroundTruth(t *testing.T) {

@@ -100,9 +100,12 @@ func (d *streamDriver) carrier(s *streamSlot) *streamConn {
 		return s.on
 	}
 	if f, ok := d.sched.feed.(*arrivalFeed); ok {
-		if other := f.places.(*sharedConnections).next(); other != nil {
-			s.on, s.socket = other, &other.inLoop
+		p := f.places.(*sharedConnections)
+		other := p.next()
+		if other == nil { // it cannot wait for room, as a hit does that was not sent
+			other = p.spare()
 		}
+		s.on, s.socket = other, &other.inLoop
 	}
 	return s.on
 }
