@@ -3,6 +3,7 @@ package v1beta1
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,6 +136,16 @@ type Capture struct {
 // it and to the body at worst: seconds for 1 MiB, for which the worker sends nothing else, where usual
 // expressions take milliseconds.
 const maxMatchSize = 300
+
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]*$")
+
+// CheckHeader returns an error for a header that is none.
+func (c *Capture) CheckHeader() error {
+	if !headerName.MatchString(c.Header) {
+		return errors.New("is not the name of a header, such as X-CSRF-Token")
+	}
+	return nil
+}
 
 // CheckMatch returns an error for a match that is no regular expression with a group, or one that
 // takes too long, which the API server cannot know. It returns nil without one. It only parses: to

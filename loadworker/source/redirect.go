@@ -30,13 +30,23 @@ type origin struct {
 func newOrigins(list []Origin) ([]origin, error) {
 	out := make([]origin, len(list))
 	for i, o := range list {
-		u, err := url.Parse(o.URL)
-		if err != nil {
+		var err error
+		if out[i], err = o.parse(); err != nil {
 			return nil, fmt.Errorf("target %d: %w", i, err)
 		}
-		out[i] = origin{u, o.Aliases}
 	}
 	return out, nil
+}
+
+func (o Origin) parse() (origin, error) {
+	u, err := url.Parse(o.URL)
+	return origin{u, o.Aliases}, err
+}
+
+// Has says whether an absolute URL is of the origin. It fails if the origin's own URL is none.
+func (o Origin) Has(u *url.URL) (bool, error) {
+	parsed, err := o.parse()
+	return err == nil && parsed.is(u), err
 }
 
 func (o *origin) isSecure() bool { return o.url.Scheme == "https" }
@@ -181,9 +191,9 @@ func (s *Source) enter(r *Redirect, u *url.URL) error {
 	return nil
 }
 
-// fromAnywhere are the headers that may be sent to another target than that of the request: none of
-// them is a credential, as others may be, whatever their names.
-var fromAnywhere = []string{"Accept", "Accept-Language", "Content-Encoding", "Content-Language", contentType, "User-Agent"}
+// noCredentials are the headers that may be sent to another target than the one of the request: all
+// others may be credentials, whatever their names.
+var noCredentials = []string{"Accept", "Accept-Language", "Content-Encoding", "Content-Language", contentType, "User-Agent"}
 
 // ofBody are the headers that a request without a body does not have.
 var ofBody = []string{"Content-Encoding", "Content-Language", "Content-Location", contentType}
@@ -198,6 +208,6 @@ func (r *Redirect) apply(q *transport.Request) {
 		q.Method, q.Body = http.MethodGet, nil
 	}
 	q.Headers = slices.DeleteFunc(q.Headers, func(h transport.Header) bool {
-		return r.isGet && slices.Contains(ofBody, h.Name) || r.abroad && !slices.Contains(fromAnywhere, h.Name)
+		return r.isGet && slices.Contains(ofBody, h.Name) || r.abroad && !slices.Contains(noCredentials, h.Name)
 	})
 }

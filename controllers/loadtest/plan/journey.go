@@ -119,12 +119,14 @@ func checkCaptures(spec *v1beta1.LoadTestSpec, field string, s *v1beta1.JourneyS
 		c := &s.CaptureFrom[i]
 		_, twice := s.Capture[c.Name]
 		_, inSetup := filled[c.Name]
-		wrong := c.CheckMatch()
+		noHeader, wrong := c.CheckHeader(), c.CheckMatch()
 		switch {
 		case twice:
 			return invalid("%s[%d].name: capture has %q too; leave out one of them.", field, i, c.Name)
 		case inSetup:
 			return invalid("%s[%d].name: setup.fill captures %q; use another name.", field, i, c.Name)
+		case noHeader != nil:
+			return invalid("%s[%d].header: %v.", field, i, noHeader)
 		case wrong != nil:
 			return invalid("%s[%d].match: %v.", field, i, wrong)
 		case spec.Requests[requestIndex(spec, s.Request)].GRPC != nil:

@@ -61,11 +61,12 @@ func TestJourneysThatCannotBeCarriedOutAreRefused(t *testing.T) {
 	rate := v1beta1.Step{Rate: decimal("5"), Duration: duration(time.Second)}
 	paced := v1beta1.Step{Users: ptr(int32(5)), RatePerUser: decimal("5"), Duration: duration(time.Second)}
 	for want, edit := range map[string]func(*v1beta1.LoadTestSpec){
-		"spec.journeys[0].steps[0].captureFrom[0].name: capture has \"token\" too; leave out one of them.":                                               captureFrom(v1beta1.Capture{Name: "token", Header: "A"}),
-		"spec.journeys[0].steps[0].captureFrom[0].match: error parsing regexp: missing closing ): `(`.":                                                  captureFrom(v1beta1.Capture{Name: "a", Match: "("}),
-		"spec.journeys[0].steps[0].captureFrom[0].match: error parsing regexp: invalid repeat count: `{1001}`.":                                          captureFrom(v1beta1.Capture{Name: "a", Match: "(a{1001})"}),
-		`spec.journeys[0].steps[0].captureFrom[0].match: must have a group, whose match is the value, such as value="([^"]+)".`:                          captureFrom(v1beta1.Capture{Name: "a", Match: "(?:a)"}),
+		"spec.journeys[0].steps[0].captureFrom[0].name: capture has \"token\" too; leave out one of them.":                                             captureFrom(v1beta1.Capture{Name: "token", Header: "A"}),
+		"spec.journeys[0].steps[0].captureFrom[0].match: error parsing regexp: missing closing ): `(`.":                                                captureFrom(v1beta1.Capture{Name: "a", Match: "("}),
+		"spec.journeys[0].steps[0].captureFrom[0].match: error parsing regexp: invalid repeat count: `{1001}`.":                                        captureFrom(v1beta1.Capture{Name: "a", Match: "(a{1001})"}),
+		`spec.journeys[0].steps[0].captureFrom[0].match: must have a group, whose match is the value, such as value="([^"]+)".`:                        captureFrom(v1beta1.Capture{Name: "a", Match: "(?:a)"}),
 		"spec.journeys[0].steps[0].captureFrom[0].match: has 301 parts with its repetitions, at most 300 are accepted; use * or + for a large number.": captureFrom(v1beta1.Capture{Name: "a", Match: "(.{300})"}),
+		"spec.journeys[0].steps[0].captureFrom[0].header: is not the name of a header, such as X-CSRF-Token.":                                          captureFrom(v1beta1.Capture{Name: "a", Header: "X Token"}),
 		"spec.journeys[0].steps[0].captureFrom: must not be set with a call of gRPC, whose replies are JSON; use capture.": func(s *v1beta1.LoadTestSpec) {
 			captureFrom(v1beta1.Capture{Name: "a", Header: "A"})(s)
 			s.Target.Protocol, s.Requests[0].GRPC = v1beta1.ProtocolHTTP2, &v1beta1.Call{Method: "a.B/C"}
