@@ -74,6 +74,8 @@ type Counts struct {
 	// Sent is how many were sent, and Expected how many of them got an expected response.
 	Sent     int64 `json:"sent"`
 	Expected int64 `json:"expected"`
+	// Redirects is how many redirects were followed, each of which is one more request.
+	Redirects int64 `json:"redirects,omitempty"`
 	// Outcomes divides those that were sent, by the names that the status has for them.
 	// Those that did not occur are left out.
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
@@ -146,7 +148,7 @@ func NewHistogram(h *measure.Histogram) (*Histogram, error) {
 // NewCounts are the counts of a request of a step that has ended; knowsDue says that its due
 // are known.
 func NewCounts(r *measure.Request, knowsDue bool) *Counts {
-	c := &Counts{Sent: r.Sent, Expected: r.Expected, Outcomes: outcomes(&r.Outcomes), StatusCodes: maps.Clone(r.StatusCodes)}
+	c := &Counts{Sent: r.Sent, Expected: r.Expected, Redirects: r.Redirects, Outcomes: outcomes(&r.Outcomes), StatusCodes: maps.Clone(r.StatusCodes)}
 	if knowsDue {
 		c.Due = &r.Due
 	}
