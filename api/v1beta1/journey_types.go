@@ -110,7 +110,8 @@ type Capture struct {
 	// name is what ${name} names.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(self in ['user', 'seq', 'worker', 'uuid', 'rand'])",message="name must be such as token, but not user, seq, worker, uuid or rand"
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,62}$`
+	// +kubebuilder:validation:XValidation:rule="!(self in ['user', 'seq', 'worker', 'uuid', 'rand'])",message="name must be such as token, but not user, seq, worker, uuid or rand"
 	Name string `json:"name"`
 
 	// header is a header of the response: the first of its name.
