@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -331,10 +332,11 @@ func TestFailuresAreSaidOnce(t *testing.T) {
 		var said []string
 		log := funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{})
 		p := newPusher(t, Config{Endpoint: "https://collector", Interval: time.Minute}, registry(t), log)
-		begun, at, down := time.Now(), []time.Duration(nil), true
+		begun, at := time.Now(), []time.Duration(nil)
+		var up atomic.Bool
 		p.exporter = exporter{take: func(ctx context.Context) error {
 			at = append(at, time.Since(begun))
-			if down {
+			if !up.Load() {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -344,7 +346,7 @@ func TestFailuresAreSaidOnce(t *testing.T) {
 		var done sync.WaitGroup
 		done.Go(func() { must.Report(t, "the end", p.Start(ctx)) })
 		<-time.After(3*time.Minute + 30*time.Second)
-		down = false
+		up.Store(true)
 		<-time.After(2 * time.Minute)
 		cancel()
 		done.Wait()
