@@ -92,7 +92,7 @@ func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 		"it is done":                 {asks: true, final: true, names: []string{"connections"}, want: question1},
 		"another step was answered":  {asks: true, final: true, names: []string{"connections"}, answered: &question.Answers{Step: 0}, want: question1},
 		"it was answered":            {asks: true, final: true, names: []string{"connections"}, answered: &question.Answers{Step: 1, Results: results}, ends: true},
-		"nobody asks":                {final: true, names: []string{"connections"}, ends: true},
+		"not asked":                  {final: true, names: []string{"connections"}, ends: true},
 		"the run has nothing to ask": {asks: true, final: true, ends: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -28,8 +29,14 @@ const (
 	maxLogged = 512
 )
 
-// answer asks one question.
-func (s session) answer(ctx context.Context, q question.Question, at time.Time) v1beta1.QueryResult {
+// answer asks one question. It runs beside the passes, whose panics are caught: one of its own leaves the
+// question without an answer, and does not end the operator.
+func (s session) answer(ctx context.Context, q question.Question, at time.Time) (result v1beta1.QueryResult) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			result = unanswered(ctx, q, fmt.Errorf("%v\n%s", cause, debug.Stack()))
+		}
+	}()
 	if q.Problem != "" {
 		return q.Unanswered(q.Problem)
 	}

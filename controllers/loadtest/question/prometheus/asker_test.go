@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,35 +125,29 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 }
 
-// All questions together take no longer than the configuration allows, and each has an answer in
-// its place.
+// All questions together have the time that the configuration allows: a server that does not answer the
+// first ones is asked no others.
 func TestAServerThatDoesNotAnswer(t *testing.T) {
-	to := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.FormValue("query") == "fast" {
-			body(200, vector(series("7")))(w, r)
-			return
-		}
+	var received atomic.Int32
+	to := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		received.Add(1)
+		_ = r.FormValue("query") // a server sees that its client has gone once it has read the request
 		<-r.Context().Done()
 	})
 	to.Timeout = 200 * time.Millisecond
 	a := question.Asked{}
-	a.Questions = append(a.Questions, question.Question{Name: "fast", Expression: "fast"})
-	for i := range 12 {
+	for i := range 13 {
 		a.Questions = append(a.Questions, question.Question{Name: fmt.Sprint(i), Expression: "slow"})
 	}
-	began := time.Now()
 	got := (&prometheus.Asker{Folder: t.TempDir()}).Ask(t.Context(), to, a)
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
 	for i, r := range got.Results {
 		want := v1beta1.QueryResult{Name: a.Questions[i].Name, Problem: "Prometheus: the server did not answer in time."}
-		if i == 0 {
-			want = v1beta1.QueryResult{Name: "fast", Value: "7"}
-		}
 		if r != want {
 			t.Errorf("%+v, want %+v", r, want)
 		}
+	}
+	if n := received.Load(); n > 4 {
+		t.Errorf("%d questions were asked, want the 4 that are asked at once", n)
 	}
 }
 
@@ -174,13 +169,13 @@ func TestTokenAndCertificate(t *testing.T) {
 		files   map[string]string
 		problem string
 	}{
-		"both":              {secure.URL, map[string]string{"token": "hunter2\n", "ca.crt": string(ca)}, ""},
-		"no authority":      {secure.URL, map[string]string{"token": "hunter2"}, "Prometheus: the certificate of the server is not trusted."},
-		"no TLS":            {plain.URL, map[string]string{"token": "hunter2"}, "Prometheus: the token is sent over https alone, and prometheus.url of the operator's configuration begins with http."},
-		"no certificate":    {secure.URL, map[string]string{"ca.crt": "hello"}, "Prometheus: the file ca.crt has no certificate."},
-		"no Prometheus":     {"", nil, "Prometheus: the operator's configuration has none."},
-		"a broken token":    {secure.URL, map[string]string{"token": "a\x00b", "ca.crt": string(ca)}, "Prometheus: the connection failed."},
-		"nobody who serves": {"https://127.0.0.1:1", nil, "Prometheus: connection refused."},
+		"both":           {secure.URL, map[string]string{"token": "hunter2\n", "ca.crt": string(ca)}, ""},
+		"no authority":   {secure.URL, map[string]string{"token": "hunter2"}, "Prometheus: the certificate of the server is not trusted."},
+		"no TLS":         {plain.URL, map[string]string{"token": "hunter2"}, "Prometheus: the token is sent over https alone, and prometheus.url of the operator's configuration begins with http."},
+		"no certificate": {secure.URL, map[string]string{"ca.crt": "hello"}, "Prometheus: the file ca.crt has no certificate."},
+		"no Prometheus":  {"", nil, "Prometheus: the operator's configuration has none."},
+		"a broken token": {secure.URL, map[string]string{"token": "a\x00b", "ca.crt": string(ca)}, "Prometheus: the connection failed."},
+		"no server":      {"https://127.0.0.1:1", nil, "Prometheus: connection refused."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen = ""

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -41,8 +43,15 @@ type podMetricsList struct {
 	}
 }
 
-// uses asks for the use of all pods that the Service selects.
+// uses asks for the use of all pods that the Service selects. It runs beside the passes, whose panics
+// are caught: one of its own is an error, and does not end the operator.
 func (r *Reader) uses(ctx context.Context, namespace string, of *Readings) (_ []targetstate.Use, selector string, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			logr.FromContextOrDiscard(ctx).Error(fmt.Errorf("%v", cause), "cannot read what pods use", "stack", string(debug.Stack()))
+			err = errors.New("the operator failed; its log says how")
+		}
+	}()
 	if selector, err = r.selector(ctx, namespace, of); err != nil {
 		return nil, "", err
 	}

