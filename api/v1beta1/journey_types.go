@@ -89,7 +89,7 @@ type JourneyStep struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.matches('^[A-Za-z_][A-Za-z0-9_]{0,62}$') && !(c in ['user', 'seq', 'worker', 'uuid', 'rand']))",message="capture must have names such as token, but not user, seq, worker, uuid or rand"
 	Capture map[string]JSONPath `json:"capture,omitempty"`
 
-	// captureFrom are values that are no JSON, kept like those of capture. Example: [{name:
+	// captureFrom keeps values of headers, cookies and text as capture keeps values of JSON. Example: [{name:
 	// csrf, match: 'name="csrf" value="([^"]+)"'}].
 	// +optional
 	// +listType=map

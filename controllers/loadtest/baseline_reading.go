@@ -12,10 +12,16 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 )
 
+// uncachedPage is how many LoadTests are read at once past the cache: up to 15 MB.
+const uncachedPage = 10
+
 // readBaseline reads what the run is compared with.
 func (p *pass) readBaseline(ctx context.Context) (err error) {
 	if name := p.lt.Spec.Baseline.Schedule; name != "" {
 		reader := history.Reader{Cached: p.Client, Uncached: p.Uncached}
+		if !p.Reading.Complete() {
+			reader.Cached, reader.Page = p.Uncached, uncachedPage // the cache lacks most of them
+		}
 		p.seen.Level, err = reader.Level(ctx, p.lt.Namespace, name, &p.lt.Spec)
 		return err
 	}

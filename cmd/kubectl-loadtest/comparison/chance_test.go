@@ -13,7 +13,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/test/must"
 )
 
-// measured is a step with so many samples, whose times are those of step.
+// measured is a step with the times of step and so many samples.
 func measured(millis float64, samples int64) v1beta1.StepStatus {
 	s := step("100", 1, 0, 100, millis)
 	l := s.Result.ResponseTime
@@ -26,7 +26,7 @@ func measured(millis float64, samples int64) v1beta1.StepStatus {
 	return s
 }
 
-// marks are those of the differences, by metric.
+// marks are what the differences are marked with, by metric.
 func marks(t *testing.T, before, after *v1beta1.LoadTest) map[string]comparison.Mark {
 	t.Helper()
 	all := map[string]comparison.Mark{}

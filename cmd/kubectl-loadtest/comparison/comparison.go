@@ -94,7 +94,7 @@ func (c *Comparison) values(test, column int, q metric.Quantity) []*big.Rat {
 	return list
 }
 
-// results are those of these repetitions that have the quantity.
+// results are the results of the repetitions in which the quantity was measured.
 func (c *Comparison) results(test, column int, q metric.Quantity) []*v1beta1.StepResult {
 	rung := c.rungs[test][column]
 	if rung == nil {

@@ -84,7 +84,7 @@ func (c *Comparison) compared() []Difference {
 	return list
 }
 
-// quantities are those of all requests and, if a test sent several, of each.
+// quantities are what is compared: each metric of all requests together and, if a test sent several, of each.
 func (c *Comparison) quantities() []metric.Quantity {
 	var list []metric.Quantity
 	for _, m := range metric.Titled() {

@@ -42,7 +42,7 @@ type Template struct {
 // Link leads somewhere.
 type Link struct{ Text, Href string }
 
-// values are what a field may have. What is none of it is in no link.
+// values are what a field may have. A link with any other value is left out.
 var values = map[string]*regexp.Regexp{
 	"namespace": regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`),
 	"name":      regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`),

@@ -76,8 +76,8 @@ func TestArchiveHasTheUsageOfItsStep(t *testing.T) {
 	}
 }
 
-// The end of a step waits for the answers, which are recorded before it is judged; where nobody
-// asks, nothing waits.
+// The end of a step waits for the answers, which are recorded before it is judged; where nothing
+// is asked, it does not wait.
 func TestQueriesAreAskedAtTheEndOfAStep(t *testing.T) {
 	results := []v1beta1.QueryResult{{Name: "connections", Value: "7", Limit: "20"}}
 	question1 := &question.Asked{Step: 1, Questions: []question.Question{{Name: "connections", Expression: `max(c{s="shortener"}[10000ms])`, Limit: "20"}}}

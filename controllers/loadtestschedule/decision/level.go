@@ -98,7 +98,8 @@ func (d *decision) describeLevels() {
 	known := s.LevelChanges
 	s.LevelChanges, s.Summary.Level = nil, ""
 	for _, c := range levelChanges(s.History) {
-		by := fmt.Sprintf("%+d%%", int(math.Round(100*(c.ratio-1)))) //nolint:mnd // percent
+		const percent = 100
+		by := fmt.Sprintf("%+d%%", int(math.Round(percent*(c.ratio-1))))
 		s.LevelChanges = append(s.LevelChanges, c.LevelChange)
 		s.Summary.Level = fmt.Sprintf("%s %s since %s", c.Metric, by, c.Run)
 		if !slices.ContainsFunc(known, func(k v1beta1.LevelChange) bool { return k.Metric == c.Metric && k.Run == c.Run }) {

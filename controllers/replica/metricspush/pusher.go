@@ -125,8 +125,8 @@ func New(c Config, from prometheus.Gatherer, counted prometheus.Registerer, log 
 // The outcomes of a push.
 const succeeded, failed = "Done", "Failed"
 
-// Start pushes at intervals until ctx ends. It returns no error: metrics that nobody takes end
-// nothing.
+// Start pushes at intervals until ctx ends. It returns no error: the operator goes on
+// where no collector answers.
 func (p *Pusher) Start(ctx context.Context) error {
 	ticker := time.NewTicker(p.interval)
 	defer ticker.Stop()
