@@ -44,7 +44,7 @@ func Sentence(r Run) string {
 	case len(findings) == 0 && idle == "":
 		return ""
 	case len(findings) == 0:
-		findings = []finding{{idle + ", so the target waits for something else", true}}
+		findings = []finding{{idle + ", which does not explain it", true}}
 	case idle != "":
 		findings[len(findings)-1].what += ", while " + idle
 	}
