@@ -4,9 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Baseline is an earlier run with which this one is compared.
+// Baseline is what was measured earlier, with which this run is compared.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.selector)",message="exactly one of name and selector must be set"
+// +kubebuilder:validation:XValidation:rule="[has(self.name), has(self.schedule), has(self.selector)].exists_one(set, set)",message="exactly one of name, schedule and selector must be set"
 type Baseline struct {
 	// name is the name of another LoadTest of the namespace, Passed or Failed, which sent the
 	// same requests from the same number of workers. Steps of it that broke default thresholds
@@ -16,12 +16,21 @@ type Baseline struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
 	Name string `json:"name,omitempty"`
-	// selector are labels of LoadTests; the last that passed is the baseline.
+	// schedule is the name of a LoadTestSchedule of the namespace: each metric is compared with
+	// its level, which the newest 60 LoadTests of the schedule that passed have had since the
+	// level changed. At least 3 are needed.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=41
+	Schedule string `json:"schedule,omitempty"`
+	// selector are labels of LoadTests of the namespace; of those with all of them, the one that
+	// passed last is the baseline.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=8
 	Selector map[string]LabelValue `json:"selector,omitempty"`
-	// optional lets the run begin without one.
+	// optional lets a run begin without a baseline, and pass without the steps that the
+	// baseline does not have: the other thresholds decide, and the verdict says so.
 	// +optional
 	Optional bool `json:"optional,omitempty"`
 }
@@ -35,9 +44,9 @@ func (b *Baseline) Labels() map[string]string {
 	return list
 }
 
-// BaselineStatus is what was copied of the LoadTest of spec.baseline.
+// BaselineStatus is what was copied of the LoadTests of spec.baseline.
 type BaselineStatus struct {
-	// name is the name of the LoadTest.
+	// name is the name of the LoadTest, of a schedule the newest.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
@@ -55,11 +64,16 @@ type BaselineStatus struct {
 	// completionTime is when it finished.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// schedule is that of spec.baseline.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Schedule string `json:"schedule,omitempty"`
 	// steps are the steps of it that have the name and the load of a step of this run, in
-	// all repetitions, and that ran with all workers and the planned load.
+	// all repetitions, and that ran with all workers and the planned load. Of a schedule, a run
+	// has one for each rung, with the figures that belong to the level.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:MaxItems=1024
 	Steps []BaselineStep `json:"steps,omitempty"`
 }
 
@@ -79,6 +93,10 @@ type BaselineStep struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Repetition int32 `json:"repetition,omitempty"`
+	// run is the name of the LoadTest, of a schedule.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Run string `json:"run,omitempty"`
 	// sent is the number of requests that were sent.
 	Sent int64 `json:"sent"`
 	// figures are the step's values of all metrics that it has, and those by type that

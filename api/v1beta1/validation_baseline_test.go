@@ -41,14 +41,18 @@ var baselineValidations = []validation{
 		want:    []string{"spec.thresholds[0].types: Forbidden: types must be one type, of a latency, failureRate or rateLimitedRate, with maxIncrease or maxDecrease: a finished LoadTest has no other figures by type"}},
 }
 
-// selectorValidations are about the two kinds of a baseline.
+// selectorValidations are about the kinds of a baseline.
 var selectorValidations = []validation{
 	{name: "name and selector", valid: "{baseline: {selector: {app: shop, example.com/branch: ''}, optional: true}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
-		invalid: "{baseline: {name: before, selector: {app: shop}}}",
-		want:    []string{"spec.baseline: Invalid value: exactly one of name and selector must be set"}},
-	{name: "neither name nor selector", valid: "{baseline: {name: before, optional: true}}",
-		invalid: "{baseline: {optional: true}}",
-		want:    []string{"spec.baseline: Invalid value: exactly one of name and selector must be set"}},
+		invalid: "{baseline: {name: before, selector: {app: shop}}}", want: oneKind},
+	{name: "name and schedule", valid: "{baseline: {schedule: nightly}, thresholds: [{metric: p95, maxIncrease: 10%}]}",
+		invalid: "{baseline: {name: before, schedule: nightly}}", want: oneKind},
+	{name: "schedule and selector", valid: "{baseline: {schedule: nightly, optional: true}}",
+		invalid: "{baseline: {schedule: nightly, selector: {app: shop}}}", want: oneKind},
+	{name: "all three", valid: "{baseline: {name: before}}",
+		invalid: "{baseline: {name: before, schedule: nightly, selector: {app: shop}}}", want: oneKind},
+	{name: "none of them", valid: "{baseline: {name: before, optional: true}}",
+		invalid: "{baseline: {optional: true}}", want: oneKind},
 	{name: "a selector of nothing", valid: "{baseline: {selector: {app: shop}}}",
 		invalid: "{baseline: {selector: {}}}",
 		want:    []string{"spec.baseline.selector: Invalid value: 0: spec.baseline.selector in body should have at least 1 properties"}},
@@ -56,6 +60,8 @@ var selectorValidations = []validation{
 		invalid: "{baseline: {selector: {app: 'a,b=c'}}}",
 		want:    []string{`spec.baseline.selector.app: Invalid value: "a,b=c": spec.baseline.selector.app in body should match '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$'`}},
 }
+
+var oneKind = []string{"spec.baseline: Invalid value: exactly one of name, schedule and selector must be set"}
 
 // TestNoRunIsItsOwnBaseline is apart, as the name is not in the spec.
 func TestNoRunIsItsOwnBaseline(t *testing.T) {

@@ -94,6 +94,7 @@ func sample(q metric.Quantity, results []*v1beta1.StepResult, at end, repeated b
 	}
 	for _, r := range results {
 		v, _ := at(q, r).Float64()
+		v = min(v, math.MaxFloat64) // a saved LoadTest may be of anyone
 		of, off, ok := partOf(r, q.Request), 0.0, true
 		switch m := metric.Of(q.Metric); m.Unit {
 		case metric.Share:

@@ -24,6 +24,7 @@ type Comparison struct {
 	rungs [][]*rungs.Rung
 	// differences are all that are shown, in the order of the tables.
 	differences []Difference
+	places      map[place]int
 }
 
 // New compares tests, the first of which is what the others are compared with.
@@ -50,7 +51,10 @@ func New(tests []*v1beta1.LoadTest) (*Comparison, error) {
 		}
 		c.rungs = append(c.rungs, row)
 	}
-	c.differences = c.compared()
+	c.differences, c.places = c.compared(), map[place]int{}
+	for i := range c.differences {
+		c.places[c.differences[i].place] = i
+	}
 	return c, nil
 }
 
@@ -90,7 +94,7 @@ func (c *Comparison) values(test, column int, q metric.Quantity) []*big.Rat {
 	return list
 }
 
-// results are those of these repetitions that have the quantity.
+// results are the results of the repetitions in which the quantity was measured.
 func (c *Comparison) results(test, column int, q metric.Quantity) []*v1beta1.StepResult {
 	rung := c.rungs[test][column]
 	if rung == nil {

@@ -42,9 +42,14 @@ type Difference struct {
 	Chance *float64 `json:"chance,omitempty"`
 	Mark   Mark     `json:"mark,omitempty"`
 
+	place
+	increase bool
+}
+
+// place is the cell of a difference.
+type place struct {
 	test, column int
 	quantity     metric.Quantity
-	increase     bool
 }
 
 // compared are all differences, marked.
@@ -79,7 +84,7 @@ func (c *Comparison) compared() []Difference {
 	return list
 }
 
-// quantities are those of all requests and, if a test sent several, of each.
+// quantities are what is compared: each metric of all requests together and, if a test sent several, of each.
 func (c *Comparison) quantities() []metric.Quantity {
 	var list []metric.Quantity
 	for _, m := range metric.Titled() {
@@ -111,7 +116,7 @@ func (c *Comparison) differ(test, column int, q metric.Quantity) (Difference, bo
 	d := Difference{
 		Step: c.columns[column].Name, Request: q.Request, Metric: string(q.Metric), Test: c.names[test],
 		First: metric.Text(q.Metric, first), Value: metric.Text(q.Metric, value), Change: report.Signed(found.Factor),
-		Chance: c.chance(test, column, q), test: test, column: column, quantity: q, increase: value.Cmp(first) > 0,
+		Chance: c.chance(test, column, q), place: place{test, column, q}, increase: value.Cmp(first) > 0,
 	}
 	if found.Tested {
 		d.Range = fmt.Sprintf("%s to %s", report.Signed(found.Low), report.Signed(found.High))
@@ -121,10 +126,8 @@ func (c *Comparison) differ(test, column int, q metric.Quantity) (Difference, bo
 
 // find is the difference of a cell; nil: there is none.
 func (c *Comparison) find(test, column int, q metric.Quantity) *Difference {
-	for i := range c.differences {
-		if d := &c.differences[i]; d.test == test && d.column == column && d.quantity == q {
-			return d
-		}
+	if i, ok := c.places[place{test, column, q}]; ok {
+		return &c.differences[i]
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const none = "-"
 const (
 	noRange  = "A difference without a range may be noise; a range takes 3 repetitions of both (spec.repetitions)."
 	whatMark = "Better and worse stand only where chance does not explain a difference, of all that are shown together."
-	notAll   = "Without 3 repetitions of both, only large differences are marked, such as times that differ more than fourfold, and none of times in steps whose outstanding requests grew."
+	notAll   = "Without 3 repetitions of both, only large differences of enough requests are marked, such as times that differ more than fourfold; p95 takes 400 requests and p99 2,000. Steps whose outstanding requests grew have no mark."
 )
 
 var notes = []string{whatMark, noRange, notAll}

@@ -41,6 +41,9 @@ func thresholds(spec *v1beta1.LoadTestSpec, list []v1beta1.ThresholdStatus) []Th
 
 func threshold(t *v1beta1.Threshold, other string) string {
 	parts := []string{string(t.Metric)}
+	if t.Query != "" {
+		parts[0] = "query " + t.Query
+	}
 	if t.Within != nil {
 		parts = append(parts, "within "+t.Within.Duration.String())
 	}

@@ -25,8 +25,8 @@ func IsLater(a, other *v1beta1.LoadTest) bool {
 }
 
 // None is the refusal of a run whose baseline does not exist.
-func None(spec *v1beta1.LoadTestSpec) *plan.Refusal {
-	refuse, b := refuser(spec), spec.Baseline
+func None(b *v1beta1.Baseline) *plan.Refusal {
+	refuse := refuser(b)
 	if b.Selector == nil {
 		return refuse("LoadTest %s does not exist.", b.Name)
 	}

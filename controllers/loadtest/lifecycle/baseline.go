@@ -50,12 +50,14 @@ const maxMissing = 1024
 func (r *pass) baselineCopy(steps []v1beta1.StepStatus) (*v1beta1.BaselineStatus, *plan.Refusal) {
 	b, found := r.spec.Baseline, r.seen.Baseline
 	switch {
+	case r.seen.Level != nil:
+		return baseline.CopyLevel(r.spec, steps, r.seen.Level)
+	case found != nil && Finished(found):
+		return baseline.Copy(r.spec, steps, found)
 	case r.seen.BaselineAbsent && (b.Selector != nil || b.Optional):
-		return nil, baseline.None(r.spec)
-	case found == nil, !Finished(found):
-		return nil, nil
+		return nil, baseline.None(b)
 	}
-	return baseline.Copy(r.spec, steps, found)
+	return nil, nil
 }
 
 // checkBaselineRoom refuses a baseline beside which the results would not fit.

@@ -40,7 +40,9 @@ type rendered struct {
 	// Folded are the sections that are folded, Dangling the links that lead to none. Alive says
 	// that the page's own script ran.
 	Folded, Dangling []string
-	Alive            bool
+	// Twice are ids that more than one element has.
+	Twice []string
+	Alive bool
 	// Foreign are elements and attributes that a page may not have.
 	Foreign  []string
 	Unnamed  []string
@@ -69,6 +71,7 @@ function probe(frame) {
     verdict: text(d.querySelector("#verdict .word")), sentence: text(d.querySelector("#verdict .why")),
     text: d.body.innerText, broken: String(w.broken === undefined ? "" : w.broken),
     folded, dangling: all("a").map(a => a.getAttribute("href")).filter(h => !d.querySelector("h2" + h)),
+    twice: all("[id]").map(e => e.id).filter((id, n, ids) => ids.indexOf(id) !== n),
     alive: !!d.querySelector("div.tip"),
     attention: all(".attention li").map(text),
     tables: all(".scroll").map(s => ({

@@ -48,7 +48,8 @@ func overTime(s *v1beta1.LoadTestStatus, archived []*archive.Step) (list []figur
 	note = coarsen(all) + notRecorded
 	x, spans := timeAxisOf(all)
 	list = []figure{ratesOverTime(all, x, spans), timesOverTime(all, x, spans)}
-	return append(list, outstandingOverTime(all, x, spans)...), note
+	list = append(list, outstandingOverTime(all, x, spans)...)
+	return append(list, usageOverTime(all, x, spans)...), note
 }
 
 // timelines are those of the steps of which there is a series, in order.
@@ -183,7 +184,7 @@ func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span) figure {
 		drawn        func(*moment) bool // if any moment is so
 	}{
 		{"due", "faint", func(m *moment) float64 { return m.due }, func(*moment) bool { return true }},
-		{"sent", "soft", func(m *moment) float64 { return m.sent }, func(m *moment) bool { return math.Abs(m.sent-m.due) > m.due/50 }},
+		{"sent", "soft", func(m *moment) float64 { return m.sent }, isSentOtherwise},
 		{"goodput", "main", func(m *moment) float64 { return m.good }, func(*moment) bool { return true }},
 		{"failed", "bad", func(m *moment) float64 { return m.failed }, func(m *moment) bool { return m.failed > 0 }},
 	} {
@@ -196,6 +197,13 @@ func ratesOverTime(all []timeline, x plot.Axis, spans []plot.Span) figure {
 	return drawn("Rate over time", "Requests that were due, or arrived, those sent where they are others, successes, and failures when they were known.",
 		"Requests due, successes and failures per second over time. The table beside it has least, median and most of each step.",
 		plot.Figure{X: x, Y: y, Lines: lines, Spans: spans})
+}
+
+// isSentOtherwise says whether others were sent in a moment than were due: more than a 50th of
+// them, and more than the few that are due in one point and sent in the next.
+func isSentOtherwise(m *moment) bool {
+	const few = 2
+	return math.Abs(m.sent-m.due)*m.seconds > max(few, m.due*m.seconds/50)
 }
 
 func anyMoment(all []timeline, is func(*moment) bool) bool {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
@@ -71,6 +72,8 @@ type view struct {
 	Groups          []group
 	Conditions      table
 	Manifest        string
+	// Links lead to what else is known of the run.
+	Links []links.Link
 }
 
 // key is a figure that is read first.
@@ -90,6 +93,8 @@ type table struct {
 	Links []string
 	// Tones are the classes of cells; nil: none has any.
 	Tones [][]string
+	// traced are the addresses of traces, by the cells that have their ids; nil: there are none.
+	traced map[string]string
 }
 
 // Tone is the class of a cell, behind a space; "": none.
@@ -123,10 +128,15 @@ func (t table) Prose() int {
 // Report is the report of a LoadTest, with plots over time of the steps whose results
 // beyond their summary are given.
 func Report(lt *v1beta1.LoadTest, archived []*archive.Step) ([]byte, error) {
+	return Linked(nil)(lt, archived)
+}
+
+func linkedReport(lt *v1beta1.LoadTest, archived []*archive.Step, to *links.Templates) ([]byte, error) {
 	v, err := viewOf(lt, archived, Links{})
 	if err != nil {
 		return nil, err
 	}
+	v.link(lt, to)
 	var b bytes.Buffer
 	err = templates.ExecuteTemplate(&b, "page.html", v)
 	return b.Bytes(), err
@@ -154,6 +164,7 @@ func viewOf(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) (*view,
 		Groups: []group{
 			grouped("sides", "Both targets", sides(lt)), grouped("audits", "Audits", stored(s), audits(lt)),
 			grouped("outstanding", "Outstanding requests and downtime", course(s.Steps)), grouped("spread", "Spread over repetitions", spread(lt)),
+			grouped("usage", "What the target used", usage(s), queries(s)),
 			grouped("traces", "Traces", traces(s.Steps), tracesByRequest(s, archived)),
 			grouped("generator", "Generator", generator(s.Steps), handshakes(s.Steps)),
 		},

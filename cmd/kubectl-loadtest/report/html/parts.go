@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/plot"
 	"github.com/loadtest-dev/loadtest-operator/measure/archive"
 )
@@ -35,17 +36,20 @@ var (
 type Links struct {
 	Step    func(index int) string
 	Request func(step, index int) string
+	// Templates are where the run and its traces lead to.
+	Templates *links.Templates
 }
 
 // Parts are the sections of a report.
-func Parts(lt *v1beta1.LoadTest, archived []*archive.Step, links Links) ([]Part, error) {
-	v, err := viewOf(lt, archived, links)
+func Parts(lt *v1beta1.LoadTest, archived []*archive.Step, to Links) ([]Part, error) {
+	v, err := viewOf(lt, archived, to)
 	if err != nil {
 		return nil, err
 	}
+	v.link(lt, to.Templates)
 	for i := range lt.Status.Steps {
-		if links.Step != nil && lt.Status.Steps[i].Result != nil {
-			v.Rungs.Links = append(v.Rungs.Links, links.Step(i))
+		if to.Step != nil && lt.Status.Steps[i].Result != nil {
+			v.Rungs.Links = append(v.Rungs.Links, to.Step(i))
 		}
 	}
 	return execute(reportParts, v)

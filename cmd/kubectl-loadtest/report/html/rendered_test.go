@@ -69,6 +69,9 @@ func sound(t *testing.T, name string, page rendered) {
 	if len(page.Dangling) > 0 || !page.Alive {
 		t.Errorf("%s: links lead to no section: %q; the page's own script runs: %t", name, page.Dangling, page.Alive)
 	}
+	if len(page.Twice) > 0 {
+		t.Errorf("%s: several elements have the id %q", name, page.Twice)
+	}
 	for _, section := range page.Folded {
 		if section != "Conditions" && section != "Manifest" {
 			t.Errorf("%s: %q is folded, or a section is not that should be", name, section)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/links"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report/html"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/ui/runs"
 )
@@ -44,6 +45,8 @@ type Page struct {
 	Parts   []Part
 	// Refresh is how often the page changes by the time alone; 0: it does not.
 	Refresh time.Duration
+	// Tick writes the only part that changes by the time alone; nil: any may.
+	Tick func(now time.Time) (Part, error)
 	// Still says that the page does not change: there is nothing to follow.
 	Still bool
 }
@@ -74,6 +77,8 @@ type Site struct {
 	Scope string
 	// Cluster says that runs are in a cluster, where all can be ended and one run again.
 	Cluster bool
+	// Links lead from runs and traces to what else is known of them; nil: nowhere.
+	Links *links.Templates
 }
 
 // frame is what is around the parts of a page.

@@ -180,6 +180,9 @@ func (s Site) facts(of *v1beta1.RequestResult) func() (Part, error) {
 	if share := text.Percent(of.Failed, of.Sent-of.InFlight); share != "" {
 		list[2].Text += " (" + share + ")"
 	}
+	if of.Redirects > 0 {
+		list = append(list, report.Fact{Name: "Redirects followed", Text: fmt.Sprint(of.Redirects)})
+	}
 	if text := why(&of.Counts); text != "" {
 		list = append(list, report.Fact{Name: "Failures", Text: text})
 	}
