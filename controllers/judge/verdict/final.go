@@ -102,7 +102,7 @@ func (r run) kept() string {
 		return joined(s.Message, r.notCompared())
 	}
 	byDefault := slices.ContainsFunc(r.thresholds, func(t v1beta1.ThresholdStatus) bool { return t.Default })
-	n := len(r.thresholds) - r.relative()
+	n := len(r.thresholds) - r.leftOut()
 	kept := fmt.Sprintf("All %d thresholds were kept", n)
 	switch n {
 	case 1:
@@ -114,24 +114,6 @@ func (r run) kept() string {
 		kept += ", defaults included"
 	}
 	return joined(kept+".", r.notCompared(), r.exceptions(), r.growing())
-}
-
-// relative is how many thresholds were not judged because the run is compared with nothing.
-func (r run) relative() (n int) {
-	for i := range r.spec.Thresholds {
-		if r.spec.Thresholds[i].IsRelative() && uncompared(r.status) != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// notCompared says that the run was compared with nothing; empty: it was, or was not meant to be.
-func (r run) notCompared() string {
-	if why := uncompared(r.status); why != "" {
-		return "Nothing was compared, as spec.baseline.optional allows: " + why
-	}
-	return ""
 }
 
 // breach is why the target has failed.
@@ -250,7 +232,7 @@ func (r run) undecided() (reason, message string) {
 			if t.Default || i >= len(r.spec.Thresholds) {
 				continue // what it would be about was not sent
 			}
-			if r.spec.Thresholds[i].IsRelative() && uncompared(r.status) != "" {
+			if r.isLeftOut(i) {
 				continue
 			}
 			return reason, notJudged(&t, &r.spec.Thresholds[i])
@@ -258,8 +240,8 @@ func (r run) undecided() (reason, message string) {
 		judged = true
 	}
 	if !judged {
-		if why := r.notCompared(); why != "" {
-			return reason, "No threshold was judged. " + why
+		if what := r.notCompared(); what != "" {
+			return reason, joined("No threshold was judged.", what)
 		}
 		return reason, "No threshold was judged: no step ran."
 	}

@@ -410,37 +410,3 @@ func TestDifferencesOfSeveralSteps(t *testing.T) {
 		})
 	}
 }
-
-// A run that is compared with nothing is judged by its other thresholds, and its verdict says so.
-func TestRunThatIsComparedWithNothing(t *testing.T) {
-	const why = "spec.baseline.selector: no LoadTest with labels app=shop has passed."
-	const said = "Nothing was compared, as spec.baseline.optional allows: " + why
-	for name, tc := range map[string]struct {
-		others  []v1beta1.Threshold
-		verdict v1beta1.Verdict
-		message string
-	}{
-		"the other is kept":     {[]v1beta1.Threshold{atMost("p95", "200ms")}, v1beta1.VerdictPassed, "The threshold was kept. " + said},
-		"both others are kept":  {[]v1beta1.Threshold{atMost("p95", "200ms"), atMost("p50", "200ms")}, v1beta1.VerdictPassed, "Both thresholds were kept. " + said},
-		"the other is breached": {[]v1beta1.Threshold{atMost("p95", "5ms")}, v1beta1.VerdictFailed, "p95 is 10.007ms in step burst; at most 5ms is allowed."},
-		"there is no other":     {nil, v1beta1.VerdictInconclusive, "No threshold was judged. " + said},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, step, o := spec(append([]v1beta1.Threshold{increase("p95", "10%")}, tc.others...)...), burst, sent(1000, 0)
-			s.Baseline = &v1beta1.Baseline{Name: "before", Optional: true}
-			step.State, step.WorkersReporting, step.Rung, step.Result = v1beta1.StepComplete, 1, 1, o.result
-			status := &v1beta1.LoadTestStatus{
-				Requests: plan.RequestNames(s), Steps: []v1beta1.StepStatus{step}, Workers: v1beta1.WorkerCounts{Desired: 1},
-				Thresholds: verdict.Thresholds(s, nil, nil), Baseline: &v1beta1.BaselineStatus{Missing: why},
-			}
-			status.Thresholds = verdict.Judge(s, status, 0, o.merged).Thresholds
-			if difference := status.Thresholds[0]; difference.State != v1beta1.ThresholdPending || difference.Message != "It was not judged: "+why {
-				t.Errorf("the difference: %+v", difference)
-			}
-			got := verdict.Final(s, status)
-			if got.Verdict != tc.verdict || got.Message != tc.message {
-				t.Errorf("%s: %s\nwant %s: %s", got.Verdict, got.Message, tc.verdict, tc.message)
-			}
-		})
-	}
-}

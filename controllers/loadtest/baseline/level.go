@@ -145,27 +145,6 @@ func CopyLevel(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, level *Le
 	return nil, refuser(&v1beta1.Baseline{Schedule: level.Schedule})("%s", message)
 }
 
-// Lacking are the thresholds on a difference, by their index, that cover a step of which the baseline
-// has no level of their metric: too few runs had such a step, or enough samples in it.
-func Lacking(spec *v1beta1.LoadTestSpec, steps []v1beta1.StepStatus, level *v1beta1.BaselineStatus) []int {
-	var list []int
-	for i := range spec.Thresholds {
-		t := &spec.Thresholds[i]
-		lacks := func(s v1beta1.StepStatus) bool { return t.Covers(&s) && !has(level, s.Rung, Of(t)) }
-		if t.IsRelative() && slices.ContainsFunc(steps, lacks) {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// has says whether a level has a figure of a quantity in a rung.
-func has(level *v1beta1.BaselineStatus, rung int32, q metric.Quantity) bool {
-	return slices.ContainsFunc(level.Steps, func(s v1beta1.BaselineStep) bool {
-		return s.Rung == rung && slices.ContainsFunc(s.Figures, func(f v1beta1.Figure) bool { return quantityOf(&f) == q })
-	})
-}
-
 // levelOf are the runs that belong to the level of a quantity in a rung, at most so many, each with
 // the figures that do.
 func levelOf(spec *v1beta1.LoadTestSpec, rung *rungs.Rung, runs []Past, most int) []v1beta1.BaselineStep {

@@ -101,6 +101,8 @@ func messageOf(conditions []metav1.Condition, kind string) string {
 }
 
 func TestRunThatCannotBeComparedIsNotAccepted(t *testing.T) {
+	scheduled := against()
+	scheduled.Baseline = &v1beta1.Baseline{Schedule: "nightly", Optional: true}
 	other := earlier(v1beta1.VerdictPassed)
 	other.Status.Steps[0].Load.Users, other.Status.Steps[2].Load.Users = 1, 2
 	for name, tc := range map[string]struct {
@@ -229,6 +231,8 @@ func TestSelectedBaselineIsNotWaitedFor(t *testing.T) {
 func TestOptionalBaseline(t *testing.T) {
 	named := against()
 	named.Baseline.Optional = true
+	scheduled := against()
+	scheduled.Baseline = &v1beta1.Baseline{Schedule: "nightly", Optional: true}
 	other := earlier(v1beta1.VerdictPassed)
 	other.Status.Steps[0].Load.Users, other.Status.Steps[2].Load.Users = 1, 2
 	for name, tc := range map[string]struct {
@@ -238,6 +242,7 @@ func TestOptionalBaseline(t *testing.T) {
 	}{
 		"none of that name":     {named, lifecycle.Observed{BaselineAbsent: true}, "spec.baseline.name: LoadTest before does not exist."},
 		"none with the labels":  {selected(true), lifecycle.Observed{BaselineAbsent: true}, "spec.baseline.selector: no LoadTest with labels app=shop has passed."},
+		"no level":              {scheduled, lifecycle.Observed{Level: &baseline.Level{Schedule: "nightly"}, BaselineAbsent: true}, "spec.baseline.schedule: a level needs 3 LoadTests of schedule nightly that passed, sent the traffic of this run, and measured what it compares in a step that it has, too; 0 LoadTests passed, and 0 of them sent that traffic; let it keep more (spec.successfulRunsHistoryLimit), or compare with one LoadTest (spec.baseline.name)."},
 		"one of other loads":    {named, lifecycle.Observed{Baseline: other}, "spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first."},
 		"one that was canceled": {named, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictCanceled)}, "spec.baseline.name: the verdict of LoadTest before is Canceled, so its figures say nothing about its target; name one whose verdict is Passed or Failed."},
 	} {
