@@ -74,11 +74,11 @@ func TestBaselineIsReadBeforeTheRunBegins(t *testing.T) {
 }
 
 // Of the LoadTests that passed and have the labels, the last to finish is read: none of another
-// namespace, or that failed, runs, or is being deleted. The cache has the labels of none of them.
+// namespace, or that failed, runs, is being deleted, or is the run itself. The cache has the labels of none of them.
 func TestLastThatPassedIsRead(t *testing.T) {
 	t.Parallel()
 	direct, kept, lt := apiserver.Client(t), cached(t), hello(t)
-	lt.Spec.Baseline = &v1beta1.Baseline{Selector: map[string]v1beta1.LabelValue{"app": "shop"}}
+	lt.Labels, lt.Spec.Baseline = map[string]string{"app": "shop"}, &v1beta1.Baseline{Selector: map[string]v1beta1.LabelValue{"app": "shop"}}
 	if err := direct.Update(t.Context(), lt); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,6 @@ func (p *pass) observeCluster(ctx context.Context, job *batchv1.Job) (err error)
 		if err := p.readBaseline(ctx); err != nil {
 			return err
 		}
-		seen.BaselineAbsent = seen.Baseline == nil
 	}
 	return p.explainMissingPods(ctx, job, pods.Items)
 }

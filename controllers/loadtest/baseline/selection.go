@@ -3,9 +3,7 @@ package baseline
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/ptr"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
@@ -13,16 +11,6 @@ import (
 
 // Selector selects the LoadTests of spec.baseline.selector, by their labels alone.
 func Selector(b *v1beta1.Baseline) labels.Selector { return labels.SelectorFromSet(b.Labels()) }
-
-// IsLater says whether a LoadTest that passed is rather the baseline than another one: it finished
-// later or, within the same second, has the later name.
-func IsLater(a, other *v1beta1.LoadTest) bool {
-	at, then := ptr.Deref(a.Status.CompletionTime, metav1.Time{}), ptr.Deref(other.Status.CompletionTime, metav1.Time{})
-	if at.Time.Equal(then.Time) {
-		return a.Name > other.Name
-	}
-	return at.After(then.Time)
-}
 
 // None is the refusal of a run whose baseline does not exist.
 func None(b *v1beta1.Baseline) *plan.Refusal {

@@ -2,9 +2,6 @@ package baseline_test
 
 import (
 	"testing"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
@@ -39,24 +36,5 @@ func TestSelectedBaseline(t *testing.T) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
-	}
-}
-
-// The LoadTest that finished last is the baseline; of two in the same second, one of them always.
-func TestLaterBaseline(t *testing.T) {
-	run := func(name string, second int64) *v1beta1.LoadTest {
-		lt := &v1beta1.LoadTest{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if second > 0 {
-			lt.Status.CompletionTime = &metav1.Time{Time: time.Unix(second, 0)}
-		}
-		return lt
-	}
-	ordered := []*v1beta1.LoadTest{run("z", 0), run("b", 1), run("c", 1), run("a", 2)}
-	for i, a := range ordered {
-		for j, other := range ordered {
-			if got := baseline.IsLater(a, other); got != (i > j) {
-				t.Errorf("%s later than %s: %t", a.Name, other.Name, got)
-			}
-		}
 	}
 }

@@ -242,7 +242,7 @@ func TestOptionalBaseline(t *testing.T) {
 	}{
 		"none of that name":     {named, lifecycle.Observed{BaselineAbsent: true}, "spec.baseline.name: LoadTest before does not exist."},
 		"none with the labels":  {selected(true), lifecycle.Observed{BaselineAbsent: true}, "spec.baseline.selector: no LoadTest with labels app=shop has passed."},
-		"no level":              {scheduled, lifecycle.Observed{Level: &baseline.Level{Schedule: "nightly"}, BaselineAbsent: true}, "spec.baseline.schedule: a level needs 3 LoadTests of schedule nightly that passed, sent the traffic of this run, and measured what it compares in a step that it has, too; 0 LoadTests passed, and 0 of them sent that traffic; let it keep more (spec.successfulRunsHistoryLimit), or compare with one LoadTest (spec.baseline.name)."},
+		"no level":              {scheduled, lifecycle.Observed{Level: &baseline.Level{Schedule: "nightly"}}, "spec.baseline.schedule: a level needs 3 LoadTests of schedule nightly that passed, sent the traffic of this run, and measured what it compares in a step that it has, too; 0 LoadTests passed, and 0 of them sent that traffic; let it keep more (spec.successfulRunsHistoryLimit), or compare with one LoadTest (spec.baseline.name)."},
 		"one of other loads":    {named, lifecycle.Observed{Baseline: other}, "spec.baseline.name: no step of LoadTest before has the same name and load as a step of this run; name one with the same ladder or steps, or run them against the earlier version first."},
 		"one that was canceled": {named, lifecycle.Observed{Baseline: earlier(v1beta1.VerdictCanceled)}, "spec.baseline.name: the verdict of LoadTest before is Canceled, so its figures say nothing about its target; name one whose verdict is Passed or Failed."},
 	} {

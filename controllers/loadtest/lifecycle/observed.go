@@ -70,7 +70,7 @@ type Observed struct {
 	// Baseline is the LoadTest of spec.baseline, whole if it has finished; nil: it does not
 	// exist, or was not looked up. Looked up only if NeedsBaseline.
 	Baseline *v1beta1.LoadTest
-	// BaselineAbsent says that it was looked up, and does not exist.
+	// BaselineAbsent says that a LoadTest was looked up, and does not exist.
 	BaselineAbsent bool
 	// Level is the level of the schedule of spec.baseline; nil: it names none. Looked up only if
 	// NeedsBaseline.
