@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -188,8 +187,8 @@ func (j *githubJob) action(id string, with map[string]string) {
 	}
 }
 
-// github runs the workflow of docs/pipelines.md.
-func (p *project) github(t *testing.T, event, ref string) *githubJob {
+// github runs the workflow of docs/pipelines.md, with more inputs of the action.
+func (p *project) github(t *testing.T, event, ref string, extra map[string]string) *githubJob {
 	t.Helper()
 	var workflow struct {
 		Jobs map[string]struct{ Steps []githubStep } `json:"jobs"`
@@ -198,6 +197,11 @@ func (p *project) github(t *testing.T, event, ref string) *githubJob {
 	steps := workflow.Jobs["loadtest"].Steps
 	if len(steps) == 0 {
 		t.Fatal("the workflow has no job loadtest")
+	}
+	for i := range steps {
+		if strings.Contains(steps[i].Uses, "deploy/action@") {
+			maps.Copy(steps[i].With, extra)
+		}
 	}
 	j := &githubJob{project: p, t: t, temp: t.TempDir(), values: map[string]string{
 		"github.event_name": event, "github.ref": ref, "github.sha": "5f3e", "github.token": "token", "github.event.pull_request.number": "12",
@@ -214,35 +218,47 @@ func (j *githubJob) code() int {
 }
 
 // The first run on the main branch has nothing to compare with and becomes the baseline; a pull
-// request that is slower fails, and has one comment, which the next run changes.
+// request that is worse fails, and has one comment, which the next run changes.
 func TestGitHub(t *testing.T) {
 	p := newProject(t)
-	first := p.github(t, "push", "refs/heads/main")
-	if !p.ends(t, first.code(), first.output, "Passed") {
+	var job *githubJob
+	run := func(event, ref string, extra map[string]string) func() (int, string) {
+		return func() (int, string) {
+			job = p.github(t, event, ref, extra)
+			if verdict := string(p.result(t).Status.Verdict); job.failed != (job.code() != 0) || job.values["steps.loadtest.outputs.verdict"] != verdict {
+				t.Errorf("it failed: %t with exit code %d; the verdict is %s, want %s", job.failed, job.code(), job.values["steps.loadtest.outputs.verdict"], verdict)
+			}
+			return job.code(), job.output
+		}
+	}
+	const event, ref = "pull_request", "refs/pull/12/merge"
+	gate := map[string]string{"fail-on": "Regression"}
+	if !p.ends(t, outcome{"Passed", 0, "Nothing was compared, as spec.baseline.optional allows"}, run("push", "refs/heads/main", gate)) {
 		return
 	}
-	contains(t, "the summary", first.summary, "## local/checkout: ✅ Passed", "Nothing was compared, as spec.baseline.optional allows")
-	if first.failed || p.read("/baseline.json") != p.read("loadtest/result.json") || p.read("/comment.md") != "" {
-		t.Errorf("it failed: %t, the cache has %.100s, the comment is %s", first.failed, p.read("/baseline.json"), p.read("/comment.md"))
+	contains(t, "the summary", job.summary, "## local/checkout: ✅ Passed", "Nothing was compared, as spec.baseline.optional allows")
+	if p.read("/baseline.json") != p.read("loadtest/result.json") || p.read("/comment.md") != "" {
+		t.Errorf("the cache has %.100s, the comment is %s", p.read("/baseline.json"), p.read("/comment.md"))
 	}
-	want := "actions/checkout actions/cache/restore actions/setup-go actions/upload-artifact actions/cache/save"
-	if got := strings.Join(first.used, " "); got != strings.Replace(want, "actions/setup-go", "loadtest-dev/loadtest-operator/deploy/action actions/setup-go", 1) {
+	want := "actions/checkout actions/cache/restore loadtest-dev/loadtest-operator/deploy/action actions/setup-go actions/upload-artifact actions/cache/save"
+	if got := strings.Join(job.used, " "); got != want {
 		t.Errorf("it uses %s", got)
 	}
-
-	p.takes.Store(int64(200 * time.Millisecond))
 	kept := p.read("/baseline.json")
-	second := p.github(t, "pull_request", "refs/pull/12/merge")
-	p.ends(t, second.code(), second.output, "Failed")
-	if !second.failed || p.read("/baseline.json") != kept || second.values["steps.loadtest.outputs.verdict"] != string(p.result(t).Status.Verdict) {
-		t.Errorf("it failed: %t, verdict %s; the cache has another baseline: %t", second.failed, second.values["steps.loadtest.outputs.verdict"], p.read("/baseline.json") != kept)
-	}
+	p.ends(t, outcome{"Passed", 0, "✅ No regression"}, run(event, ref, gate))
+	p.broken.Store(true)
+	p.ends(t, outcome{"Failed", 1, "❌ Regression"}, run(event, ref, nil))
 	contains(t, "the comment", p.read("/comment.md"), "<!-- kubectl-loadtest loadtest.yaml -->\n## ", "| step | metric | baseline | this run | difference |")
+	p.write(t, "loadtest.yaml", replaced(t, p.read("loadtest.yaml"), relative, ""))
+	p.ends(t, outcome{"Passed", 1, "❌ Regression"}, run(event, ref, gate))
+	if p.read("/baseline.json") != kept {
+		t.Error("a pull request became the baseline")
+	}
 
 	p.write(t, "loadtest.yaml", "kind: LoadTest")
-	third := p.github(t, "pull_request", "refs/pull/12/merge")
-	if third.code() != 4 || !third.failed || third.values["steps.loadtest.outputs.verdict"] != "Error" {
-		t.Errorf("of a file that is no LoadTest: exit code %d, failed %t, verdict %s", third.code(), third.failed, third.values["steps.loadtest.outputs.verdict"])
+	last := p.github(t, event, ref, nil)
+	if last.code() != 4 || !last.failed || last.values["steps.loadtest.outputs.verdict"] != "Error" {
+		t.Errorf("of a file that is no LoadTest: exit code %d, failed %t, verdict %s", last.code(), last.failed, last.values["steps.loadtest.outputs.verdict"])
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -46,23 +45,27 @@ func (p *project) gitlab(t *testing.T, extra map[string]string) (code int, outpu
 
 func TestGitLab(t *testing.T) {
 	p := newProject(t)
-	code, output := p.gitlab(t, nil)
-	if !p.ends(t, code, output, "Passed") {
+	run := func(extra map[string]string) func() (int, string) {
+		return func() (int, string) { return p.gitlab(t, extra) }
+	}
+	request := map[string]string{"CI_MERGE_REQUEST_IID": "12", "LOADTEST_TOKEN": "token", "LOADTEST_FAIL_ON": "Regression"}
+	if !p.ends(t, outcome{"Passed", 0, "Nothing was compared, as spec.baseline.optional allows"}, run(nil)) {
 		return
 	}
-	contains(t, "the first report", p.read("loadtest/comment.md"), "Nothing was compared, as spec.baseline.optional allows", "✅ Passed")
 	if log := p.read("/log"); strings.Contains(log, "/notes") {
 		t.Errorf("a pipeline of a branch comments: %s", log)
 	}
 	must.Succeed(t, os.WriteFile(filepath.Join(p.service, "result.json"), []byte(p.read("loadtest/result.json")), 0o600))
-
-	p.takes.Store(int64(200 * time.Millisecond))
-	code, output = p.gitlab(t, map[string]string{"CI_MERGE_REQUEST_IID": "12", "LOADTEST_TOKEN": "token"})
-	p.ends(t, code, output, "Failed")
+	p.ends(t, outcome{"Passed", 0, "✅ No regression"}, run(request))
+	p.broken.Store(true)
+	p.ends(t, outcome{"Failed", 1, "❌ Regression"}, run(request))
 	contains(t, "the comment", p.read("/comment.md"), "checkout", "| step | metric | baseline | this run | difference |")
+	p.write(t, "loadtest.yaml", replaced(t, p.read("loadtest.yaml"), relative, ""))
+	p.ends(t, outcome{"Passed", 1, "❌ Regression"}, run(request))
+	p.ends(t, outcome{"Passed", 0, "❌ Regression"}, run(nil)) // the documented job does not fail on it
 
 	p.write(t, "loadtest.yaml", "kind: LoadTest")
-	code, output = p.gitlab(t, nil)
+	code, output := p.gitlab(t, nil)
 	if code != 4 || p.read("loadtest/comment.md") != "" {
 		t.Errorf("of a file that is no LoadTest: exit code %d, %s", code, output)
 	}

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
+	"github.com/loadtest-dev/loadtest-operator/controllers/judge/rungs"
 	"github.com/loadtest-dev/loadtest-operator/hack/docs/page"
 	"github.com/loadtest-dev/loadtest-operator/test/e2e/fault"
 	"github.com/loadtest-dev/loadtest-operator/test/must"
@@ -52,8 +52,8 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 // project is a checkout with a LoadTest, the programs that recipes call, and what services keep.
 type project struct {
 	folder, bin, service string
-	takes                *atomic.Int64
-	machine              pressure.Meter
+	// broken says that the target fails every request, in place of every tenth.
+	broken *atomic.Bool
 }
 
 // The programs of services and machines, as far as the recipes call them. They keep what they are
@@ -90,17 +90,26 @@ case "${!#}" in
 esac`,
 }
 
-// newProject has the LoadTest of docs/pipelines.md, which takes a second here in place of 90, and sends
-// to a target whose responses take 20 ms.
+// relative is the threshold of docs/pipelines.md on a difference, as it is here.
+const relative = "    - {name: against the last, metric: failureRate, maxIncrease: 300%}\n"
+
+// newProject has the LoadTest of docs/pipelines.md, which takes a second here in place of 90. What it
+// compares is the rate of failures, ten times as high of a broken target: no busy machine makes or
+// hides that.
 func newProject(t *testing.T) *project {
 	t.Helper()
-	p := &project{folder: t.TempDir(), bin: t.TempDir(), service: t.TempDir(), takes: &atomic.Int64{}, machine: pressure.Start()}
-	p.takes.Store(int64(20 * time.Millisecond))
-	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-time.After(time.Duration(p.takes.Load())) }))
+	p := &project{folder: t.TempDir(), bin: t.TempDir(), service: t.TempDir(), broken: &atomic.Bool{}}
+	var asked atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if p.broken.Load() || asked.Add(1)%10 == 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
 	t.Cleanup(target.Close)
-	manifest := replaced(t, block(t, "kind: LoadTest\n"), "http://127.0.0.1:8080", target.URL, "rate: 50, duration: 30s", "rate: 200, duration: 1s",
-		"repetitions: 3", "repetitions: 1", "max: 200ms", "max: 10s", "maxIncrease: 20%", "maxIncrease: 300%")
-	p.write(t, "loadtest.yaml", manifest)
+	const waived = "{metric: failureRate, max: 100%}\n    - {metric: unsentRate, max: 100%}\n    - {metric: downtime, max: 100%}"
+	p.write(t, "loadtest.yaml", replaced(t, block(t, "kind: LoadTest\n"), "http://127.0.0.1:8080", target.URL, "rate: 50, duration: 30s", "rate: 200, duration: 1s",
+		"repetitions: 3", "repetitions: 1", "{metric: failureRate, max: 1%}", waived, "max: 200ms", "max: 10s",
+		"    - {name: against the last, metric: p95, maxIncrease: 20%}\n", relative))
 	for name, script := range stubs {
 		must.Succeed(t, os.WriteFile(filepath.Join(p.bin, name), []byte("#!/usr/bin/env bash\n"+script+"\n"), 0o700))
 	}
@@ -154,25 +163,54 @@ func (p *project) result(t *testing.T) *v1beta1.LoadTest {
 	return lt
 }
 
-// ends checks a run: its verdict, the exit code, and what it left. False: a busy machine hindered it.
-func (p *project) ends(t *testing.T, code int, output string, want v1beta1.Verdict) bool {
+// outcome is what a recipe is to end with.
+type outcome struct {
+	verdict v1beta1.Verdict
+	code    int
+	// comment is a part of the comment.
+	comment string
+}
+
+// ends runs a recipe and checks what it leaves. False: a busy machine hindered it, three times: the
+// status says the one, and the machine the other.
+func (p *project) ends(t *testing.T, want outcome, recipe func() (code int, output string)) bool {
 	t.Helper()
-	lt := p.result(t)
-	codes := map[v1beta1.Verdict]int{v1beta1.VerdictPassed: 0, v1beta1.VerdictFailed: 1, v1beta1.VerdictInconclusive: 2}
-	if wanted, ok := codes[lt.Status.Verdict]; !ok || code != wanted {
-		t.Errorf("exit code %d of %s:\n%s", code, lt.Status.Verdict, output)
-	}
-	for file, mark := range map[string]string{"report.html": "<!doctype html>", "junit.xml": "<testsuite"} {
-		if !strings.Contains(strings.ToLower(p.read("loadtest/"+file)), mark) {
-			t.Errorf("%s is no such file: %.200s", file, p.read("loadtest/"+file))
+	var reading pressure.Reading
+	for range 3 {
+		machine := pressure.Start()
+		code, output := recipe()
+		reading = machine.Read()
+		lt := p.result(t)
+		if lt.Status.Verdict == want.verdict && code == want.code {
+			excuses.Right()
+			p.leaves(t, want.comment)
+			return true
+		}
+		if !isHindered(lt) || !reading.Busy() {
+			excuses.Right() // it counts
+			t.Errorf("verdict %s and exit code %d, want %+v; %s: %+v\n%s", lt.Status.Verdict, code, want, reading, lt.Status.Conditions, output)
+			return false
 		}
 	}
-	if lt.Status.Verdict == want {
-		excuses.Right()
-		return true
-	}
-	if !excuses.Takes(t.Name(), fault.IsHindered(&lt.Status), p.machine.Read()) {
-		t.Errorf("verdict %s, want %s: %+v", lt.Status.Verdict, want, lt.Status.Conditions)
+	if !excuses.Takes(t.Name(), true, reading) {
+		t.Errorf("a machine that was busy is not any more: %s", reading)
 	}
 	return false
+}
+
+// leaves checks the files of a run.
+func (p *project) leaves(t *testing.T, comment string) {
+	t.Helper()
+	for file, mark := range map[string]string{"report.html": "<!doctype html>", "junit.xml": "<testsuite", "comment.md": strings.ToLower(comment)} {
+		if !strings.Contains(strings.ToLower(p.read("loadtest/"+file)), mark) {
+			t.Errorf("%s does not have %q: %.2000s", file, mark, p.read("loadtest/"+file))
+		}
+	}
+}
+
+// isHindered says whether the status of a run has a busy machine for a reason.
+func isHindered(lt *v1beta1.LoadTest) bool {
+	return fault.IsHindered(&lt.Status) || slices.ContainsFunc(lt.Status.Steps, func(s v1beta1.StepStatus) bool {
+		return s.Result != nil && !rungs.IsSound(s.Result)
+	})
 }

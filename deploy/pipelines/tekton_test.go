@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -46,8 +45,8 @@ type tektonRun struct {
 	} `json:"spec"`
 }
 
-// tekton runs the Task of this folder as the TaskRun of docs/pipelines.md does.
-func (p *project) tekton(t *testing.T) (code int, output, verdict string) {
+// tekton runs the Task of this folder as the TaskRun of docs/pipelines.md does, with more parameters.
+func (p *project) tekton(t *testing.T, extra map[string]string) (code int, output, verdict string) {
 	t.Helper()
 	var task tektonTask
 	source, err := os.ReadFile("tekton.yaml")
@@ -67,6 +66,9 @@ func (p *project) tekton(t *testing.T) (code int, output, verdict string) {
 	}
 	for _, param := range run.Spec.Params {
 		values["params."+param.Name] = param.Value
+	}
+	for name, value := range extra {
+		values["params."+name] = value
 	}
 	step := task.Spec.Steps[0]
 	env := map[string]string{}
@@ -96,22 +98,30 @@ func (p *project) tekton(t *testing.T) (code int, output, verdict string) {
 
 func TestTekton(t *testing.T) {
 	p := newProject(t)
-	code, output, verdict := p.tekton(t)
-	if !p.ends(t, code, output, "Passed") {
+	verdict := ""
+	run := func(extra map[string]string) func() (int, string) {
+		return func() (code int, output string) {
+			code, output, verdict = p.tekton(t, extra)
+			if want := string(p.result(t).Status.Verdict); verdict != want {
+				t.Errorf("the result is %q, want %q", verdict, want)
+			}
+			return code, output
+		}
+	}
+	gate := map[string]string{"fail-on": "Regression"}
+	if !p.ends(t, outcome{"Passed", 0, "Nothing was compared, as spec.baseline.optional allows"}, run(gate)) {
 		return
 	}
-	if want := string(p.result(t).Status.Verdict); verdict != want {
-		t.Errorf("the result is %q, want %q", verdict, want)
-	}
 	p.write(t, "loadtest-baseline.json", p.read("loadtest/result.json"))
-	p.takes.Store(int64(200 * time.Millisecond))
-	code, output, verdict = p.tekton(t)
-	if p.ends(t, code, output, "Failed"); verdict != string(p.result(t).Status.Verdict) {
-		t.Errorf("the result is %q", verdict)
-	}
-	contains(t, "the comment", p.read("loadtest/comment.md"), "| step | metric | baseline | this run | difference |")
+	p.ends(t, outcome{"Passed", 0, "✅ No regression"}, run(gate))
+	p.broken.Store(true)
+	p.ends(t, outcome{"Failed", 1, "| step | metric | baseline | this run | difference |"}, run(nil))
+	p.write(t, "loadtest.yaml", replaced(t, p.read("loadtest.yaml"), relative, ""))
+	p.ends(t, outcome{"Passed", 1, "❌ Regression"}, run(gate))
+
 	p.write(t, "loadtest.yaml", "kind: LoadTest")
-	if code, output, verdict = p.tekton(t); code != 4 || verdict != "Error" {
+	code, output, verdict := p.tekton(t, nil)
+	if code != 4 || verdict != "Error" {
 		t.Errorf("of a file that is no LoadTest: exit code %d, result %q, %s", code, verdict, output)
 	}
 }
