@@ -11,7 +11,8 @@ import (
 )
 
 // readBaseline reads the LoadTest of --baseline, with which LoadTests are compared that are to run
-// on this machine. Those without spec.baseline get one. It is nil without --baseline, and if there
+// on this machine. Those without spec.baseline get one, and those that name a schedule another: a file
+// has one run, and no level. It is nil without --baseline, and if there
 // is no such file and every LoadTest may run without.
 func (c *config) readBaseline(file string, manifests []manifest) (*v1beta1.LoadTest, error) {
 	if file == "" {
@@ -25,9 +26,11 @@ func (c *config) readBaseline(file string, manifests []manifest) (*v1beta1.LoadT
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
 	for _, m := range manifests {
-		if _, found, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "baseline"); found {
+		_, isSchedule, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "baseline", "schedule")
+		if _, found, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "baseline"); found && !isSchedule {
 			continue
 		}
+		unstructured.RemoveNestedField(m.Object, "spec", "baseline", "schedule")
 		if err := unstructured.SetNestedField(m.Object, nameUnlike(m, before.Name), "spec", "baseline", "name"); err != nil {
 			return nil, fmt.Errorf("LoadTest %s: spec: %w", displayName(m), err)
 		}

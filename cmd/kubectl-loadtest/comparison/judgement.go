@@ -69,7 +69,7 @@ func (c *Comparison) incomparable() []string {
 			list = append(list, unjudged(c.names[test], v))
 		}
 		if test > 0 {
-			list = append(list, c.otherLoad(test)...)
+			list = append(list, c.otherTraffic(test)...)
 		}
 	}
 	return list

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/comparison"
@@ -33,10 +36,14 @@ func TestComparisonFails(t *testing.T) {
 			"p50 of v4 in step 1000 is 150ms instead of 100ms, +50.0% (+48.8% to +51.3%) worse; p95 of v4 in step 1000 is 300ms instead of 200ms, +50.0% (+48.8% to +51.3%) worse; p99 of v4 in step 1000 is 450ms instead of 300ms, +50.0% (+48.8% to +51.3%) worse."},
 		"its verdict is open": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 150), func(lt *v1beta1.LoadTest) { lt.Status.Verdict = v1beta1.VerdictInconclusive })}, "Inconclusive", "Inconclusive",
 			"The verdict of v4 is Inconclusive: its figures may not describe its target."},
-		"other requests": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 150), func(lt *v1beta1.LoadTest) { lt.Status.Requests[0].Name = "look" })}, "Inconclusive", "Inconclusive",
-			"The requests, or their weights, differ between v3 and v4."},
+		"other requests": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 150), func(lt *v1beta1.LoadTest) { lt.Spec.Requests[0].Name = "look" })}, "Inconclusive", "Inconclusive",
+			"The traffic of v4 is not that of v3: request 1 is look here, buy there."},
+		"another method": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 150), func(lt *v1beta1.LoadTest) { lt.Spec.Requests[0].HTTP.Method = "HEAD" })}, "Inconclusive", "Inconclusive",
+			"The traffic of v4 is not that of v3: http.method of request buy."},
+		"another timeout": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 150), func(lt *v1beta1.LoadTest) { lt.Spec.Target.Timeout = &metav1.Duration{Duration: time.Second} })}, "Inconclusive", "Inconclusive",
+			"The traffic of v4 is not that of v3: spec.target.timeout: 1s here, 30s there."},
 		"more workers": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 150), func(lt *v1beta1.LoadTest) { lt.Status.Workers.Desired = 2 })}, "Inconclusive", "Inconclusive",
-			"The numbers of workers differ: v3 had 1, v4 had 2."},
+			"The traffic of v4 is not that of v3: the number of workers: 2 here, 1 there."},
 		"a step did not run": {[]*v1beta1.LoadTest{before(), edited(thrice("v4", 40, 100), func(lt *v1beta1.LoadTest) { lt.Status.Steps = lt.Status.Steps[:1] })}, "Inconclusive", "Inconclusive",
 			"Step 1000 of v4 was not compared: its figures in either are too few, or not of the planned load."},
 		"a step did not run, another is slower": {[]*v1beta1.LoadTest{finished("v3", step("100", 1, 0, 100, 1), step("1000", 2, 0, 1000, 10)), finished("v4", step("100", 1, 0, 100, 900))}, "Inconclusive", "Inconclusive",

@@ -15,6 +15,7 @@ import (
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator"
 	"github.com/loadtest-dev/loadtest-operator/controllers/coordinator/exchange"
 	"github.com/loadtest-dev/loadtest-operator/controllers/judge/results"
+	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/baseline"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/lifecycle"
 	"github.com/loadtest-dev/loadtest-operator/controllers/loadtest/plan"
 	"github.com/loadtest-dev/loadtest-operator/controllers/policy"
@@ -154,6 +155,9 @@ func (r *run) observe() lifecycle.Observed {
 	}
 	copy(seen.Workers, o.Workers)
 	seen.Baseline, seen.BaselineAbsent = r.Baseline, r.Baseline == nil
+	if b := r.test.Spec.Baseline; b != nil && b.Schedule != "" {
+		seen.Level = &baseline.Level{Schedule: b.Schedule} // there are no LoadTests of a schedule here
+	}
 	seen.Job = r.processes.observe(seen.Workers)
 	return seen
 }

@@ -87,7 +87,7 @@ func checkBaseline(lt, found *v1beta1.LoadTest) error {
 	case b == nil, found != nil && lifecycle.Finished(found), found == nil && b.Optional:
 		return nil
 	case found != nil:
-		return fmt.Errorf("LoadTest %s cannot be compared with LoadTest %s, which has not finished", lt.Name, found.Name)
+		return fmt.Errorf("LoadTest %s cannot be compared with LoadTest %s of --baseline, which has not finished", lt.Name, found.Name)
 	}
 	return fmt.Errorf("LoadTest %s: spec.baseline is a LoadTest of a cluster, which a run on this machine does not read; give a saved one with --baseline FILE, or set spec.baseline.optional to true", lt.Name)
 }

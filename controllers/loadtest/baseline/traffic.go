@@ -20,7 +20,19 @@ import (
 // another one. What a ConfigMap or a Secret holds is not looked at, and which client's
 // certificate it is: that there is one costs the target its part of each handshake.
 func difference(spec *v1beta1.LoadTestSpec, finished *v1beta1.LoadTest) string {
-	ours, theirs := traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired)
+	return other(traffic(spec, plan.Workers(spec)), traffic(&finished.Spec, finished.Status.Workers.Desired))
+}
+
+// OtherTraffic is the first in which the traffic of a finished run is not that of another; empty: in
+// nothing that their specs tell.
+func OtherTraffic(here, there *v1beta1.LoadTest) string {
+	if what := otherMix(mix(&here.Spec), mix(&there.Spec)); what != "" {
+		return what
+	}
+	return other(traffic(&here.Spec, here.Status.Workers.Desired), traffic(&there.Spec, there.Status.Workers.Desired))
+}
+
+func other(ours, theirs map[string]string) string {
 	all := maps.Clone(ours)
 	maps.Copy(all, theirs)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
