@@ -7,6 +7,7 @@ import (
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
 	"github.com/loadtest-dev/loadtest-operator/cmd/kubectl-loadtest/report"
+	"github.com/loadtest-dev/loadtest-operator/text"
 )
 
 // maxBytes is how long a comment may be on GitHub, in characters; elsewhere it is more.
@@ -314,11 +315,11 @@ func escaped(cells []string) []string {
 // @ or a #: a space of no width does.
 var special = strings.NewReplacer(
 	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;",
-	"|", "\\|", "#", "\\#&#8203;", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "@&#8203;", "\r", " ", "\n", " ",
+	"|", "\\|", "#", "\\#&#8203;", "!", "\\!", "~", "\\~", "&", "&amp;", "@", "@&#8203;", "$", "\\$", "\r", " ", "\n", " ", "\t", " ",
 )
 
-// Escape makes plain text of what others wrote, for a page of Markdown.
-func Escape(text string) string { return escape(text) }
+// Escape makes plain text of what others wrote, for a page of Markdown: no markup, no formula and no
+// mention, and no character that reorders the text.
+func Escape(s string) string { return escape(s) }
 
-// escape makes plain text of what others wrote: no markup and no mention.
-func escape(text string) string { return special.Replace(text) }
+func escape(s string) string { return text.Lines(special.Replace(s)) }
