@@ -3,6 +3,7 @@ package comparison
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/loadtest-dev/loadtest-operator/api/v1beta1"
@@ -16,6 +17,12 @@ import (
 // stands outside of the table and the warnings takes less than the reserve.
 const maxComment, commentReserve = 65_536, 8_192
 
+// leastRow is how long a row of the table is at least: five cells.
+const leastRow = len("|  |  |  |  |  |\n")
+
+// maxPlot is how long a plot may be, so that the table has room. With two tests it is shorter.
+const maxPlot = maxComment / 3
+
 // heads are what a reader of a comment sees first.
 var heads = map[v1beta1.Verdict]string{
 	v1beta1.VerdictPassed: "✅ No regression", v1beta1.VerdictFailed: "❌ Regression", v1beta1.VerdictInconclusive: "⚠️ Not comparable",
@@ -27,17 +34,19 @@ func (c *Comparison) Comment() string {
 	var b strings.Builder
 	judged := c.Judge(FailOnRegression)
 	fmt.Fprintf(&b, "## %s: %s\n\n%s\n", heads[judged.Verdict], markdown.Escape(short(c.tests[len(c.tests)-1].Name)), markdown.Escape(short(judged.Message)))
-	b.WriteString(c.plot())
+	if plot := c.plot(); len(plot) <= maxPlot {
+		b.WriteString(plot)
+	}
 	table := [][]cell{{{text: "step"}, {text: "metric"}, {text: c.called(0)}, {text: "this run"}, {text: "difference"}}}
 	if len(c.tests) > 2 {
 		table[0][3].text = "later run"
 	}
-	for i := range c.differences {
+	most := min(len(c.differences), maxComment/leastRow)
+	for i := range c.differences[:most] {
 		table = append(table, c.differenceRow(&c.differences[i]))
 	}
-	rows := strings.SplitAfter(markdownTable(table), "\n")
 	b.WriteString("\n")
-	omitted := appendLines(&b, rows)
+	omitted := len(c.differences) - most + appendLines(&b, slices.Collect(strings.Lines(markdownTable(table))))
 	if omitted > 0 {
 		fmt.Fprintf(&b, "\n%d rows are left out, because a comment has at most %d characters.\n", omitted, maxComment)
 	}

@@ -105,13 +105,17 @@ func (c *Comparison) describe(list []Difference) string {
 
 // untested are the steps of the first test of which no figure of a later one was tested.
 func (c *Comparison) untested() []string {
+	type cell struct{ test, column int }
+	tested := map[cell]bool{}
+	for i := range c.differences {
+		if d := &c.differences[i]; d.Chance != nil {
+			tested[cell{d.test, d.column}] = true
+		}
+	}
 	var list []string
 	for test := 1; test < len(c.tests); test++ {
 		for column := range c.columns {
-			tested := slices.ContainsFunc(c.differences, func(d Difference) bool {
-				return d.test == test && d.column == column && d.Chance != nil
-			})
-			if c.rungs[0][column] != nil && !tested {
+			if c.rungs[0][column] != nil && !tested[cell{test, column}] {
 				list = append(list, fmt.Sprintf("Step %s of %s was not compared: its figures in either are too few, or not of the planned load.", c.columns[column].Name, c.names[test]))
 			}
 		}

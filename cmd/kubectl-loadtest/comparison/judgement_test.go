@@ -81,7 +81,7 @@ func TestComments(t *testing.T) {
 
 // What stands in a saved file neither becomes markup nor mentions anyone, nor ends the plot.
 func TestHostileNamesInPages(t *testing.T) {
-	hostile := "<img src=x onerror=alert(1)> @everyone #1 [a](http://evil) | `x` \"] ```\n## Passed\n"
+	hostile := "<img src=x onerror=alert(1)> </details> <!-- @everyone #1 [a](http://evil) $\\color{red}{1}$ | `x` \u202e \"] ```\n## Passed\n"
 	evil := thrice(hostile, 40, 150)
 	for i := range evil.Status.Steps {
 		evil.Status.Steps[i].Name = fmt.Sprintf("%s%d", hostile, evil.Status.Steps[i].Rung)
@@ -93,7 +93,7 @@ func TestHostileNamesInPages(t *testing.T) {
 	c, err := comparison.New([]*v1beta1.LoadTest{other, evil})
 	must.Succeed(t, err)
 	for form, page := range map[string]string{"comment": c.Comment(), "markdown": c.Markdown()} {
-		for _, bad := range []string{"<img", "@everyone", " #1", "[a](", "\n## Passed"} {
+		for _, bad := range []string{"<img", "</details", "<!--", "@everyone", " #1", "[a](", " $", " | `x`", "\u202e", "\n## Passed"} {
 			if strings.Contains(page, bad) {
 				t.Errorf("%s contains %q:\n%s", form, bad, page)
 			}
@@ -104,20 +104,22 @@ func TestHostileNamesInPages(t *testing.T) {
 	}
 }
 
-// A comment fits into what GitHub takes, whatever the files hold.
+// A comment fits into what GitHub takes, whatever the files hold: long names, many steps, many tests.
 func TestCommentIsBounded(t *testing.T) {
-	long := func(name string) *v1beta1.LoadTest {
-		lt := finished(name + strings.Repeat("n", 100_000))
-		for i := range 128 {
-			s := step(fmt.Sprintf("%d%s", i, strings.Repeat("é", 4000)), int32(i+1), 0, int32(i+1), 40)
-			lt.Status.Steps = append(lt.Status.Steps, s)
+	for _, tc := range []struct{ tests, steps int }{{2, 128}, {60, 4}} {
+		var tests []*v1beta1.LoadTest
+		for n := range tc.tests {
+			lt := finished(fmt.Sprintf("v%d", n) + strings.Repeat("n", 100_000))
+			for i := range tc.steps {
+				lt.Status.Steps = append(lt.Status.Steps, step(fmt.Sprintf("%d%s", i, strings.Repeat("é", 4000)), int32(i+1), 0, int32(i+1), 40))
+			}
+			lt.Status.TargetURL = fmt.Sprintf("http://v%d", n)
+			tests = append(tests, lt)
 		}
-		lt.Status.TargetURL = "http://" + name
-		return lt
-	}
-	c, err := comparison.New([]*v1beta1.LoadTest{long("v3"), long("v4")})
-	must.Succeed(t, err)
-	if comment := c.Comment(); len(comment) > 65_536 || !strings.Contains(comment, "rows are left out") || !strings.HasPrefix(comment, "## ") {
-		t.Errorf("a comment of %d bytes begins with %.200s", len(comment), comment)
+		c, err := comparison.New(tests)
+		must.Succeed(t, err)
+		if comment := c.Comment(); len(comment) > 65_536 || !strings.Contains(comment, "rows are left out") || !strings.HasPrefix(comment, "## ") {
+			t.Errorf("a comment on %d tests of %d bytes begins with %.200s", tc.tests, len(comment), comment)
+		}
 	}
 }
