@@ -94,8 +94,8 @@ const longestSentence = 1024
 const compareExitCodes = `Exit code with --fail-on Regression (a figure is worse) and Change (worse or better):
   0    Passed: every step of the first LoadTest was compared, and no such difference is marked
   1    Failed: such a difference is marked
-  2    Inconclusive: the LoadTests sent different loads, one of them neither Passed nor Failed,
-       or nothing is marked and a step was not compared
+  2    Inconclusive: the LoadTests sent different traffic, one of them is neither Passed nor
+       Failed, or nothing is marked and a step was not compared
   4    Error: the comparison could not be made
 Without --fail-on it is 0 or 4.`
 
