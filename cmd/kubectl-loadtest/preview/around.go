@@ -147,18 +147,20 @@ func notes(lt *v1beta1.LoadTest, p *Preview) (list []string) {
 
 // compared says with what a run is compared, and when it is not.
 func compared(b *v1beta1.Baseline) string {
-	const differs = "its steps or its traffic differ."
-	otherwise := "is refused if "
+	const differs = "its steps or its traffic differ"
+	fails := "is refused if "
 	if b.Optional {
-		otherwise = "is compared with nothing if it does not exist, or "
+		fails = "is compared with nothing if "
 	}
-	if b.Selector == nil {
-		return fmt.Sprintf("the run begins once LoadTest %s has finished, and ", b.Name) + otherwise + differs
+	switch {
+	case b.Schedule != "":
+		return fmt.Sprintf("the run is compared with the level of schedule %s, and %sfewer than 3 of its LoadTests passed with these steps and this traffic.", b.Schedule, fails)
+	case b.Selector != nil:
+		return fmt.Sprintf("the run is compared with the last LoadTest that passed and has labels %s, and %sthere is none, or %s.", labels.Set(b.Labels()), fails, differs)
+	case b.Optional:
+		return fmt.Sprintf("the run begins once LoadTest %s has finished, and %sit does not exist, or %s.", b.Name, fails, differs)
 	}
-	if !b.Optional {
-		otherwise += "there is none, or "
-	}
-	return fmt.Sprintf("the run is compared with the last LoadTest that passed and has labels %s, and ", labels.Set(b.Labels())) + otherwise + differs
+	return fmt.Sprintf("the run begins once LoadTest %s has finished, and %s%s.", b.Name, fails, differs)
 }
 
 // Time is a duration without zero units at its end: 1m, not 1m0s.
