@@ -11,7 +11,6 @@ import (
 	"time"
 
 	workerv1 "github.com/loadtest-dev/loadtest-operator/api/worker/v1"
-	"github.com/loadtest-dev/loadtest-operator/loadworker/message"
 	"github.com/loadtest-dev/loadtest-operator/loadworker/source"
 )
 
@@ -35,8 +34,8 @@ func (t *requestSource) takesCaptured() bool {
 
 // newRequestSource compiles the requests, and reads the files that they name. A file
 // may be secret: errors name the file, never its text. memory is the process's, in bytes; 0: unknown.
-func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int64) (*requestSource, error) {
-	t := &requestSource{services: &services{a.GetTarget(), d}}
+func newRequestSource(a *workerv1.Assignment, s *services, memory int64) (*requestSource, error) {
+	t := &requestSource{services: s}
 	c := source.Config{
 		ClientHeader: a.GetClientHeader(), Seed: a.GetSeed(), Workers: a.GetWorkers(),
 		Secure: isSecure(a.GetTarget()), Traced: a.GetTarget().GetTraceSampled() > 0,
@@ -62,7 +61,7 @@ func newRequestSource(a *workerv1.Assignment, d *message.Descriptors, memory int
 	}
 	var errs []error
 	for _, r := range a.GetRequests() {
-		request, err := toRequest(r)
+		request, err := toRequest(r, s.logins)
 		if err == nil {
 			err = setTarget(&request, r, a)
 		}
@@ -90,7 +89,7 @@ const (
 	maxHeaderFile = 64 << 10
 )
 
-func toRequest(r *workerv1.Request) (source.Request, error) {
+func toRequest(r *workerv1.Request, l logins) (source.Request, error) {
 	out := source.Request{
 		Name: r.GetName(), Weight: r.GetWeight(), Method: r.GetMethod(), Path: r.GetPath(), Body: string(r.GetBody()),
 		Timeout: time.Duration(r.GetTimeoutNanos()),
@@ -110,7 +109,12 @@ func toRequest(r *workerv1.Request) (source.Request, error) {
 	}
 	for _, h := range r.GetHeaders() {
 		header := source.Header{Name: h.GetName(), Value: h.GetValue()}
-		if h.GetValueFile() != "" {
+		if h.GetLogin() != 0 {
+			var err error
+			if header, err = l.header(h); err != nil {
+				return out, fmt.Errorf("header %q: %w", h.GetName(), err)
+			}
+		} else if h.GetValueFile() != "" {
 			value, err := readFile(h.GetValueFile(), maxHeaderFile)
 			if err != nil {
 				return out, fmt.Errorf("header %q: %w", h.GetName(), err)

@@ -108,7 +108,11 @@ func (x *Execution) judge(h *hit, r *transport.Response, err error, now time.Dur
 	res.outcome = measure.ClassifyStatus(r.Status, res.expected)
 	if !res.expected {
 		x.sample(h, res.outcome, func() string {
-			return fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
+			said := fmt.Sprintf("request %q: status %s", x.source.Name(h.request), source.StatusText(r.Status))
+			if problem := x.source.Problem(h.request); problem != "" {
+				said += "; " + problem
+			}
+			return said
 		})
 		return res
 	}

@@ -40,6 +40,16 @@ type Request struct {
 type Header struct {
 	Name, Value string
 	Literal     bool
+	// Credential makes the value instead; nil: there is none.
+	Credential Credential
+}
+
+// Credential is a header's value that changes during a run. It is safe for concurrent use.
+type Credential interface {
+	// Append appends the value of this moment.
+	Append(dst []byte) []byte
+	// Problem says why requests with it may be refused; "": they should not.
+	Problem() string
 }
 
 // request is a compiled Request.
@@ -62,6 +72,7 @@ type request struct {
 	timeout    time.Duration
 	target     int
 	secure     bool
+	credential Credential // nil: no header has one
 }
 
 // traceHeader is that of the trace context, in canonical form.
@@ -173,6 +184,11 @@ func (c compiler) header(r *request, h Header) (header, error) {
 	}
 	if out.name == "Content-Length" || out.name == "Transfer-Encoding" {
 		return out, errors.New("follows from the body; leave it out")
+	}
+	if h.Credential != nil {
+		r.credential = h.Credential
+		out.value = &Template{parts: []part{{kind: credential, credential: h.Credential}}}
+		return out, nil
 	}
 	if h.Literal {
 		out.value = literal(h.Value)

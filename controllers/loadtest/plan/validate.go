@@ -171,6 +171,9 @@ func checkSpec(spec *v1beta1.LoadTestSpec) *Refusal {
 	if refusal := checkOtherTargets(spec); refusal != nil {
 		return refusal
 	}
+	if refusal := checkLogins(spec); refusal != nil {
+		return refusal
+	}
 	if refusal := checkVersus(spec); refusal != nil {
 		return refusal
 	}
