@@ -175,7 +175,9 @@ func TestAnswersWithoutAToken(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = fmt.Fprintf(w, `{"error": %q}`, canary)
 		}, "it answered status 400", false},
-		"an error with status 200": {func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, `{"error": "invalid_scope", "x": %q}`, canary) },
+		"an error with status 200": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = fmt.Fprintf(w, `{"error": "invalid_scope", "x": %q}`, canary)
+		},
 			"it answered status 200, invalid_scope", false},
 		"a failure": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, canary, http.StatusInternalServerError) },
 			"it answered status 500", true},
