@@ -2,7 +2,7 @@ package v1beta1
 
 // Login is what the Authorization header of requests has, unless they have one of their own.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.path) == self.type in ['ClientCredentials', 'RefreshToken']",message="path must be set for ClientCredentials and RefreshToken alone"
+// +kubebuilder:validation:XValidation:rule="has(self.path) == (self.type in ['ClientCredentials', 'RefreshToken'])",message="path must be set for ClientCredentials and RefreshToken alone"
 // +kubebuilder:validation:XValidation:rule="self.type == 'ClientCredentials' || !has(self.scopes) && !has(self.audience)",message="scopes and audience must not be set unless type is ClientCredentials"
 type Login struct {
 	// name is what targets call it.
