@@ -54,7 +54,7 @@ func TestTokenIsRenewedBeforeItEnds(t *testing.T) {
 				w.WriteHeader(http.StatusBadRequest)
 				return
 			}
-			time.Sleep(2 * time.Second) // in virtual time
+			<-time.After(2 * time.Second) // in virtual time
 			answer(w, fmt.Sprint("token-", issued.Add(1)), 100)
 		})
 		c := client(t, server)
